@@ -1,0 +1,65 @@
+"""The data files of a pack, as types. msgspec turns a breach into a path and a reason."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+Number = Annotated[str, Meta(pattern=r"^\d+(\.\d+)*$", description="a dotted number, e.g. 9.3.2")]
+Slug = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", description="lower-case words joined by hyphens")]
+Identifier = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="a Python name")]
+DottedName = Annotated[str, Meta(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$", description="a dotted Python name")]
+FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", description="a file name without folders")]
+Sentence = Annotated[str, Meta(min_length=1, max_length=400)]
+Points = Annotated[float, Meta(ge=0, le=1000)]
+Seconds = Annotated[float, Meta(gt=0, le=3600)]
+
+
+class Policy(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What "from scratch" excludes: dotted names of torch callables, and what to write instead."""
+
+    forbid: tuple[DottedName, ...] = ()
+    say: Sentence = "Write it from basic tensor operations."
+
+
+class Limits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What one submission may spend on this kata."""
+
+    check_timeout_s: Seconds = 10.0
+    submission_timeout_s: Seconds = 60.0
+    memory_mb: Annotated[int, Meta(ge=64, le=1_000_000)] = 2048
+
+
+class KataFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """`kata.toml`."""
+
+    number: Number
+    title: Sentence
+    summary: Sentence
+    module: Identifier
+    required: Annotated[tuple[Identifier, ...], Meta(min_length=1)]
+    points: Points
+    hidden_points: Points = 0.0
+    slug: Slug | None = None
+    after: tuple[Slug, ...] = ()
+    given: tuple[FileName, ...] = ()
+    policy: Policy = Policy()
+    limits: Limits = Limits()
+
+
+class UnitFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """`unit.toml`."""
+
+    number: Number
+    title: Sentence
+    summary: Sentence
+
+
+class PackFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """`pack.toml`."""
+
+    name: Slug
+    title: Sentence
+    version: Annotated[str, Meta(pattern=r"^\d+\.\d+(\.\d+)?$", description="e.g. 1.0")]

@@ -1,0 +1,32 @@
+"""Failures we expect, worded for the person who reads them; each knows its exit code."""
+
+from __future__ import annotations
+
+
+class KataError(Exception):
+    """Say what went wrong in one sentence, and what to do next in another."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(KataError):
+    """The command as typed cannot be carried out: unknown ID, no workspace here, file in the way."""
+
+    exit_code = 2
+
+
+class PackError(KataError):
+    """A pack is broken: the file, the key, and what is allowed are in the message."""
+
+    exit_code = 3
+
+
+class EngineError(KataError):
+    """Our own fault, or the machine's: a worker cannot be started, the disk is full."""
+
+    exit_code = 3

@@ -1,0 +1,63 @@
+"""The report: what leaves the program, field for field. Schema 1."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+KataStatus = Literal["pass", "fail", "error", "timeout", "not_started", "missing"]
+CheckStatus = Literal["pass", "fail", "error", "timeout", "skipped"]
+Isolation = Literal["full", "confined", "process", "none"]
+Location = dict[str, int]
+
+SCHEMA = 1
+
+
+class CheckReport(msgspec.Struct, kw_only=True):
+    """One check of one kata for one submission."""
+
+    name: str
+    """The claim, as a person reads it."""
+    id: str
+    """The check's function, as `-k` finds it."""
+    aspect: str
+    hidden: bool
+    status: CheckStatus
+    points: float
+    max_points: float
+    message: str | None = None
+    location: Location | None = None
+    misconception: str | None = None
+    output: str | None = None
+    """What the submission printed during this check, bounded."""
+
+
+class KataReport(msgspec.Struct, kw_only=True):
+    """One kata of one submission."""
+
+    schema: int = SCHEMA
+    learner: str | None = None
+    kata: str
+    number: str
+    status: KataStatus
+    score: float
+    max_score: float
+    seed: int
+    device: str = "cpu"
+    isolation: Isolation = "none"
+    duration_s: float = 0.0
+    versions: dict[str, str] = msgspec.field(default_factory=dict)
+    message: str | None = None
+    """Why the whole kata has this status, when one sentence says it (will not load, file missing)."""
+    file: str | None = None
+    checks: list[CheckReport] = msgspec.field(default_factory=list)
+
+
+class ReportSet(msgspec.Struct, kw_only=True):
+    """What `kata check --json` prints."""
+
+    schema: int = SCHEMA
+    score: float
+    max_score: float
+    katas: list[KataReport]
