@@ -1,0 +1,22 @@
+"""Packs, units and katas: what there is, read from data files and checked; what an ID means."""
+
+from __future__ import annotations
+
+from grader.catalogue.catalogue import Catalogue
+from grader.catalogue.hints import TIERS, read_hints
+from grader.catalogue.load import load_pack
+from grader.catalogue.model import SUBMISSION_SUFFIXES, Kata, Pack, Unit
+from grader.catalogue.schema import Limits, Policy
+
+__all__ = [
+    "SUBMISSION_SUFFIXES",
+    "TIERS",
+    "Catalogue",
+    "Kata",
+    "Limits",
+    "Pack",
+    "Policy",
+    "Unit",
+    "load_pack",
+    "read_hints",
+]

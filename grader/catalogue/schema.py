@@ -8,10 +8,16 @@ import msgspec
 from msgspec import Meta
 
 Number = Annotated[str, Meta(pattern=r"^\d+(\.\d+)*$", description="a dotted number, e.g. 9.3.2")]
-Slug = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", description="lower-case words joined by hyphens")]
+Slug = Annotated[
+    str, Meta(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", description="lower-case words joined by hyphens")
+]
 Identifier = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="a Python name")]
-DottedName = Annotated[str, Meta(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$", description="a dotted Python name")]
-FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", description="a file name without folders")]
+DottedName = Annotated[
+    str, Meta(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$", description="a dotted Python name")
+]
+FileName = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", description="a file name without folders")
+]
 Sentence = Annotated[str, Meta(min_length=1, max_length=400)]
 Points = Annotated[float, Meta(ge=0, le=1000)]
 Seconds = Annotated[float, Meta(gt=0, le=3600)]

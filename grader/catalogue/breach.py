@@ -1,0 +1,111 @@
+"""Data files read against their types; a breach names the file, the key and what is allowed."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from grader.errors import PackError
+from grader.files import read_bounded
+
+LIMIT_BYTES = 1_000_000
+
+Data = TypeVar("Data", bound=msgspec.Struct)
+
+_AT = re.compile(r"(?P<problem>.*) - at `\$\.?(?P<key>.*)`", re.DOTALL)
+_UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`")
+_MISSING = re.compile(r"Object missing required field `(?P<name>.*)`")
+
+
+def read_data(path: Path, kind: type[Data]) -> Data:
+    """Read the TOML file at `path` as `kind`.
+
+    Raises:
+        PackError: it is absent, cannot be read, is no TOML, or breaks the type.
+    """
+    try:
+        document = tomllib.loads(read_bounded(path, LIMIT_BYTES).decode("utf-8"))
+    except FileNotFoundError as error:
+        raise PackError(f"{path}: this file is missing.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise PackError(f"{path}: not valid TOML: {error}.") from error
+    except UnicodeDecodeError as error:
+        raise PackError(f"{path}: not UTF-8 (byte {error.start}); save it as UTF-8.") from error
+    except (OSError, ValueError) as error:
+        raise PackError(f"{path}: cannot be read ({error}).") from error
+    try:
+        return msgspec.convert(document, kind)
+    except msgspec.ValidationError as error:
+        raise PackError(f"{path}: {explain(str(error), kind)}") from error
+
+
+def explain(message: str, kind: type[msgspec.Struct]) -> str:
+    """Turn msgspec's message about a breach of `kind` into the key and what is allowed."""
+    at = _AT.fullmatch(message)
+    problem, key = (at["problem"], at["key"]) if at else (message, "")
+    fields = _fields(kind, key)
+    missing = _MISSING.fullmatch(problem)
+    if missing is not None:
+        absent = _join(key, missing["name"])
+        return f"the key `{absent}` is missing ({_allowed(kind, absent)})."
+    unknown = _UNKNOWN.fullmatch(problem)
+    if unknown is not None:
+        import difflib
+
+        close = difflib.get_close_matches(unknown["name"], fields, n=1)
+        guess = f" Did you mean `{close[0]}`?" if close else ""
+        return f"the key `{_join(key, unknown['name'])}` is not known.{guess} Allowed: {', '.join(fields)}."
+    if "matching regex" in problem:
+        return f"`{key}` must be {_allowed(kind, key)}."
+    return f"`{key}`: {problem[:1].lower()}{problem[1:]}."
+
+
+def _join(key: str, name: str) -> str:
+    return f"{key}.{name}" if key else name
+
+
+def _fields(kind: type[msgspec.Struct], key: str) -> list[str]:
+    described = _walk(kind, key)
+    return [field.name for field in described.fields] if hasattr(described, "fields") else []
+
+
+def _allowed(kind: type[msgspec.Struct], key: str) -> str:
+    """Say in words what the type at `key` allows."""
+    described = _walk(kind, key)
+    words: dict[str, Any] = getattr(described, "extra_json_schema", None) or {}
+    if "description" in words:
+        return str(words["description"])
+    names = {
+        "StrType": "a sentence",
+        "FloatType": "a number",
+        "IntType": "a whole number",
+        "VarTupleType": "a list",
+        "StructType": "a table",
+    }
+    return names.get(type(described).__name__, "see the authors' guide")
+
+
+def _walk(kind: type[msgspec.Struct], key: str) -> Any:
+    """Return msgspec's description of the type at a path such as `policy.forbid[0]`."""
+    import msgspec.inspect
+
+    described: Any = msgspec.inspect.type_info(kind)
+    for step in re.findall(r"[^.\[\]]+|\[[^\]]*\]", key):
+        described = _unwrap(described)
+        if step.startswith("["):
+            described = getattr(described, "item_type", described)
+        else:
+            described = next((f.type for f in getattr(described, "fields", ()) if f.name == step), described)
+    if type(described).__name__ == "UnionType":
+        described = described.types[0]
+    return described
+
+
+def _unwrap(described: Any) -> Any:
+    if type(described).__name__ == "Metadata" and hasattr(described.type, "item_type"):
+        return described.type
+    return described

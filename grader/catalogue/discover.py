@@ -1,0 +1,96 @@
+"""Which packs are there: the one that comes with Kata, those in KATA_PACKS, those installed beside it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.catalogue.load import PACK_FILE
+from grader.errors import PackError, UsageError
+
+ENTRY_POINTS = "kata.packs"
+
+_METADATA = (".dist-info", ".egg-info")
+
+
+def pack_folders() -> list[Path]:
+    """Return the folders of all packs, each once, the built-in one first.
+
+    Raises:
+        UsageError: KATA_PACKS names a folder that is no pack.
+        PackError: an installed distribution does.
+    """
+    found: dict[Path, None] = {}
+    builtin = builtin_folder()
+    if builtin is not None:
+        found[builtin.resolve()] = None
+    for entry in os.environ.get("KATA_PACKS", "").split(os.pathsep):
+        if entry:
+            folder = Path(entry).expanduser()
+            if not (folder / PACK_FILE).is_file():
+                raise UsageError(
+                    f"KATA_PACKS names {entry}, which is no pack: it has no {PACK_FILE}.",
+                    f"List the folders that hold a {PACK_FILE}, separated by {os.pathsep!r}.",
+                )
+            found[folder.resolve()] = None
+    for folder in installed_folders():
+        found[folder.resolve()] = None
+    return list(found)
+
+
+def builtin_folder() -> Path | None:
+    """Return the pack of the source tree, or the copy inside the installed package."""
+    package = Path(__file__).resolve().parent.parent
+    for folder in (package.parent / "katas", package / "_katas"):
+        if (folder / PACK_FILE).is_file():
+            return folder
+    return None
+
+
+def installed_folders() -> Iterator[Path]:
+    """Yield the pack folders that installed distributions name.
+
+    A distribution declares `[project.entry-points."kata.packs"]` with `any-name = "package"`, or
+    `"package.folder"`.
+    Reading the small files ourselves takes 1 ms; importing importlib.metadata takes 30.
+    """
+    for place in sys.path:
+        if not place:
+            continue
+        try:
+            entries = [entry.path for entry in os.scandir(place) if entry.name.endswith(_METADATA)]
+        except OSError:
+            continue
+        for entry in entries:
+            path = Path(entry) / "entry_points.txt"
+            try:
+                text = path.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError):
+                continue
+            if f"[{ENTRY_POINTS}]" in text:
+                yield from _named_folders(text, path)
+
+
+def _named_folders(text: str, path: Path) -> Iterator[Path]:
+    import configparser
+    import importlib.util
+
+    parser = configparser.ConfigParser(delimiters=("=",), interpolation=None)
+    parser.read_string(text)
+    for name, value in parser[ENTRY_POINTS].items():
+        package, *folders = value.split(":")[0].strip().split(".")
+        # Finding a top-level package imports nothing of it.
+        spec = importlib.util.find_spec(package)
+        roots = list(spec.submodule_search_locations or ()) if spec is not None else []
+        for root in roots:
+            folder = Path(root, *folders)
+            if (folder / PACK_FILE).is_file():
+                yield folder
+                break
+        else:
+            raise PackError(
+                f"{path}: the entry point {name} = {value} of group {ENTRY_POINTS} leads to no folder "
+                f"with a {PACK_FILE}."
+            )

@@ -1,0 +1,217 @@
+"""Read a pack from its folder, and refuse it with a reason when something in it is wrong."""
+
+from __future__ import annotations
+
+import keyword
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from grader.catalogue.breach import read_data
+from grader.catalogue.hints import read_hints
+from grader.catalogue.model import Kata, Pack, Unit, number_key
+from grader.catalogue.schema import KataFile, PackFile, UnitFile
+from grader.catalogue.stub import read_stub
+from grader.errors import PackError
+
+Item = TypeVar("Item")
+
+PACK_FILE = "pack.toml"
+UNIT_FILE = "unit.toml"
+KATA_FILE = "kata.toml"
+
+_UNIT_FOLDER = re.compile(r"(?P<number>\d+(?:\.\d+)*)-(?P<slug>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)")
+_OTHER_FOLDERS = frozenset({"given", "images"})
+_RESERVED_MODULES = frozenset({"checks", "hidden_checks", "conftest"})
+
+
+def load_pack(folder: Path) -> Pack:
+    """Read and validate the pack in `folder`; nothing in it is imported.
+
+    Raises:
+        PackError: the first thing that is wrong: the file, the key, and what is allowed.
+    """
+    root = folder.resolve()
+    data = read_data(root / PACK_FILE, PackFile)
+    unit_folders = [_unit_folder(entry) for entry in _subfolders(root) if _is_unit(entry)]
+    pack = Pack(data.name, data.title, data.version, root, _solutions(root, unit_folders))
+    units = tuple(sorted((_load_unit(entry, pack) for entry in unit_folders), key=lambda unit: unit.key))
+    if not units:
+        raise PackError(f"{root}: holds no unit; that is a folder such as `1.1-sorting` with a {UNIT_FILE}.")
+    object.__setattr__(pack, "units", units)
+    _check_unique(pack)
+    _check_after(pack)
+    return pack
+
+
+def _load_unit(folder: Path, pack: Pack) -> Unit:
+    path = folder / UNIT_FILE
+    data = read_data(path, UnitFile)
+    named = _UNIT_FOLDER.fullmatch(folder.name)
+    assert named is not None
+    if number_key(named["number"]) != number_key(data.number):
+        raise PackError(
+            f"{path}: `number` is {data.number}, but the folder is called {folder.name}; the two must agree."
+        )
+    unit = Unit(data.number, named["slug"], data.title, data.summary, folder, pack)
+    _require_file(unit.lesson, "the unit's lesson")
+    loaded = (_load_kata(entry, unit) for entry in _kata_folders(folder))
+    katas = tuple(sorted(loaded, key=lambda kata: kata.key))
+    if not katas:
+        raise PackError(f"{folder}: holds no kata; a kata is a folder with a {KATA_FILE}.")
+    object.__setattr__(unit, "katas", katas)
+    return unit
+
+
+def _load_kata(folder: Path, unit: Unit) -> Kata:
+    path = folder / KATA_FILE
+    data = read_data(path, KataFile)
+    slug = data.slug if data.slug is not None else folder.name
+    if slug != folder.name:
+        raise PackError(
+            f"{path}: `slug` is {slug}, but the folder is called {folder.name}; "
+            "rename one, or leave `slug` out."
+        )
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", slug):
+        raise PackError(f"{folder}: a kata's folder is its slug, lower-case words joined by hyphens.")
+    key = number_key(data.number)
+    if key[:-1] != unit.key:
+        raise PackError(
+            f"{path}: `number` is {data.number}, which is not directly under its unit {unit.number}; "
+            f"allowed: {unit.number}.1, {unit.number}.2, …"
+        )
+    if keyword.iskeyword(data.module) or data.module in _RESERVED_MODULES:
+        raise PackError(f"{path}: `module` cannot be {data.module!r}; choose another Python module name.")
+    kata = Kata(
+        number=data.number,
+        slug=slug,
+        title=data.title,
+        summary=data.summary,
+        module=data.module,
+        required=data.required,
+        after=data.after,
+        given=tuple(_given(name, folder, unit, path, data.module) for name in data.given),
+        points=data.points,
+        hidden_points=data.hidden_points,
+        policy=data.policy,
+        limits=data.limits,
+        folder=folder,
+        unit=unit,
+    )
+    _require_file(kata.stub, "the stub, named after `module`")
+    _require_file(kata.checks, "the kata's checks")
+    _require_file(kata.lesson, "the kata's lesson")
+    _require_file(kata.hints, "the kata's hints")
+    read_hints(kata.hints)
+    stub = read_stub(kata.stub)
+    for name in kata.required:
+        if name not in stub.names:
+            defined = ", ".join(sorted(stub.names)) or "nothing"
+            raise PackError(
+                f"{path}: `required` names {name}, which {kata.stub.name} does not define; "
+                f"it defines {defined}."
+            )
+    return kata
+
+
+def _given(name: str, folder: Path, unit: Unit, path: Path, module: str) -> Path:
+    if name in {f"{module}.py", f"{module}.ipynb", "README.md", "checks.py", "hints.md", KATA_FILE}:
+        raise PackError(f"{path}: `given` cannot list {name}, which has its own meaning in a kata.")
+    places = (folder, unit.folder, unit.pack.root / "given")
+    for place in places:
+        if (place / name).is_file():
+            return place / name
+    looked = ", ".join(str(place) for place in places)
+    raise PackError(f"{path}: `given` lists {name}, which is in none of {looked}.")
+
+
+def _check_unique(pack: Pack) -> None:
+    units, katas = pack.units, pack.katas
+    _refuse_twice(units, lambda unit: unit.key, "number", lambda unit: unit.folder / UNIT_FILE)
+    _refuse_twice(units, lambda unit: unit.slug, "slug", lambda unit: unit.folder)
+    _refuse_twice(katas, lambda kata: kata.key, "number", lambda kata: kata.folder / KATA_FILE)
+    _refuse_twice(katas, lambda kata: kata.slug, "slug", lambda kata: kata.folder / KATA_FILE)
+    # A submission is recognised by its file's name, wherever it lies.
+    _refuse_twice(katas, lambda kata: kata.module, "module", lambda kata: kata.folder / KATA_FILE)
+
+
+def _refuse_twice(
+    items: Iterable[Item], value: Callable[[Item], object], key: str, where: Callable[[Item], Path]
+) -> None:
+    seen: dict[object, Item] = {}
+    for item in items:
+        found = seen.setdefault(value(item), item)
+        if found is not item:
+            shown = value(item)
+            text = ".".join(map(str, shown)) if isinstance(shown, tuple) else str(shown)
+            raise PackError(
+                f"{where(item)}: `{key}` {text} is taken by {where(found)}; each must have its own."
+            )
+
+
+def _check_after(pack: Pack) -> None:
+    katas = {kata.slug: kata for kata in pack.katas}
+    for kata in pack.katas:
+        for slug in kata.after:
+            if slug == kata.slug:
+                raise PackError(f"{kata.folder / KATA_FILE}: `after` names the kata itself.")
+            if slug not in katas:
+                import difflib
+
+                close = difflib.get_close_matches(slug, katas, n=1)
+                guess = f" Did you mean {close[0]}?" if close else ""
+                raise PackError(
+                    f"{kata.folder / KATA_FILE}: `after` names {slug}, which is no kata of this pack.{guess} "
+                    f"Allowed: {', '.join(katas)}."
+                )
+    _refuse_circles(katas)
+
+
+def _refuse_circles(katas: Mapping[str, Kata]) -> None:
+    import graphlib
+
+    try:
+        graphlib.TopologicalSorter({slug: kata.after for slug, kata in katas.items()}).prepare()
+    except graphlib.CycleError as error:
+        circle = error.args[1]
+        path = katas[circle[0]].folder / KATA_FILE
+        raise PackError(f"{path}: `after` goes round in a circle: {' → '.join(circle)}.") from error
+
+
+def _is_unit(folder: Path) -> bool:
+    return (folder / UNIT_FILE).exists() or folder.name[:1].isdigit()
+
+
+def _unit_folder(folder: Path) -> Path:
+    if _UNIT_FOLDER.fullmatch(folder.name) is None:
+        raise PackError(f"{folder}: a unit's folder is its number and its slug, such as `1.1-sorting`.")
+    return folder
+
+
+def _kata_folders(unit: Path) -> list[Path]:
+    return [entry for entry in _subfolders(unit) if entry.name not in _OTHER_FOLDERS]
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    """List the folders in `folder` that count; a leading dot or underscore puts one aside."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError as error:
+        raise PackError(f"{folder}: cannot be read ({error.strerror}).") from error
+    return [Path(entry.path) for entry in entries if entry.is_dir() and entry.name[0] not in "._"]
+
+
+def _require_file(path: Path, what: str) -> None:
+    if not path.is_file():
+        raise PackError(f"{path}: this file is missing; it is {what}.")
+
+
+def _solutions(root: Path, units: list[Path]) -> Path | None:
+    """Find the first folder of KATA_SOLUTIONS that knows a unit of this pack, or the sibling."""
+    places = [Path(entry) for entry in os.environ.get("KATA_SOLUTIONS", "").split(os.pathsep) if entry]
+    for place in (*places, root.parent / "solutions"):
+        if any((place / unit.name).is_dir() for unit in units):
+            return place.resolve()
+    return None

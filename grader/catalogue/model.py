@@ -1,0 +1,153 @@
+"""Packs, units and katas as plain facts: what the data files say, with every path resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from grader.catalogue.schema import Limits, Policy
+from grader.catalogue.stub import Signatures, read_stub
+
+SUBMISSION_SUFFIXES = (".py", ".ipynb")
+
+
+def number_key(number: str) -> tuple[int, ...]:
+    """Return a dotted number as integers, so that 9.10 sorts after 9.9."""
+    return tuple(int(part) for part in number.split("."))
+
+
+@dataclass(frozen=True, eq=False)
+class Kata:
+    """The smallest thing that is started, checked and scored."""
+
+    number: str
+    slug: str
+    title: str
+    summary: str
+    module: str
+    required: tuple[str, ...]
+    after: tuple[str, ...]
+    given: tuple[Path, ...]
+    points: float
+    hidden_points: float
+    policy: Policy
+    limits: Limits
+    folder: Path
+    unit: Unit = field(repr=False)
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        """The number, for sorting."""
+        return number_key(self.number)
+
+    @property
+    def stub(self) -> Path:
+        """What a learner starts from."""
+        return self.folder / f"{self.module}.py"
+
+    @property
+    def lesson(self) -> Path:
+        """The kata's README.md."""
+        return self.folder / "README.md"
+
+    @property
+    def checks(self) -> Path:
+        """The visible checks."""
+        return self.folder / "checks.py"
+
+    @property
+    def hints(self) -> Path:
+        """The file with the three tiers of hints."""
+        return self.folder / "hints.md"
+
+    @property
+    def solution_folder(self) -> Path | None:
+        """Where the reference and its companions live; None when this install has none for the kata."""
+        solutions = self.unit.pack.solutions
+        if solutions is None:
+            return None
+        folder = solutions / self.unit.folder.name / self.folder.name
+        return folder if folder.is_dir() else None
+
+    @property
+    def solution(self) -> Path | None:
+        """The reference module, where this install has it."""
+        return self._beside_solution(f"{self.module}.py")
+
+    @property
+    def hidden_checks(self) -> Path | None:
+        """The checks that learners do not get, where this install has them."""
+        return self._beside_solution("hidden_checks.py")
+
+    @property
+    def alternatives(self) -> tuple[Path, ...]:
+        """Other right answers, sorted by name."""
+        return self._python_files("alternatives")
+
+    @property
+    def mutants(self) -> tuple[Path, ...]:
+        """Catalogued wrong answers, sorted by name."""
+        return self._python_files("mutants")
+
+    @cached_property
+    def _signatures(self) -> Signatures:
+        return read_stub(self.stub).signatures
+
+    def signatures(self) -> Signatures:
+        """Return the parameter names of everything public in the stub, read without importing it.
+
+        Functions by name, classes by name (the parameters of `__init__`), methods as `Class.method`; `self`
+        is left out, `*args` and `**options` keep their stars.
+        """
+        return {name: list(parameters) for name, parameters in self._signatures.items()}
+
+    def _beside_solution(self, name: str) -> Path | None:
+        folder = self.solution_folder
+        return folder / name if folder is not None and (folder / name).is_file() else None
+
+    def _python_files(self, name: str) -> tuple[Path, ...]:
+        folder = self.solution_folder
+        if folder is None or not (folder / name).is_dir():
+            return ()
+        return tuple(sorted(file for file in (folder / name).glob("*.py") if not file.name.startswith("_")))
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """A dotted number, a lesson, and the katas under it."""
+
+    number: str
+    slug: str
+    title: str
+    summary: str
+    folder: Path
+    pack: Pack = field(repr=False)
+    katas: tuple[Kata, ...] = ()
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        """The number, for sorting."""
+        return number_key(self.number)
+
+    @property
+    def lesson(self) -> Path:
+        """The unit's overview, README.md."""
+        return self.folder / "README.md"
+
+
+@dataclass(frozen=True, eq=False)
+class Pack:
+    """A folder of units that can be installed, checked and graded."""
+
+    name: str
+    title: str
+    version: str
+    root: Path
+    solutions: Path | None
+    units: tuple[Unit, ...] = ()
+
+    @property
+    def katas(self) -> tuple[Kata, ...]:
+        """Every kata, in the order of the numbers."""
+        return tuple(kata for unit in self.units for kata in unit.katas)

@@ -1,0 +1,84 @@
+"""What a stub promises, read from its syntax tree: a pack's code is never imported to list it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.errors import PackError
+from grader.files import read_bounded
+
+Signatures = dict[str, list[str]]
+
+LIMIT_BYTES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Stub:
+    """The names a stub defines at its top level, and the parameters of those that can be called."""
+
+    names: frozenset[str]
+    signatures: Signatures
+
+
+def read_stub(path: Path) -> Stub:
+    """Read the stub at `path`.
+
+    Raises:
+        PackError: it cannot be read, or it is no Python.
+    """
+    try:
+        tree = ast.parse(read_bounded(path, LIMIT_BYTES), filename=str(path))
+    except SyntaxError as error:
+        raise PackError(
+            f"{path}, line {error.lineno}: the stub is not valid Python ({error.msg}).",
+            "A stub must load, so that a learner's first check can say 'not started'.",
+        ) from error
+    except (OSError, ValueError) as error:
+        raise PackError(f"{path}: the stub cannot be read ({error}).") from error
+    names: set[str] = set()
+    signatures: Signatures = {}
+    for node in tree.body:
+        names.update(_defined(node))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
+            signatures[node.name] = _parameters(node.args)
+        elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            signatures.update(_class_signatures(node))
+    return Stub(frozenset(names), signatures)
+
+
+def _class_signatures(node: ast.ClassDef) -> Signatures:
+    found: Signatures = {node.name: []}
+    for member in node.body:
+        if not isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        marks = {mark.id for mark in member.decorator_list if isinstance(mark, ast.Name)}
+        parameters = _parameters(member.args)
+        if "staticmethod" not in marks:
+            parameters = parameters[1:]
+        if member.name == "__init__":
+            found[node.name] = parameters
+        elif not member.name.startswith("_") or member.name == "__call__":
+            found[f"{node.name}.{member.name}"] = parameters
+    return found
+
+
+def _parameters(arguments: ast.arguments) -> list[str]:
+    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    if arguments.vararg is not None:
+        names.append(f"*{arguments.vararg.arg}")
+    names.extend(argument.arg for argument in arguments.kwonlyargs)
+    if arguments.kwarg is not None:
+        names.append(f"**{arguments.kwarg.arg}")
+    return names
+
+
+def _defined(node: ast.stmt) -> set[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Assign):
+        return {target.id for target in node.targets if isinstance(target, ast.Name)}
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return {node.target.id}
+    return set()
