@@ -1,0 +1,206 @@
+"""Checks of 9.3.1. Expected masks come from torch's own triangles and comparisons."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.checks import check, expect, expect_unchanged
+
+INF = float("inf")
+
+
+def lower_triangle(seq_len):
+    return torch.ones(seq_len, seq_len, dtype=torch.bool).tril()
+
+
+def tokens_with_padding(draw, pad_id, **axes):
+    """Tokens 1..8, with `pad_id` wherever a coin says so: at the end, at the start and in between."""
+    tokens = draw.integers(1, 9, **axes)
+    return torch.where(draw.mask(keep=0.6, **axes), tokens, pad_id)
+
+
+# --- bidirectional_mask and causal_mask ---
+
+
+@check("a bidirectional mask is boolean [T, T] and True everywhere", aspect="masks", points=0.5)
+def test_bidirectional_all_true(submission):
+    for seq_len in (5, 8):
+        mask = submission.bidirectional_mask(seq_len)
+        wanted = torch.ones(seq_len, seq_len, dtype=torch.bool)
+        expect(mask, "mask", axes="query key", picture="mask").equals(wanted)
+
+
+@check("a causal mask is boolean [T, T]", aspect="shape", points=0.5)
+def test_causal_shape(submission):
+    for seq_len in (6, 3):
+        expect(submission.causal_mask(seq_len), "mask", axes="query key").is_tensor(
+            shape=(seq_len, seq_len), dtype=torch.bool
+        )
+
+
+@check(
+    "each query sees itself and the keys before it, nothing later",
+    aspect="masks",
+    points=1,
+    needs=["test_causal_shape"],
+)
+def test_causal_values(submission):
+    for seq_len in (4, 7):
+        mask = submission.causal_mask(seq_len)
+        expect(mask, "mask", axes="query key", picture="mask").equals(lower_triangle(seq_len))
+
+
+@check("a single position sees itself", aspect="shape", points=0.5)
+def test_length_one(submission):
+    seen = torch.ones(1, 1, dtype=torch.bool)
+    expect(submission.causal_mask(1), "causal_mask(1)", axes="query key").equals(seen)
+    expect(submission.bidirectional_mask(1), "bidirectional_mask(1)", axes="query key").equals(seen)
+    mask = submission.padding_mask(torch.tensor([[3]]))
+    expect(mask, "padding_mask([[3]])", axes="batch head query key").equals(seen[None, None])
+
+
+@check("masks are made on the device asked for, or on that of the input", aspect="dtype", points=0.5)
+def test_device(submission, draw, device):
+    square = submission.bidirectional_mask(3, device=device)
+    expect(square, "bidirectional_mask(3, device=...)").is_tensor(shape=(3, 3), device=device)
+    square = submission.causal_mask(4, device=device)
+    expect(square, "causal_mask(4, device=...)").is_tensor(shape=(4, 4), device=device)
+    tokens = draw.integers(0, 4, batch=2, time=5).to(device)
+    expect(submission.padding_mask(tokens), "padding_mask(tokens)").is_tensor(device=device)
+    allowed = draw.mask(query=3, key=5).to(device)
+    expect(submission.additive_mask(allowed), "additive_mask(mask)").is_tensor(device=device)
+
+
+# --- padding_mask ---
+
+
+@check("a padding mask is boolean [B, 1, 1, T]", aspect="shape", points=0.5)
+def test_padding_shape(submission, draw):
+    mask = submission.padding_mask(draw.integers(0, 4, batch=3, time=5))
+    expect(mask, "mask", axes="batch head query key").is_tensor(shape=(3, 1, 1, 5), dtype=torch.bool)
+
+
+@check(
+    "real tokens are seen and padding is hidden, wherever it stands",
+    aspect="masks",
+    points=1,
+    needs=["test_padding_shape"],
+)
+def test_padding_values(submission, draw):
+    tokens = tokens_with_padding(draw, 0, batch=3, time=7)
+    tokens[0, -2:] = 0  # padded at the end,
+    tokens[1, :3] = 0  # at the start,
+    tokens[2, :] = 0  # and nothing but padding
+    mask = submission.padding_mask(tokens)
+    wanted = tokens.ne(0)[:, None, None, :]
+    expect(mask, "mask", axes="batch head query key", picture="mask").equals(wanted)
+
+
+@check(
+    "pad_id says which token is padding, and only that one is",
+    aspect="masks",
+    points=0.5,
+    needs=["test_padding_shape"],
+)
+def test_padding_pad_id(submission, draw):
+    for pad_id in (4, -100):
+        tokens = draw.integers(0, 9, batch=2, time=11)  # 0 is an ordinary token here
+        tokens[0, 1], tokens[0, 2:4], tokens[1, -3:] = 0, pad_id, pad_id
+        mask = submission.padding_mask(tokens, pad_id=pad_id)
+        wanted = tokens.ne(pad_id)[:, None, None, :]
+        expect(mask, f"mask for pad_id={pad_id}", axes="batch head query key", picture="mask").equals(wanted)
+
+
+@check("tokens may be of any integer type", aspect="dtype", points=0.5)
+def test_padding_integer_types(submission, draw):
+    for dtype in (torch.int32, torch.int16, torch.uint8):
+        tokens = tokens_with_padding(draw, 0, batch=2, time=6).to(dtype)
+        mask = submission.padding_mask(tokens)
+        wanted = tokens.ne(0)[:, None, None, :]
+        expect(mask, f"mask of {dtype} tokens", axes="batch head query key", picture="mask").equals(wanted)
+
+
+# --- combine_masks ---
+
+
+@check("one, two or three masks together allow what every one allows", aspect="masks", points=1)
+def test_combine_counts(submission, draw):
+    masks = [draw.mask(keep=0.7, query=4, key=6) for _ in range(3)]
+    for count in (1, 2, 3):
+        combined = submission.combine_masks(*masks[:count])
+        wanted = torch.stack(masks[:count]).all(dim=0)
+        expect(combined, f"{count} combined", axes="query key", picture="mask").equals(wanted)
+
+
+@check("masks of different shapes broadcast: [T, T] with [B, 1, 1, T]", aspect="masks", points=1)
+def test_combine_broadcasts(submission, draw):
+    causal = lower_triangle(5)
+    padding = draw.mask(keep=0.6, batch=3, head=1, query=1, key=5)
+    per_head = draw.mask(keep=0.8, head=2, query=1, key=5)
+    axes = "batch head query key"
+    both = submission.combine_masks(causal, padding)
+    expect(both, "combine_masks(causal, padding)", axes=axes, picture="mask").equals(causal & padding)
+    both = submission.combine_masks(padding, causal)
+    expect(both, "combine_masks(padding, causal)", axes=axes, picture="mask").equals(causal & padding)
+    three = submission.combine_masks(causal, per_head, padding)
+    wanted = causal & per_head & padding
+    expect(three, "combine_masks(causal, per_head, padding)", axes=axes, picture="mask").equals(wanted)
+
+
+# --- additive_mask ---
+
+
+@check("allowed pairs become 0 and blocked ones -inf, in the mask's own shape", aspect="values", points=1)
+def test_additive_values(submission, draw):
+    square = draw.mask(keep=0.5, query=4, key=6)
+    square[2, :] = False  # a query that may look at nothing
+    for mask in (square, draw.mask(keep=0.5, batch=2, head=1, query=1, key=5)):
+        axes = "query key" if mask.dim() == 2 else "batch head query key"
+        wanted = torch.zeros(mask.shape).masked_fill(~mask, -INF)
+        expect(submission.additive_mask(mask), "additive mask", axes=axes).equals(wanted)
+
+
+@check(
+    "the numbers have the dtype asked for, and stay exactly 0 and -inf in it",
+    aspect="dtype",
+    points=0.5,
+    needs=["test_additive_values"],
+)
+def test_additive_dtypes(submission, draw):
+    mask = draw.mask(keep=0.5, query=3, key=7)
+    mask[1, 2:5] = False
+    for dtype in (torch.float64, torch.bfloat16, torch.float16):
+        wanted = torch.zeros(mask.shape, dtype=dtype).masked_fill(~mask, -INF)
+        numbers = submission.additive_mask(mask, dtype)
+        expect(numbers, f"additive mask in {dtype}", axes="query key").equals(wanted)
+    wanted = torch.zeros(mask.shape, dtype=torch.float64).masked_fill(~mask, -INF)
+    by_keyword = submission.additive_mask(mask, dtype=torch.float64)
+    expect(by_keyword, "additive_mask(mask, dtype=torch.float64)", axes="query key").equals(wanted)
+
+
+# --- all ---
+
+
+@check("arguments are left as they were", aspect="arguments", points=1)
+def test_arguments_unchanged(submission, draw):
+    first, second = draw.mask(keep=0.7, query=5, key=5), draw.mask(keep=0.5, query=5, key=5)
+    submission.combine_masks(first, second)
+    expect_unchanged(submission)
+    submission.combine_masks(draw.mask(keep=0.5, batch=2, head=1, query=5, key=5), second, first)
+    expect_unchanged(submission)
+    submission.padding_mask(draw.integers(0, 3, batch=2, time=6))
+    expect_unchanged(submission)
+    submission.additive_mask(first)
+    expect_unchanged(submission)
+
+
+@check("inputs that are not contiguous in memory give the same masks", aspect="arguments", points=0.5)
+def test_noncontiguous(submission, draw):
+    tokens = draw.noncontiguous(tokens_with_padding(draw, 0, batch=3, time=4))
+    wanted = tokens.ne(0)[:, None, None, :]
+    expect(submission.padding_mask(tokens), "padding mask", axes="batch head query key").equals(wanted)
+    mask = draw.noncontiguous(draw.mask(keep=0.5, query=4, key=6))
+    other = draw.mask(keep=0.5, query=4, key=6)
+    expect(submission.combine_masks(mask, other), "combined", axes="query key").equals(mask & other)
+    wanted = torch.zeros(mask.shape).masked_fill(~mask, -INF)
+    expect(submission.additive_mask(mask), "additive mask", axes="query key").equals(wanted)
