@@ -1,0 +1,91 @@
+"""Files, TCP and signals: the part of the sandbox that Landlock enforces."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+if sys.platform == "linux":
+    import landlockpy
+    from landlockpy import AccessFS, Ruleset, Scope
+
+    _READ_FILE = AccessFS.READ_FILE
+    _READ_FOLDER = AccessFS.READ_FILE | AccessFS.READ_DIR
+    _WRITE_FILE = AccessFS.READ_FILE | AccessFS.WRITE_FILE | AccessFS.TRUNCATE
+    # No links, sockets, pipes or devices: whoever tidies a scratch folder up should meet plain files only.
+    _WRITE_FOLDER = (
+        _READ_FOLDER
+        | _WRITE_FILE
+        | AccessFS.MAKE_REG
+        | AccessFS.MAKE_DIR
+        | AccessFS.REMOVE_FILE
+        | AccessFS.REMOVE_DIR
+        | AccessFS.REFER
+    )
+
+_CUDA_READ = (
+    "/proc/driver",
+    "/proc/devices",
+    "/proc/modules",
+    "/proc/sys/vm",
+    "/sys",
+    "/usr/local/nvidia",
+    "/usr/local/cuda",
+    "/etc/nvidia",
+)
+
+
+@functools.cache
+def abi() -> int:
+    """Tell the kernel's Landlock version, 0 for none. The first call takes 5 ms: make it before forking."""
+    if sys.platform != "linux":
+        return 0
+    try:
+        return landlockpy.abi_version()
+    except OSError:
+        return 0
+
+
+def restrict(read: Iterable[Path], write: Iterable[Path], cuda: bool = False) -> bool:
+    """Deny this thread every file, TCP port and foreign process that is not listed; return whether it took.
+
+    Every right that the kernel knows is handled. What does not exist, or cannot be reached, stays closed.
+    """
+    if sys.platform != "linux" or abi() == 0:
+        return False
+    try:
+        with Ruleset(scoped=Scope.ABSTRACT_UNIX_SOCKET | Scope.SIGNAL) as rules:
+            for path in read:
+                _allow(rules, path, _READ_FILE, _READ_FOLDER)
+            for path in write:
+                _allow(rules, path, _WRITE_FILE, _WRITE_FOLDER)
+            _allow(rules, Path("/dev/null"), _WRITE_FILE, AccessFS.NONE)
+            if cuda:
+                _allow_cuda(rules)
+            rules.restrict()
+    except OSError:
+        return False
+    return True
+
+
+if sys.platform == "linux":
+
+    def _allow(rules: Ruleset, path: Path, file: AccessFS, folder: AccessFS) -> None:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            rules.allow_path(path, folder if path.is_dir() else file)
+
+    def _allow_cuda(rules: Ruleset) -> None:
+        for name in _CUDA_READ:
+            _allow(rules, Path(name), _READ_FILE, _READ_FOLDER)
+        for device in Path("/dev").glob("nvidia*"):
+            control = AccessFS.IOCTL_DEV
+            _allow(rules, device, _WRITE_FILE | control, _READ_FOLDER | _WRITE_FILE | control)
+        # The driver names its threads through their `comm` files; only this process's own are opened.
+        own = Path("/proc", str(os.getpid()))
+        _allow(rules, own / "task", _WRITE_FILE, _READ_FOLDER | _WRITE_FILE)
+        for name in ("maps", "status"):
+            _allow(rules, own / name, _READ_FILE, AccessFS.NONE)

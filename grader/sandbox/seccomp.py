@@ -1,0 +1,204 @@
+"""The system calls a worker may not make, and the BPF program that refuses them.
+
+Everything that is not listed stays allowed: what torch, oneDNN and CUDA call changes from release to release.
+Files are Landlock's business; this filter covers what Landlock does not see.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import struct
+from dataclasses import dataclass
+
+from grader.sandbox import libc
+from grader.sandbox.system_calls import architecture, number
+
+_SET_MODE_FILTER = 1
+_GET_ACTION_AVAIL = 2
+# Without this flag kernels before 5.16 slow a filtered process down; it has no secrets to keep from itself.
+_SPEC_ALLOW = 4
+
+_ALLOW = 0x7FFF0000
+_KILL_PROCESS = 0x80000000
+_ERRNO = 0x00050000
+_REFUSE = _ERRNO | errno.EPERM
+_ABSENT = _ERRNO | errno.ENOSYS
+
+_AUDIT_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_X32_BIT = 0x40000000
+
+_AF_UNIX = 1
+_SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE_MASK = 1, 5, 0xF
+_CLONE_THREAD = 0x00010000
+_O_ACCMODE, _O_TRUNC = 0o3, 0o1000
+_F_SETOWN, _F_SETSIG, _F_SETOWN_EX = 8, 10, 15
+_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP = 0x5412, 0x541C, 0x8901, 0x8902
+
+OWN = -1
+"""Stands for the worker's own process id in a `Condition`."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Whether the low 32 bits of an argument, masked, are one of `values`."""
+
+    argument: int
+    values: tuple[int, ...]
+    mask: int = 0xFFFFFFFF
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One system call and when it is refused: always, `when` all conditions hold, or `unless` all of them hold."""
+
+    call: str
+    when: tuple[Condition, ...] = ()
+    unless: tuple[Condition, ...] = ()
+    verdict: int = _REFUSE
+
+
+# fmt: off
+_REFUSED = (
+    # other processes: their memory, signals, descriptors, place in the system
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "kcmp",
+    "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo",
+    "migrate_pages", "move_pages", "setpriority", "ioprio_set",
+    # new processes, and the ways out of the grader's reach
+    "fork", "vfork", "execve", "execveat", "setsid", "setpgid", "unshare", "setns",
+    # sockets with a name; System V objects that outlive the worker
+    "connect", "shmget", "msgget", "semget", "mq_open",
+    # the kernel's large attack surfaces
+    "bpf", "perf_event_open", "userfaultfd", "add_key", "request_key", "keyctl",
+    "io_uring_setup", "io_uring_enter", "io_uring_register",
+    # the tree of files
+    "mount", "umount2", "pivot_root", "chroot", "open_tree", "open_tree_attr", "move_mount", "mount_setattr",
+    "fsopen", "fsconfig", "fsmount", "fspick", "statmount", "listmount",
+    "name_to_handle_at", "open_by_handle_at",
+    # what Landlock does not see: owners, modes, times, attributes, truncation by path, watching
+    "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "file_setattr",
+    "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr",
+    "removexattrat", "utime", "utimes", "utimensat", "futimesat", "truncate",
+    "inotify_init", "inotify_init1", "fanotify_init", "fanotify_mark",
+    # the machine
+    "kexec_load", "kexec_file_load", "reboot", "init_module", "finit_module", "delete_module", "acct", "swapon",
+    "swapoff", "quotactl", "quotactl_fd", "sethostname", "setdomainname", "settimeofday", "clock_settime",
+    "adjtimex", "clock_adjtime", "syslog", "iopl", "ioperm", "modify_ldt", "lookup_dcookie", "uselib",
+    "nfsservctl", "vhangup",
+)
+_OWN_ONLY = ("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
+# fmt: on
+
+_UNIX = Condition(0, (_AF_UNIX,))
+# A datagram socket could still send to any path; a stream needs connect(2), which is refused.
+_CONNECTED = Condition(1, (_SOCK_STREAM, _SOCK_SEQPACKET), _SOCK_TYPE_MASK)
+_ITSELF = Condition(0, (0, OWN))
+_TRUNCATES_UNWRITABLE = (_O_TRUNC | _O_ACCMODE, _O_TRUNC)
+
+
+def rules(cuda: bool) -> list[Rule]:
+    """List what is refused; the CUDA driver may name and use local sockets of any type."""
+    unix = (_UNIX,) if cuda else (_UNIX, _CONNECTED)
+    mask, truncating = _TRUNCATES_UNWRITABLE
+    return [
+        *(Rule(call) for call in _REFUSED),
+        *([] if cuda else [Rule("bind")]),
+        # ENOSYS makes the C library fall back: its flags lie behind a pointer, where a filter cannot look.
+        Rule("clone3", verdict=_ABSENT),
+        Rule("openat2", verdict=_ABSENT),
+        Rule("clone", unless=(Condition(0, (_CLONE_THREAD,), _CLONE_THREAD),)),
+        Rule("socket", unless=unix),
+        Rule("socketpair", unless=unix),
+        Rule("kill", unless=(Condition(0, (OWN,)),)),
+        Rule("tgkill", unless=(Condition(0, (OWN,)),)),
+        # MKL pins its own threads in turn to learn the topology, so affinity stays allowed for oneself.
+        *(Rule(call, unless=(_ITSELF,)) for call in _OWN_ONLY),
+        Rule("fcntl", when=(Condition(1, (_F_SETOWN, _F_SETSIG, _F_SETOWN_EX)),)),
+        Rule("ioctl", when=(Condition(1, (_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP)),)),
+        # Landlock before ABI 3 lets a file that is open for reading be truncated.
+        Rule("open", when=(Condition(1, (truncating,), mask),)),
+        Rule("openat", when=(Condition(2, (truncating,), mask),)),
+    ]
+
+
+def _load(offset: int) -> bytes:
+    return struct.pack("=HBBI", 0x20, 0, 0, offset)
+
+
+def _and(mask: int) -> bytes:
+    return struct.pack("=HBBI", 0x54, 0, 0, mask)
+
+
+def _jump_if_equal(value: int, then: int, otherwise: int) -> bytes:
+    return struct.pack("=HBBI", 0x15, then, otherwise, value)
+
+
+def _jump_if_at_least(value: int, then: int, otherwise: int) -> bytes:
+    return struct.pack("=HBBI", 0x35, then, otherwise, value)
+
+
+def _return(verdict: int) -> bytes:
+    return struct.pack("=HBBI", 0x06, 0, 0, verdict)
+
+
+def _block(rule: Rule, own: int) -> list[bytes]:
+    """Assemble what happens once the call's number has matched; every path returns."""
+    conditions = rule.when or rule.unless
+    matched, mismatched = (rule.verdict, _ALLOW) if not rule.unless else (_ALLOW, rule.verdict)
+    code: list[bytes] = []
+    for condition in conditions:
+        code.append(_load(16 + 8 * condition.argument))
+        if condition.mask != 0xFFFFFFFF:
+            code.append(_and(condition.mask))
+        values = [own if value == OWN else value for value in condition.values]
+        code += [_jump_if_equal(value, len(values) - index, 0) for index, value in enumerate(values)]
+        code.append(_return(mismatched))
+    code.append(_return(matched))
+    return code
+
+
+def assemble(machine: str, own: int, cuda: bool = False) -> bytes:
+    """Assemble the filter of the process `own` on `machine`; 8 bytes an instruction."""
+    code = [
+        _load(4),
+        _jump_if_equal(_AUDIT_ARCHITECTURE[machine], 1, 0),
+        _return(_KILL_PROCESS),
+        _load(0),
+    ]
+    if machine == "x86_64":
+        code += [_jump_if_at_least(_X32_BIT, 0, 1), _return(_REFUSE)]
+    for rule in rules(cuda):
+        call = number(rule.call, machine)
+        if call is not None:
+            block = _block(rule, own)
+            code += [_jump_if_equal(call, 0, len(block)), *block]
+    code.append(_return(_ALLOW))
+    return b"".join(code)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
+
+
+def restrict(own: int, cuda: bool = False) -> bool:
+    """Install the filter in the calling thread for good; return whether the kernel took it.
+
+    `own` is the caller's process id. no_new_privs must have been set.
+    """
+    machine = architecture()
+    if machine is None:
+        return False
+    code = assemble(machine, own, cuda)
+    program = _Program(len(code) // 8, code)
+    flags = ctypes.c_uint(_SPEC_ALLOW)
+    mode = ctypes.c_uint(_SET_MODE_FILTER)
+    if libc.system_call("seccomp", mode, flags, ctypes.byref(program)) == 0:
+        return True
+    return libc.system_call("seccomp", mode, ctypes.c_uint(0), ctypes.byref(program)) == 0
+
+
+def available() -> bool:
+    """Ask the kernel, without changing anything, whether it takes filters such as ours."""
+    action = ctypes.c_uint32(_KILL_PROCESS)
+    mode = ctypes.c_uint(_GET_ACTION_AVAIL)
+    return libc.system_call("seccomp", mode, ctypes.c_uint(0), ctypes.byref(action)) == 0
