@@ -1,0 +1,190 @@
+"""The grader's end of a worker: send a request, wait for its answer, keep the clock, drain what is printed."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from typing import Any
+
+from grader.boundary import wire
+from grader.worker.launcher import PATIENCE_S, WorkerProcess
+
+MAX_OUTPUT = 16_384
+"""Printed bytes kept for one check; the rest is read and dropped."""
+
+
+class WorkerTimeout(Exception):
+    """The worker did not answer in time and was killed."""
+
+
+class WorkerDied(Exception):
+    """The worker ended, or had to be ended, instead of answering; `how` says it for the learner."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__(how)
+        self.how = how
+
+
+class Channel:
+    """Exchange frames with one worker. Not shared between threads."""
+
+    def __init__(self, process: WorkerProcess) -> None:
+        self._process = process
+        self._poll = select.poll()
+        self._poll.register(process.channel, select.POLLIN)
+        self._poll.register(process.output, select.POLLIN)
+        self._output_open = True
+        self._printed = bytearray()
+        self._dropped = 0
+        self._next = 1
+        self.alive = True
+
+    def hello(self, deadline: float) -> str:
+        """Return the isolation level that the worker reached."""
+        reply, _ = self._receive(deadline)
+        if not isinstance(reply, wire.Hello):
+            self._violation("it did not greet")
+        return reply.isolation
+
+    def ask(self, request: wire.Request, buffers: list[Any], deadline: float) -> tuple[wire.AnyReply, bytearray]:
+        """Send a request and return the answer with its payload.
+
+        Raises:
+            WorkerTimeout: the deadline (`time.monotonic()`) passed.
+            WorkerDied: it ended, or broke the protocol.
+        """
+        request.id = self._next
+        self._next += 1
+        self._send(wire.pack(request, buffers), deadline)
+        reply, payload = self._receive(deadline)
+        if reply.id != request.id or isinstance(reply, wire.Hello):
+            self._violation("it answered what was not asked")
+        return reply, payload
+
+    def take_output(self) -> str:
+        """Return what was printed since the last time, bounded, with the cut stated."""
+        if self.alive:
+            self._drain()
+        text = self._printed.decode("utf-8", "replace")
+        if self._dropped:
+            text += f"\n… {self._dropped:,} more bytes were printed and are not kept"
+        self._printed.clear()
+        self._dropped = 0
+        return text
+
+    def violation(self, what: str) -> None:
+        """Kill a worker whose answer was well framed but makes no sense.
+
+        Raises:
+            WorkerDied: always.
+        """
+        self._violation(what)
+
+    def close(self, patience_s: float = 0.0) -> int | None:
+        """End the worker; see `WorkerProcess.end`."""
+        if not self.alive:
+            return None
+        self.alive = False
+        self._process.kill() if patience_s == 0 else None
+        self._drain_until_silent()
+        return self._process.end(patience_s)
+
+    def _send(self, pieces: list[Any], deadline: float) -> None:
+        views = [memoryview(piece).cast("B") for piece in pieces if memoryview(piece).nbytes]
+        channel = self._process.channel
+        while views:
+            try:
+                sent = channel.sendmsg(views[:16])
+            except BlockingIOError:
+                self._wait(deadline, writing=True)
+                continue
+            except OSError:
+                self._died()
+            while views and sent >= views[0].nbytes:
+                sent -= views.pop(0).nbytes
+            if sent:
+                views[0] = views[0][sent:]
+
+    def _receive(self, deadline: float) -> tuple[wire.AnyReply, bytearray]:
+        try:
+            head_size, payload_size = wire.unpack_prefix(self._read(wire.PREFIX.size, deadline))
+            head = self._read(head_size, deadline)
+            payload = self._read(payload_size, deadline)
+            return wire.decode_reply(head), payload
+        except wire.ProtocolError as error:
+            self._violation(str(error))
+            raise AssertionError from None
+
+    def _read(self, size: int, deadline: float) -> bytearray:
+        data = bytearray(size)
+        view = memoryview(data)
+        while view:
+            try:
+                count = self._process.channel.recv_into(view)
+            except BlockingIOError:
+                self._wait(deadline)
+                continue
+            except OSError:
+                count = 0
+            if count == 0:
+                self._died()
+            view = view[count:]
+        return data
+
+    def _wait(self, deadline: float, *, writing: bool = False) -> None:
+        """Return when the channel is ready; meanwhile whatever the submission prints is drained."""
+        channel = self._process.channel.fileno()
+        self._poll.modify(channel, select.POLLOUT if writing else select.POLLIN)
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                self.close()
+                raise WorkerTimeout
+            ready = dict(self._poll.poll(left * 1000))
+            if self._process.output in ready:
+                self._drain()
+            if channel in ready:
+                return
+
+    def _drain(self, chunks: int = 64) -> bool:
+        """Read what is printed, at most a few chunks so that the clock is looked at; return whether there was any."""
+        found = False
+        for _ in range(chunks if self._output_open else 0):
+            try:
+                data = os.read(self._process.output, 65_536)
+            except BlockingIOError:
+                break
+            if not data:
+                self._output_open = False
+                self._poll.unregister(self._process.output)
+                break
+            found = True
+            kept = data[: max(MAX_OUTPUT - len(self._printed), 0)]
+            self._printed += kept
+            self._dropped += len(data) - len(kept)
+        return found
+
+    def _drain_until_silent(self) -> None:
+        for _ in range(16):
+            if not self._drain():
+                return
+
+    def _died(self) -> None:
+        code = self.close(PATIENCE_S)
+        raise WorkerDied(describe_exit(code))
+
+    def _violation(self, what: str) -> None:
+        self.close()
+        raise WorkerDied(f"broke off the conversation with the grader ({what})")
+
+
+def describe_exit(code: int | None) -> str:
+    """Say how a process ended, for somebody who has not read about signals."""
+    if code is None:
+        return "closed its connection to the grader"
+    if code >= 0:
+        return f"ended the whole process (exit code {code}; os._exit or a crash handler does this)"
+    names = {4: "illegal instruction", 6: "abort", 7: "bus error", 8: "arithmetic error", 9: "killed", 11: "segmentation fault"}
+    extra = "; often out of memory" if code == -9 else ""
+    return f"crashed the interpreter ({names.get(-code, 'signal')}, signal {-code}{extra})"

@@ -1,0 +1,308 @@
+"""Values as they cross the boundary.
+
+Scalars are themselves; everything else is a list that begins with a code. Tensors are raw bytes in the payload, and the
+list holds their index. What has no form here becomes a handle, kept by its owner.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from grader.boundary.wire import ALIGNMENT, MAX_TENSOR, MAX_TEXT, ProtocolError, TensorHead
+
+LIST, TUPLE, DICT, TENSOR, HANDLE, DTYPE, DEVICE, SIZE, BIGINT, SLICE, COMPLEX, GENERATOR, ELLIPSIS = range(13)
+MAX_DEPTH = 32
+MAX_ITEMS = 200_000
+
+DTYPES: dict[str, torch.dtype] = {
+    str(value).removeprefix("torch."): value for value in vars(torch).values() if isinstance(value, torch.dtype)
+}
+
+
+class Unencodable(Exception):
+    """A value that cannot cross, and why, worded for the learner."""
+
+
+class Encoder:
+    """Turn one message's values into plain data plus buffers."""
+
+    def __init__(
+        self,
+        handle: Callable[[Any], tuple[int, str, str] | None],
+        *,
+        towards_worker: bool = False,
+        limit: int = MAX_TENSOR,
+    ) -> None:
+        self.tensors: list[TensorHead] = []
+        self.buffers: list[Any] = []
+        self.sent: list[torch.Tensor] = []
+        """The tensors encoded, in order of their index."""
+        self.generators: list[torch.Generator] = []
+        self._handle = handle
+        self._towards_worker = towards_worker
+        self._limit = limit
+        self._offset = 0
+        self._items = 0
+        self._seen: dict[int, int] = {}
+
+    def encode(self, value: Any, depth: int = 0) -> Any:
+        """Return plain data for `value`.
+
+        Raises:
+            Unencodable: nested too deep, too large, or of a form that neither side knows.
+        """
+        kind = type(value)
+        if value is None or kind is bool or kind is float:
+            return value
+        if kind is int:
+            return value if -(1 << 63) <= value < 1 << 63 else [BIGINT, self._bigint(value)]
+        if kind is str:
+            if len(value) > MAX_TEXT * 16:
+                raise Unencodable(f"a string of {len(value):,} characters")
+            return value.encode("utf-8", "replace").decode() if not value.isascii() else value
+        if kind is bytes and len(value) <= MAX_TEXT * 16:
+            return value
+        if isinstance(value, torch.Tensor):
+            return self._tensor(value, kind)
+        self._items += 1
+        if depth > MAX_DEPTH or self._items > MAX_ITEMS:
+            raise Unencodable("a value nested too deep, or with too many parts")
+        if kind is list:
+            return [LIST, *self._all(value, depth)]
+        if kind is torch.Size:
+            return [SIZE, *self._all(value, depth)]
+        if isinstance(value, tuple):
+            return [TUPLE, *self._all(tuple.__iter__(value), depth)]
+        if isinstance(value, dict) and _is_plain_dict(kind):
+            pairs = [self.encode(part, depth + 1) for item in dict.items(value) for part in item]
+            return [DICT, *pairs]
+        if kind is torch.dtype:
+            return [DTYPE, str(value).removeprefix("torch.")]
+        if kind is torch.device:
+            return [DEVICE, str(value)]
+        if kind is slice:
+            return [SLICE, *self._all((value.start, value.stop, value.step), depth)]
+        if kind is complex:
+            return [COMPLEX, value.real, value.imag]
+        if value is Ellipsis:
+            return [ELLIPSIS]
+        if kind is torch.Generator:
+            self.generators.append(value)
+            return [GENERATOR, str(value.device), self._tensor(value.get_state(), torch.Tensor)]
+        found = self._handle(value)
+        if found is None:
+            raise Unencodable(f"a value of type {kind.__module__}.{kind.__qualname__}")
+        return [HANDLE, *found]
+
+    def _all(self, values: Any, depth: int) -> list[Any]:
+        return [self.encode(value, depth + 1) for value in values]
+
+    def _bigint(self, value: int) -> str:
+        if value.bit_length() > 4096:
+            raise Unencodable(f"an integer of {value.bit_length():,} bits")
+        return format(value, "x")
+
+    def _tensor(self, value: torch.Tensor, kind: type) -> Any:
+        if (index := self._seen.get(id(value))) is not None:
+            return [TENSOR, index]
+        with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
+            head, buffer = self._describe(value, kind)
+        index = len(self.tensors)
+        self._seen[id(value)] = index
+        self.tensors.append(head)
+        self.buffers.append(buffer)
+        self.sent.append(value)
+        self._offset += head.nbytes + -head.nbytes % ALIGNMENT
+        grad = None if self._towards_worker or not (value.is_leaf and value.requires_grad) else value.grad
+        if grad is not None:
+            head.grad = self._tensor(grad, torch.Tensor)[1]
+        return [TENSOR, index]
+
+    def _describe(self, value: torch.Tensor, kind: type) -> tuple[TensorHead, Any]:
+        if value.layout != torch.strided or value.is_quantized or value.is_nested or value.device.type == "meta":
+            form = "meta" if value.device.type == "meta" else str(value.layout)
+            raise Unencodable(f"a tensor without ordinary values ({form}); return a dense tensor")
+        shape = list(value.shape)
+        nbytes = value.numel() * value.element_size()
+        if nbytes > self._limit:
+            raise Unencodable(
+                f"a tensor of shape {shape}, {nbytes / 2**20:,.0f} MB; at most {self._limit / 2**20:,.0f} MB is read back"
+            )
+        plain = value.detach() if kind is torch.Tensor else value.detach().as_subclass(torch.Tensor)
+        plain = plain.resolve_conj().resolve_neg()
+        strides: list[int] | None = None
+        if self._towards_worker and not plain.is_contiguous() and value.numel():
+            # The span between first and last element travels whole, gaps and all.
+            strides = list(plain.stride())
+            span = 1 + sum((size - 1) * step for size, step in zip(shape, strides, strict=True))
+            if span * value.element_size() <= self._limit:
+                plain = plain.as_strided((span,), (1,))
+            else:
+                strides = None
+        plain = plain.to("cpu").contiguous()
+        head = TensorHead(
+            dtype=str(value.dtype).removeprefix("torch."),
+            shape=shape,
+            offset=self._offset,
+            nbytes=plain.numel() * plain.element_size(),
+            device=str(value.device),
+            strides=strides,
+            requires_grad=value.requires_grad,
+            kind=_kind_name(kind),
+        )
+        return head, _buffer(plain)
+
+
+class Decoder:
+    """Turn plain data plus a payload back into values, believing nothing."""
+
+    def __init__(
+        self,
+        tensors: list[TensorHead],
+        payload: bytearray | memoryview,
+        handle: Callable[[int, str, str], Any],
+        *,
+        trusted: bool = False,
+    ) -> None:
+        self._heads = tensors
+        self._payload = payload
+        self._handle = handle
+        self._trusted = trusted
+        self._made: dict[int, torch.Tensor] = {}
+        self.generators: list[torch.Generator] = []
+        self._items = 0
+
+    def decode(self, data: Any, depth: int = 0) -> Any:
+        """Return the value.
+
+        Raises:
+            ProtocolError: a code, size, type or index that no honest sender writes.
+        """
+        kind = type(data)
+        if data is None or kind in (bool, int, float, str, bytes):
+            return data
+        self._items += 1
+        if kind is not list or not data or depth > MAX_DEPTH + 1 or self._items > MAX_ITEMS:
+            raise ProtocolError("a value of no known form")
+        code, rest = data[0], data[1:]
+        if type(code) is not int:
+            raise ProtocolError("a value without a code")
+        try:
+            return self._decode(code, rest, depth)
+        except (TypeError, ValueError, KeyError, IndexError, RuntimeError, OverflowError, RecursionError) as error:
+            raise ProtocolError(f"a value that cannot be read: {str(error)[:200]}") from None
+
+    def _decode(self, code: int, rest: list[Any], depth: int) -> Any:
+        if code == TENSOR:
+            return self.tensor(*rest)
+        if code == HANDLE:
+            number, type_name, kind = rest
+            if type(number) is not int or type(type_name) is not str or type(kind) is not str:
+                raise ProtocolError("a handle that is none")
+            return self._handle(number, type_name[:MAX_TEXT], kind)
+        if code in (LIST, TUPLE, SIZE):
+            items = [self.decode(item, depth + 1) for item in rest]
+            return items if code == LIST else tuple(items) if code == TUPLE else torch.Size(items)
+        if code == DICT:
+            keys = [self.decode(key, depth + 1) for key in rest[::2]]
+            return dict(zip(keys, (self.decode(value, depth + 1) for value in rest[1::2]), strict=True))
+        if code == DTYPE:
+            return DTYPES[rest[0]]
+        if code == DEVICE:
+            return torch.device(rest[0])
+        if code == BIGINT:
+            if len(rest[0]) > 1100:
+                raise ProtocolError("an integer too large")
+            return int(rest[0], 16)
+        if code == SLICE:
+            return slice(*(self.decode(part, depth + 1) for part in rest))
+        if code == COMPLEX:
+            return complex(*rest)
+        if code == ELLIPSIS:
+            return Ellipsis
+        if code == GENERATOR:
+            generator = torch.Generator(rest[0] if self._trusted else "cpu")
+            generator.set_state(self.decode(rest[1]))
+            self.generators.append(generator)
+            return generator
+        raise ProtocolError(f"an unknown code {code}")
+
+    def tensor(self, index: Any) -> torch.Tensor:
+        """Return the tensor at `index`; asked twice, the same object."""
+        if type(index) is not int or not 0 <= index < len(self._heads):
+            raise ProtocolError("a tensor that was not sent")
+        if index not in self._made:
+            self._made[index] = self._make(self._heads[index])
+            head = self._heads[index]
+            if head.grad >= 0:
+                if head.grad <= index:
+                    raise ProtocolError("a gradient that is none")
+                self._made[index].grad = self.tensor(head.grad)
+        return self._made[index]
+
+    def _make(self, head: TensorHead) -> torch.Tensor:
+        dtype = DTYPES.get(head.dtype)
+        if dtype is None:
+            raise ProtocolError("an unknown dtype")
+        count = 1
+        for size in head.shape:
+            count *= size
+        if head.strides is not None and not self._trusted:
+            raise ProtocolError("strides from a worker")
+        stored = count if head.strides is None else head.nbytes // dtype.itemsize
+        if stored * dtype.itemsize != head.nbytes or head.offset + head.nbytes > len(self._payload):
+            raise ProtocolError("a tensor whose bytes are not there")
+        if head.nbytes == 0:
+            result = torch.empty(head.shape, dtype=dtype)
+        else:
+            flat = torch.frombuffer(self._payload, dtype=torch.uint8, count=head.nbytes, offset=head.offset)
+            if dtype == torch.bool and not self._trusted:
+                flat = flat != 0  # a byte of 2 in a bool tensor would be neither true nor false
+            result = (flat.clone() if self._trusted else flat).view(dtype)
+            if head.strides is None:
+                result = result.reshape(head.shape)
+            else:
+                result = result.as_strided(head.shape, head.strides)
+        result = _place(result, head.device)
+        if head.requires_grad and (dtype.is_floating_point or dtype.is_complex):
+            result.requires_grad_()
+        if head.kind not in ("tensor", "parameter", "buffer"):
+            result.kata_type = head.kind  # type: ignore[attr-defined]
+        return result
+
+
+def _place(tensor: torch.Tensor, device: str) -> torch.Tensor:
+    if device == "cpu":
+        return tensor
+    wanted = torch.device(device)
+    if wanted.type == "cuda" and torch.cuda.is_available() and (wanted.index or 0) < torch.cuda.device_count():
+        return tensor.to(wanted)
+    raise ProtocolError(f"a tensor on {device[:20]}, which is not here")
+
+
+def _kind_name(kind: type) -> str:
+    if kind is torch.Tensor:
+        return "tensor"
+    if kind is torch.nn.Parameter:
+        return "parameter"
+    if kind is torch.nn.Buffer:
+        return "buffer"
+    return f"{kind.__module__}.{kind.__qualname__}"[:MAX_TEXT]
+
+
+def _is_plain_dict(kind: type) -> bool:
+    return kind is dict or kind.__module__ == "collections"
+
+
+def _buffer(tensor: torch.Tensor) -> Any:
+    """Return the bytes of a contiguous CPU tensor without copying; the buffer keeps the tensor alive."""
+    nbytes = tensor.numel() * tensor.element_size()
+    if nbytes == 0:
+        return b""
+    array = (ctypes.c_char * nbytes).from_address(tensor.data_ptr())
+    array.tensor = tensor  # type: ignore[attr-defined]
+    return memoryview(array).cast("B")

@@ -1,0 +1,69 @@
+"""The submission in this process, for debugging and for measuring what the boundary costs. Never for marks."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from grader.boundary.remote import CallRecord, Calls
+from grader.boundary.session import Terms
+from grader.boundary.source import Source
+from grader.worker.loader import PACKAGE, load_module, load_notebook
+from grader.worker.policy import Recorder
+
+
+class LocalSubmission:
+    """The learner's module itself, with its function calls recorded for failure messages."""
+
+    def __init__(self, module: types.ModuleType, calls: Calls, recorder: Recorder) -> None:
+        self._module = module
+        self.calls = calls
+        self._recorder = recorder
+
+    def forbidden_uses(self) -> list[str]:
+        """Return which operators that the kata excludes were used so far."""
+        return list(self._recorder.used)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._module, name)
+        return self._recording(name, value) if isinstance(value, types.FunctionType) else value
+
+    def _recording(self, name: str, function: types.FunctionType) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            before = [(part, part.detach().clone()) for part in (*args, *kwargs.values()) if _is_tensor(part)]
+            result = function(*args, **kwargs)
+            changed = tuple(part for part, was in before if not torch.equal(part.detach(), was))
+            self.calls.add(CallRecord(name, name, args, kwargs, changed), result)
+            return result
+
+        return call
+
+
+@contextmanager
+def load_local(source: Source, terms: Terms, calls: Calls) -> Iterator[LocalSubmission]:
+    """Load a submission into this process; on exit, torch and `sys` are as they were."""
+    recorder = Recorder()
+    path, modules = list(sys.path), set(sys.modules)
+    recorder.forbid(list(terms.forbid))
+    given = str(terms.given) if terms.given else None
+    try:
+        if source.is_notebook:
+            module = load_notebook(terms.module, str(source.path), source.data, given, list(terms.required))
+        else:
+            module = load_module(terms.module, str(source.path), source.data, given)
+        yield LocalSubmission(module, calls, recorder)
+    finally:
+        recorder.restore()
+        sys.path[:] = path
+        for name in set(sys.modules) - modules:
+            if name == terms.module or name.split(".")[0] == PACKAGE:
+                del sys.modules[name]
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, torch.Tensor)

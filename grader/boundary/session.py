@@ -1,0 +1,339 @@
+"""One submission under examination: its worker, its clock, and what has become of its calls."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+import torch
+
+from grader.boundary import wire
+from grader.boundary.channel import Channel, WorkerDied, WorkerTimeout
+from grader.boundary.codec import Decoder, Encoder
+from grader.boundary.source import Source
+from grader.worker.launcher import Launcher
+
+
+class SubmissionRaised(Exception):
+    """The learner's code raised; everything in here is text that a worker sent."""
+
+    def __init__(self, reply: wire.Raised, call: str | None = None) -> None:
+        super().__init__(f"{reply.type}: {reply.message}")
+        self.type_name = reply.type
+        self.type_names = tuple(reply.bases)
+        self.message = reply.message
+        self.frames = tuple(reply.frames)
+        self.own = reply.own
+        self.call = call
+
+    @property
+    def not_written(self) -> bool:
+        """Whether this is the stub's own NotImplementedError rather than one from a library."""
+        return self.type_name == "NotImplementedError" and self.own
+
+
+class SubmissionMissing(SubmissionRaised, AttributeError):
+    """The submission lacks an attribute that a check asked for."""
+
+
+class SubmissionUnsendable(Exception):
+    """A call returned something that cannot be compared: too large, too deep, without values."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a submission of one kata gets: time, memory, what is given, what is forbidden."""
+
+    module: str
+    required: tuple[str, ...]
+    check_timeout_s: float = 10.0
+    submission_timeout_s: float = 60.0
+    memory_bytes: int | None = 2 << 30
+    given: Path | None = None
+    forbid: tuple[str, ...] = ()
+    read: tuple[Path, ...] = ()
+
+
+@dataclass
+class Outcomes:
+    """What became of the calls to each required name: is it written, does anything survive?"""
+
+    not_written: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
+    answered: int = 0
+    died: int = 0
+
+
+class BudgetSpent(WorkerTimeout):
+    """The submission used up its time over all checks."""
+
+
+class Session:
+    """Hold a live worker with the submission loaded; replace it after a death. Grader side."""
+
+    def __init__(self, launcher: Launcher, source: Source, terms: Terms) -> None:
+        self.source = source
+        self.terms = terms
+        self.outcomes = Outcomes()
+        self.isolation = "none"
+        self.deadline = float("inf")
+        self.generation = 0
+        """Counts workers; a proxy of an earlier one is stale."""
+        self._launcher = launcher
+        self._channel: Channel | None = None
+        self._release: list[int] = []
+        self._ends = time.monotonic() + terms.submission_timeout_s
+        self._seed = 0
+
+    def begin(self, seed: int, timeout_s: float | None = None) -> None:
+        """Start a check: set its deadline, make sure that a worker is there, seed it.
+
+        Raises:
+            BudgetSpent, WorkerTimeout, WorkerDied, SubmissionRaised: it did not load (again).
+        """
+        now = time.monotonic()
+        if now >= self._ends:
+            raise BudgetSpent
+        self._seed = seed
+        self.deadline = min(now + (timeout_s or self.terms.check_timeout_s), self._ends)
+        if self._channel is None or not self._channel.alive:
+            self._start()
+        self._checked(*self._ask(wire.Reset(seed=seed), []))
+
+    def take_output(self) -> str:
+        """Return what the submission printed since the last time."""
+        return self._channel.take_output() if self._channel is not None else ""
+
+    def forbidden_uses(self) -> list[str]:
+        """Return the forbidden operators that this worker has seen used."""
+        value = self._value(*self._ask(wire.Uses(), []))
+        return [str(name) for name in value] if isinstance(value, list) else []
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._channel is not None:
+            self._channel.close()
+
+    # What proxies use -------------------------------------------------------------------------------------------
+
+    def get(self, target: int, name: str) -> Any:
+        """Return an attribute of a handle."""
+        return self._value(*self._ask(wire.Get(target=target, name=name), []))
+
+    def set(self, target: int, name: str, value: Any) -> None:
+        """Set an attribute of a handle."""
+        encoder = Encoder(self._handle, towards_worker=True)
+        data = encoder.encode(value)
+        request = wire.Set(target=target, name=name, value=data, tensors=encoder.tensors)
+        self._checked(*self._ask(request, encoder.buffers))
+
+    def call(
+        self, target: int, method: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Any, list[torch.Tensor]]:
+        """Call a handle; return its value and those tensors among the arguments that it changed."""
+        encoder = Encoder(self._handle, towards_worker=True)
+        grad = torch.is_grad_enabled()
+        request = wire.Call(
+            target=target,
+            method=method,
+            args=encoder.encode(tuple(args)),
+            kwargs=encoder.encode(dict(kwargs)),
+            tensors=encoder.tensors,
+            grad=grad,
+        )
+        if not grad:
+            for head in encoder.tensors:
+                head.requires_grad = False
+        reply, payload = self._ask(request, encoder.buffers)
+        done = self._checked(reply, payload)
+        decoder = self._decoder(done, payload)
+        value = self._decode(decoder, done.value)
+        self._advance(encoder.generators, decoder, done.generators)
+        if done.graph is not None and grad:
+            inputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
+            value = attach(self, done.graph, value, inputs)
+        changed = [encoder.sent[index] for index in done.changed if index < len(encoder.sent)]
+        return value, changed
+
+    def backward(self, graph: int, cotangents: list[torch.Tensor | None]) -> list[torch.Tensor | None]:
+        """Push cotangents through a graph in the worker; return the gradients of the call's inputs."""
+        encoder = Encoder(self._handle, towards_worker=True)
+        data = encoder.encode(cotangents)
+        request = wire.Backward(graph=graph, cotangents=data, tensors=encoder.tensors)
+        value = self._value(*self._ask(request, encoder.buffers))
+        if not isinstance(value, list) or not all(part is None or isinstance(part, torch.Tensor) for part in value):
+            self._violation("its gradients are none")
+        return value
+
+    def forget(self, number: int, generation: int) -> None:
+        """Let the worker drop a handle or graph with the next request."""
+        if generation == self.generation and len(self._release) < 10_000:
+            self._release.append(number)
+
+    # ------------------------------------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        self.generation += 1
+        self._release.clear()
+        terms = self.terms
+        read: Iterable[Path] = (self.source.path.parent, *terms.read, *((terms.given,) if terms.given else ()))
+        process = self._launcher.launch(read, terms.memory_bytes)
+        self._channel = Channel(process)
+        self.isolation = self._channel.hello(max(self.deadline, time.monotonic() + 30))
+        if self._launcher.name == "spawn":  # the import of torch is not the learner's time
+            self.deadline = max(self.deadline, time.monotonic() + terms.check_timeout_s)
+        request = wire.Load(
+            module=terms.module,
+            path=str(self.source.path),
+            size=len(self.source.data),
+            notebook=self.source.is_notebook,
+            given=str(terms.given) if terms.given else None,
+            forbid=list(terms.forbid),
+            required=list(terms.required),
+        )
+        reply, payload = self._ask(request, [self.source.data])
+        try:
+            self._checked(reply, payload)
+        except SubmissionRaised:
+            self._channel.take_output()
+            self._channel.close()
+            raise
+
+    def _ask(self, request: wire.Request, buffers: list[Any]) -> tuple[wire.AnyReply, bytearray]:
+        channel = self._channel
+        if channel is None or not channel.alive:
+            raise WorkerDied("had ended already")
+        request.release, self._release = self._release, []
+        return channel.ask(request, buffers, self.deadline)
+
+    def _value(self, reply: wire.AnyReply, payload: bytearray) -> Any:
+        done = self._checked(reply, payload)
+        return self._decode(self._decoder(done, payload), done.value)
+
+    def _checked(self, reply: wire.AnyReply, payload: bytearray) -> wire.Done:
+        if isinstance(reply, wire.Done):
+            return reply
+        if isinstance(reply, wire.Raised):
+            raise SubmissionRaised(reply)
+        if isinstance(reply, wire.Unsendable):
+            raise SubmissionUnsendable(reply.reason)
+        self._violation("it answered what was not asked")
+
+    def _decoder(self, done: wire.Done, payload: bytearray) -> Decoder:
+        from grader.boundary.remote import RemoteObject
+
+        def handle(number: int, type_name: str, kind: str) -> RemoteObject:
+            return RemoteObject(self, number, type_name, kind)
+
+        return Decoder(done.tensors, payload, handle)
+
+    def _decode(self, decoder: Decoder, data: Any) -> Any:
+        try:
+            return decoder.decode(data)
+        except wire.ProtocolError as error:
+            self._violation(str(error))
+
+    def _advance(self, generators: list[torch.Generator], decoder: Decoder, states: list[int]) -> None:
+        if not states:
+            return
+        try:
+            for generator, index in zip(generators, states, strict=True):
+                generator.set_state(decoder.tensor(index))
+        except (wire.ProtocolError, ValueError, RuntimeError, TypeError):
+            self._violation("its random states are none")
+
+    def _violation(self, what: str) -> NoReturn:
+        assert self._channel is not None
+        self._channel.violation(what)
+        raise AssertionError
+
+    def _handle(self, value: Any) -> tuple[int, str, str] | None:
+        from grader.boundary.remote import RemoteObject
+
+        if isinstance(value, RemoteObject):
+            return RemoteObject.number(value, self), "", ""
+        return None
+
+
+class _Crossing(torch.autograd.Function):
+    """The autograd node on the grader's side of a call: backward goes over and comes back."""
+
+    @staticmethod
+    def forward(  # type: ignore[override]
+        ctx: Any, session: Session, graph: Graph, outputs: list[torch.Tensor], anchor: torch.Tensor, *inputs: torch.Tensor
+    ) -> tuple[torch.Tensor, ...]:
+        ctx.session, ctx.graph = session, graph
+        ctx.set_materialize_grads(False)
+        ctx.inputs = [(tensor.shape, tensor.dtype) for tensor in inputs]
+        return tuple(outputs)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[Any, ...]:  # type: ignore[override]
+        gradients = ctx.session.backward(ctx.graph.number, list(cotangents))
+        expected = ctx.inputs
+        if len(gradients) != len(expected) or any(
+            gradient is not None and (gradient.shape != shape or gradient.dtype != dtype)
+            for gradient, (shape, dtype) in zip(gradients, expected, strict=True)
+        ):
+            ctx.session._violation("its gradients do not fit its inputs")
+        return (None, None, None, None, *gradients)
+
+
+class Graph:
+    """A graph that a call left in the worker; forgotten there when nobody here needs it."""
+
+    def __init__(self, session: Session, number: int) -> None:
+        self.number = number
+        self._session = session
+        self._generation = session.generation
+
+    def __del__(self) -> None:
+        self._session.forget(self.number, self._generation)
+
+
+def attach(session: Session, graph: int, value: Any, inputs: list[torch.Tensor]) -> Any:
+    """Hang the tensors of `value` that carry a gradient in the worker on one node here."""
+    outputs: dict[int, torch.Tensor] = {}
+    _collect(value, outputs)
+    # The worker encoded tensors in the order in which they are met, and kept those that require grad.
+    found = list(outputs.values())
+    if not found:
+        return value
+    plain = [tensor.detach() for tensor in found]
+    anchor = torch.zeros((), requires_grad=True)
+    attached = _Crossing.apply(session, Graph(session, graph), plain, anchor, *inputs)  # type: ignore[no-untyped-call]
+    for before, after in zip(found, attached, strict=True):
+        if kind := getattr(before, "kata_type", None):
+            after.kata_type = kind
+    return _replace(value, dict(zip(outputs, attached, strict=True)))
+
+
+def _collect(value: Any, found: dict[int, torch.Tensor]) -> None:
+    if isinstance(value, torch.Tensor):
+        if value.requires_grad:
+            found.setdefault(id(value), value)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _collect(part, found)
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            _collect(key, found)
+            _collect(part, found)
+
+
+def _replace(value: Any, by: dict[int, torch.Tensor]) -> Any:
+    if isinstance(value, torch.Tensor):
+        return by.get(id(value), value)
+    if isinstance(value, list | tuple):
+        return type(value)(_replace(part, by) for part in value)
+    if isinstance(value, dict):
+        return {_replace(key, by): _replace(part, by) for key, part in value.items()}
+    return value

@@ -1,0 +1,69 @@
+"""A submission as found on disk: read once, by the grader, with every way it can be unreadable named."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.files import read_bounded
+
+MAX_SOURCE = 2 << 20
+MAX_NOTEBOOK = 32 << 20
+"""Notebooks carry pictures."""
+
+
+class Unreadable(Exception):
+    """The file cannot be a submission; `status` is the report's."""
+
+    def __init__(self, status: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+@dataclass(frozen=True)
+class Source:
+    """The bytes of a submission and where they came from."""
+
+    path: Path
+    data: bytes
+
+    @property
+    def is_notebook(self) -> bool:
+        """Whether this is an `.ipynb`."""
+        return self.path.suffix == ".ipynb"
+
+
+def read_source(path: Path) -> Source:
+    """Read a submission.
+
+    Raises:
+        Unreadable: missing, a folder, no permission, empty, too large, with NUL bytes.
+    """
+    path = path.absolute()
+    try:
+        kind = path.stat().st_mode
+        if stat.S_ISDIR(kind):
+            raise Unreadable("error", f"{path.name} is a folder; a file of that name was expected.")
+        if not stat.S_ISREG(kind):
+            raise Unreadable("error", f"{path.name} is no ordinary file.")
+        limit = MAX_NOTEBOOK if path.suffix == ".ipynb" else MAX_SOURCE
+        data = read_bounded(path, limit)
+    except FileNotFoundError:
+        raise Unreadable("missing", f"{path.name} is not there.") from None
+    except PermissionError:
+        raise Unreadable("error", f"{path.name} cannot be read: permission denied.") from None
+    except OSError as error:
+        raise Unreadable("error", f"{path.name} cannot be read: {error.strerror or error}.") from None
+    except ValueError:
+        size = path.stat().st_size / 2**20
+        raise Unreadable(
+            "error", f"{path.name} is {size:.1f} MB; source of at most {limit / 2**20:.0f} MB is read."
+        ) from None
+    if not data.strip():
+        raise Unreadable("error", f"{path.name} is empty.")
+    if b"\0" in data and path.suffix != ".ipynb":
+        line = data[: data.index(b"\0")].count(b"\n") + 1
+        raise Unreadable("error", f"{path.name} holds NUL bytes (the first in line {line}): it is no Python source.")
+    return Source(path, data)

@@ -1,0 +1,217 @@
+"""Frames and messages between grader and worker: sizes first, types checked, nothing pickled.
+
+A frame is `KATA | head length (u32) | payload length (u64) | head | payload`. The head is one MessagePack message of a
+type below; the payload holds raw tensor bytes, to which the head's `tensors` point. The grader believes neither.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+MAGIC = b"KATA"
+PREFIX = struct.Struct("!4sIQ")
+ALIGNMENT = 64
+MAX_HEAD = 4 << 20
+MAX_PAYLOAD = 256 << 20
+MAX_TENSOR = 128 << 20
+MAX_TEXT = 4000
+"""No message, name or line of text that a worker sends is longer."""
+
+Size = Annotated[int, Meta(ge=0, le=1 << 48)]
+Text = Annotated[str, Meta(max_length=MAX_TEXT)]
+
+
+class ProtocolError(Exception):
+    """The other side sent something that is no message."""
+
+
+class TensorHead(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    """Where a tensor's bytes lie in the payload, and how to read them."""
+
+    dtype: Text
+    shape: Annotated[list[Size], Meta(max_length=64)]
+    offset: Size
+    nbytes: Size
+    device: Text = "cpu"
+    strides: Annotated[list[Size], Meta(max_length=64)] | None = None
+    """Only towards the worker, in elements: a non-contiguous argument arrives non-contiguous."""
+    requires_grad: bool = False
+    kind: Text = "tensor"
+    """`tensor`, `parameter`, or the dotted name of a subclass."""
+    grad: int = -1
+    """Index of the tensor that is this one's `.grad`."""
+
+
+class Request(msgspec.Struct, tag_field="do", forbid_unknown_fields=True, kw_only=True):
+    """Base of what the grader asks."""
+
+    id: int = 0
+    tensors: list[TensorHead] = []
+    release: list[int] = []
+    """Handles and graphs that the grader no longer holds."""
+
+
+class Load(Request, tag="load"):
+    """Load the submission; its source is the first `size` bytes of the payload."""
+
+    module: str
+    path: str
+    size: int
+    notebook: bool = False
+    given: str | None = None
+    forbid: list[str] = []
+    required: list[str] = []
+
+
+class Reset(Request, tag="reset"):
+    """Begin a check: forget handles, set every seed."""
+
+    seed: int
+
+
+class Get(Request, tag="get"):
+    """Read an attribute."""
+
+    target: int
+    name: str
+
+
+class Set(Request, tag="set"):
+    """Set an attribute."""
+
+    target: int
+    name: str
+    value: Any
+
+
+class Call(Request, tag="call"):
+    """Call a handle, or one of its methods."""
+
+    target: int
+    method: str | None = None
+    args: Any = None
+    kwargs: Any = None
+    grad: bool = True
+
+
+class Backward(Request, tag="backward"):
+    """Push cotangents into the graph that a call left behind."""
+
+    graph: int
+    cotangents: Any
+
+
+class Uses(Request, tag="uses"):
+    """Which forbidden operators were used so far."""
+
+
+class Reply(msgspec.Struct, tag_field="is", forbid_unknown_fields=True, kw_only=True):
+    """Base of what a worker answers."""
+
+    id: int = 0
+    tensors: Annotated[list[TensorHead], Meta(max_length=20_000)] = []
+
+
+class Hello(Reply, tag="hello"):
+    """Sent once, when the worker is confined and ready."""
+
+    isolation: Annotated[str, Meta(max_length=16)]
+
+
+class Done(Reply, tag="done"):
+    """The call returned."""
+
+    value: Any = None
+    graph: int | None = None
+    changed: Annotated[list[Size], Meta(max_length=20_000)] = []
+    """Which of the tensors that were sent hold something else now."""
+    generators: Annotated[list[Size], Meta(max_length=16)] = []
+    """Tensors holding the new states of the torch.Generators among the arguments, in order."""
+
+
+class Frame(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    """One line of a learner's traceback."""
+
+    file: Text
+    line: Annotated[int, Meta(ge=0, le=1 << 31)]
+    function: Text
+    text: Text
+    column: Annotated[int, Meta(ge=0, le=1 << 31)] = 0
+    """1-based, only for syntax errors; 0 says unknown."""
+
+
+class Raised(Reply, tag="raised"):
+    """The call raised."""
+
+    type: Text
+    bases: Annotated[list[Text], Meta(max_length=64)]
+    message: Text
+    frames: Annotated[list[Frame], Meta(max_length=32)] = []
+    own: bool = False
+    """Raised in the submission's own code, not in a library it called."""
+
+
+class Unsendable(Reply, tag="unsendable"):
+    """The call returned something that cannot cross."""
+
+    reason: Text
+
+
+AnyRequest = Load | Reset | Get | Set | Call | Backward | Uses
+AnyReply = Hello | Done | Raised | Unsendable
+
+_encoder = msgspec.msgpack.Encoder()
+_request = msgspec.msgpack.Decoder(AnyRequest)
+_reply = msgspec.msgpack.Decoder(AnyReply)
+
+
+def pack(message: Request | Reply, buffers: list[Any]) -> list[Any]:
+    """Return the pieces of a frame, ready for `sendmsg`; buffers are written in order, each aligned."""
+    head = _encoder.encode(message)
+    if len(head) > MAX_HEAD:
+        raise ValueError(f"too many values at once ({len(head)} bytes of structure, at most {MAX_HEAD})")
+    pieces: list[Any] = []
+    length = 0
+    for buffer in buffers:
+        size = memoryview(buffer).nbytes
+        pieces.append(buffer)
+        length += size
+        if padding := -length % ALIGNMENT:
+            pieces.append(bytes(padding))
+            length += padding
+    return [PREFIX.pack(MAGIC, len(head), length), head, *pieces]
+
+
+def unpack_prefix(data: bytes | bytearray | memoryview, max_payload: int = MAX_PAYLOAD) -> tuple[int, int]:
+    """Return the lengths of head and payload.
+
+    Raises:
+        ProtocolError: wrong magic, or a length over its bound.
+    """
+    magic, head, payload = PREFIX.unpack(data)
+    if magic != MAGIC:
+        raise ProtocolError("a frame does not begin as frames do")
+    if head > MAX_HEAD or payload > max_payload:
+        raise ProtocolError(f"a frame announces {head} + {payload} bytes, which is over the bound")
+    return head, payload
+
+
+def decode_request(head: bytes | bytearray | memoryview) -> AnyRequest:
+    """Parse what the grader sent."""
+    return _request.decode(head)
+
+
+def decode_reply(head: bytes | bytearray | memoryview) -> AnyReply:
+    """Parse what a worker sent.
+
+    Raises:
+        ProtocolError: not MessagePack, not a known message, a wrong type or a value out of bounds.
+    """
+    try:
+        return _reply.decode(head)
+    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:
+        raise ProtocolError(f"an answer that is none: {str(error)[:200]}") from None

@@ -1,0 +1,165 @@
+"""Load a submission as Python would load a module, from a file or from a notebook.
+
+Runs in the worker only: here the learner's code may do what it likes.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import linecache
+import re
+import sys
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGE = "submission"
+"""The package a submission belongs to, so that `from .helper import f` finds what lies beside it."""
+
+
+class UnreadableNotebook(Exception):
+    """The file is no notebook; the message says in what way."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The code of one cell that counts, parsed; `name` is what tracebacks call it."""
+
+    name: str
+    source: str
+    tree: ast.Module
+
+
+def load_module(name: str, path: str, source: bytes, given: str | None) -> types.ModuleType:
+    """Execute the source of a `.py` file as module `name` and return it."""
+    module = _new_module(name, path, given)
+    # compile() reads byte order marks and coding lines from bytes, as an import does.
+    code = compile(source, path, "exec", dont_inherit=True)
+    exec(code, module.__dict__)
+    return module
+
+
+def load_notebook(
+    name: str, path: str, source: bytes, given: str | None, required: list[str]
+) -> types.ModuleType:
+    """Execute imports, definitions and simple assignments of a notebook's cells as module `name`.
+
+    Raises:
+        UnreadableNotebook: not JSON, or without cells.
+        SyntaxError: a cell cannot be parsed and a required name is nowhere else.
+    """
+    module = _new_module(name, path, given)
+    cells, broken = read_notebook(Path(path).name, source)
+    defined = {node.name for cell in cells for node in cell.tree.body if isinstance(node, _DEFINITIONS)}
+    for cell in cells:
+        linecache.cache[cell.name] = (len(cell.source), None, cell.source.splitlines(keepends=True), cell.name)
+        for node in _that_count(cell.tree, defined):
+            code = compile(ast.Module([node], []), cell.name, "exec", dont_inherit=True)
+            if isinstance(node, ast.Assign | ast.AnnAssign):
+                try:
+                    exec(code, module.__dict__)
+                except Exception:  # a scratch assignment that fails does not matter
+                    continue
+            else:
+                exec(code, module.__dict__)
+    if broken is not None and any(not hasattr(module, wanted) for wanted in required):
+        raise broken
+    return module
+
+
+def read_notebook(file: str, source: bytes) -> tuple[list[Cell], SyntaxError | None]:
+    """Return the code cells that parse, and the first syntax error among the others."""
+    try:
+        document = json.loads(source.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise UnreadableNotebook(f"it is not UTF-8 (byte {error.start})") from None
+    except json.JSONDecodeError as error:
+        raise UnreadableNotebook(f"it is not JSON: line {error.lineno}, {error.msg}") from None
+    except RecursionError:
+        raise UnreadableNotebook("it is nested too deep") from None
+    cells = document.get("cells") if isinstance(document, dict) else None
+    if not isinstance(cells, list):
+        raise UnreadableNotebook("it has no list of cells (a notebook of format 4 has one)")
+    found: list[Cell] = []
+    broken: SyntaxError | None = None
+    number = 0
+    for cell in cells:
+        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+            continue
+        number += 1
+        text = cell.get("source", "")
+        if isinstance(text, list):
+            text = "".join(part for part in text if isinstance(part, str))
+        if not isinstance(text, str):
+            continue
+        text = without_magics(text)
+        title = f"{file}, cell {number}"
+        try:
+            found.append(Cell(title, text, ast.parse(text, title)))
+        except (SyntaxError, ValueError) as error:
+            if broken is None:
+                broken = error if isinstance(error, SyntaxError) else SyntaxError(str(error))
+                linecache.cache[title] = (len(text), None, text.splitlines(keepends=True), title)
+    return found, broken
+
+
+_MAGIC = re.compile(r"^\s*(?:[%!?]|[\w.,\[\] ]+=\s*[%!])|^\s*[\w.]+\?{1,2}\s*$")
+
+
+def without_magics(text: str) -> str:
+    """Blank out magics, shell lines and help requests, keeping line numbers."""
+    if text.lstrip().startswith("%%"):
+        return ""
+    kept = []
+    for line in text.split("\n"):
+        if _MAGIC.match(line):
+            indent = len(line) - len(line.lstrip())
+            line = " " * indent + "pass" if indent else ""
+        kept.append(line)
+    return "\n".join(kept)
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _that_count(tree: ast.Module, defined: set[str]) -> Iterator[ast.stmt]:
+    for node in tree.body:
+        if isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) or (
+            isinstance(node, ast.Assign | ast.AnnAssign)
+            and node.value is not None
+            and _is_simple(node, node.value, defined)
+        ):
+            yield node
+
+
+def _is_simple(node: ast.Assign | ast.AnnAssign, value: ast.expr, defined: set[str]) -> bool:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    if not all(isinstance(part, ast.Name | ast.Tuple | ast.List) for part in targets):
+        return False
+    # What runs the learner's own functions is scratch work (training a model, trying a mask), not a definition.
+    return not any(
+        isinstance(part, ast.Await | ast.Yield | ast.YieldFrom)
+        or (isinstance(part, ast.Call) and any(isinstance(n, ast.Name) and n.id in defined for n in ast.walk(part)))
+        for part in ast.walk(value)
+    )
+
+
+def _new_module(name: str, path: str, given: str | None) -> types.ModuleType:
+    folder = str(Path(path).parent)
+    for place in (folder, given):
+        if place is not None:
+            sys.path.insert(0, place)  # what is given comes first: the grader's copy counts
+    package = types.ModuleType(PACKAGE)
+    package.__path__ = [folder]
+    sys.modules[PACKAGE] = package
+    full = f"{PACKAGE}.{name}"
+    spec = importlib.util.spec_from_file_location(full, path)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[full] = module
+    sys.modules[name] = module
+    setattr(package, name, module)
+    return module

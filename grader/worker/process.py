@@ -1,0 +1,97 @@
+"""Turn a fresh process into a worker: cut every tie, confine, then serve."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+
+from grader import sandbox
+from grader.worker.serve import Worker
+
+CHANNEL = 3
+"""The descriptor a worker answers on; 0 is empty, 1 and 2 are captured."""
+
+
+class Job(msgspec.Struct, frozen=True):
+    """What a worker is given: the folders it may touch and what it may spend."""
+
+    read: tuple[str, ...]
+    scratch: str
+    memory_bytes: int | None
+    threads: int = 1
+    cuda: bool = False
+
+
+def become_worker(job: Job, channel: int, output: int) -> NoReturn:
+    """Never return: the process ends when the grader hangs up, or when the submission ends it."""
+    status = 1
+    try:
+        worker = _prepare(job, channel, output)
+        worker.run()
+        status = 0
+    except (BrokenPipeError, ConnectionError):
+        status = 0
+    finally:
+        # No atexit handlers, no threads to join: the grader decides when a worker is over.
+        os._exit(status)
+
+
+def _prepare(job: Job, channel: int, output: int) -> Worker:
+    with contextlib.suppress(PermissionError):  # a fresh interpreter leads its session already
+        os.setsid()
+    _rewire(channel, output)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    os.chdir(job.scratch)
+    os.environ.clear()
+    os.environ.update(
+        PATH="/usr/bin:/bin", HOME=job.scratch, TMPDIR=job.scratch, LANG="C.UTF-8", OMP_NUM_THREADS=str(job.threads)
+    )
+    sys.argv = ["submission"]
+    sys.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115 - lives as long as we do
+    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+    random.seed()
+    import torch
+
+    torch.set_num_threads(job.threads)
+    worker = Worker(socket.socket(fileno=CHANNEL))
+    level = sandbox.confine(
+        sandbox.Confinement(
+            read=(*sandbox.python_read_paths(), *(Path(folder) for folder in job.read)),
+            write=(Path(job.scratch),),
+            limits=sandbox.Limits(memory_bytes=job.memory_bytes),
+            cuda=job.cuda,
+        )
+    )
+    worker.greet(level)
+    return worker
+
+
+def _rewire(channel: int, output: int) -> None:
+    """Put channel and output where they belong and close everything else that was inherited."""
+    channel, output = (os.dup2(number, spare, inheritable=False) for number, spare in ((channel, 200), (output, 201)))
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.dup2(channel, CHANNEL, inheritable=False)
+    os.closerange(CHANNEL + 1, min(os.sysconf("SC_OPEN_MAX"), 65536))
+
+
+def main() -> NoReturn:
+    """Entry of a fresh interpreter: `python -m grader.worker.process JOB CHANNEL OUTPUT`."""
+    job = msgspec.json.decode(sys.argv[1], type=Job)
+    become_worker(job, int(sys.argv[2]), int(sys.argv[3]))
+
+
+if __name__ == "__main__":
+    main()

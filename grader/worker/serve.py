@@ -1,0 +1,289 @@
+"""Answer calls: the loop that a worker runs once it is confined.
+
+Everything here shares its process with the learner's code, so nothing here is believed by the grader.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import os
+import random
+import socket
+import sys
+import traceback
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader.boundary import wire
+from grader.boundary.codec import Decoder, Encoder, Unencodable
+from grader.worker.loader import UnreadableNotebook, load_module, load_notebook
+from grader.worker.policy import Recorder
+
+MODULE = 0
+"""The handle of the submission itself."""
+MAX_STREAM = 10_000
+"""How much of a generator or other iterator is read."""
+
+
+class Worker:
+    """Hold one submission and answer one request at a time."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        self._objects: dict[int, Any] = {}
+        self._numbers: dict[int, int] = {}
+        self._graphs: dict[int, tuple[list[torch.Tensor], list[torch.Tensor]]] = {}
+        self._counter = itertools.count(1)
+        self._recorder = Recorder()
+        self._folder = ""
+
+    def run(self) -> None:
+        """Serve until the grader hangs up."""
+        while True:
+            prefix = self._receive(wire.PREFIX.size)
+            if prefix is None:
+                return
+            head_size, payload_size = wire.unpack_prefix(prefix, max_payload=1 << 40)
+            head, payload = self._receive(head_size), self._receive(payload_size)
+            if head is None or payload is None:
+                return
+            request = wire.decode_request(head)
+            reply, buffers = self._answer(request, payload)
+            reply.id = request.id
+            sys.stdout.flush()
+            sys.stderr.flush()
+            self._send(wire.pack(reply, buffers))
+
+    def greet(self, isolation: str) -> None:
+        """Say that the worker is ready and how far it is confined."""
+        self._send(wire.pack(wire.Hello(isolation=isolation), []))
+
+    def _receive(self, size: int) -> bytearray | None:
+        data = bytearray(size)
+        view = memoryview(data)
+        while view:
+            count = self._channel.recv_into(view)
+            if count == 0:
+                return None
+            view = view[count:]
+        return data
+
+    def _send(self, pieces: list[Any]) -> None:
+        for piece in pieces:
+            self._channel.sendall(piece)
+
+    def _answer(self, request: wire.AnyRequest, payload: bytearray) -> tuple[wire.Reply, list[Any]]:
+        for number in request.release:
+            self._forget(number)
+        try:
+            return self._perform(request, payload)
+        except Unencodable as error:
+            return wire.Unsendable(reason=_bounded(str(error))), []
+        except BaseException as error:  # SystemExit and KeyboardInterrupt are the learner's too
+            return self._describe(error), []
+
+    def _perform(self, request: wire.AnyRequest, payload: bytearray) -> tuple[wire.Reply, list[Any]]:
+        match request:
+            case wire.Call():
+                return self._call(request, payload)
+            case wire.Get():
+                return self._reply(getattr(self._objects[request.target], request.name))
+            case wire.Backward():
+                return self._backward(request, payload)
+            case wire.Reset():
+                self._reset(request.seed)
+                return wire.Done(), []
+            case wire.Set():
+                decoder = Decoder(request.tensors, payload, self._resolve, trusted=True)
+                _set(self._objects[request.target], request.name, decoder.decode(request.value))
+                return wire.Done(), []
+            case wire.Uses():
+                return wire.Done(value=[0, *(_bounded(name) for name in self._recorder.used)]), []
+            case wire.Load():
+                self._load(request, bytes(payload[: request.size]))
+                return wire.Done(), []
+
+    def _load(self, request: wire.Load, source: bytes) -> None:
+        self._folder = os.path.dirname(request.path)
+        self._recorder.forbid(request.forbid)
+        if request.notebook:
+            module = load_notebook(request.module, request.path, source, request.given, request.required)
+        else:
+            module = load_module(request.module, request.path, source, request.given)
+        self._objects[MODULE] = module
+
+    def _reset(self, seed: int) -> None:
+        module = self._objects[MODULE]
+        self._objects, self._numbers, self._graphs = {MODULE: module}, {}, {}
+        random.seed(seed)
+        np.random.seed(seed % (1 << 32))
+        torch.manual_seed(seed)
+        torch.set_grad_enabled(True)
+
+    def _forget(self, number: int) -> None:
+        self._graphs.pop(number, None)
+        if number != MODULE and number in self._objects:
+            self._numbers.pop(id(self._objects.pop(number)), None)
+
+    def _resolve(self, number: int, type_name: str, kind: str) -> Any:
+        return self._objects[number]
+
+    def _handle(self, value: Any) -> tuple[int, str, str]:
+        number = self._numbers.get(id(value))
+        if number is None:
+            number = next(self._counter)
+            self._numbers[id(value)] = number
+            self._objects[number] = value
+        kind = type(value)
+        return number, _type_name(kind), _sort(value)
+
+    def _call(self, request: wire.Call, payload: bytearray) -> tuple[wire.Reply, list[Any]]:
+        decoder = Decoder(request.tensors, payload, self._resolve, trusted=True)
+        args = decoder.decode(request.args)
+        kwargs = decoder.decode(request.kwargs)
+        tensors = [decoder.tensor(index) for index in range(len(request.tensors))]
+        versions = [(tensor._version, tensor.shape, tensor.stride()) for tensor in tensors]
+        target = self._objects[request.target]
+        if request.method is not None:
+            target = getattr(target, request.method)
+        with torch.set_grad_enabled(request.grad):
+            result = target(*args, **kwargs)
+            if isinstance(result, Iterator):
+                result = list(itertools.islice(result, MAX_STREAM))
+        changed = [
+            index
+            for index, (tensor, head, version) in enumerate(zip(tensors, request.tensors, versions, strict=True))
+            if _has_changed(tensor, head, version, payload)
+        ]
+        reply, encoder = self._encode(result)
+        reply.changed = changed
+        outputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
+        if request.grad and outputs:
+            reply.graph = next(self._counter)
+            self._graphs[reply.graph] = (outputs, [tensor for tensor in tensors if tensor.requires_grad])
+        for generator in decoder.generators:
+            reply.generators.append(encoder.encode(generator.get_state())[1])
+        return reply, encoder.buffers
+
+    def _backward(self, request: wire.Backward, payload: bytearray) -> tuple[wire.Reply, list[Any]]:
+        decoder = Decoder(request.tensors, payload, self._resolve, trusted=True)
+        cotangents = decoder.decode(request.cotangents)
+        outputs, inputs = self._graphs[request.graph]
+        pairs = [(o, g) for o, g in zip(outputs, cotangents, strict=True) if g is not None and o.requires_grad]
+        torch.autograd.backward([o for o, _ in pairs], [g for _, g in pairs], retain_graph=True)
+        gradients = [tensor.grad for tensor in inputs]
+        for tensor in inputs:
+            tensor.grad = None
+        return self._reply(gradients)
+
+    def _reply(self, value: Any) -> tuple[wire.Reply, list[Any]]:
+        reply, encoder = self._encode(value)
+        return reply, encoder.buffers
+
+    def _encode(self, value: Any) -> tuple[wire.Done, Encoder]:
+        encoder = Encoder(self._handle)
+        data = encoder.encode(value)
+        return wire.Done(value=data, tensors=encoder.tensors), encoder
+
+    def _describe(self, error: BaseException) -> wire.Raised:
+        kind = type(error)
+        frames = [] if isinstance(error, UnreadableNotebook) else self._frames(error)
+        last = traceback.extract_tb(error.__traceback__)[-1:] if error.__traceback__ else []
+        return wire.Raised(
+            type=_bounded(kind.__name__),
+            bases=[_bounded(base.__name__) for base in kind.__mro__[:64]],
+            message=_message(error),
+            frames=frames,
+            own=bool(last) and self._is_own(last[0].filename),
+        )
+
+    def _frames(self, error: BaseException) -> list[wire.Frame]:
+        """Return the learner's own lines, innermost last; ours and torch's are left out."""
+        frames = []
+        if isinstance(error, SyntaxError) and error.lineno is not None:
+            file = error.filename or ""
+            text = error.text if isinstance(error.text, str) else linecache.getline(file, error.lineno)
+            column = error.offset if isinstance(error.offset, int) and error.offset > 0 else 0
+            # Where the offset counts from the line as it is, not as we show it.
+            column -= len(text) - len(text.lstrip()) if column else 0
+            frames.append(
+                wire.Frame(
+                    os.path.basename(_bounded(file)),
+                    max(error.lineno, 0),
+                    "",
+                    _bounded(text.strip(), 400),
+                    max(column, 0),
+                )
+            )
+        else:
+            summary = traceback.extract_tb(error.__traceback__)
+            own = [frame for frame in summary if self._is_own(frame.filename)]
+            for frame in own[:2] + own[-6:] if len(own) > 8 else own:
+                frames.append(
+                    wire.Frame(
+                        os.path.basename(_bounded(frame.filename)),
+                        frame.lineno or 0,
+                        _bounded(frame.name, 200),
+                        _bounded(frame.line or "", 400),
+                    )
+                )
+        return frames
+
+    def _is_own(self, file: str) -> bool:
+        return os.path.dirname(file) == self._folder or ".ipynb, cell " in file
+
+
+def _set(owner: Any, name: str, value: Any) -> None:
+    current = getattr(owner, name, None)
+    if isinstance(current, torch.nn.Parameter) and isinstance(value, torch.Tensor):
+        with torch.no_grad():
+            current.copy_(value)
+    else:
+        setattr(owner, name, value)
+
+
+def _has_changed(
+    tensor: torch.Tensor, head: wire.TensorHead, before: tuple[int, Any, Any], payload: bytearray
+) -> bool:
+    if (tensor._version, tensor.shape, tensor.stride()) != before:
+        return True
+    if head.nbytes == 0:
+        return False
+    sent = torch.frombuffer(payload, dtype=torch.uint8, count=head.nbytes, offset=head.offset)
+    with torch.no_grad():
+        plain = tensor.detach()
+        now = plain.as_strided((head.nbytes // tensor.element_size(),), (1,)).cpu().view(torch.uint8)
+        return not torch.equal(now, sent)
+
+
+def _type_name(kind: type) -> str:
+    return _bounded(f"{kind.__module__}.{kind.__qualname__}", 300)
+
+
+def _sort(value: Any) -> str:
+    if isinstance(value, type):
+        return "class"
+    if isinstance(value, types.FunctionType | types.BuiltinFunctionType | types.MethodType):
+        return "function"
+    if isinstance(value, torch.nn.Module):
+        return "module"
+    return "object"
+
+
+def _message(error: BaseException) -> str:
+    try:
+        if isinstance(error, SyntaxError):
+            return _bounded(str(error.msg))
+        return _bounded(str(error))
+    except BaseException:
+        return "(its message cannot be shown)"
+
+
+def _bounded(text: str, limit: int = wire.MAX_TEXT) -> str:
+    text = str(text).encode("utf-8", "replace").decode()
+    return text if len(text) <= limit else text[: limit - 1] + "…"
