@@ -1,0 +1,232 @@
+"""Put a kata's files into a workspace, never over something; put them back, never without a backup."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from grader import files
+from grader.catalogue import Kata
+from grader.errors import EngineError, PackError, UsageError
+from grader.workspace.folder import Workspace
+from grader.workspace.locate import submissions_at
+from grader.workspace.notebook import is_notebook, notebook_text
+from grader.workspace.progress import edit_progress, load_progress, now
+
+STUB_LIMIT_BYTES = 10_000_000
+
+Action = Literal["written", "kept", "restored", "unchanged"]
+
+
+@dataclass(frozen=True)
+class FileResult:
+    """What happened to one file."""
+
+    path: Path
+    action: Action
+
+
+@dataclass(frozen=True)
+class Started:
+    """What `start` did for one kata."""
+
+    kata: Kata
+    folder: Path
+    submission: Path
+    files: tuple[FileResult, ...]
+    resumed: bool
+    """Whether the answer's file was there already."""
+
+
+@dataclass(frozen=True)
+class Reset:
+    """What `reset` did for one kata."""
+
+    kata: Kata
+    files: tuple[FileResult, ...]
+    backup: Path | None
+    """The folder with what was replaced; None when nothing had to be."""
+
+
+def start(katas: Sequence[Kata], workspace: Workspace, *, notebook: bool = False) -> list[Started]:
+    """Scaffold `katas` in `workspace` and note them as started; files that are there stay as they are.
+
+    Without `notebook`, a kata that was started as a notebook is resumed as one.
+
+    Raises:
+        UsageError: the other form of an answer is there, something that is no file is in the way, or the
+            progress file is damaged; nothing has been written then.
+        EngineError: the file system refused.
+    """
+    load_progress(workspace.root)
+    plans = [_plan(kata, workspace, notebook) for kata in katas]
+    for plan in plans:
+        for path in plan.contents:
+            _refuse_obstacle(path, workspace.root)
+    done: list[Started] = []
+    for plan in plans:
+        resumed = os.path.lexists(plan.submission)
+        results = tuple(
+            FileResult(path, "written" if files.create_new(path, data) else "kept")
+            for path, data in plan.contents.items()
+        )
+        done.append(
+            Started(plan.kata, workspace.kata_folder(plan.kata), plan.submission, results, resumed),
+        )
+    with edit_progress(workspace.root) as progress:
+        for kata in katas:
+            entry = progress.of(kata.slug)
+            entry.started = entry.started or now()
+    return done
+
+
+def reset(kata: Kata, workspace: Workspace) -> Reset:
+    """Restore a kata's files to what `start` wrote, after copying those that differ to `backups/`.
+
+    The progress keeps the best score, the pass, the attempts and the hints. Files of the learner's own are
+    not touched.
+
+    Raises:
+        UsageError: the kata was not started in this workspace.
+        EngineError: the file system refused; what had been copied is named.
+    """
+    folder = workspace.kata_folder(kata)
+    if not folder.is_dir():
+        raise UsageError(
+            f"{kata.number} {kata.slug} was not started in {workspace.root}, so there is nothing to reset.",
+            f"Start it: kata start {kata.slug}",
+        )
+    load_progress(workspace.root)
+    present = submissions_at(kata, folder)
+    notebooks = [path for path in present if is_notebook(path)]
+    contents = _contents(kata, folder, notebook=bool(notebooks))
+    if len(present) > 1:
+        contents[folder / f"{kata.module}.py"] = _read(kata.stub)
+    changed = [path for path, data in contents.items() if os.path.lexists(path) and not _holds(path, data)]
+    backup = _new_backup_folder(workspace.backups(kata)) if changed else None
+    results: list[FileResult] = []
+    try:
+        if backup is not None:
+            for path in changed:
+                _back_up(path, backup / path.name)
+        for path, data in contents.items():
+            if path in changed:
+                files.write_atomic(path, data)
+                results.append(FileResult(path, "restored"))
+            else:
+                created = files.create_new(path, data)
+                results.append(FileResult(path, "written" if created else "unchanged"))
+    except EngineError as error:
+        if backup is not None:
+            raise EngineError(
+                error.message, f"Your files are safe in {backup}. {error.hint or ''}".strip()
+            ) from error
+        raise
+    with edit_progress(workspace.root) as progress:
+        entry = progress.of(kata.slug)
+        entry.status = "not_started"
+        entry.score = 0.0
+    return Reset(kata, tuple(results), backup)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    kata: Kata
+    submission: Path
+    contents: dict[Path, bytes]
+
+
+def _plan(kata: Kata, workspace: Workspace, notebook: bool) -> _Plan:
+    folder = workspace.kata_folder(kata)
+    present = submissions_at(kata, folder)
+    modules = [path for path in present if not is_notebook(path)]
+    if notebook and modules:
+        raise UsageError(
+            f"{kata.number} {kata.slug} was started as a module: {modules[0]}.",
+            f"Go on there, or move that file away and type again: kata start {kata.slug} --notebook",
+        )
+    if len(present) > 1:
+        raise UsageError(
+            f"{kata.number} {kata.slug} is there twice: {present[0]} and {present[1]}.",
+            "Keep the one you work in and move the other away.",
+        )
+    as_notebook = notebook or bool(present and is_notebook(present[0]))
+    contents = {workspace.unit_folder(kata.unit) / "README.md": _read(kata.unit.lesson)}
+    contents |= _contents(kata, folder, notebook=as_notebook)
+    submission = folder / (kata.module + (".ipynb" if as_notebook else ".py"))
+    return _Plan(kata, submission, contents)
+
+
+def _contents(kata: Kata, folder: Path, *, notebook: bool) -> dict[Path, bytes]:
+    """Return what a fresh start writes into a kata's folder."""
+    contents: dict[Path, bytes] = {}
+    if notebook:
+        contents[folder / f"{kata.module}.ipynb"] = notebook_text(kata).encode("utf-8")
+    else:
+        contents[folder / f"{kata.module}.py"] = _read(kata.stub)
+    contents[folder / "README.md"] = _read(kata.lesson)
+    for given in kata.given:
+        contents[folder / given.name] = _read(given)
+    return contents
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return files.read_bounded(path, STUB_LIMIT_BYTES)
+    except (OSError, ValueError) as error:
+        raise PackError(f"{path}: cannot be read ({error}).") from error
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Return whether `path` is a file with exactly this content; what cannot be read is different."""
+    try:
+        return path.is_file() and files.read_bounded(path, len(data)) == data
+    except (OSError, ValueError):
+        return False
+
+
+def _refuse_obstacle(path: Path, root: Path) -> None:
+    if path.is_dir():
+        raise UsageError(
+            f"{path} is a folder, and a file of that name belongs there.", "Move it away, then try again."
+        )
+    place = path.parent
+    while place != root and place.is_relative_to(root):
+        if os.path.lexists(place) and not place.is_dir():
+            raise UsageError(
+                f"{place} is no folder, and one of that name belongs there.", "Move it away, then try again."
+            )
+        place = place.parent
+
+
+def _new_backup_folder(parent: Path) -> Path:
+    """Make a folder named after the time; two resets within a second get different ones."""
+    stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+    for suffix in ("", *(f"-{count}" for count in range(2, 1000))):
+        folder = parent / (stamp + suffix)
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise EngineError(
+                f"{folder}: no backup can be made ({error.strerror}), so nothing was reset."
+            ) from error
+        return folder
+    raise EngineError(f"{parent}: no free name for a backup, so nothing was reset.")
+
+
+def _back_up(path: Path, copy: Path) -> None:
+    """Copy a file; move what cannot be copied (a folder, a file that may not be read)."""
+    try:
+        if path.is_file() and os.access(path, os.R_OK):
+            shutil.copy2(path, copy)
+        else:
+            os.replace(path, copy)
+    except OSError as error:
+        raise EngineError(f"{path}: cannot be backed up ({error.strerror}), so it was not reset.") from error
