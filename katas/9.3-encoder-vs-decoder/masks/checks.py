@@ -16,7 +16,8 @@ def lower_triangle(seq_len):
 def tokens_with_padding(draw, pad_id, **axes):
     """Tokens 1..8, with `pad_id` wherever a coin says so: at the end, at the start and in between."""
     tokens = draw.integers(1, 9, **axes)
-    return torch.where(draw.mask(keep=0.6, **axes), tokens, pad_id)
+    tokens[~draw.mask(keep=0.6, **axes)] = pad_id
+    return tokens
 
 
 # --- bidirectional_mask and causal_mask ---
@@ -134,7 +135,7 @@ def test_combine_counts(submission, draw):
 
 @check("masks of different shapes broadcast: [T, T] with [B, 1, 1, T]", aspect="masks", points=1)
 def test_combine_broadcasts(submission, draw):
-    causal = lower_triangle(5)
+    causal = lower_triangle(5).to(draw.device)
     padding = draw.mask(keep=0.6, batch=3, head=1, query=1, key=5)
     per_head = draw.mask(keep=0.8, head=2, query=1, key=5)
     axes = "batch head query key"

@@ -1,0 +1,135 @@
+"""Hidden checks of 9.3.2: what is right only on the visible inputs fails here."""
+
+from __future__ import annotations
+
+from grader.checks import check, expect, expect_gradients, expect_unchanged, oracle
+
+PROJECTIONS = ("w_q", "w_k", "w_v", "w_o")
+AXES = "batch time width"
+
+
+def attend(reference, mask=None):
+    """Return the reference's attention under this mask, as an oracle takes it."""
+    mask = None if mask is None else mask.cpu()
+    return lambda query, key, value: reference.scaled_dot_product_attention(query, key, value, mask)
+
+
+def call(submission, *arguments):
+    result = submission.scaled_dot_product_attention(*arguments)
+    return expect(result, "(output, weights)").is_tuple(2)
+
+
+def compare(result, wanted, lead):
+    (output, weights), (wanted_output, wanted_weights) = result, wanted
+    expect(weights, "weights", axes=f"{lead} query key").close_to(wanted_weights)
+    expect(output, "output", axes=f"{lead} query feature").close_to(wanted_output)
+
+
+def random_state(draw, d_model):
+    """Draw every weight and bias of a module of this width."""
+    state = {}
+    for name in PROJECTIONS:
+        state[f"{name}.weight"] = draw.normal(out=d_model, width=d_model, scale=d_model**-0.5)
+        state[f"{name}.bias"] = draw.normal(out=d_model)
+    return state
+
+
+def build(package, d_model, num_heads, state):
+    module = package.MultiHeadAttention(d_model, num_heads)
+    module.load_state_dict({**module.state_dict(), **state})
+    return module
+
+
+def expected(reference, num_heads, state, mask, *tensors):
+    """Run the reference module in float64 and in the inputs' dtype; `tensors` are x and perhaps the context."""
+    d_model = state["w_q.bias"].shape[0]
+    mask = None if mask is None else mask.cpu()
+
+    def forward(state, x, context=None):
+        module = reference.MultiHeadAttention(d_model, num_heads).to(x.dtype)
+        module.load_state_dict(state)
+        return module(x, mask=mask, context=context)
+
+    return oracle(forward, state, *tensors)
+
+
+@check("attention is right for any sizes", aspect="values", points=2.5)
+def test_any_size(submission, reference, draw):
+    for _ in range(3):
+        batch, head, query, key, width, feature = draw.sizes(6, 1, 17)
+        tensors = (
+            draw.normal(batch=batch, head=head, query=query, width=width),
+            draw.normal(batch=batch, head=head, key=key, width=width),
+            draw.normal(batch=batch, head=head, key=key, feature=feature),
+        )
+        compare(call(submission, *tensors), oracle(attend(reference), *tensors), "batch head")
+        mask = draw.mask(keep=0.4, batch=batch, head=1, query=query, key=key)
+        mask[:, :, draw.size(0, query - 1)] = False
+        compare(call(submission, *tensors, mask), oracle(attend(reference, mask), *tensors), "batch head")
+        expect_unchanged(submission)
+
+
+@check("one leading axis or three work as two do", aspect="shape", points=1.5)
+def test_leading_axes(submission, reference, draw):
+    query, key = draw.sizes(2, 2, 7)
+    for lead in ({"batch": 3}, {"group": 2, "batch": 3, "head": 4}):
+        tensors = (
+            draw.normal(**lead, query=query, width=6),
+            draw.normal(**lead, key=key, width=6),
+            draw.normal(**lead, key=key, feature=5),
+        )
+        for mask in (
+            draw.mask(keep=0.5, query=query, key=key),
+            draw.mask(keep=0.5, **{**lead, "batch": 1}, query=1, key=key),
+            draw.mask(keep=0.5, **lead, query=query, key=key),
+        ):
+            compare(
+                call(submission, *tensors, mask), oracle(attend(reference, mask), *tensors), " ".join(lead)
+            )
+
+
+@check("any number of heads that divides the width works, down to one column each", aspect="values", points=2)
+def test_head_counts(submission, reference, draw):
+    for d_model, num_heads in ((15, 5), (14, 7), (6, 6), (draw.size(2, 9) * 3, 3)):
+        batch, time = draw.sizes(2, 2, 9)
+        state = random_state(draw, d_model)
+        x = draw.normal(batch=batch, time=time, width=d_model)
+        y = build(submission, d_model, num_heads, state)(x)
+        wanted = expected(reference, num_heads, state, None, x)
+        expect(y, f"output of {num_heads} heads over {d_model} columns", axes=AXES).close_to(wanted)
+
+
+@check("one module serves sequences of any length, masked or not", aspect="masks", points=2)
+def test_module_is_reusable(submission, reference, draw):
+    state = random_state(draw, 8)
+    module = build(submission, 8, 2, state)
+    for time in draw.sizes(3, 1, 12):
+        batch, key = draw.sizes(2, 1, 6)
+        x = draw.noncontiguous(draw.normal(batch=batch, time=time, width=8))
+        context = draw.normal(batch=batch, key=key, width=8)
+        for mask in (
+            None,
+            draw.mask(keep=0.5, query=time, key=time),
+            draw.mask(batch=batch, head=2, query=1, key=time),
+        ):
+            expect(module(x, mask), "output", axes=AXES).close_to(expected(reference, 2, state, mask, x))
+        mask = draw.mask(keep=0.5, query=time, key=key)
+        wanted = expected(reference, 2, state, mask, x, context)
+        expect(module(x, mask, context), "output with a context", axes=AXES).close_to(wanted)
+
+
+@check(
+    "a sequence of padding only leaves no NaN in the module, forward or backward", aspect="gradient", points=2
+)
+def test_padding_only(submission, reference, draw):
+    batch, time = draw.sizes(2, 2, 7)
+    state = random_state(draw, 9)
+    mask = draw.mask(keep=0.6, batch=batch, head=1, query=1, key=time)
+    mask[draw.size(0, batch - 1)] = False
+    module = build(submission, 9, 3, state)
+    x = draw.normal(batch=batch, time=time, width=9, requires_grad=True)
+    y = module(x, mask)
+    expect(y, "output", axes=AXES).close_to(expected(reference, 3, state, mask, x))
+
+    trusted = build(reference, 9, 3, state).double()
+    expect_gradients(y, {"x": x}, draw, oracle=lambda x: trusted.to(x.dtype)(x, mask.cpu()))
