@@ -102,7 +102,5 @@ def _with_missing(found: Capabilities) -> Capabilities:
             "No control groups are mounted, so memory is limited per process only: mount /sys/fs/cgroup."
         )
     if found.level == "process" and found.landlock_abi and found.seccomp:
-        missing.append(
-            "The kernel refused to confine a test process: a container's own filter may forbid it."
-        )
+        missing.append("The kernel refused to confine a test process: a container may forbid it.")
     return replace(found, missing=tuple(missing))

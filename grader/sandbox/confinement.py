@@ -18,7 +18,7 @@ Isolation = Literal["confined", "process"]
 
 @dataclass(frozen=True)
 class Confinement:
-    """What a worker may touch: files and folders to `read`, private ones to `write`, `limits`, a GPU or not."""
+    """What a worker may touch: files and folders to `read`, its own to `write`, `limits`, a GPU or not."""
 
     read: tuple[Path, ...]
     write: tuple[Path, ...]

@@ -12,8 +12,8 @@ from pathlib import Path
 def replace_environment(variables: Mapping[str, str]) -> None:
     """Forget every environment variable and set `variables`; for a forked worker, before `confine`.
 
-    On Linux the memory that they arrived in, which `/proc/<pid>/environ` shows, is wiped too. Copies that other code
-    made earlier are out of reach.
+    On Linux the memory that they arrived in, which `/proc/<pid>/environ` shows, is wiped too. Copies that
+    other code made earlier are out of reach.
     """
     os.environ.clear()
     if sys.platform == "linux":

@@ -13,8 +13,9 @@ MEBIBYTE = 1024 * 1024
 class Limits:
     """What a worker may use; None leaves a resource alone.
 
-    `memory_bytes` is address space on top of what the process already maps when it is confined. Every thread takes
-    about 72 MiB of it (stack and allocator arena) before it has allocated anything. CUDA reserves terabytes: None.
+    `memory_bytes` is address space on top of what the process already maps when it is confined. Every thread
+    takes about 72 MiB of it (stack and allocator arena) before it has allocated anything. CUDA reserves
+    terabytes: None.
     `processes` counts every thread of the user on the machine, and root is exempt, so it is a last resort.
     Core dumps are always off.
     """

@@ -17,8 +17,8 @@ def enter_namespaces() -> frozenset[str]:
     """Leave the machine's network and shared memory; return what was renewed: of "user", "net", "ipc".
 
     For the zygote, once, while it has one thread. An ordinary user needs a user namespace for that; where the
-    system refuses one, or takes its powers away, nothing changes. User ids, files, forks and signals from outside
-    stay as they were. Never raises.
+    system refuses one, or takes its powers away, nothing changes. User ids, files, forks and signals from
+    outside stay as they were. Never raises.
     """
     landlock.abi()
     if sys.platform != "linux":

@@ -20,8 +20,8 @@ def become_subreaper() -> bool:
 def kill_descendants(exclude: Collection[int] = ()) -> int:
     """Kill and reap every child of this process but those in `exclude`; return how many.
 
-    With `become_subreaper`, what they leave behind follows. What lives below an excluded process is left alone.
-    0 where the system does not list children.
+    With `become_subreaper`, what they leave behind follows. What lives below an excluded process is left
+    alone. 0 where the system does not list children.
     """
     if sys.platform != "linux":
         return 0

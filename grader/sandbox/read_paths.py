@@ -38,9 +38,9 @@ _INSTALLED = ("site-packages", "dist-packages")
 def python_read_paths() -> tuple[Path, ...]:
     """List the files and folders that Python, its installed packages and the machine's libraries live in.
 
-    Links are resolved, and a folder stands for everything below it. An entry of `sys.path` counts only where packages
-    get installed: a checkout that is installed for development stays closed, so import what a worker needs of it
-    before the worker is confined.
+    Links are resolved, and a folder stands for everything below it. An entry of `sys.path` counts only where
+    packages get installed: a checkout that is installed for development stays closed, so import what a worker
+    needs of it before the worker is confined.
     """
     candidates = [*_libraries(), *_installed_packages(), *_loaded_packages(), *map(Path, _SYSTEM)]
     return _outermost(path for path in candidates if path.exists())

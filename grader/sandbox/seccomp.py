@@ -50,7 +50,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Rule:
-    """One system call and when it is refused: always, `when` all conditions hold, or `unless` all of them hold."""
+    """One system call and when it is refused: always, `when` all conditions hold, or `unless` all hold."""
 
     call: str
     when: tuple[Condition, ...] = ()
@@ -81,9 +81,9 @@ _REFUSED = (
     "removexattrat", "utime", "utimes", "utimensat", "futimesat", "truncate",
     "inotify_init", "inotify_init1", "fanotify_init", "fanotify_mark",
     # the machine
-    "kexec_load", "kexec_file_load", "reboot", "init_module", "finit_module", "delete_module", "acct", "swapon",
-    "swapoff", "quotactl", "quotactl_fd", "sethostname", "setdomainname", "settimeofday", "clock_settime",
-    "adjtimex", "clock_adjtime", "syslog", "iopl", "ioperm", "modify_ldt", "lookup_dcookie", "uselib",
+    "kexec_load", "kexec_file_load", "reboot", "init_module", "finit_module", "delete_module", "acct",
+    "swapon", "swapoff", "quotactl", "quotactl_fd", "sethostname", "setdomainname", "settimeofday",
+    "clock_settime", "adjtimex", "clock_adjtime", "syslog", "iopl", "ioperm", "modify_ldt", "lookup_dcookie", "uselib",
     "nfsservctl", "vhangup",
 )
 _OWN_ONLY = ("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
