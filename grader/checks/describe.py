@@ -1,0 +1,150 @@
+"""What was called, and with what, in a few bounded lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.checks.draw import axes_of
+from grader.checks.text import clean, listed, number, sizes
+
+NUMBERS = 12
+"""Integer tensors of at most so many numbers are shown in full."""
+_WIDTH = 100
+_ITEMS = 6
+_DEPTH = 3
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """Return `float32` for `torch.float32`."""
+    return str(dtype).removeprefix("torch.")
+
+
+def is_tensor(value: object) -> bool:
+    """Tell whether this is a plain tensor or a parameter, and no other subclass."""
+    return type(value) in (Tensor, torch.nn.Parameter)
+
+
+def type_name(value: object) -> str:
+    """Return the dotted name of a value's type: of a remote object the one it has over there."""
+    if type(value) not in _PLAIN:
+        remote = getattr(value, "kata_type", None)
+        if isinstance(remote, str):
+            return clean(remote, 80)
+    if value is None:
+        return "None"
+    kind = type(value)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    return clean(name, 80)
+
+
+_PLAIN = frozenset({
+    type(None), bool, int, float, complex, str, bytes, list, tuple, dict, Tensor, torch.nn.Parameter,
+    torch.dtype, torch.device, torch.Size,
+})  # fmt: skip
+
+
+def describe(value: Any, limit: int = 80) -> str:
+    """Return a value in one line: tensors by dtype and named axes, the rest by its value, bounded.
+
+    >>> describe(torch.zeros(2, 5))
+    'float32 [2, 5]'
+    >>> describe(torch.tensor([[5, 0, 7]])), describe([1, "a", None])
+    ('[[5, 0, 7]]', "[1, 'a', None]")
+    """
+    return clean(_describe(value, 0), limit)
+
+
+def _describe(value: Any, depth: int) -> str:
+    if is_tensor(value):
+        return _tensor(value)
+    if isinstance(value, torch.dtype | torch.device) and type(value) in _PLAIN:
+        return str(value)
+    kind = type(value)
+    if kind in (str, bytes):
+        return repr(value[:60]) + ("…" if len(value) > 60 else "")
+    if kind in (bool, int, type(None), complex):
+        return number(value)
+    if kind is float:
+        return repr(value)
+    if kind in (list, tuple, dict, torch.Size):
+        if depth >= _DEPTH:
+            return "…"
+        inside = _items(value, depth + 1)
+        if kind is list:
+            return f"[{inside}]"
+        if kind is dict:
+            return f"{{{inside}}}"
+        return f"({inside}{',' if len(value) == 1 else ''})"
+    return f"<{type_name(value)}>"
+
+
+def _items(value: Any, depth: int) -> str:
+    if type(value) is dict:
+        texts = [f"{_describe(k, depth)}: {_describe(v, depth)}" for k, v in islice(value.items(), _ITEMS)]
+    else:
+        texts = [_describe(item, depth) for item in islice(value, _ITEMS)]
+    if len(value) > _ITEMS:
+        texts.append(f"… {len(value) - _ITEMS} more")
+    return ", ".join(texts)
+
+
+def _tensor(value: Tensor) -> str:
+    if _in_full(value):
+        return str(value.tolist())
+    axes = axes_of(value)
+    where = "" if value.device.type == "cpu" else f" on {value.device}"
+    layout = "" if value.layout != torch.strided or value.is_contiguous() else ", not contiguous"
+    shape = sizes(tuple(value.shape), tuple(axes) if axes else ())
+    return f"{dtype_name(value.dtype)} {shape}{where}{layout}"
+
+
+def _in_full(value: Tensor) -> bool:
+    if value.dtype.is_floating_point or value.dtype.is_complex or value.dtype == torch.bool:
+        return False
+    return value.layout == torch.strided and value.numel() <= NUMBERS and value.device.type == "cpu"
+
+
+def describe_call(
+    name: str,
+    parameter_names: Sequence[str] = (),
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+) -> list[str]:
+    """Return the lines that say what was called: the call with small values in place, then the tensors.
+
+    >>> describe_call("causal_mask", ["seq_len"], [5])
+    ['called  causal_mask(seq_len=5)']
+    >>> describe_call("gelu", ["x"], [torch.zeros(2, 3)])
+    ['called  gelu(x)   x float32 [2, 3]']
+    """
+    inline: list[str] = []
+    tensors: dict[str, list[str]] = {}
+    named = [(clean(n, 40), value) for n, value in zip(parameter_names, args, strict=False)]
+    named += [("", value) for value in args[len(named) :]]
+    named += [(clean(key, 40), value) for key, value in (kwargs or {}).items()]
+    for argument, value in named:
+        if is_tensor(value) and not _in_full(value):
+            shown = argument or f"arg{len(inline) + 1}"
+            inline.append(shown)
+            tensors.setdefault(describe(value), []).append(shown)
+        else:
+            inline.append(f"{argument}={describe(value, 60)}" if argument else describe(value, 60))
+    call = clean(f"called  {clean(name, 50)}({', '.join(inline)})", _WIDTH)
+    if not tensors:
+        return [call]
+    if len(tensors) == 1:
+        ((text, names),) = tensors.items()
+        who = "each" if len(names) > 1 else names[0]
+        if len(call) + 4 + len(who) + len(text) <= _WIDTH:
+            return [f"{call}   {who} {text}"]
+    groups = {listed(names): text for text, names in tensors.items()}
+    pad = max(len(names) for names in groups)
+    return [
+        call,
+        *(clean(f"          {names.ljust(pad)}  {text}", _WIDTH) for names, text in groups.items()),
+    ][:14]

@@ -1,0 +1,603 @@
+"""`expect(actual, name)`: say what a result must be; the first thing it is not becomes the message.
+
+Stages in order: type, shape, dtype, device, NaN and infinities, values. Comparisons are ours, on the CPU,
+over tensors that came from elsewhere: nothing here calls a method of an object it does not know.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn, TypeVar
+
+import torch
+from torch import Tensor
+
+from grader.checks.describe import describe, dtype_name, is_tensor, type_name
+from grader.checks.failure import CheckFailure, Failure, Stage
+from grader.checks.locate import locate, places
+from grader.checks.oracle import SLACK, Expected, rounding_tolerance
+from grader.checks.picture import PICTURES, Picture, draw_difference
+from grader.checks.shapes import diagnose
+from grader.checks.text import axis_names, clean, label, listed, pair, place, short, sizes
+from grader.errors import PackError
+
+_Self = TypeVar("_Self", bound="Expectation")
+
+
+def expect(
+    actual: object,
+    name: str = "result",
+    axes: str | Sequence[str] | None = None,
+    picture: Picture | None = None,
+) -> Expectation:
+    """Say what `actual` must be: `expect(weights, "weights", axes="batch query key").close_to(expected)`.
+
+    `name` and `axes` are the words of the message; `picture` draws the difference of a "mask" or of
+    "attention" weights. Every method raises `CheckFailure` or returns the expectation, so they can be
+    chained.
+    """
+    return Expectation(actual, name, axes, picture)
+
+
+class Expectation:
+    """One value of the submission, and the words in which a message speaks of it."""
+
+    __slots__ = ("_axes", "_name", "_picture", "actual")
+
+    def __init__(
+        self,
+        actual: object,
+        name: str = "result",
+        axes: str | Sequence[str] | None = None,
+        picture: Picture | None = None,
+    ) -> None:
+        if picture is not None and picture not in PICTURES:
+            raise PackError(f"picture={picture!r}: allowed are {', '.join(PICTURES)}")
+        self.actual = actual
+        self._name = name
+        self._axes = tuple(axes.split()) if isinstance(axes, str) else tuple(axes or ())
+        self._picture = picture
+
+    # -- what it is ------------------------------------------------------------------------------------
+
+    def is_tensor(
+        self,
+        shape: Sequence[int | None] | None = None,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> Expectation:
+        """Require a plain tensor, then its shape (None allows any size), dtype and device where given."""
+        __tracebackhide__ = True
+        value = self._tensor()
+        if shape is not None:
+            self._has_shape(value, tuple(shape))
+        if dtype is not None and value.dtype != dtype:
+            self._wrong_dtype(value.dtype, dtype)
+        if device is not None:
+            want = torch.device(device)
+            if value.device.type != want.type or want.index not in (None, value.device.index):
+                self._fail(
+                    "device",
+                    f"wrong device  {self._name}  got {value.device}  want {want}",
+                    "create tensors on the device of the input: device=x.device",
+                )
+        return self
+
+    def is_scalar(self, kind: type = Tensor) -> Expectation:
+        """Require a tensor without axes, or with `kind` float or int a Python number of just that type."""
+        __tracebackhide__ = True
+        if kind is Tensor:
+            return self.is_tensor(shape=())
+        if type(self.actual) is not kind:
+            hint = "take the number out with .item()" if is_tensor(self.actual) else ""
+            self._wrong_type(f"a Python {kind.__name__}", hint)
+        return self
+
+    def is_tuple(self, n: int) -> tuple[Any, ...]:
+        """Require a tuple of `n` and return it."""
+        __tracebackhide__ = True
+        if type(self.actual) is not tuple:
+            hint = "return both, separated by a comma" if n == 2 and is_tensor(self.actual) else ""
+            self._wrong_type(f"a tuple of {n}", hint)
+        if len(self.actual) != n:
+            self._fail("type", f"wrong length  {self._name}  got {self._kind()}  want a tuple of {n}")
+        return self.actual
+
+    def is_list(self, n: int | None = None, of: type | None = None) -> list[Any]:
+        """Require a list of `n` items, each of just the type `of`, and return it."""
+        __tracebackhide__ = True
+        what = "a list" if n is None else f"a list of {n}"
+        if type(self.actual) is not list:
+            self._wrong_type(what)
+        if n is not None and len(self.actual) != n:
+            self._fail("type", f"wrong length  {self._name}  got a list of {len(self.actual)}  want {what}")
+        if of is not None:
+            wanted = "a tensor" if of is Tensor else f"a Python {of.__name__}"
+            for i, item in enumerate(self.actual):
+                if not (is_tensor(item) if of is Tensor else type(item) is of):
+                    Expectation(item, f"{self._name}[{i}]")._fail_as(self.actual, wanted)
+        return self.actual
+
+    def is_instance(self, *names: str) -> Expectation:
+        """Require an object whose type has one of these dotted names, e.g. `torch.nn.Linear`.
+
+        Where a class is defined deeper than where it is imported from does not matter: `torch.nn.Linear` is
+        also `torch.nn.modules.linear.Linear`.
+        """
+        __tracebackhide__ = True
+        mine = type_name(self.actual).split(".")
+        for name in names:
+            theirs = name.split(".")
+            if mine[-1] == theirs[-1] and mine[: len(theirs) - 1] == theirs[:-1]:
+                return self
+        self._wrong_type(
+            listed([f"{'an' if n[0] in 'aeiou' else 'a'} {n}" for n in names]).replace(" and ", " or ")
+        )
+
+    # -- what it holds ---------------------------------------------------------------------------------
+
+    def equals(self, want: Tensor, why: str = "") -> Expectation:
+        """Require exactly this tensor: type, shape, dtype, NaN where it has none, then every value."""
+        __tracebackhide__ = True
+        value = self._comparable(tuple(want.shape), want.dtype)
+        want = want.detach().cpu()
+        if torch.equal(value, want):
+            return self
+        if want.dtype.is_floating_point or want.dtype.is_complex:
+            self._no_surprise(value, want)
+            wrong = ~((value == want) | (value.isnan() & want.isnan()))
+        else:
+            wrong = value != want
+        if bool(wrong.any()):
+            self._differs(value, want, wrong, 0.0, why)
+        return self
+
+    def close_to(
+        self, expected: Expected | Tensor, tolerance: float | None = None, why: str = ""
+    ) -> Expectation:
+        """Require these values within the tolerance of the `oracle`, after all earlier stages.
+
+        A plain tensor is compared within the rounding of its dtype (`rounding_tolerance`) unless `tolerance`
+        is given.
+        """
+        __tracebackhide__ = True
+        if isinstance(expected, Tensor):
+            expected = Expected(
+                expected.detach().cpu(), rounding_tolerance(expected, expected.dtype), expected.dtype
+            )
+        want, limit = expected.value, expected.tolerance if tolerance is None else tolerance
+        value = self._comparable(tuple(want.shape), expected.dtype)
+        if not expected.dtype.is_floating_point:
+            return self.equals(want, why)
+        if not value.numel():
+            return self
+        exact, want = value.double(), want.double()
+        difference = (exact - want).abs_()
+        if float(difference.max()) <= limit:  # false for NaN, which inf - inf gives too
+            return self
+        self._no_surprise(exact, want)
+        right = (exact == want) | (exact.isnan() & want.isnan()) | (difference <= limit)
+        if not bool(right.all()):
+            self._differs(exact, want, ~right, limit, why)
+        return self
+
+    def is_finite(self) -> Expectation:
+        """Require a tensor without NaN and infinities."""
+        __tracebackhide__ = True
+        value = self._tensor().detach().cpu()
+        self._no_surprise(value, torch.zeros((), dtype=value.dtype))
+        return self
+
+    def is_zero_where(self, mask: Tensor, why: str = "") -> Expectation:
+        """Require exact zeros where `mask`, broadcast to its shape, is True."""
+        __tracebackhide__ = True
+        value = self._tensor().detach().cpu()
+        where = self._broadcast(mask, value)
+        wrong = where & (value != 0)
+        if bool(wrong.any()):
+            n = int(where.sum())
+            self._differs(
+                value, torch.where(where, torch.zeros_like(value), value), wrong, 0.0, why, out_of=n,
+                of_what="values that must be 0",
+            )  # fmt: skip
+        return self
+
+    def sums_to(
+        self,
+        value: float,
+        axis: int | str,
+        tolerance: float | None = None,
+        where: Tensor | None = None,
+        why: str = "",
+    ) -> Expectation:
+        """Require sums of `value` along an axis, given by number or name, in all rows or those of `where`.
+
+        `where` has the shape of the sums. The tolerance is that of adding up rounded numbers: K * eps * (sum
+        of absolute values).
+        """
+        __tracebackhide__ = True
+        x = self._tensor().detach().cpu()
+        names = axis_names(self._axes, x.ndim)
+        if isinstance(axis, str) and axis not in names:
+            raise PackError(f"{self._name} has no axis {axis!r}, only {', '.join(names)}")
+        index = names.index(axis) if isinstance(axis, str) else axis % max(x.ndim, 1)
+        self._no_surprise(x, torch.zeros((), dtype=x.dtype))
+        sums, total = x.double().sum(index), x.double().abs().sum(index)
+        eps = torch.finfo(x.dtype).eps if x.dtype.is_floating_point else 0.0
+        limit = SLACK * eps * max(abs(value), float(total.max()) if total.numel() else 0.0)
+        limit = limit if tolerance is None else tolerance
+        wrong = (sums - value).abs() > limit
+        if where is not None:
+            wrong &= where
+        if bool(wrong.any()):
+            rest = Expectation(
+                self.actual, f"sum of {self._name} along {names[index]}", names[:index] + names[index + 1 :]
+            )
+            rest._differs(sums, torch.full_like(sums, value), wrong, limit, why)
+        return self
+
+    def is_between(self, low: float, high: float, why: str = "") -> Expectation:
+        """Require a number, or a tensor of numbers, from `low` to `high`, both included."""
+        __tracebackhide__ = True
+        if type(self.actual) in (int, float):
+            if not low <= self.actual <= high:  # type: ignore[operator]  # also NaN
+                self._fail(
+                    "values",
+                    f"out of range  {self._name}  got {describe(self.actual)}  {_range(low, high)}",
+                    why,
+                )
+            return self
+        value = self._tensor().detach().cpu()
+        wrong = ~((value >= low) & (value <= high))
+        if bool(wrong.any()):
+            index = _first(wrong)
+            names = axis_names(self._axes, value.ndim)
+            got = pair(value[index].item(), None)[0]
+            self._fail(
+                "values",
+                f"out of range  {place(self._name, names, index)}  got {got}  {_range(low, high)}",
+                _joined([_count(wrong, "out of range"), *places(wrong, names)]),
+                why,
+                location=dict(zip(names, index, strict=True)),
+            )
+        return self
+
+    def same_as(
+        self,
+        other: object,
+        why: str = "",
+        name: str = "the other",
+        tolerance: float | Expected | None = None,
+    ) -> Expectation:
+        """Require two results of the submission to agree, e.g. with and without a cache.
+
+        Each may be off by rounding, so they may differ by twice the tolerance: of an `Expected` when given,
+        else that of the larger one's dtype and size. Integers and booleans agree exactly. `name` is what the
+        other is called.
+        """
+        __tracebackhide__ = True
+        mine = self._tensor()
+        theirs = Expectation(other, name, self._axes)._tensor().detach().cpu()
+        value = self._comparable(tuple(theirs.shape), theirs.dtype)
+        if not theirs.dtype.is_floating_point:
+            if bool((value != theirs).any()):
+                self._differs(value, theirs, value != theirs, 0.0, why, against=name)
+            return self
+        limit = self._agreement(mine, theirs, tolerance)
+        self._no_surprise(value, theirs)
+        right = (
+            (value == theirs)
+            | (value.isnan() & theirs.isnan())
+            | ((value.double() - theirs.double()).abs() <= limit)
+        )
+        if not bool(right.all()):
+            self._differs(value.double(), theirs.double(), ~right, limit, why, against=name)
+        return self
+
+    def differs_from(self, other: object, why: str, tolerance: float | Expected | None = None) -> Expectation:
+        """Require two results not to be the same; `why` says what should have made a difference."""
+        __tracebackhide__ = True
+        mine = self._tensor()
+        theirs = Expectation(other, "the other")._tensor().detach().cpu()
+        value = self._comparable(tuple(theirs.shape), theirs.dtype)
+        limit = self._agreement(mine, theirs, tolerance) if theirs.dtype.is_floating_point else 0.0
+        gap = (value.double() - theirs.double()).abs()
+        if not bool((gap > limit).any() | (value.isnan() != theirs.isnan()).any()):
+            self._fail("values", f"no difference  {self._name}  is the same both times", why)
+        return self
+
+    def is_value(self, want: object, why: str = "") -> Expectation:
+        """Require this Python value: numbers, strings, lists, dicts, with the same types all through."""
+        __tracebackhide__ = True
+        found = _unequal(self.actual, want, self._name)
+        if found is None:
+            return self
+        where, got, wanted = found
+        mine, theirs = describe(got), describe(wanted)
+        if type(got) is not type(wanted):
+            if got is None:
+                Expectation(None, where)._fail_as(self.actual, theirs)
+            mine, theirs = (f"{text} ({type_name(x)})" for text, x in ((mine, got), (theirs, wanted)))
+        stage: Stage = "values" if type(got) is type(wanted) else "type"
+        self._fail(stage, f"wrong value  {where}  got {mine}  want {theirs}", why)
+
+    def has_names(self, want: Iterable[str], why: str = "") -> Expectation:
+        """Require just these names, in any order, in a list of names or of (name, value) pairs or a dict."""
+        __tracebackhide__ = True
+        kind = type(self.actual)
+        if kind not in (list, tuple, dict, set):
+            self._wrong_type("a list of names")
+        items: Any = self.actual
+        have = {item[0] if type(item) is tuple and item else item for item in items}
+        mine, theirs = {name for name in have if type(name) is str}, set(want)
+        if mine != theirs:
+            self._fail(
+                "names",
+                f"wrong names  {self._name}  got {len(mine)}  want {len(theirs)}",
+                _names("missing", sorted(theirs - mine)),
+                _names("too many", sorted(mine - theirs)),
+                why,
+            )
+        return self
+
+    # -- how it is said --------------------------------------------------------------------------------
+
+    def _tensor(self) -> Tensor:
+        __tracebackhide__ = True
+        value = self.actual
+        if not is_tensor(value) or not isinstance(value, Tensor):
+            self._wrong_type("a tensor")
+        if value.layout != torch.strided or value.is_quantized:
+            self._fail("type", f"wrong type  {self._name}  got a {value.layout} tensor  want a dense one")
+        return value
+
+    def _comparable(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+        """Return the tensor on the CPU and out of its graph, when type, shape and dtype are right."""
+        __tracebackhide__ = True
+        value = self._tensor()
+        if value.shape != shape:
+            self._has_shape(value, shape)
+        if value.dtype != dtype:
+            self._wrong_dtype(value.dtype, dtype)
+        return value.detach().cpu()
+
+    def _has_shape(self, value: Tensor, want: tuple[int | None, ...]) -> None:
+        __tracebackhide__ = True
+        got = tuple(value.shape)
+        if len(got) == len(want) and all(w is None or g == w for g, w in zip(got, want, strict=True)):
+            return
+        if self._axes and len(self._axes) != len(want):
+            raise PackError(f"{len(self._axes)} axis names for {self._name}, of shape {sizes(want)}")
+        why: str | None = None
+        if len(got) == len(want):
+            want_known = tuple(g if w is None else w for g, w in zip(got, want, strict=True))
+            why = diagnose(got, want_known, self._axes)
+        elif None not in want:
+            why = diagnose(got, [w for w in want if w is not None], self._axes)
+        names = axis_names(self._axes, len(want))
+        self._fail(
+            "shape", f"wrong shape  {self._name}  got {sizes(got)}  want {sizes(want, names)}", why or ""
+        )
+
+    def _wrong_dtype(self, got: torch.dtype, want: torch.dtype) -> NoReturn:
+        __tracebackhide__ = True
+        hint = ""
+        if want == torch.bool:
+            hint = "a mask is made of True and False: compare, or call .bool()"
+        elif got.is_floating_point and want.is_floating_point:
+            hint = "keep the dtype of the input: new tensors take dtype=x.dtype"
+        self._fail(
+            "dtype", f"wrong dtype  {self._name}  got {dtype_name(got)}  want {dtype_name(want)}", hint
+        )
+
+    def _wrong_type(self, want: str, hint: str = "") -> NoReturn:
+        __tracebackhide__ = True
+        self._fail_as(self.actual, want, hint)
+
+    def _fail_as(self, subject: object, want: str, hint: str = "") -> NoReturn:
+        __tracebackhide__ = True
+        got = f"wrong type  {self._name}  got {self._kind()}  want {want}"
+        raise CheckFailure(Failure("type", (clean(got), hint or self._type_hint(want))), subject)
+
+    def _kind(self) -> str:
+        value = self.actual
+        kind = type(value)
+        if value is None:
+            return "None"
+        if is_tensor(value):
+            return f"a tensor {describe(value)}"
+        if kind in (list, tuple, dict):
+            return f"a {kind.__name__} of {len(value)}"  # type: ignore[arg-type]
+        if kind in (bool, int, float, str, bytes, complex):
+            return f"the Python {kind.__name__} {describe(value, 40)}"
+        return type_name(value)
+
+    def _type_hint(self, want: str) -> str:
+        value = self.actual
+        if value is None:
+            if self._name.endswith(".grad"):
+                return "no gradient has reached it"
+            return "did you forget a `return`?"
+        name = type_name(value)
+        if want != "a tensor":
+            return ""
+        if type(value) in (bool, int, float):
+            return "stay with tensors: .item() and float() leave them, and the gradient is lost"
+        if name.startswith("numpy."):
+            return "stay in torch: NumPy knows no gradient and no GPU"
+        if type(value) in (tuple, list) and len(value) == 1:  # type: ignore[arg-type]
+            return "is there a comma, or a pair of brackets, too many?"
+        if type(value) is list:
+            return "join a list of tensors with torch.stack or torch.cat"
+        if type(value) is tuple:
+            return "return only the one"
+        return "a plain torch.Tensor is wanted, no class of your own"
+
+    def _broadcast(self, mask: Tensor, value: Tensor) -> Tensor:
+        try:
+            return mask.detach().cpu().bool().expand(value.shape)
+        except RuntimeError:
+            raise PackError(
+                f"a mask of {sizes(tuple(mask.shape))} for {self._name} of {sizes(tuple(value.shape))}",
+                "Check the shape with is_tensor(shape=...) first.",
+            ) from None
+
+    def _agreement(self, mine: Tensor, theirs: Tensor, tolerance: float | Expected | None) -> float:
+        if isinstance(tolerance, Expected):
+            return 2 * tolerance.tolerance
+        if tolerance is not None:
+            return tolerance
+        return 2 * max(rounding_tolerance(x.detach().cpu(), theirs.dtype) for x in (mine, theirs))
+
+    def _no_surprise(self, value: Tensor, want: Tensor) -> None:
+        """Fail on NaN, and on infinities when no value wanted is infinite."""
+        __tracebackhide__ = True
+        if not (value.dtype.is_floating_point or value.dtype.is_complex) or bool(value.isfinite().all()):
+            return
+        nan, inf = value.isnan() & ~want.isnan(), value.isinf()
+        wrong = nan if bool(want.isinf().any()) else nan | inf
+        if not bool(wrong.any()):
+            return
+        names = axis_names(self._axes, value.ndim)
+        index = _first(wrong)
+        kinds = {"NaN": nan, "inf": wrong & (value == math.inf), "-inf": wrong & (value == -math.inf)}
+        counts = [f"{int(x.sum())} {kind}" for kind, x in kinds.items() if bool(x.any())]
+        bad, n = int(wrong.sum()), value.numel()
+        share = f"all {n} values" if bad == n > 1 else f"{bad} of {n} values"
+        notes = places(wrong, names, self._picture is not None, noun="one")
+        if len(counts) == 1:
+            tally = f"{share} {'is' if bad == 1 else 'are'} {counts[0].partition(' ')[2]}"
+        else:
+            tally = f"{share} are not finite: {listed(counts)}"
+        self._fail(
+            "nan",
+            f"not finite  {place(self._name, names, index)}  got {value[index].item()}",
+            _joined([tally, *notes]),
+            location=dict(zip(names, index, strict=True)),
+        )
+
+    def _differs(
+        self,
+        got: Tensor,
+        want: Tensor,
+        wrong: Tensor,
+        tolerance: float,
+        why: str = "",
+        out_of: int | None = None,
+        of_what: str = "values",
+        against: str = "",
+    ) -> NoReturn:
+        __tracebackhide__ = True
+        names = axis_names(self._axes, got.ndim)
+        index = _first(wrong)
+        mine, theirs = pair(got[index].item(), want[index].item())
+        first = f"first difference  {place(self._name, names, index)}  "
+        first += f"got {mine}  {against} has {theirs}" if against else f"got {mine}  want {theirs}"
+        count = _count(wrong, "differ" if of_what == "values" else "are not", out_of, of_what)
+        if tolerance:
+            count += f" (tolerance {short(tolerance)})"
+        greatest = _greatest(got, want, wrong, index, names)
+        grid = self._picture is not None
+        if out_of is None and not against:
+            notes = locate(got, want, wrong, names, tolerance, grid)
+        else:
+            notes = places(wrong, names, grid)
+        picture = draw_difference(got, want, wrong, names, self._picture) if self._picture else ()
+        self._fail(
+            "values",
+            first,
+            count + greatest,
+            _joined(notes),
+            why,
+            location=dict(zip(names, index, strict=True)),
+            picture=picture,
+        )
+
+    def _fail(
+        self,
+        stage: Stage,
+        *lines: str,
+        location: dict[str, int] | None = None,
+        picture: tuple[str, ...] = (),
+    ) -> NoReturn:
+        __tracebackhide__ = True
+        raise CheckFailure(
+            Failure(stage, tuple(line for line in lines if line), location, picture), self.actual
+        )
+
+
+def _first(wrong: Tensor) -> tuple[int, ...]:
+    flat = int(wrong.reshape(-1).to(torch.uint8).argmax())
+    index = []
+    for size in reversed(wrong.shape):
+        index.append(flat % size)
+        flat //= size
+    return tuple(reversed(index))
+
+
+def _count(wrong: Tensor, verb: str, out_of: int | None = None, of_what: str = "values") -> str:
+    bad, n = int(wrong.sum()), wrong.numel() if out_of is None else out_of
+    if bad == 1 and verb in ("differ", "are not"):
+        verb = "differs" if verb == "differ" else "is not"
+    return f"all {n} {of_what} {verb}" if bad == n > 1 else f"{bad} of {n} {of_what} {verb}"
+
+
+def _greatest(got: Tensor, want: Tensor, wrong: Tensor, first: tuple[int, ...], names: Sequence[str]) -> str:
+    if got.dtype == torch.bool or got.dtype.is_complex or int(wrong.sum()) < 2:
+        return ""
+    gap = torch.where(wrong, (got.double() - want.double()).abs(), 0.0)
+    if not bool(gap.isfinite().all()):
+        return ""
+    flat = int(gap.argmax())
+    index = tuple(int(i) for i in torch.unravel_index(torch.tensor(flat), gap.shape))
+    if index == first:
+        return f"; by at most {short(float(gap[index]))}, there"
+    return f"; by at most {short(float(gap[index]))}, at {place('', names, index)}"
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return "; ".join(parts)
+
+
+def _range(low: float, high: float) -> str:
+    if high == math.inf:
+        return f"want at least {low:g}"
+    if low == -math.inf:
+        return f"want at most {high:g}"
+    return f"want {low:g} to {high:g}"
+
+
+def _names(what: str, names: list[str]) -> str:
+    return f"{what}: {listed([clean(name, 40) for name in names])}" if names else ""
+
+
+_DEEP = 50
+
+
+def _unequal(got: object, want: object, where: str, depth: int = 0) -> tuple[str, object, object] | None:
+    """Return where two values first differ, with both sides there, or None."""
+    if type(got) is not type(want) or depth > _DEEP:
+        return where, got, want
+    if isinstance(got, list | tuple) and isinstance(want, list | tuple):
+        for i, (mine, theirs) in enumerate(zip(got, want, strict=False)):
+            found = _unequal(mine, theirs, f"{where}[{i}]", depth + 1)
+            if found:
+                return found
+        return None if len(got) == len(want) else (f"len({where})", len(got), len(want))
+    if isinstance(got, dict) and isinstance(want, dict):
+        for key in want:
+            if key not in got:
+                return f"keys of {where}", list(got), list(want)
+            found = _unequal(got[key], want[key], f"{where}[{describe(key, 30)}]", depth + 1)
+            if found:
+                return found
+        return None if len(got) == len(want) else (f"keys of {where}", list(got), list(want))
+    if isinstance(got, float) and isinstance(want, float) and got != got and want != want:
+        return None
+    if type(got) in (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device):
+        return None if got == want else (where, got, want)
+    return where, got, want
+
+
+__all__ = ["Expectation", "expect", "label"]

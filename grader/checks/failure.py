@@ -1,0 +1,64 @@
+"""What a failed comparison says, as data: made by `expect`, worded once, printed by the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NoReturn
+
+from grader.checks.text import LINE, clean
+
+Stage = Literal[
+    "type", "shape", "dtype", "device", "nan", "values", "gradient", "arguments", "raises", "names", "policy"
+]
+LINES = 40
+"""Lines of the longest message."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The first stage at which a result is not what was expected.
+
+    Lines are cut to `LINE` columns, stripped of control characters and at most `LINES` in number, so
+    nothing that a submission returns can flood or repaint a terminal.
+    """
+
+    stage: Stage
+    summary: tuple[str, ...]
+    """What differs, most important line first."""
+    location: dict[str, int] | None = None
+    """The first wrong value's index by axis name."""
+    picture: tuple[str, ...] = ()
+    """Expected and yours side by side, with a legend."""
+
+    def __post_init__(self) -> None:
+        summary = tuple(clean(line) for line in self.summary if line)
+        picture = tuple(clean(line.rstrip()) for line in self.picture)
+        room = LINES - len(picture)
+        if len(summary) > room:
+            summary = (*summary[: room - 1], f"… {len(summary) - room + 1} lines left out")
+        object.__setattr__(self, "summary", summary)
+        object.__setattr__(self, "picture", picture[:LINES])
+
+    def lines(self) -> list[str]:
+        """Return the message without the called, seed and repeat lines, which the caller knows."""
+        return [*self.summary, *(f"  {line}".rstrip()[:LINE] for line in self.picture)]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+class CheckFailure(AssertionError):
+    """Raised when a check finds the submission wrong; `subject` is the value that was looked at."""
+
+    def __init__(self, failure: Failure, subject: object = None) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
+        self.subject = subject
+
+
+def fail(
+    *lines: str, stage: Stage = "values", location: dict[str, int] | None = None, subject: object = None
+) -> NoReturn:
+    """Fail the check with the author's own lines, for what no expectation covers."""
+    __tracebackhide__ = True
+    raise CheckFailure(Failure(stage, lines, location), subject)

@@ -1,0 +1,130 @@
+"""Gradients through the boundary, compared with float64 ones of the oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.checks.draw import Draw, axes_of
+from grader.checks.expect import Expectation, expect
+from grader.checks.failure import CheckFailure, Failure
+from grader.checks.oracle import Expected
+from grader.checks.oracle import oracle as run_oracle
+from grader.errors import PackError
+
+
+def expect_gradients(
+    outputs: Any,
+    inputs: Mapping[str, Tensor],
+    draw: Draw,
+    oracle: Callable[..., Any],
+    names: Sequence[str] = (),
+    axes: Mapping[str, str] | None = None,
+) -> None:
+    """Require the gradients of random cotangents on `outputs` with respect to each input to be the oracle's.
+
+    `outputs` is a tensor or a tuple of them that the submission computed from `inputs` (name to tensor, each
+    with requires_grad); `oracle` computes the same from the tensors of `inputs` in that order. `names` are
+    those of the outputs in messages. Axes are those the inputs were drawn with, unless `axes` names them.
+    """
+    __tracebackhide__ = True
+    several = isinstance(outputs, tuple | list)
+    results: list[Any] = list(outputs) if several else [outputs]
+    words = tuple(names) or (
+        ("output",) if not several else tuple(f"output {i}" for i in range(len(results)))
+    )
+    wanted = _wanted(oracle, inputs)
+    if len(wanted) != len(results) or len(words) != len(results):
+        raise PackError(f"{len(results)} outputs, {len(wanted)} of the oracle, {len(words)} names")
+    for result, want, name in zip(results, wanted, words, strict=True):
+        expect(result, name).is_tensor(shape=tuple(want.shape), dtype=want.dtype)
+        if not result.requires_grad:
+            _no_graph(result, name)
+    cotangents = [draw.like(want) for want in wanted]
+    expected = oracle_gradients(oracle, inputs, cotangents)
+    sent = [c.to(r.device) for c, r in zip(cotangents, results, strict=True)]
+    found = torch.autograd.grad(results, list(inputs.values()), sent, allow_unused=True)
+    for (name, tensor), gradient in zip(inputs.items(), found, strict=True):
+        right = expected[name]
+        if gradient is None:
+            if not bool(right.value.any()):
+                continue
+            _no_path(results[0], name)
+        words_of_axes = axes[name] if axes and name in axes else " ".join(axes_of(tensor) or ())
+        _compare(gradient, right, f"gradient of {name}", words_of_axes, results[0])
+
+
+def oracle_gradients(
+    function: Callable[..., Any], inputs: Mapping[str, Tensor], cotangents: Sequence[Tensor] | Tensor
+) -> dict[str, Expected]:
+    """Return the gradient of `function` for each input, with derived tolerances.
+
+    For what `expect_gradients` does not reach: run `torch.autograd.backward(outputs, cotangents)` on the
+    submission's outputs and compare `module.w_q.weight.grad` with
+    `expect(...).close_to(gradients["w_q.weight"])`.
+    """
+    given = [cotangents] if isinstance(cotangents, Tensor) else list(cotangents)
+
+    def gradients(*tensors: Tensor) -> tuple[Tensor, ...]:
+        with torch.enable_grad():
+            leaves = [t.detach().clone().requires_grad_() for t in tensors]
+            result = function(*leaves)
+            outputs = list(result) if isinstance(result, tuple | list) else [result]
+            seeds = [c.detach().cpu().to(o.dtype) for c, o in zip(given, outputs, strict=True)]
+            live = [(o, c) for o, c in zip(outputs, seeds, strict=True) if o.requires_grad]
+            if not live:
+                raise PackError("no output of the oracle's function depends on its inputs")
+            found = torch.autograd.grad([o for o, _ in live], leaves, [c for _, c in live], allow_unused=True)
+        return tuple(
+            torch.zeros_like(leaf) if g is None else g for leaf, g in zip(leaves, found, strict=True)
+        )
+
+    for name, tensor in inputs.items():
+        if not tensor.is_floating_point():
+            raise PackError(f"{name} is {tensor.dtype}: only floating tensors have gradients")
+    return dict(zip(inputs, run_oracle(gradients, *inputs.values()), strict=True))
+
+
+def _wanted(function: Callable[..., Any], inputs: Mapping[str, Tensor]) -> list[Tensor]:
+    for name, tensor in inputs.items():
+        if not tensor.requires_grad:
+            raise PackError(f"{name} does not require a gradient", "Draw it with requires_grad=True.")
+    with torch.no_grad():
+        result = function(*(t.detach().cpu() for t in inputs.values()))
+    return list(result) if isinstance(result, tuple | list) else [result]
+
+
+def _compare(gradient: Tensor, want: Expected, name: str, axes: str, subject: Tensor) -> None:
+    """Compare as `expect` does, and say that it is about a gradient."""
+    __tracebackhide__ = True
+    try:
+        Expectation(gradient, name, axes or None).close_to(want)
+    except CheckFailure as error:
+        failure = error.failure
+    else:
+        return
+    summary = list(failure.summary)
+    if failure.stage == "values":
+        summary[0] = summary[0].replace("first difference", "wrong gradient", 1)
+    raise CheckFailure(Failure("gradient", tuple(summary), failure.location), subject)
+
+
+def _no_graph(output: Tensor, name: str) -> None:
+    __tracebackhide__ = True
+    lines = (
+        f"no gradient  {name}  is cut off from its inputs: backward finds no way in",
+        "do not detach(), use .data, .item() or NumPy, build a new torch.tensor(...), or turn gradients off",
+    )
+    raise CheckFailure(Failure("gradient", lines), output)
+
+
+def _no_path(output: Tensor, name: str) -> None:
+    __tracebackhide__ = True
+    lines = (
+        f"no gradient  {name}  none arrives, though the result depends on it",
+        f"on the way from {name} to the result something is detached, or {name} is not used",
+    )
+    raise CheckFailure(Failure("gradient", lines), output)

@@ -1,0 +1,286 @@
+"""Where the errors lie, in words: only statements that hold exactly, and that chance would rarely make true.
+
+A statement is about every value. With few errors many statements are true by accident ("only key 3", for one
+error), so each is weighed against errors thrown at random and said only when that would make it true one time
+in twenty or less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from math import comb
+
+import torch
+from torch import Tensor
+
+from grader.checks.text import is_unnamed, label, listed, short
+
+STATEMENTS = 3
+"""At most so many are said."""
+CHANCE = 0.05
+"""Greatest probability that errors at random places make a statement true."""
+_LARGE = 1 << 22
+"""Tensors of more values are not searched for transformations, only for places."""
+
+
+def locate(
+    got: Tensor,
+    want: Tensor,
+    wrong: Tensor,
+    axes: Sequence[str],
+    tolerance: float = 0.0,
+    grid: bool = False,
+) -> list[str]:
+    """Return up to three true statements about how `got` differs from `want`, most telling first.
+
+    `wrong` is True where they differ. `grid` says that the last two axes index the same kind of thing (rows
+    that look at columns), so that their indices may be compared; axes of equal size are compared anyway.
+    """
+    if not wrong.any():
+        return []
+    if got.numel() <= _LARGE:
+        explained = transformation(got, want, axes, tolerance)
+        if explained is not None:
+            return [explained]
+    return places(wrong, axes, grid, want)
+
+
+def places(
+    wrong: Tensor,
+    axes: Sequence[str],
+    grid: bool = False,
+    want: Tensor | None = None,
+    noun: str = "difference",
+) -> list[str]:
+    """Return up to three true statements about where `wrong` is True."""
+    statements = [*_diagonal(wrong, axes, grid, noun)]
+    if want is not None:
+        statements += _by_value(wrong, want, noun)
+    only: list[str] = []
+    right: list[str] = []
+    same: list[str] = []
+    for axis in range(wrong.ndim):
+        for text in _along(wrong, axis, axes[axis]):
+            (only if text.startswith("only") else right).append(text)
+        same += _repeated(wrong, axis, axes[axis])
+    return (statements + only + right + same)[:STATEMENTS]
+
+
+# -- what the whole result is --------------------------------------------------------------------------
+
+
+def transformation(got: Tensor, want: Tensor, axes: Sequence[str], tolerance: float) -> str | None:
+    """Return what turns the expected values into `got` everywhere, or None."""
+    if got.shape != want.shape or not got.numel():
+        return None
+    if got.dtype == torch.bool or want.dtype == torch.bool:
+        if got.dtype == want.dtype and got.numel() > 1 and torch.equal(got, ~want):
+            return "yours is the expected with True and False swapped"
+        return _one_value(got) or _moved(got, want, axes, 0.0)
+    a, b = got.double(), want.double()
+    return (
+        _one_value(got)
+        or _factor(a, b, tolerance)
+        or _offset(a, b, tolerance)
+        or _moved(a, b, axes, tolerance)
+    )
+
+
+def _close(a: Tensor, b: Tensor, tolerance: float) -> bool:
+    if tolerance == 0:
+        return torch.equal(a, b)
+    return bool(((a == b) | ((a - b).abs() <= tolerance)).all())
+
+
+def _one_value(got: Tensor) -> str | None:
+    if got.numel() < 2:
+        return None
+    first = got.reshape(-1)[0]
+    if not bool((got == first).all()):
+        return None
+    value = first.item()
+    shown = short(value) if isinstance(value, float) else str(value)
+    same = not isinstance(value, float) or float(shown) == value
+    return f"yours is {shown} everywhere" if same else "yours is the same number everywhere"
+
+
+def _factor(got: Tensor, want: Tensor, tolerance: float) -> str | None:
+    finite = want.isfinite()
+    if not bool(finite.all()) or not bool(got.isfinite().all()):
+        return None
+    at = int(want.abs().argmax())
+    top = float(want.reshape(-1)[at])
+    if abs(top) <= 4 * tolerance or top == 0:
+        return None
+    factor = float(got.reshape(-1)[at]) / top
+    if factor == 0 or not 1e-6 < abs(factor) < 1e6:
+        return None
+    if _fits(got, want, -1.0, tolerance):
+        return "yours is the expected with the opposite sign"
+    whole = round(factor)
+    if 2 <= abs(whole) <= 10_000 and _fits(got, want, whole, tolerance):
+        return f"yours is the expected times {whole} everywhere"
+    part = round(1 / factor)
+    if 2 <= abs(part) <= 10_000 and abs(top / part) > 4 * tolerance and _fits(got, want, 1 / part, tolerance):
+        return f"yours is the expected divided by {part} everywhere"
+    if got.numel() < 4 or not _fits(got, want, factor, tolerance):  # two numbers always have some ratio
+        return None
+    about = "" if _fits(got, want, float(short(factor)), tolerance) else "about "
+    return f"yours is the expected times {about}{short(factor)} everywhere"
+
+
+def _fits(got: Tensor, want: Tensor, factor: float, tolerance: float) -> bool:
+    return _close(got, want * factor, tolerance * max(1.0, abs(factor)))
+
+
+def _offset(got: Tensor, want: Tensor, tolerance: float) -> str | None:
+    if got.numel() < 4:
+        return None
+    difference = got - want
+    if not bool(difference.isfinite().all()):
+        return None
+    low, high = float(difference.min()), float(difference.max())
+    if high - low > 2 * tolerance or low <= 0 <= high:
+        return None
+    middle = (low + high) / 2
+    shown = short(abs(middle))
+    about = "" if _close(difference.abs(), torch.full_like(difference, float(shown)), tolerance) else "about "
+    return f"yours is the expected {'plus' if middle > 0 else 'minus'} {about}{shown} everywhere"
+
+
+def _moved(got: Tensor, want: Tensor, axes: Sequence[str], tolerance: float) -> str | None:
+    """Find an exchange, a reversal, a shift by one, or an axis that makes no difference in `got`."""
+    for i, j in combinations(range(got.ndim), 2):
+        if got.shape[i] == got.shape[j] > 1 and _close(got, want.transpose(i, j), tolerance):
+            return f"yours is the expected with axes {_bare(axes[i])} and {_bare(axes[j])} swapped"
+    long = [axis for axis in range(got.ndim) if got.shape[axis] > 1]
+    for axis in long:
+        if _close(got, want.flip(axis), tolerance):
+            return f"yours is the expected in reverse order along {axes[axis]}"
+    for axis in long:
+        n = got.shape[axis]
+        if n < 3 or _constant(want, axis, tolerance):
+            continue
+        for step, sign in ((1, "-"), (-1, "+")):
+            a = got.narrow(axis, max(step, 0), n - 1)
+            b = want.narrow(axis, max(-step, 0), n - 1)
+            if not _constant(b, axis, tolerance) and _close(a, b, tolerance):
+                return (
+                    f"yours at {label(axes[axis], 'i')} is the expected at {label(axes[axis], f'i {sign} 1')}"
+                )
+    for axis in long:
+        if _constant(got, axis, 0.0) and not _constant(want, axis, tolerance):
+            return f"yours is the same for every {_bare(axes[axis], 'index of ')}, the expected is not"
+    return None
+
+
+def _constant(x: Tensor, axis: int, tolerance: float) -> bool:
+    return _close(x, x.narrow(axis, 0, 1).expand_as(x), tolerance)
+
+
+def _bare(name: str, before: str = "") -> str:
+    if not is_unnamed(name):
+        return name
+    return f"{before}{name}" if before else name.removeprefix("axis ")
+
+
+# -- where it differs ----------------------------------------------------------------------------------
+
+_DIAGONALS: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
+    ("{c} = {r}", lambda d: d == 0),
+    ("{c} = {r} + 1", lambda d: d == 1),
+    ("{c} = {r} - 1", lambda d: d == -1),
+    ("{c} > {r}", lambda d: d > 0),
+    ("{c} < {r}", lambda d: d < 0),
+    ("{c} >= {r}", lambda d: d >= 0),
+    ("{c} <= {r}", lambda d: d <= 0),
+)
+
+
+def _diagonal(wrong: Tensor, axes: Sequence[str], grid: bool, noun: str) -> Iterator[str]:
+    if wrong.ndim < 2 or min(wrong.shape[-2:]) < 2 or not (grid or wrong.shape[-1] == wrong.shape[-2]):
+        return
+    rows, columns = wrong.shape[-2:]
+    hit = wrong.reshape(-1, rows, columns).any(0)
+    offset = torch.arange(columns)[None, :] - torch.arange(rows)[:, None]
+    count = int(hit.sum())
+    names = [f"index of {name}" if is_unnamed(name) else name for name in axes[-2:]]
+    for words, inside in _DIAGONALS:
+        region = inside(offset)
+        if bool((hit & ~region).any()):
+            continue
+        size = int(region.sum())
+        if size == rows * columns or len(_DIAGONALS) * (size / (rows * columns)) ** count > CHANCE:
+            return
+        claim = words.format(r=names[0], c=names[1])
+        exactly = torch.equal(wrong, region.expand_as(wrong))
+        yield f"{noun}s are exactly where {claim}" if exactly else f"every {noun} has {claim}"
+        return
+
+
+def _by_value(wrong: Tensor, want: Tensor, noun: str) -> Iterator[str]:
+    zero = want == 0
+    count, share = int(wrong.sum()), float(zero.double().mean())
+    if not 0 < share < 1 or bool(wrong.all()):
+        return
+    is_bool = want.dtype == torch.bool
+    if not bool((wrong & ~zero).any()) and 2 * share**count <= CHANCE:
+        yield (
+            f"every {noun} is a True that should be False"
+            if is_bool
+            else f"every {noun} is where 0 is wanted"
+        )
+    elif is_bool and not bool((wrong & zero).any()) and 2 * (1 - share) ** count <= CHANCE:
+        yield f"every {noun} is a False that should be True"
+
+
+def _along(wrong: Tensor, axis: int, name: str) -> Iterator[str]:
+    """Say which indices of one axis have errors, or which have none."""
+    n = wrong.shape[axis]
+    hit = wrong.movedim(axis, 0).reshape(n, -1).any(1)
+    bad = hit.nonzero().flatten().tolist()
+    count, k = int(wrong.sum()), len(bad)
+    if k == n or comb(n, k) * (k / n) ** count > CHANCE:
+        return
+    good = sorted(set(range(n)) - set(bad))
+    if k == 1:
+        last = (
+            ""
+            if is_unnamed(name) or n < 3 or bad[0] not in (0, n - 1)
+            else ", the last"
+            if bad[0]
+            else ", the first"
+        )
+        yield f"only {label(name, bad[0])}{last}"
+    elif n >= 4 and all(i % 2 == bad[0] % 2 for i in bad) and k == len(range(bad[0] % 2, n, 2)):
+        yield f"only where {_bare(name, 'the index of ')} is {'odd' if bad[0] % 2 else 'even'}"
+    elif len(good) <= 2:
+        yield f"{_labels(name, good)} {'is' if len(good) == 1 else 'are'} right"
+    elif bad[-1] - bad[0] == k - 1:
+        if bad[0] == 0 or bad[-1] < n - 1:
+            yield f"only {label(name, f'{bad[0]} to {bad[-1]}')}"
+        else:
+            yield f"only {label(name, bad[0])} and later"
+    elif k <= 3:
+        yield f"only {_labels(name, bad)}"
+
+
+def _labels(name: str, indices: Sequence[int]) -> str:
+    return label(name, listed([str(i) for i in indices]))
+
+
+def _repeated(wrong: Tensor, axis: int, name: str) -> Iterator[str]:
+    n = wrong.shape[axis]
+    first = wrong.narrow(axis, 0, 1)
+    count = int(first.sum())
+    # the chance that another slice of as many errors has them at the same places
+    if n < 2 or bool(first.all()) or comb(first.numel(), count) ** (n - 1) < 1 / CHANCE:
+        return
+    if torch.equal(wrong, first.expand_as(wrong)):
+        which = "both" if n == 2 else f"all {n}"
+        yield (
+            f"the same places for {which} indices of {name}"
+            if is_unnamed(name)
+            else f"the same places in every {name}"
+        )

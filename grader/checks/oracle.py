@@ -1,0 +1,173 @@
+"""Expected values whose tolerance is derived from rounding, never guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.errors import PackError
+
+SLACK = 16.0
+"""K: how many times the reference's own rounding error another right answer may be off."""
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """A value computed in float64, and how far a right answer in `dtype` may be from it.
+
+    NaN and infinities are right only where the value has the same. Values that are not floating point
+    (masks, tokens) keep their own dtype and have tolerance 0.
+    """
+
+    value: Tensor
+    tolerance: float
+    dtype: torch.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the value."""
+        return tuple(self.value.shape)
+
+    def __getitem__(self, index: Any) -> Expected:
+        """Return a part of it, with the tolerance of the whole."""
+        return Expected(self.value[index], self.tolerance, self.dtype)
+
+
+def oracle(
+    function: Callable[..., Any], *arguments: Any, dtype: torch.dtype | None = None
+) -> Any:  # Expected | tuple[Expected, ...]: authors unpack it, so the union would only be in their way
+    """Run `function` in float64 for the value and in the arguments' dtype for the tolerance.
+
+    Floating tensors among the arguments, also inside dicts, lists and tuples, are cast; all else is passed as
+    it is. While it runs, the default dtype is the one computed in, so `torch.zeros(3)` inside it follows.
+    `dtype` is what to compute the tolerance in when no argument is floating (default float32). Returns an
+    `Expected`, or a tuple of them when the function returns a tuple.
+
+    The tolerance is K * max(|f_dtype - f_64|, eps * |f_64|), maxima over the tensor: the rounding error that
+    the reference itself makes on these very inputs, or one unit in the last place where it is lucky.
+    Ill-conditioned inputs widen it, easy ones narrow it. K = 16 lies between two measurements
+    (tests/checks/test_oracle.py has the functions; MEASURED).
+
+    For float64 inputs the reference has no exacter self to be compared with; its error is then the one of
+    float32, scaled by eps64 / eps32.
+    """
+    __tracebackhide__ = True
+    working = dtype or _working_dtype(arguments)
+    exact = _run(function, arguments, torch.float64)
+    own = _run(function, arguments, working)
+    if len(exact) != len(own):
+        raise PackError("an oracle's function returned different numbers of tensors in float64 and float32")
+    coarse: list[Tensor] | None = None
+    if working == torch.float64:
+        try:
+            coarse = _run(function, arguments, torch.float32)
+        except RuntimeError:  # a float64 tensor in its closure: rely on eps alone
+            coarse = None
+    results = tuple(
+        _expected(value, yardstick, coarse[i] if coarse else None)
+        for i, (value, yardstick) in enumerate(zip(exact, own, strict=True))
+    )
+    return results if isinstance(exact, _Several) else results[0]
+
+
+def rounding_tolerance(value: Tensor, dtype: torch.dtype) -> float:
+    """Return K * eps * max|value|: what rounding alone excuses when no yardstick is at hand."""
+    if not dtype.is_floating_point or not value.numel():
+        return 0.0
+    size = value.detach().abs()
+    top = float(torch.where(size.isfinite(), size, 0).max())
+    return SLACK * torch.finfo(dtype).eps * top
+
+
+class _Several(list[Tensor]):
+    """The tensors of a function that returned a tuple, also of one."""
+
+
+def _run(function: Callable[..., Any], arguments: Sequence[Any], dtype: torch.dtype) -> list[Tensor]:
+    with _default_dtype(dtype):
+        result = function(*(_cast(argument, dtype) for argument in arguments))
+    several = isinstance(result, tuple | list)
+    tensors = [_checked(x, dtype) for x in (result if several else (result,))]
+    return _Several(tensors) if several else tensors
+
+
+def _checked(x: Any, dtype: torch.dtype) -> Tensor:
+    if not isinstance(x, Tensor):
+        raise PackError(f"an oracle's function must return tensors, not {type(x).__name__}")
+    if x.is_floating_point() and x.dtype != dtype:
+        raise PackError(
+            f"an oracle's function computed in {dtype} returned {x.dtype}",
+            "Pass every floating tensor it needs as an argument, and leave out .float() and dtype=.",
+        )
+    return x.detach().cpu()
+
+
+def _expected(exact: Tensor, own: Tensor, coarse: Tensor | None) -> Expected:
+    if not exact.is_floating_point():
+        return Expected(exact, 0.0, exact.dtype)
+    limits = torch.finfo(own.dtype)
+    if own.dtype != torch.float64:  # what is beyond this dtype is infinite in it
+        rounded = exact.to(own.dtype)
+        exact = torch.where(rounded.isinf(), rounded.double(), exact)
+    finite = exact.isfinite()
+    if not bool(finite.any()):
+        return Expected(exact, 0.0, own.dtype)
+    value = exact[finite]
+    error = (own[finite].double() - value).abs()
+    if not bool(error.isfinite().all()):
+        raise PackError(
+            f"an oracle's function overflows in {own.dtype} where its value does not",
+            "Write it in a numerically stable way: its rounding error is the yardstick.",
+        )
+    worst = float(error.max())
+    if coarse is not None:
+        gap = (coarse[finite].double() - value).abs()
+        ratio = limits.eps / torch.finfo(torch.float32).eps
+        if bool(gap.isfinite().all()):
+            worst = max(worst, float(gap.max()) * ratio)
+    top = float(value.abs().max())
+    floor = limits.eps * max(top, limits.smallest_normal) if top else 0.0  # below it, digits get lost
+    return Expected(exact, SLACK * max(worst, floor), own.dtype)
+
+
+def _cast(value: Any, dtype: torch.dtype) -> Any:
+    if isinstance(value, Tensor):
+        value = value.detach().cpu()
+        return value.to(dtype) if value.is_floating_point() else value
+    if isinstance(value, Mapping):
+        return {key: _cast(item, dtype) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)([_cast(item, dtype) for item in value])
+    return value
+
+
+def _floating(value: Any) -> Iterator[torch.dtype]:
+    if isinstance(value, Tensor):
+        if value.is_floating_point():
+            yield value.dtype
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _floating(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _floating(item)
+
+
+def _working_dtype(arguments: Sequence[Any]) -> torch.dtype:
+    found = set(_floating(list(arguments)))
+    return max(found, key=lambda d: torch.finfo(d).eps) if found else torch.float32
+
+
+@contextmanager
+def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)

@@ -1,0 +1,146 @@
+"""Expected and yours side by side in characters: masks as marks, attention weights as digits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+
+from grader.checks.text import LINE, is_unnamed, label
+
+Picture = Literal["mask", "attention"]
+PICTURES = get_args(Picture)
+SPAN = 16
+"""Rows and columns of the largest picture; what is larger is cropped around the first difference."""
+_FULL_DIGITS = 9
+"""Up to so many columns weights are drawn in per cent, above in tenths."""
+WIDTH = min(100, LINE)
+
+
+def draw_difference(
+    got: Tensor, want: Tensor, wrong: Tensor, axes: Sequence[str], picture: Picture
+) -> tuple[str, ...]:
+    """Return the lines of a picture of the first slice in which `got` and `want` differ, or none.
+
+    The tensors have equal shapes; the last two axes are rows and columns (an axis of size 1 before the last
+    is skipped for an earlier longer one, so that a padding mask `[batch, 1, 1, key]` shows batch by key).
+    None is drawn when it would show no difference.
+    """
+    if not got.ndim or not wrong.any():
+        return ()
+    first = [int(i) for i in wrong.nonzero()[0]]
+    column = got.ndim - 1
+    row = next((a for a in reversed(range(column)) if got.shape[a] > 1), column - 1)
+    if row < 0:
+        got, want, wrong, axes, first = got[None], want[None], wrong[None], ["", *axes], [0, *first]
+        row, column = 0, 1
+    where = tuple(slice(None) if a in (row, column) else i for a, i in enumerate(first))
+    mine, theirs, differs = got[where], want[where], wrong[where]
+    rows, columns = _window(mine.shape[0], first[row]), _window(mine.shape[1], first[column])
+    crop = (slice(rows.start, rows.stop), slice(columns.start, columns.stop))
+    mine, theirs, differs = mine[crop], theirs[crop], differs[crop]
+    if picture == "mask":
+        left, right, legend = _marks(mine, theirs)
+    else:
+        left, right, legend = _weights(mine, theirs, differs)
+    if left == right:
+        return ()
+    notes = [label(axes[a], i) for a, i in enumerate(first) if a not in (row, column) and got.shape[a] > 1]
+    for axis, span in ((row, rows), (column, columns)):
+        if len(span) < got.shape[axis]:
+            notes.append(f"{label(axes[axis], f'{span.start} to {span.stop - 1}')} of {got.shape[axis]}")
+    return _layout(left, right, rows, columns, axes[row], axes[column], legend, notes)
+
+
+def _window(size: int, at: int) -> range:
+    if size <= SPAN:
+        return range(size)
+    start = min(max(0, at - SPAN // 2), size - SPAN)
+    return range(start, start + SPAN)
+
+
+def _allowed(x: Tensor, additive: bool) -> Tensor:
+    if x.dtype == torch.bool:
+        return x
+    return x == 0 if additive else x != 0
+
+
+def _marks(mine: Tensor, theirs: Tensor) -> tuple[list[list[str]], list[list[str]], list[str]]:
+    """Draw which pairs are allowed: an additive mask allows at 0, weights where they are not 0."""
+    additive = theirs.dtype != torch.bool and bool(torch.isneginf(theirs).any())
+    a, b = _allowed(mine, additive).tolist(), _allowed(theirs, additive).tolist()
+    left = [["#" if want else "." for want in row] for row in b]
+    right = [
+        [("#" if want else "!") if has else ("x" if want else ".") for has, want in zip(r, s, strict=True)]
+        for r, s in zip(a, b, strict=True)
+    ]
+    words = {"#": "allowed", ".": "blocked", "!": "leaks", "x": "missing"}
+    used = {mark for row in left + right for mark in row}
+    return left, right, [f"{mark} {word}" for mark, word in words.items() if mark in used]
+
+
+def _weights(
+    mine: Tensor, theirs: Tensor, differs: Tensor
+) -> tuple[list[list[str]], list[list[str]], list[str]]:
+    full = mine.shape[1] <= _FULL_DIGITS
+    wrong = differs.tolist()
+    left = [[_weight(x, full) + " " for x in row] for row in theirs.double().tolist()]
+    right = [
+        [_weight(x, full) + ("!" if bad else " ") for x, bad in zip(row, marks, strict=True)]
+        for row, marks in zip(mine.double().tolist(), wrong, strict=True)
+    ]
+    text = "".join(cell for row in left + right for cell in row)
+    legend = ["per cent" if full else "in tenths"]
+    notes = {".": ". exactly 0", "n": "n NaN", "<": "< below 0", ">": "> above 1", "!": "! differs"}
+    return left, right, [*legend, *(words for mark, words in notes.items() if mark in text)]
+
+
+def _weight(x: float, full: bool) -> str:
+    if math.isnan(x):
+        text = "n"
+    elif x < 0:
+        text = "<"
+    elif x > 1.001:
+        text = ">"
+    elif x == 0:
+        text = "."
+    else:
+        text = str(round(100 * x)) if full else str(min(9, int(10 * x)))
+    return text.rjust(3) if full else text
+
+
+def _layout(
+    left: list[list[str]],
+    right: list[list[str]],
+    rows: range,
+    columns: range,
+    row_axis: str,
+    column_axis: str,
+    legend: list[str],
+    notes: list[str],
+) -> tuple[str, ...]:
+    cell = len(left[0][0])
+    row_name, column_name = (a if a and not is_unnamed(a) else "" for a in (row_axis, column_axis))
+    row_name, column_name = row_name[:8], column_name[:8]
+    heads = [f"{row_name} {i}".strip() if row_axis else "" for i in rows]
+    if not row_name and row_axis:
+        heads = [f"row {i}" for i in rows]
+    column_name = column_name or "column"
+    margin = max(len(column_name), *(len(head) for head in heads))
+    between = " " if cell == 1 else ""
+    # from 10 on the last digit stands for a column: counting, or the note above, says the rest
+    numbers = between.join(str(i % 10).rjust(max(1, cell - 1)).ljust(cell) for i in columns)
+    wide = max(len(numbers), len("expected"))
+    indent = " " * (margin + 2)
+    lines = [", ".join(notes)] if notes else []
+    lines += [
+        f"{indent}{'expected'.ljust(wide)}   yours",
+        f"{column_name.ljust(margin)}  {numbers.ljust(wide)}   {numbers}",
+    ]
+    for head, a, b in zip(heads, left, right, strict=True):
+        lines.append(f"{head.ljust(margin)}  {between.join(a).ljust(wide)}   {between.join(b)}")
+    lines.append(indent + "   ".join(legend))
+    return tuple(line.rstrip() for line in lines)

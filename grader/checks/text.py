@@ -1,0 +1,131 @@
+"""Words and numbers as a learner reads them: bounded, printable, never a whole tensor."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+LINE = 110
+"""Columns of the longest line of a message."""
+
+
+def clean(text: str, limit: int = LINE) -> str:
+    """Return `text` as printable characters of at most `limit` columns; a cut ends in an ellipsis.
+
+    >>> clean("two\\nlines")
+    'two\\\\nlines'
+    >>> clean("abcdefgh", limit=5)
+    'abcd…'
+    """
+    text = text[: limit + 1]  # a character takes at least one column, except marks, which we may cut early
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    if text.isascii():
+        return text if len(text) <= limit else text[: limit - 1] + "…"
+    widths = [2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text]
+    if sum(widths) <= limit:
+        return text
+    used = kept = 0
+    while used + widths[kept] <= limit - 1:
+        used += widths[kept]
+        kept += 1
+    return text[:kept] + "…"
+
+
+def number(value: object, digits: int = 3) -> str:
+    """Return a bool, int, float or complex as text, floats with `digits` decimals.
+
+    >>> number(0.41234), number(-1e9), number(float("-inf")), number(True)
+    ('0.412', '-1.000e9', '-inf', 'True')
+    """
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, int):
+        return str(value) if value.bit_length() <= 128 else f"an int of {value.bit_length()} bits"
+    if isinstance(value, complex):
+        return f"({number(value.real, digits)}, {number(value.imag, digits)}j)"
+    if not isinstance(value, float):
+        return "?"
+    if not math.isfinite(value):
+        return str(value)
+    if value == 0 or 1e-3 <= abs(value) < 1e6:
+        return f"{value:.{digits}f}"
+    mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def pair(got: object, want: object) -> tuple[str, str]:
+    """Return both numbers with just as many digits as it takes to tell them apart.
+
+    >>> pair(0.41234, 1.0), pair(1.0000001, 1.0)
+    (('0.412', '1.000'), ('1.0000001', '1.0000000'))
+    """
+    for digits in range(3, 17):
+        texts = number(got, digits), number(want, digits)
+        if texts[0] != texts[1]:
+            return texts
+    return repr(got) if isinstance(got, float) else number(got), number(want, 17)
+
+
+def short(value: float) -> str:
+    """Return a magnitude in as few characters as say it: a tolerance, a factor.
+
+    >>> short(1.19e-5), short(1e-5), short(0.5), short(24.0)
+    ('1.2e-5', '1e-5', '0.5', '24')
+    """
+    if value == 0 or 1e-2 <= abs(value) < 1e4:
+        return f"{value:.4g}"
+    if not math.isfinite(value):
+        return str(value)
+    mantissa, _, exponent = f"{value:.1e}".partition("e")
+    return f"{mantissa.removesuffix('.0')}e{int(exponent)}"
+
+
+def listed(items: Sequence[str], limit: int = 6) -> str:
+    """Join with commas and a last "and"; what is over `limit` is counted.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c"], limit=2)
+    ('a, b and c', 'a, b and 1 more')
+    """
+    if len(items) > limit:
+        return f"{', '.join(items[:limit])} and {len(items) - limit} more"
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def axis_names(axes: str | Iterable[str] | None, ndim: int) -> tuple[str, ...]:
+    """Return one name an axis: those given when they are as many as the axes, else `axis 0`, `axis 1`, …"""
+    names = tuple(axes.split() if isinstance(axes, str) else axes or ())
+    return names if len(names) == ndim else tuple(f"axis {i}" for i in range(ndim))
+
+
+def is_unnamed(name: str) -> bool:
+    """Tell whether `axis_names` made this name up."""
+    return name.startswith("axis ")
+
+
+def label(name: str, index: int | str) -> str:
+    """Return one index of an axis in words: `query 3`, or `index 3 of axis 1` where axes have no names."""
+    return f"index {index} of {name}" if is_unnamed(name) else f"{name} {index}"
+
+
+def place(name: str, axes: Sequence[str], index: Sequence[int]) -> str:
+    """Return where a value stands: `weights[batch 0, key 3]`, or `weights[0, 3]` where axes have no names."""
+    if not index:
+        return name
+    inside = ", ".join(str(i) if is_unnamed(a) else f"{a} {i}" for a, i in zip(axes, index, strict=True))
+    return f"{name}[{inside}]"
+
+
+def sizes(shape: Sequence[int | None], axes: Sequence[str] = ()) -> str:
+    """Return a shape with its axes' names where there are any.
+
+    >>> sizes((2, 5)), sizes((2, None), ("batch", "time"))
+    ('[2, 5]', '[batch 2, time any]')
+    """
+    texts = ["any" if n is None else str(n) for n in shape]
+    if len(axes) == len(shape):
+        texts = [
+            text if is_unnamed(axis) else f"{axis} {text}" for axis, text in zip(axes, texts, strict=True)
+        ]
+    return f"[{', '.join(texts[:12])}{', …' if len(texts) > 12 else ''}]"
