@@ -20,9 +20,10 @@ from grader.worker.policy import Recorder
 class LocalSubmission:
     """The learner's module itself, with its function calls recorded for failure messages."""
 
-    def __init__(self, module: types.ModuleType, calls: Calls, recorder: Recorder) -> None:
+    def __init__(self, module: types.ModuleType, calls: Calls, recorder: Recorder, advice: str) -> None:
         self._module = module
         self.calls = calls
+        self.policy_advice = advice
         self._recorder = recorder
 
     def forbidden_uses(self) -> list[str]:
@@ -56,7 +57,7 @@ def load_local(source: Source, terms: Terms, calls: Calls) -> Iterator[LocalSubm
             module = load_notebook(terms.module, str(source.path), source.data, given, list(terms.required))
         else:
             module = load_module(terms.module, str(source.path), source.data, given)
-        yield LocalSubmission(module, calls, recorder)
+        yield LocalSubmission(module, calls, recorder, terms.advice)
     finally:
         recorder.restore()
         sys.path[:] = path

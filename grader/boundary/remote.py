@@ -66,6 +66,7 @@ class RemoteSubmission:
     def __init__(self, session: Session, calls: Calls) -> None:
         self.__dict__["_session"] = session
         self.__dict__["calls"] = calls
+        self.__dict__["policy_advice"] = session.terms.advice
 
     def forbidden_uses(self) -> list[str]:
         """Return which operators that the kata excludes were used so far."""

@@ -58,6 +58,8 @@ class Terms:
     memory_bytes: int | None = 2 << 30
     given: Path | None = None
     forbid: tuple[str, ...] = ()
+    advice: str = ""
+    """What to write instead of what is forbidden."""
     read: tuple[Path, ...] = ()
 
 

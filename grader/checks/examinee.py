@@ -1,0 +1,79 @@
+"""Whom a check examines: a submission behind the boundary, or one in this process for debugging."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, Protocol
+
+import torch
+
+from grader.boundary.local import LocalSubmission
+from grader.boundary.remote import Calls, RemoteSubmission
+from grader.boundary.session import Outcomes, Session
+
+
+class Examinee(Protocol):
+    """What the plugin asks of a submission, wherever it runs."""
+
+    calls: Calls
+    submission: Any
+    isolation: str
+    outcomes: Outcomes
+
+    def begin(self, seed: int) -> None:
+        """Start a check: clock, seeds, a live worker."""
+        ...
+
+    def take_output(self) -> str:
+        """Return what was printed during the check."""
+        ...
+
+
+class RemoteExaminee:
+    """The real thing: a submission in a worker."""
+
+    def __init__(self, session: Session, timeout_s: float | None = None) -> None:
+        self.calls = Calls()
+        self.submission = RemoteSubmission(session, self.calls)
+        self._session = session
+        self._timeout_s = timeout_s
+
+    @property
+    def isolation(self) -> str:
+        """How far the worker is confined."""
+        return self._session.isolation
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """What became of its calls."""
+        return self._session.outcomes
+
+    def begin(self, seed: int) -> None:
+        """Start a check: clock, seeds, a live worker."""
+        self.calls.clear()
+        self._session.begin(seed, self._timeout_s)
+
+    def take_output(self) -> str:
+        """Return what was printed during the check."""
+        return self._session.take_output()
+
+
+class LocalExaminee:
+    """A submission in this process: for a debugger, never for marks."""
+
+    isolation = "none"
+
+    def __init__(self, submission: LocalSubmission) -> None:
+        self.calls = submission.calls
+        self.submission = submission
+        self.outcomes = Outcomes()
+
+    def begin(self, seed: int) -> None:
+        """Seed everything; there is no clock and no worker."""
+        self.calls.clear()
+        random.seed(seed)
+        torch.manual_seed(seed)
+
+    def take_output(self) -> str:
+        """Return nothing: what is printed has gone to the terminal."""
+        return ""

@@ -1,0 +1,62 @@
+"""The `@check` decorator: what an author states of a check besides its code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar, get_args
+
+Aspect = Literal[
+    "shape",
+    "values",
+    "masks",
+    "gradient",
+    "stability",
+    "dtype",
+    "parameters",
+    "mode",
+    "arguments",
+    "errors",
+    "scratch",
+    "causality",
+    "padding",
+    "cache",
+    "learning",
+    "performance",
+]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class CheckInfo:
+    """What the report needs to know of a check."""
+
+    title: str
+    aspect: str
+    points: float
+    needs: tuple[str, ...]
+
+
+def check(title: str, *, aspect: Aspect, points: float = 1.0, needs: Sequence[str] = ()) -> Callable[[F], F]:
+    """Make a pytest function a check.
+
+    Args:
+        title: a claim about the submission that stays true when it fails to hold ("future keys get zero weight").
+        aspect: what it is about; a report groups by it.
+        points: what it is worth.
+        needs: functions of the same file; when one of them did not pass, this check is skipped.
+
+    Raises:
+        ValueError: an unknown aspect, negative points or an empty title.
+    """
+    if aspect not in get_args(Aspect):
+        raise ValueError(f"aspect {aspect!r} is none of {', '.join(get_args(Aspect))}")
+    if not title.strip() or points < 0:
+        raise ValueError("a check needs a title and points of at least 0")
+    info = CheckInfo(title, aspect, float(points), tuple(needs))
+
+    def mark(function: F) -> F:
+        function.kata_check = info  # type: ignore[attr-defined]
+        return function
+
+    return mark

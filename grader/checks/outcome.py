@@ -1,0 +1,108 @@
+"""From what happened in a check to what the report says: one place for every kind of end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from grader.boundary.channel import WorkerDied, WorkerTimeout
+from grader.boundary.remote import CallRecord, Calls
+from grader.boundary.session import (
+    BudgetSpent,
+    SubmissionMissing,
+    SubmissionRaised,
+    SubmissionUnsendable,
+)
+from grader.checks.describe import describe_call
+from grader.checks.failure import CheckFailure
+from grader.checks.text import clean
+from grader.reports.model import CheckStatus, Location
+
+
+@dataclass
+class Outcome:
+    """How a check ended."""
+
+    status: CheckStatus
+    lines: list[str] = field(default_factory=list)
+    location: Location | None = None
+    pack_fault: bool = False
+    """The check itself is broken: nothing of the submission was involved."""
+    machine: bool = False
+    """Skipped because of the machine: its points leave the maximum."""
+
+    @property
+    def message(self) -> str | None:
+        """The lines as one text."""
+        return "\n".join(self.lines) or None
+
+
+Signatures = Mapping[str, Sequence[str]]
+
+
+def judge(error: BaseException | None, calls: Calls, signatures: Signatures, file: str, timeout_s: float) -> Outcome:
+    """Return the outcome of a check that raised `error`, or did not."""
+    if error is None:
+        return Outcome("pass")
+    if isinstance(error, CheckFailure):
+        call = calls.origin(error.subject)
+        return Outcome("fail", [*_called(call, signatures), *error.failure.lines()], error.failure.location)
+    called = _called(calls.last, signatures)
+    if isinstance(error, pytest.skip.Exception):
+        return Outcome("skipped", [clean(str(error.msg))], machine=True)
+    if isinstance(error, SubmissionRaised):
+        if error.not_written:
+            where = f" ({file}, line {error.frames[-1].line})" if error.frames else ""
+            return Outcome("fail", [f"not written yet: it still raises NotImplementedError{where}"])
+        if isinstance(error, SubmissionMissing) and not error.frames:
+            return Outcome("fail", [*_missing(error, file)])
+        return Outcome("error", [*called, *describe_raised(error)])
+    if isinstance(error, SubmissionUnsendable):
+        return Outcome("fail", [*called, f"returned {clean(error.reason)}"])
+    if isinstance(error, BudgetSpent):
+        return Outcome("timeout", ["not run: the time for this whole submission is spent"])
+    if isinstance(error, WorkerTimeout):
+        return Outcome(
+            "timeout", [*called, f"no answer within {timeout_s:g} s, so it was stopped: is there a loop that never ends?"]
+        )
+    if isinstance(error, WorkerDied):
+        return Outcome("error", [*called, f"your code {clean(error.how)}"])
+    if calls.last is None:
+        return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
+    return Outcome("fail", [*called, "the check could not use what your code returned", f"  {_short(error)}"])
+
+
+def describe_raised(error: SubmissionRaised) -> list[str]:
+    """Return the learner's own lines and the exception, innermost last."""
+    lines = []
+    for frame in error.frames:
+        place = f"in {clean(frame.function)}" if frame.function else ""
+        lines.append(f"{clean(frame.file)}, line {frame.line} {place}".rstrip())
+        if frame.text:
+            lines.append(f"    {clean(frame.text)}")
+            if frame.column and frame.column <= len(frame.text) + 1:
+                lines.append("    " + " " * (frame.column - 1) + "^")
+    text = f"{error.type_name}: {error.message}" if error.message else error.type_name
+    first, *rest = text.splitlines() or [""]
+    lines.append(clean(first))
+    lines.extend(f"  {clean(line)}" for line in rest[:6])
+    return lines
+
+
+def _called(call: CallRecord | None, signatures: Signatures) -> list[str]:
+    if call is None:
+        return []
+    return list(describe_call(call.label, list(signatures.get(call.signature, ())), call.args, call.kwargs))
+
+
+def _missing(error: SubmissionRaised, file: str) -> list[str]:
+    name = error.message.rpartition("attribute ")[2].strip("'")
+    if error.message.startswith("module "):
+        return [f"{file} has no `{clean(name)}`: was it renamed or removed?"]
+    return [clean(f"{error.type_name}: {error.message}")]
+
+
+def _short(error: BaseException) -> str:
+    return clean(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")

@@ -1,0 +1,202 @@
+"""The pytest plugin: fixtures that checks ask for, and one outcome per check instead of pytest's report."""
+
+from __future__ import annotations
+
+import hashlib
+import pdb
+import types
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from grader.checks.draw import Draw
+from grader.checks.examinee import Examinee
+from grader.checks.marks import CheckInfo
+from grader.checks.outcome import Outcome, Signatures, judge
+from grader.errors import PackError
+
+
+class Situation:
+    """What the fixtures of the running check hand out."""
+
+    def __init__(
+        self,
+        examinee: Examinee,
+        seed: int,
+        device: torch.device,
+        file: str,
+        signatures: Signatures,
+        reference: Callable[[], types.ModuleType],
+        timeout_s: float,
+        debug: bool = False,
+    ) -> None:
+        self.examinee = examinee
+        self.seed = seed
+        self.device = device
+        self.file = file
+        self.signatures = signatures
+        self.reference = reference
+        self.timeout_s = timeout_s
+        self.debug = debug
+        self.outcome = Outcome("pass")
+
+
+class KataPlugin:
+    """Registered with pytest for one collection of checks."""
+
+    def __init__(self, body: Callable[[list[pytest.Item]], None]) -> None:
+        self._body = body
+        self.situation: Situation | None = None
+        self.broken: list[str] = []
+        self.failure: BaseException | None = None
+
+    # Fixtures -----------------------------------------------------------------------------------------------------
+
+    @pytest.fixture
+    def submission(self) -> Any:
+        """The learner's module."""
+        return self._now.examinee.submission
+
+    @pytest.fixture
+    def draw(self, request: pytest.FixtureRequest) -> Draw:
+        """Random inputs, seeded by the run's seed and the check's name."""
+        return Draw(self._now.seed, request.node.name, self._now.device)
+
+    @pytest.fixture
+    def seed(self) -> int:
+        """The run's seed."""
+        return self._now.seed
+
+    @pytest.fixture
+    def device(self) -> torch.device:
+        """Where inputs live."""
+        return self._now.device
+
+    @pytest.fixture
+    def reference(self) -> types.ModuleType:
+        """The solution, trusted; only hidden checks have it."""
+        return self._now.reference()
+
+    @property
+    def _now(self) -> Situation:
+        if self.situation is None:
+            raise PackError("a fixture of Kata was used outside a check")
+        return self.situation
+
+    # Hooks --------------------------------------------------------------------------------------------------------
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Remember checks that cannot be collected."""
+        if report.failed:
+            self.broken.append(str(report.longrepr))
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Let `-k` find a check by the words of its title too."""
+        item.extra_keyword_matches.add(info_of(item).title)
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Hand the collected checks to the body; it runs them as often as it likes."""
+        if not self.broken:
+            try:
+                self._body(session.items)
+            except BaseException as error:
+                self.failure = error
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
+        """Judge what happened, and give pytest the bare minimum (formatting a traceback takes milliseconds)."""
+        error = call.excinfo.value if call.excinfo is not None else None
+        if error is not None:
+            now = self._now
+            if isinstance(error, KeyboardInterrupt):
+                raise error
+            now.outcome = judge(error, now.examinee.calls, now.signatures, now.file, now.timeout_s)
+            if now.debug and call.excinfo is not None:
+                _debug(item, call.excinfo.tb, now.outcome)
+        outcome = "passed" if error is None else "failed"
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)  # type: ignore[arg-type]
+
+    def run(self, item: pytest.Item, following: pytest.Item | None, situation: Situation) -> Outcome:
+        """Run one check through pytest's own protocol."""
+        self.situation = situation
+        try:
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        finally:
+            self.situation = None
+        return situation.outcome
+
+
+def info_of(item: pytest.Item) -> CheckInfo:
+    """Return what `@check` said of a check.
+
+    Raises:
+        PackError: the function has no `@check`.
+    """
+    info = getattr(getattr(item, "function", None), "kata_check", None)
+    if not isinstance(info, CheckInfo):
+        raise PackError(f"{item.path}: {item.name} has no @check(title, aspect=..., points=...).")
+    return info
+
+
+def check_seed(seed: int, name: str) -> int:
+    """Return the seed of one check's worker, so that checks do not depend on which others ran."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:6], "big")
+
+
+def collect(
+    files: Sequence[Path],
+    body: Callable[[KataPlugin, list[pytest.Item]], None],
+    keyword: str | None = None,
+) -> None:
+    """Collect check files once and hand the items to `body`.
+
+    Raises:
+        PackError: a file cannot be collected, or `-k` cannot be parsed.
+    """
+    plugin = KataPlugin(lambda items: body(plugin, items))
+    arguments = [
+        *("-c", str(Path(__file__).with_name("pytest.ini")), "--rootdir", str(files[0].parent)),
+        *("--import-mode=importlib", "--assert=plain", "--noconftest"),
+        *(f"-pno:{name}" for name in _UNUSED),
+        *(("-k", keyword) if keyword else ()),
+        *(str(file) for file in files),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
+            patch.delenv(name, raising=False)
+        patch.setattr("sys.dont_write_bytecode", True)  # a pack may be read-only, and is not ours to litter
+        code = pytest.main(arguments, plugins=[plugin])
+    if plugin.failure is not None:
+        raise plugin.failure
+    if plugin.broken:
+        raise PackError(f"The checks cannot be collected.\n{plugin.broken[0]}")
+    if code == pytest.ExitCode.USAGE_ERROR:
+        raise PackError("pytest refused to collect the checks.", "Is -k a valid expression, such as 'future and not shape'?")
+
+
+_UNUSED = (
+    *("terminal", "capture", "logging", "cacheprovider", "junitxml", "pastebin", "doctest", "debugging", "nose"),
+    *("faulthandler", "unraisableexception", "threadexception", "warnings", "stepwise", "setuponly", "setupplan"),
+    *("unittest", "monkeypatch", "recwarn", "tmpdir", "legacypath", "subtests", "reports"),
+)
+"""Plugins of pytest that a check has no use for; each costs time on every check."""
+
+
+def _debug(item: pytest.Item, trace: types.TracebackType | None, outcome: Outcome) -> None:
+    """Open a debugger where it helps: the learner's innermost line, or the check that found the difference."""
+    print(f"\n{info_of(item).title}: {outcome.status}\n{outcome.message}\n")
+    frames = []
+    while trace is not None:
+        frames.append(trace)
+        trace = trace.tb_next
+    engine = str(Path(__file__).parents[1])
+    wanted = [frame for frame in frames if not frame.tb_frame.f_code.co_filename.startswith((engine, pytest.__path__[0]))]
+    for frame in reversed([f for f in wanted if "_pytest" not in f.tb_frame.f_code.co_filename] or frames[-1:]):
+        frame.tb_next = None
+        pdb.post_mortem(frame)
+        return

@@ -1,0 +1,343 @@
+"""Run a kata's checks over a submission and write the report. Collected once, run as often as asked."""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import platform
+import shutil
+import tempfile
+import time
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+import torch
+
+from grader import __version__
+from grader.boundary.channel import WorkerDied, WorkerTimeout
+from grader.boundary.local import load_local
+from grader.boundary.remote import Calls
+from grader.boundary.session import Session, SubmissionRaised, Terms
+from grader.boundary.source import Source, Unreadable, read_source
+from grader.catalogue import Kata
+from grader.checks.examinee import Examinee, LocalExaminee, RemoteExaminee
+from grader.checks.outcome import Outcome, describe_raised, judge
+from grader.checks.plugin import KataPlugin, Situation, check_seed, collect, info_of
+from grader.errors import PackError
+from grader.reports.model import CheckReport, Isolation, KataReport, KataStatus
+from grader.worker.launcher import Launcher
+
+T = TypeVar("T")
+Progress = Callable[[CheckReport], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run is done."""
+
+    seed: int = 0
+    fail_fast: bool = False
+    timeout_s: float | None = None
+    device: str = "cpu"
+
+
+class Suite:
+    """The collected checks of one kata."""
+
+    def __init__(self, kata: Kata, plugin: KataPlugin, items: Sequence[pytest.Item]) -> None:
+        self.kata = kata
+        self._plugin = plugin
+        self._items = items
+
+    def check(
+        self, file: Path, launcher: Launcher, options: Options = Options(), progress: Progress | None = None
+    ) -> KataReport:
+        """Examine a submission behind the boundary."""
+        started = time.perf_counter()
+        try:
+            source = read_source(file)
+        except Unreadable as error:
+            return self._unloaded(error.status, error.message, file, options)  # type: ignore[arg-type]
+        session = Session(launcher, source, self.terms)
+        try:
+            examinee = RemoteExaminee(session, options.timeout_s)
+            broken = self._load(session, options)
+            if broken is not None:
+                report = self._unloaded(broken[0], broken[1], file, options)
+            else:
+                report = self._examine(examinee, source, options, progress)
+            report.isolation = _isolation(session.isolation)
+        finally:
+            session.close()
+        report.duration_s = round(time.perf_counter() - started, 4)
+        return report
+
+    def debug(self, file: Path, options: Options = Options(), *, interactive: bool = True) -> KataReport:
+        """Examine a submission in this process, with a debugger at every failure. Not for marks."""
+        try:
+            source = read_source(file)
+        except Unreadable as error:
+            return self._unloaded(error.status, error.message, file, options)  # type: ignore[arg-type]
+        calls = Calls()
+        with load_local(source, self.terms, calls) as submission:
+            return self._examine(LocalExaminee(submission), source, options, None, debug=interactive)
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the kata grants a submission and asks of it."""
+        kata = self.kata
+        return Terms(
+            module=kata.module,
+            required=kata.required,
+            check_timeout_s=kata.limits.check_timeout_s,
+            submission_timeout_s=kata.limits.submission_timeout_s,
+            memory_bytes=kata.limits.memory_mb << 20,
+            given=_given_folder(kata.given),
+            forbid=kata.policy.forbid,
+            advice=kata.policy.say,
+        )
+
+    def max_score(self) -> float:
+        """The points of the collected checks."""
+        return sum(info_of(item).points for item in self._items)
+
+    def _load(self, session: Session, options: Options) -> tuple[KataStatus, str] | None:
+        """Load the submission; return status and message when it cannot be."""
+        timeout = options.timeout_s or self.terms.check_timeout_s
+        name = session.source.path.name
+        try:
+            session.begin(check_seed(options.seed, "load"), options.timeout_s)
+        except SubmissionRaised as error:
+            lines = describe_raised(error)
+            return "error", "\n".join([f"{name} does not load.", *lines])
+        except WorkerTimeout:
+            return "timeout", f"{name} did not finish loading within {timeout:g} s: what does it do at import?"
+        except WorkerDied as error:
+            return "error", f"{name} does not load: while it was imported, it {error.how}."
+        return None
+
+    def _examine(
+        self,
+        examinee: Examinee,
+        source: Source,
+        options: Options,
+        progress: Progress | None,
+        *,
+        debug: bool = False,
+    ) -> KataReport:
+        ended: dict[str, CheckReport] = {}
+        checks: list[CheckReport] = []
+        lost = 0.0
+        for index, item in enumerate(self._items):
+            following = self._items[index + 1] if index + 1 < len(self._items) else None
+            report, outcome = self._one(item, following, examinee, source, options, ended, debug)
+            ended[report.id] = report
+            checks.append(report)
+            if outcome.machine:
+                lost += report.max_points
+            if progress is not None:
+                progress(report)
+            if options.fail_fast and report.status not in ("pass", "skipped"):
+                break
+        selected = [info_of(item).points for item in self._items]
+        report_of_kata = self._report(examinee, source.path, options)
+        report_of_kata.checks = checks
+        report_of_kata.score = sum(check.points for check in checks)
+        report_of_kata.max_score = sum(selected) - lost
+        report_of_kata.status = self._status(examinee, checks, len(self._items))
+        return report_of_kata
+
+    def _one(
+        self,
+        item: pytest.Item,
+        following: pytest.Item | None,
+        examinee: Examinee,
+        source: Source,
+        options: Options,
+        ended: dict[str, CheckReport],
+        debug: bool,
+    ) -> tuple[CheckReport, Outcome]:
+        info = info_of(item)
+        report = CheckReport(
+            name=info.title,
+            id=item.name,
+            aspect=info.aspect,
+            hidden=item.path.name == "hidden_checks.py",
+            status="pass",
+            points=0.0,
+            max_points=info.points,
+        )
+        wanting = next((ended[need] for need in info.needs if need in ended and ended[need].status != "pass"), None)
+        if wanting is not None:
+            outcome = Outcome("skipped", [f"skipped: it needs “{wanting.name}” to hold first"])
+        else:
+            timeout = options.timeout_s or self.terms.check_timeout_s
+            situation = Situation(
+                examinee,
+                options.seed,
+                torch.device(options.device),
+                source.path.name,
+                self.kata.signatures(),
+                self._reference,
+                timeout,
+                debug,
+            )
+            outcome = self._guarded(item, following, examinee, situation, options)
+            report.output = examinee.take_output() or None
+        if outcome.pack_fault:
+            raise PackError(f"{item.path}: {item.name} is broken.\n{outcome.message}")
+        report.status = outcome.status
+        report.message = outcome.message
+        report.location = outcome.location
+        report.points = info.points if outcome.status == "pass" else 0.0
+        return report, outcome
+
+    def _guarded(
+        self,
+        item: pytest.Item,
+        following: pytest.Item | None,
+        examinee: Examinee,
+        situation: Situation,
+        options: Options,
+    ) -> Outcome:
+        """Run one check; a worker that died in an earlier one is replaced first."""
+        try:
+            examinee.begin(check_seed(options.seed, item.name))
+        except WorkerTimeout as error:
+            return judge(error, examinee.calls, {}, situation.file, situation.timeout_s)
+        except (WorkerDied, SubmissionRaised) as error:
+            return Outcome("error", [f"the submission did not load again: {error}"])
+        return self._plugin.run(item, following, situation)
+
+    def _status(self, examinee: Examinee, checks: list[CheckReport], selected: int) -> KataStatus:
+        if len(checks) == selected and all(check.status in ("pass", "skipped") for check in checks):
+            machine_only = all(check.status == "pass" or not (check.message or "").startswith("skipped: it needs") for check in checks)
+            if machine_only:
+                return "pass"
+        outcomes = examinee.outcomes
+        if outcomes.not_written and not outcomes.written and not any(check.points for check in checks):
+            return "not_started"
+        if outcomes.died and not outcomes.answered:
+            return "error"
+        if any(check.status == "timeout" for check in checks):
+            return "timeout"
+        return "fail"
+
+    def _unloaded(self, status: KataStatus, message: str, file: Path, options: Options) -> KataReport:
+        """Report a submission none of whose checks could run; every check is listed, with no points."""
+        report = self._report(None, file, options)
+        report.status = status
+        report.message = message
+        report.max_score = self.max_score()
+        for item in self._items:
+            info = info_of(item)
+            report.checks.append(
+                CheckReport(
+                    name=info.title,
+                    id=item.name,
+                    aspect=info.aspect,
+                    hidden=item.path.name == "hidden_checks.py",
+                    status="skipped",
+                    points=0.0,
+                    max_points=info.points,
+                    message="not run: the submission did not load",
+                )
+            )
+        return report
+
+    def _report(self, examinee: Examinee | None, file: Path, options: Options) -> KataReport:
+        return KataReport(
+            kata=self.kata.slug,
+            number=self.kata.number,
+            status="fail",
+            score=0.0,
+            max_score=0.0,
+            seed=options.seed,
+            device=options.device,
+            isolation=_isolation(examinee.isolation) if examinee else "none",
+            versions=versions(),
+            file=str(file),
+        )
+
+    def _reference(self) -> types.ModuleType:
+        solution = self.kata.solution
+        if solution is None:
+            raise PackError(f"{self.kata.slug}: there is no reference in this install, and a check asks for one.")
+        return _load_trusted(solution)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a mark depends on."""
+    return {"kata": __version__, "torch": str(torch.__version__), "python": platform.python_version()}
+
+
+def with_suites(
+    katas: Sequence[Kata],
+    body: Callable[[dict[str, Suite]], T],
+    *,
+    hidden: bool = False,
+    keyword: str | None = None,
+) -> T:
+    """Collect the checks of these katas and return what `body` makes of the suites, by slug.
+
+    Launch the zygote before: from here on this process knows answers.
+
+    Raises:
+        PackError: checks cannot be collected.
+    """
+    files: dict[Path, Kata] = {}
+    for kata in katas:
+        files[kata.checks] = kata
+        if hidden and kata.hidden_checks is not None:
+            files[kata.hidden_checks] = kata
+    results: list[T] = []
+
+    def run(plugin: KataPlugin, items: list[pytest.Item]) -> None:
+        by_kata: dict[str, list[pytest.Item]] = {kata.slug: [] for kata in katas}
+        for item in items:
+            by_kata[files[item.path].slug].append(item)
+        results.append(
+            body({kata.slug: Suite(kata, plugin, by_kata[kata.slug]) for kata in katas})
+        )
+
+    collect(list(files), run, keyword)
+    if not results:
+        raise PackError("No check could be collected.")
+    return results[0]
+
+
+def _isolation(level: str) -> Isolation:
+    return level if level in ("full", "confined", "process") else "none"  # type: ignore[return-value]
+
+
+_folders: dict[tuple[Path, ...], Path] = {}
+_trusted: dict[Path, types.ModuleType] = {}
+
+
+def _given_folder(files: tuple[Path, ...]) -> Path | None:
+    """Return a folder with the grader's copies of what is given beside the stub, and nothing else."""
+    if not files:
+        return None
+    if files not in _folders:
+        folder = Path(tempfile.mkdtemp(prefix="kata-given-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        for file in files:
+            shutil.copy(file, folder)
+        _folders[files] = folder
+    return _folders[files]
+
+
+def _load_trusted(file: Path) -> types.ModuleType:
+    if file not in _trusted:
+        spec = importlib.util.spec_from_file_location(f"_reference_{file.stem}", file)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        _trusted[file] = module
+    return _trusted[file]
