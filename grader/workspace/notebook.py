@@ -31,8 +31,8 @@ def notebook_text(kata: Kata) -> str:
         lead.append(introduction)
     lead.append(
         f"Replace each `NotImplementedError`, save, and type `kata check {kata.slug}` in a terminal. "
-        "The lesson is in `README.md` beside this file. Imports, definitions and simple assignments are graded; scratch "
-        "cells are not."
+        "The lesson is in `README.md` beside this file. Imports, definitions and simple assignments are "
+        "graded; scratch cells are not."
     )
     made: list[Any] = [_cell(library.v4.new_markdown_cell, "\n\n".join(lead), kata, 0)]
     made += [_cell(library.v4.new_code_cell, text, kata, place) for place, text in enumerate(cells, 1)]

@@ -69,15 +69,17 @@ def start(katas: Sequence[Kata], workspace: Workspace, *, notebook: bool = False
         for path in plan.contents:
             _refuse_obstacle(path, workspace.root)
     done: list[Started] = []
+    seen: set[Path] = set()
     for plan in plans:
         resumed = os.path.lexists(plan.submission)
         results = tuple(
             FileResult(path, "written" if files.create_new(path, data) else "kept")
             for path, data in plan.contents.items()
+            if path not in seen  # the unit's lesson belongs to all of its katas
         )
-        done.append(
-            Started(plan.kata, workspace.kata_folder(plan.kata), plan.submission, results, resumed),
-        )
+        seen.update(plan.contents)
+        folder = workspace.kata_folder(plan.kata)
+        done.append(Started(plan.kata, folder, plan.submission, results, resumed))
     with edit_progress(workspace.root) as progress:
         for kata in katas:
             entry = progress.of(kata.slug)

@@ -1,0 +1,161 @@
+"""What every command needs: where it runs, which kata is meant, how JSON leaves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.catalogue import Catalogue, Kata
+from grader.errors import UsageError
+from grader.reports.style import console, safe
+from grader.workspace import (
+    KataProgress,
+    Progress,
+    Workspace,
+    find_workspace,
+    kata_around,
+    load_progress,
+    require_workspace,
+)
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+SCHEMA = 1
+
+json_option: Callable[[Any], Any] = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else."
+)
+
+
+@dataclass(frozen=True)
+class Here:
+    """Where a command runs: the folder, the workspace around it, the progress in that."""
+
+    catalogue: Catalogue
+    folder: Path
+    workspace: Workspace | None
+    progress: Progress
+
+    def require_workspace(self) -> Workspace:
+        """Return the workspace.
+
+        Raises:
+            UsageError: this folder is in none.
+        """
+        return self.workspace or require_workspace(self.folder)
+
+    def entry(self, kata: Kata) -> KataProgress:
+        """Return what was done with a kata."""
+        return self.progress.peek(kata.slug)
+
+    def kata(self, text: str | None) -> Kata:
+        """Return the one kata that a person means: by ID, by the folder they are in, or by what they work on.
+
+        Raises:
+            UsageError: the ID is wrong or means several, or there is none and several could be meant.
+        """
+        if text is not None:
+            return self.catalogue.resolve_one(text)
+        around = kata_around(self.folder, self.catalogue)
+        if around is not None:
+            return around
+        open_katas = [kata for kata in self.catalogue.katas if self.in_progress(kata)]
+        tried = [kata for kata in open_katas if self.entry(kata).attempts]
+        for katas in (tried, open_katas):
+            if len(katas) == 1:
+                return katas[0]
+        if not open_katas:
+            raise UsageError("Which kata? None is in progress here.", "Name one: kata list shows them all.")
+        names = ", ".join(kata.slug for kata in (tried or open_katas))
+        raise UsageError(f"Which kata? Several are in progress: {names}.", "Name one of them.")
+
+    def in_progress(self, kata: Kata) -> bool:
+        """Return whether a kata was begun and has not passed yet."""
+        entry = self.entry(kata)
+        return entry.passed is None and (entry.started is not None or entry.attempts > 0)
+
+
+def here() -> Here:
+    """Look around: catalogue, folder, workspace and progress.
+
+    Raises:
+        PackError: a pack is broken.
+        UsageError: the progress file is damaged, or the folder is gone.
+    """
+    catalogue = Catalogue.discover()
+    folder = current_folder()
+    workspace = find_workspace(folder)
+    progress = load_progress(workspace.root) if workspace is not None else Progress()
+    return Here(catalogue, folder, workspace, progress)
+
+
+def current_folder() -> Path:
+    """Return the folder this runs in.
+
+    Raises:
+        UsageError: it has been deleted.
+    """
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise UsageError("The folder you are in no longer exists.", "Go somewhere else: cd ~") from error
+
+
+def shown(path: Path, folder: Path) -> str:
+    """Return `path` as a person in `folder` would type it."""
+    relative = os.path.relpath(path, folder)
+    return safe(relative if len(relative) <= len(str(path)) else str(path))
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """Print one JSON document on stdout."""
+    import msgspec
+
+    click.echo(msgspec.json.format(msgspec.json.encode({"schema": SCHEMA, **document}), indent=2))
+
+
+def print_markdown(text: str) -> None:
+    """Print a text of a pack: rendered on a terminal, as it is elsewhere."""
+    out = console()
+    if not out.is_terminal:
+        click.echo(safe(text).rstrip("\n"))
+        return
+    from rich.markdown import Markdown
+
+    # A link is shown as text: what it leads to should be readable before it is followed.
+    out.print(Markdown(safe(text), hyperlinks=False))
+
+
+def print_python(source: str) -> None:
+    """Print Python code: coloured on a terminal, as it is elsewhere."""
+    out = console()
+    if not out.is_terminal:
+        click.echo(safe(source).rstrip("\n"))
+        return
+    from rich.syntax import Syntax
+
+    out.print(Syntax(safe(source).rstrip("\n"), "python", theme="ansi_dark", background_color="default"))
+
+
+def note(text: str) -> None:
+    """Print a remark on stderr, beside the results."""
+    click.echo(safe(text), err=True)
+
+
+def complete_id(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer numbers and slugs to the shell."""
+    from click.shell_completion import CompletionItem
+
+    catalogue = Catalogue.discover()
+    items = [
+        (name, item.title)
+        for item in (*catalogue.units, *catalogue.katas)
+        for name in (item.number, item.slug)
+    ]
+    return [CompletionItem(name, help=title) for name, title in items if name.startswith(incomplete)]

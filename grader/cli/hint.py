@@ -1,0 +1,60 @@
+"""`kata hint`: three tiers, one at a time."""
+
+from __future__ import annotations
+
+import click
+
+from grader.catalogue import TIERS, read_hints
+from grader.cli.context import complete_id, here, json_option, note, print_json, print_markdown
+from grader.workspace import edit_progress
+
+
+@click.command(short_help="Show the next hint: a nudge, an idea, nearly there.")
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
+@click.option("--tier", type=click.IntRange(1, TIERS), help="Show this tier instead of the next unseen one.")
+@json_option
+def hint(id_: str | None, tier: int | None, as_json: bool) -> None:
+    """Show the next hint: a nudge, an idea, nearly there.
+
+    Without ID, the kata whose folder you are in, or the only one in progress.
+
+    \b
+    Example:
+      kata hint masked-attention
+      kata hint 9.3.2 --tier 1
+    """
+    place = here()
+    kata = place.kata(id_)
+    seen = min(place.entry(kata).hints, TIERS)
+    shown_tier = tier if tier is not None else min(seen + 1, TIERS)
+    text = read_hints(kata.hints)[shown_tier - 1]
+    recorded = place.workspace is not None
+    if place.workspace is not None:
+        with edit_progress(place.workspace.root) as progress:
+            entry = progress.of(kata.slug)
+            entry.hints = max(entry.hints, shown_tier)
+    left = TIERS - max(seen, shown_tier)
+    if as_json:
+        print_json(
+            {
+                "kata": kata.slug,
+                "number": kata.number,
+                "tier": shown_tier,
+                "tiers": TIERS,
+                "left": left,
+                "recorded": recorded,
+                "hint": text,
+            }
+        )
+        return
+    note(f"{kata.number} {kata.slug}, hint {shown_tier} of {TIERS}")
+    print_markdown(text)
+    if left:
+        more = "1 more hint" if left == 1 else f"{left} more hints"
+        note(f"{more} left: kata hint {kata.slug}")
+    else:
+        note(f"no hints left; to see the answer: kata solution {kata.slug} --give-up")
+    if not recorded:
+        note(
+            f"not recorded, because this folder is no workspace; the next one: kata hint {kata.slug} --tier N"
+        )

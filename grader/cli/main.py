@@ -1,0 +1,191 @@
+"""The `kata` command: finds the subcommand, loads only that, and turns every end into an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from grader import __version__
+from grader.errors import KataError, UsageError
+
+COMMANDS = {
+    "list": "grader.cli.list:list_katas",
+    "start": "grader.cli.start:start",
+    "show": "grader.cli.show:show",
+    "check": "grader.cli.check:check",
+    "watch": "grader.cli.watch:watch",
+    "hint": "grader.cli.hint:hint",
+    "solution": "grader.cli.solution:solution",
+    "reset": "grader.cli.reset:reset",
+    "doctor": "grader.cli.doctor:doctor",
+}
+"""Where each command lives; a module is imported when its command is used."""
+
+INTERNAL_ERROR = 3
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+class KataGroup(click.Group):
+    """A group that imports a subcommand when it is used, and ends every run as `docs` promise."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order a learner meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        target = COMMANDS.get(cmd_name)
+        if target is None:
+            return None
+        module, _, name = target.partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say what was probably meant."""
+        if args[0] not in COMMANDS:
+            raise _unknown_command(args[0])
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a reader that went away (`| head`) is no error of ours."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            _discard_stdout()
+            ctx.exit(BROKEN_PIPE)
+
+    def main(  # type: ignore[override]  # ends the process in standalone mode only
+        self, args: Sequence[str] | None = None, prog_name: str | None = "kata", **extra: Any
+    ) -> Any:
+        """Run, and leave with the exit code that the outcome stands for."""
+        if not extra.pop("standalone_mode", True):
+            return super().main(args, prog_name, standalone_mode=False, **extra)
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")  # a terminal without Unicode still gets its answer
+        code = self._run(args, prog_name, extra)
+        sys.exit(_flush(code))
+
+    def _run(self, args: Sequence[str] | None, prog_name: str | None, extra: dict[str, Any]) -> int:
+        try:
+            outcome = super().main(args, prog_name, standalone_mode=False, **extra)
+            return outcome if isinstance(outcome, int) else 0
+        except KataError as error:
+            report(error.message, error.hint)
+            return error.exit_code
+        except click.Abort:
+            report("interrupted")
+            return INTERRUPTED
+        except click.ClickException as error:
+            context = error.ctx if isinstance(error, click.UsageError) else None
+            report(error.format_message(), f"See: {context.command_path} --help" if context else None)
+            return UsageError.exit_code
+        except Exception as error:
+            return _internal_error(error)
+
+
+@click.group(
+    cls=KataGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name="kata", message="%(prog)s %(version)s")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.pass_context
+def cli(context: click.Context, as_json: bool) -> None:
+    """Exercises that explain what is wrong. Alone, it says where you are and what to type next.
+
+    ID is a number (9.3, 9.3.2), a name (masked-attention), or the beginning of one.
+
+    \b
+    Example:
+      kata start 9.3      put the exercises of unit 9.3 into this folder
+      kata check          check what this folder holds
+    """
+    if context.invoked_subcommand is None:
+        from grader.cli.status import status
+
+        status(as_json=as_json)
+    elif as_json:
+        raise UsageError(
+            f"--json stands before the command {context.invoked_subcommand}.",
+            f"Write it behind: kata {context.invoked_subcommand} --json",
+        )
+
+
+def main() -> NoReturn:
+    """Run the command line and leave the process."""
+    cli.main(prog_name="kata")
+    raise AssertionError("unreachable: the group leaves the process")
+
+
+def report(message: str, hint: str | None = None) -> None:
+    """Print an error and what to do about it, on stderr."""
+    from grader.reports.style import safe
+
+    click.echo(f"error: {safe(message)}", err=True)
+    if hint:
+        click.echo(f"  {safe(hint)}", err=True)
+
+
+def _unknown_command(word: str) -> UsageError:
+    import difflib
+
+    close = difflib.get_close_matches(word, COMMANDS, n=1)
+    guess = f" Did you mean {close[0]}?" if close else ""
+    hint = "See: kata --help"
+    if not close:
+        from grader.catalogue import Catalogue
+
+        try:
+            Catalogue.discover().find(word)
+            hint = f"It is an ID. Try: kata start {word}, or: kata check {word}"
+        except KataError:
+            pass
+    return UsageError(f"There is no command {word}.{guess}", hint)
+
+
+def _internal_error(error: Exception) -> int:
+    from grader.reports.style import safe
+
+    text = f"{type(error).__name__}: {error}".splitlines()[0][:300]
+    try:
+        if os.environ.get("KATA_DEBUG"):
+            import traceback
+
+            click.echo(safe("".join(traceback.format_exception(error))), err=True)
+        click.echo(f"kata: internal error: {safe(text)} (set KATA_DEBUG=1 for the traceback)", err=True)
+    except OSError:
+        pass  # nobody is left to tell
+    return INTERNAL_ERROR
+
+
+def _flush(code: int) -> int:
+    """Push out what is still buffered while a failure can be told apart from a success."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_stdout()
+    except OSError as error:
+        _discard_stdout()
+        report(f"the output cannot be written ({error.strerror}).")
+        return INTERNAL_ERROR
+    return code
+
+
+def _discard_stdout() -> None:
+    """Send the rest nowhere, so that the interpreter's own flush at exit stays quiet."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        sys.stdout = io.StringIO()

@@ -1,0 +1,66 @@
+"""`kata show`: read a lesson."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.catalogue import Kata, Unit
+from grader.cli.context import complete_id, here, json_option, print_json, print_markdown, print_python
+from grader.errors import PackError, UsageError
+
+LIMIT_BYTES = 1_000_000
+
+
+@click.command(short_help="Read the lesson of a unit or kata.")
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
+@click.option("--stub", is_flag=True, help="Print the file you start from instead of the lesson.")
+@json_option
+def show(id_: str | None, stub: bool, as_json: bool) -> None:
+    """Read the lesson of a unit or kata.
+
+    Without ID, the kata whose folder you are in, or the only one in progress.
+
+    \b
+    Example:
+      kata show 9.3
+      kata show masked-attention --stub
+    """
+    place = here()
+    item = _only(place.catalogue.find(id_), id_) if id_ is not None else place.kata(None)
+    if stub and isinstance(item, Unit):
+        raise UsageError(
+            f"{item.number} is a unit; a stub belongs to one kata.",
+            f"Name one: {', '.join(kata.slug for kata in item.katas)}",
+        )
+    path = item.stub if stub and isinstance(item, Kata) else item.lesson
+    text = read_text(path)
+    if as_json:
+        what = "stub" if stub else "lesson"
+        print_json({"number": item.number, "slug": item.slug, "title": item.title, what: text})
+    elif stub:
+        print_python(text)
+    else:
+        print_markdown(text)
+
+
+def read_text(path: Path) -> str:
+    """Read a text file of a pack.
+
+    Raises:
+        PackError: it cannot be read, or is not UTF-8.
+    """
+    from grader.files import read_bounded
+
+    try:
+        return read_bounded(path, LIMIT_BYTES).decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise PackError(f"{path}: cannot be read ({error}).") from error
+
+
+def _only(items: list[Unit | Kata], id_: str) -> Unit | Kata:
+    if len(items) > 1:
+        names = ", ".join(f"{item.number} {item.slug}" for item in items)
+        raise UsageError(f"{id_} means several units; name one: {names}.")
+    return items[0]

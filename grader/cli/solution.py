@@ -1,0 +1,52 @@
+"""`kata solution`: the reference, after a pass or after giving up."""
+
+from __future__ import annotations
+
+import click
+
+from grader.cli.context import complete_id, here, json_option, note, print_json, print_python
+from grader.cli.show import read_text
+from grader.errors import UsageError
+from grader.workspace import edit_progress, now
+
+
+@click.command(short_help="Show the reference solution, once you have passed or given up.")
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
+@click.option("--give-up", is_flag=True, help="Show it without a pass; this is recorded.")
+@json_option
+def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
+    """Show the reference solution, once you have passed or given up.
+
+    \b
+    Example:
+      kata solution masked-attention
+      kata solution masked-attention --give-up
+    """
+    place = here()
+    kata = place.kata(id_)
+    path = kata.solution
+    if path is None:
+        raise UsageError(
+            f"This install has no solution of {kata.number} {kata.slug}.",
+            "Learners get the katas alone. Ask whoever gave you this course, or name their folder in "
+            "KATA_SOLUTIONS.",
+        )
+    workspace = place.require_workspace()
+    entry = place.entry(kata)
+    allowed = entry.passed is not None or entry.gave_up is not None
+    if not allowed and not give_up:
+        raise UsageError(
+            f"{kata.number} {kata.slug} has not passed yet, so its solution stays closed.",
+            f"A hint first: kata hint {kata.slug}. Or see it now, which is recorded: "
+            f"kata solution {kata.slug} --give-up",
+        )
+    source = read_text(path)
+    if not allowed:
+        with edit_progress(workspace.root) as progress:
+            progress.of(kata.slug).gave_up = now()
+    if as_json:
+        print_json({"kata": kata.slug, "number": kata.number, "gave_up": not allowed, "solution": source})
+        return
+    if not allowed:
+        note(f"{kata.number} {kata.slug}: recorded as given up; you can still pass it.")
+    print_python(source)

@@ -1,0 +1,89 @@
+"""How everything looks on a terminal: one console, one set of words and glyphs, nothing hostile."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
+
+PLAIN_WIDTH = 160
+"""How wide output is that goes into a file or a pipe, unless COLUMNS says otherwise."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """One status: a glyph, the same in ASCII, the word that always stands beside it, and a colour."""
+
+    glyph: str
+    ascii: str
+    word: str
+    style: str
+
+
+LOOKS = {
+    "pass": Look("✔", "+", "passed", "green"),
+    "fail": Look("✘", "x", "failed", "red"),
+    "error": Look("!", "!", "error", "red"),
+    "timeout": Look("◷", "T", "timed out", "red"),
+    "not_started": Look("·", ".", "not started", "dim"),
+    "missing": Look("?", "?", "no file", "yellow"),
+    "skipped": Look("-", "-", "skipped", "dim"),
+    "started": Look("▸", ">", "started", "cyan"),
+}
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console for results (stdout) or for progress and errors (stderr).
+
+    It reads no markup, guesses no highlights, draws colours only on a terminal and never with NO_COLOR. Off a
+    terminal it is 160 columns wide (COLUMNS changes that), so that nothing folds at 80.
+    """
+    made = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    if not made.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
+        made.width = PLAIN_WIDTH
+    return made
+
+
+def has_unicode(target: Console) -> bool:
+    """Return whether glyphs beyond ASCII reach the reader."""
+    return target.encoding.lower().startswith("utf")
+
+
+def status_text(status: str, target: Console, *, word: str | None = None) -> Text:
+    """Return a status as glyph and word; the colour only repeats what they say."""
+    look = LOOKS[status]
+    glyph = look.glyph if has_unicode(target) else look.ascii
+    return Text(f"{glyph} {word or look.word}", style=look.style)
+
+
+def bar(part: float, whole: float, target: Console, *, width: int = 20) -> Text:
+    """Return a bar that is full when `part` is `whole`, and full only then."""
+    filled = width if part >= whole else int(width * part / whole)
+    full, empty = ("█", "░") if has_unicode(target) else ("#", "-")
+    return Text.assemble((full * filled, "green"), (empty * (width - filled), "dim"))
+
+
+def points(score: float, whole: float | None = None) -> str:
+    """Return points as a person writes them: 3, 2.5, 3/8."""
+    text = f"{round(score, 2):g}"
+    return text if whole is None else f"{text}/{round(whole, 2):g}"
+
+
+_HOSTILE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but tab and newline: escape sequences begin with one
+    "\u200e\u200f\u202a-\u202e\u2066-\u2069"  # text that reads backwards
+    "\u2028\u2029\ud800-\udfff]"  # odd line ends, half characters
+)
+
+
+def safe(text: str) -> str:
+    """Return `text` so that a terminal shows it and does not obey it: control characters become `\\x1b`."""
+    return _HOSTILE.sub(lambda found: ascii(found[0])[1:-1], text.replace("\r\n", "\n"))
+
+
+def safe_text(text: str, style: str = "") -> Text:
+    """Return text from a file or a submission for printing with rich."""
+    return Text(safe(text), style=style)
