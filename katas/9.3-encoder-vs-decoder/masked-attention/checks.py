@@ -7,7 +7,15 @@ import math
 import torch
 from torch.nn.functional import linear
 
-from grader.checks import check, expect, expect_gradients, expect_raises, expect_unchanged, oracle
+from grader.checks import (
+    check,
+    expect,
+    expect_gradients,
+    expect_raises,
+    expect_unchanged,
+    oracle,
+    oracle_gradients,
+)
 
 OUTPUT, WEIGHTS = "batch head query feature", "batch head query key"
 PROJECTIONS = ("w_q", "w_k", "w_v", "w_o")
@@ -123,9 +131,7 @@ def test_shapes(submission, draw):
 def test_weights_sum_to_one(submission, draw):
     query, key, value = inputs(draw)
     _, weights = call(submission, query, key, value)
-    expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(2, 3, 4, 6))
-    sums = oracle(lambda q, k, v: attend()(q, k, v)[1].sum(dim=-1), query, key, value)
-    expect(weights.sum(dim=-1), "weights summed over the keys", axes="batch head query").close_to(sums)
+    expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(2, 3, 4, 6)).sums_to(1.0, "key")
 
 
 @check(
@@ -210,7 +216,13 @@ def test_gradients(submission, draw):
     query, key, value = inputs(draw, requires_grad=True)
     mask = draw.mask(keep=0.6, batch=2, head=1, query=4, key=6)
     result = call(submission, query, key, value, mask)
-    expect_gradients(result, {"query": query, "key": key, "value": value}, draw, oracle=attend(mask))
+    expect_gradients(
+        result,
+        {"query": query, "key": key, "value": value},
+        draw,
+        oracle=attend(mask),
+        names=("output", "weights"),
+    )
 
 
 @check(
@@ -225,7 +237,13 @@ def test_fully_masked_gradients(submission, draw):
     mask[0, 0, 1] = False
     mask[1] = False
     result = call(submission, query, key, value, mask)
-    expect_gradients(result, {"query": query, "key": key, "value": value}, draw, oracle=attend(mask))
+    expect_gradients(
+        result,
+        {"query": query, "key": key, "value": value},
+        draw,
+        oracle=attend(mask),
+        names=("output", "weights"),
+    )
 
 
 @check(
@@ -288,14 +306,16 @@ def test_arguments(submission, draw):
 def test_parameters(submission):
     for bias in (True, False):
         module = submission.MultiHeadAttention(12, 3, bias=bias)
-        found = {name: tuple(tensor.shape) for name, tensor in module.named_parameters()}
-        wanted = {f"{name}.weight": (12, 12) for name in PROJECTIONS}
+        wanted = {f"{name}.weight": [12, 12] for name in PROJECTIONS}
         if bias:
-            wanted |= {f"{name}.bias": (12,) for name in PROJECTIONS}
-        expect(found, f"parameters with bias={bias}").equals(wanted)
+            wanted |= {f"{name}.bias": [12] for name in PROJECTIONS}
+        found = {name: list(tensor.shape) for name, tensor in module.named_parameters()}
+        expect(found, f"parameters with bias={bias}").has_names(wanted)
+        for name, shape in wanted.items():
+            expect(found[name], f"shape of {name}").is_value(shape)
     found = [name for name, _ in submission.MultiHeadAttention(8, 2).named_parameters()]
-    expect(sorted(found), "parameters by default").equals(
-        sorted(f"{name}.{part}" for name in PROJECTIONS for part in ("weight", "bias"))
+    expect(found, "parameters by default").has_names(
+        f"{name}.{part}" for name in PROJECTIONS for part in ("weight", "bias")
     )
 
 
@@ -370,27 +390,26 @@ def test_context(submission, draw):
 )
 def test_module_gradients(submission, draw):
     state = parameters(draw, 12)
-    module = module_with(submission, 3, state)
     x = draw.normal(batch=2, time=5, width=12, requires_grad=True)
     context = draw.normal(batch=2, key=4, width=12, requires_grad=True)
+    y = module_with(submission, 3, state)(x, context=context)
+
+    def of_inputs(x, context):
+        return multi_head(3)(x, context, *(tensor.to(x.dtype) for tensor in state.values()))
+
+    expect_gradients(y, {"x": x, "context": context}, draw, oracle=of_inputs)
+
+    module = module_with(submission, 3, state)  # afresh: gradients of parameters add up
     y = module(x, context=context)
     expect(y, "output", axes="batch time width").is_tensor(shape=(2, 5, 12))
-    expect(y.requires_grad, "output.requires_grad").equals(True)
     cotangent = draw.like(y)
     y.backward(cotangent)
-
-    def gradients(cotangent, *tensors):
-        leaves = [tensor.requires_grad_() for tensor in tensors]
-        return torch.autograd.grad(multi_head(3)(*leaves), leaves, cotangent)
-
-    names = ("x", "context", *state)
-    wanted = oracle(gradients, cotangent, x.detach(), context.detach(), *state.values())
-    found = {"x": x.grad, "context": context.grad}
+    tensors = {"x": x, "context": context, **state}
+    wanted = oracle_gradients(multi_head(3), tensors, cotangent)
     for name in PROJECTIONS:
         projection = getattr(module, name)
-        found |= {f"{name}.weight": projection.weight.grad, f"{name}.bias": projection.bias.grad}
-    for name, gradient in zip(names, wanted, strict=True):
-        expect(found[name], f"gradient of {name}").close_to(gradient)
+        for part, parameter in (("weight", projection.weight), ("bias", projection.bias)):
+            expect(parameter.grad, f"{name}.{part}.grad").close_to(wanted[f"{name}.{part}"])
 
 
 @check(
@@ -457,4 +476,4 @@ def test_from_scratch(submission, draw):
     submission.scaled_dot_product_attention(*tensors, draw.mask(query=4, key=6))
     module = submission.MultiHeadAttention(12, 3)
     module(draw.normal(batch=2, time=5, width=12), causal(draw, 5))
-    expect(submission.forbidden_uses(), "torch's own attention in use").equals([])
+    expect(submission.forbidden_uses(), "torch's own attention in use").is_value([])
