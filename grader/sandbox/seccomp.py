@@ -83,8 +83,8 @@ _REFUSED = (
     # the machine
     "kexec_load", "kexec_file_load", "reboot", "init_module", "finit_module", "delete_module", "acct",
     "swapon", "swapoff", "quotactl", "quotactl_fd", "sethostname", "setdomainname", "settimeofday",
-    "clock_settime", "adjtimex", "clock_adjtime", "syslog", "iopl", "ioperm", "modify_ldt", "lookup_dcookie", "uselib",
-    "nfsservctl", "vhangup",
+    "clock_settime", "clock_adjtime", "adjtimex", "syslog", "iopl", "ioperm", "modify_ldt", "lookup_dcookie",
+    "uselib", "nfsservctl", "vhangup",
 )
 _OWN_ONLY = ("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
 # fmt: on

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import json
 import os
 import shutil
@@ -60,6 +61,7 @@ class Worker:
         if pid == 0:
             try:
                 os.close(receive)
+                faulthandler.disable()
                 report = self._report(body, confinement if confined else None)
                 os.write(send, json.dumps(report).encode())
             finally:

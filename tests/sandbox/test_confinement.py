@@ -385,6 +385,20 @@ def test_with_an_old_kernel_the_level_is_process(worker, monkeypatch):
     assert worker(lambda: None).level == "process"
 
 
+def test_on_an_old_kernel_files_still_cannot_be_truncated_or_processes_signalled(
+    worker, monkeypatch, scratch
+):
+    (scratch / "given.py").write_text("given")
+    monkeypatch.setattr(landlock, "abi", lambda: 0)
+    for action in (
+        lambda: os.truncate(scratch / "given.py", 0),
+        lambda: os.open(scratch / "given.py", os.O_RDONLY | os.O_TRUNC),
+        lambda: os.kill(os.getppid(), 0),
+    ):
+        assert worker(action).errno == errno.EPERM
+    assert (scratch / "given.py").read_text() == "given"
+
+
 def test_without_seccomp_the_level_is_process_and_files_stay_closed(worker, monkeypatch):
     monkeypatch.setattr("grader.sandbox.seccomp.architecture", lambda: None)
     outcome = worker(lambda: Path("/etc/passwd").read_text())
