@@ -41,7 +41,7 @@ def build(package, d_model, num_heads, state):
 
 
 def expected(reference, num_heads, state, mask, *tensors):
-    """Run the reference module in float64 and in the inputs' dtype; `tensors` are x and perhaps the context."""
+    """Run the reference module in float64 and in the inputs' dtype; x and perhaps the context follow."""
     d_model = state["w_q.bias"].shape[0]
     mask = None if mask is None else mask.cpu()
 
