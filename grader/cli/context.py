@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.catalogue import Catalogue, Kata
+from grader.catalogue import Catalogue, Kata, Unit
 from grader.errors import UsageError
 from grader.reports.style import console, safe
 from grader.workspace import (
@@ -153,9 +153,6 @@ def complete_id(context: click.Context, parameter: click.Parameter, incomplete: 
     from click.shell_completion import CompletionItem
 
     catalogue = Catalogue.discover()
-    items = [
-        (name, item.title)
-        for item in (*catalogue.units, *catalogue.katas)
-        for name in (item.number, item.slug)
-    ]
-    return [CompletionItem(name, help=title) for name, title in items if name.startswith(incomplete)]
+    items: list[Unit | Kata] = [*catalogue.units, *catalogue.katas]
+    names = [(name, item.title) for item in items for name in (item.number, item.slug)]
+    return [CompletionItem(name, help=title) for name, title in names if name.startswith(incomplete)]

@@ -52,8 +52,10 @@ def hint(id_: str | None, tier: int | None, as_json: bool) -> None:
     if left:
         more = "1 more hint" if left == 1 else f"{left} more hints"
         note(f"{more} left: kata hint {kata.slug}")
-    else:
+    elif kata.solution is not None and place.entry(kata).passed is None:
         note(f"no hints left; to see the answer: kata solution {kata.slug} --give-up")
+    else:
+        note("no hints left")
     if not recorded:
         note(
             f"not recorded, because this folder is no workspace; the next one: kata hint {kata.slug} --tier N"

@@ -43,7 +43,7 @@ def list_katas(as_json: bool) -> None:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, overflow="ellipsis", ratio=None)
+    table.add_column(no_wrap=True, overflow="ellipsis")
     table.add_column(no_wrap=True, justify="right")
     table.add_column(no_wrap=True)
     for unit in place.catalogue.units:
@@ -52,7 +52,7 @@ def list_katas(as_json: bool) -> None:
             Text(unit.number, style="bold"),
             Text(unit.slug, style="bold"),
             safe_text(unit.title, "bold"),
-            Text(points(sum(kata.points for kata in unit.katas)), style="bold"),
+            Text(f"{points(sum(kata.points for kata in unit.katas))} points", style="bold"),
             Text(f"{passed} of {len(unit.katas)} passed"),
         )
         for kata in unit.katas:
@@ -60,7 +60,7 @@ def list_katas(as_json: bool) -> None:
                 Text(kata.number),
                 Text(kata.slug),
                 safe_text(kata.title),
-                Text(points(kata.points)),
+                Text(f"{points(kata.points)} points"),
                 status_text(shown_status(place, kata), out, word=status_words(place, kata)),
             )
     out.print(table)

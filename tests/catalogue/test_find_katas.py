@@ -1,0 +1,144 @@
+"""Which packs there are, and what an ID means."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from handmade import write_kata, write_unit
+
+from grader.catalogue import Catalogue, load_pack
+from grader.errors import KataError, PackError, UsageError
+
+TINY = Path(__file__).parents[1] / "packs" / "tiny"
+
+
+@pytest.fixture
+def catalogue(pack: Path) -> Catalogue:
+    return Catalogue((load_pack(pack), load_pack(TINY)))
+
+
+def slugs(catalogue: Catalogue, text: str) -> list[str]:
+    return [kata.slug for kata in catalogue.resolve(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("3.9", ["count-up", "count-down"]),
+        ("3.9.2", ["count-down"]),
+        ("3.10", ["add-all"]),
+        ("3", ["count-up", "count-down", "add-all"]),
+        ("03.9.", ["count-up", "count-down"]),
+        ("count-down", ["count-down"]),
+        ("count-d", ["count-down"]),
+        ("Count_Down.py", ["count-down"]),
+        ("count down", ["count-down"]),
+        ("count_down.ipynb", ["count-down"]),
+        ("counting", ["count-up", "count-down"]),
+        ("counti", ["count-up", "count-down"]),
+        ("3.9-counting/", ["count-up", "count-down"]),
+        ("3.9-counting/count-up", ["count-up"]),
+        ("sort", ["insertion-sort"]),
+        ("1.1.1", ["insertion-sort"]),
+    ],
+)
+def test_an_id_is_a_number_a_name_or_a_beginning(catalogue: Catalogue, text: str, meant: list[str]) -> None:
+    assert slugs(catalogue, text) == meant
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("count", "could be 3.9 counting or 3.9.1 count-up or 3.9.2 count-down"),
+        ("cuont-down", "Did you mean count-down"),
+        ("inserton", "Did you mean insertion-sort"),
+        ("3.9.7", "There is no 3.9.7. Did you mean 3.9"),
+        ("4", "There is no 4."),
+        ("xyzzy", "There is no kata or unit called xyzzy."),
+        ("", "The ID is empty."),
+        ("/", "The ID is empty."),
+        ("3.9..1", "There is no kata or unit called"),
+        ("\N{SUPERSCRIPT TWO}", "There is no kata or unit called"),
+    ],
+)
+def test_a_miss_is_a_usage_error_that_helps(catalogue: Catalogue, text: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        catalogue.resolve(text)
+    assert said in caught.value.message
+
+
+def test_units_are_listed_by_number_across_packs(catalogue: Catalogue) -> None:
+    assert [unit.number for unit in catalogue.units] == ["1.1", "3.9", "3.10"]
+
+
+def test_one_kata_is_asked_for_when_a_unit_would_be_too_much(catalogue: Catalogue) -> None:
+    assert catalogue.resolve_one("sorting").slug == "insertion-sort"
+    with pytest.raises(UsageError, match=r"means 2 katas; name one: 3\.9\.1 count-up, 3\.9\.2 count-down"):
+        catalogue.resolve_one("3.9")
+
+
+def test_a_number_in_two_packs_is_ambiguous(pack: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    write_kata(write_unit(other, "3.9", "letters"), "3.9.1", "spell")
+    (other / "pack.toml").write_text('name = "letters"\ntitle = "Letters"\nversion = "1.0"\n')
+    catalogue = Catalogue((load_pack(pack), load_pack(other)))
+    assert slugs(catalogue, "spell") == ["spell"]
+    with pytest.raises(UsageError, match=r"3\.9 is in several packs"):
+        catalogue.resolve("3.9")
+
+
+def test_packs_that_clash_are_refused(pack: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    write_kata(write_unit(other, "5.1", "more"), "5.1.1", "count-up")
+    (other / "pack.toml").write_text('name = "more"\ntitle = "More"\nversion = "1.0"\n')
+    with pytest.raises(PackError, match="kata slug count-up is taken by"):
+        Catalogue((load_pack(pack), load_pack(other)))
+
+
+def test_packs_come_from_the_environment(pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.catalogue.discover.builtin_folder", lambda: None)
+    monkeypatch.setenv("KATA_PACKS", os.pathsep.join([str(TINY), str(pack), str(TINY)]))
+    assert [found.name for found in Catalogue.discover().packs] == ["tiny", "numbers"]
+
+
+def test_an_environment_without_a_pack_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.catalogue.discover.builtin_folder", lambda: None)
+    monkeypatch.setenv("KATA_PACKS", str(tmp_path))
+    with pytest.raises(UsageError, match=r"KATA_PACKS names .*, which is no pack"):
+        Catalogue.discover()
+    monkeypatch.setenv("KATA_PACKS", "")
+    with pytest.raises(UsageError, match="No katas are installed"):
+        Catalogue.discover()
+
+
+def install(site: Path, value: str) -> None:
+    metadata = site / "letters-1.0.dist-info"
+    metadata.mkdir(parents=True, exist_ok=True)
+    text = f"[console_scripts]\nx = y:z\n\n[kata.packs]\nletters = {value}\n"
+    (metadata / "entry_points.txt").write_text(text)
+
+
+def test_packs_come_from_what_is_installed(
+    pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.catalogue.discover.builtin_folder", lambda: None)
+    site = tmp_path / "site"
+    install(site, "kata_numbers.pack")
+    package = site / "kata_numbers"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise AssertionError('a pack is never imported')\n")
+    pack.rename(package / "pack")
+    monkeypatch.syspath_prepend(site)
+    assert [found.name for found in Catalogue.discover().packs] == ["numbers"]
+
+
+@pytest.mark.parametrize("value", ["no_such_package", "email.mime"])
+def test_an_entry_point_that_leads_nowhere_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    install(tmp_path / "site", value)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    with pytest.raises(KataError, match=r"entry_points\.txt: the entry point letters"):
+        Catalogue.discover()
