@@ -16,7 +16,7 @@ from torch import Tensor
 from grader.checks.describe import describe, dtype_name, is_tensor, type_name
 from grader.checks.failure import CheckFailure, Failure, Stage
 from grader.checks.locate import locate, places
-from grader.checks.oracle import SLACK, Expected, rounding_tolerance
+from grader.checks.oracle import Expected, rounding_tolerance, slack
 from grader.checks.picture import PICTURES, Picture, draw_difference
 from grader.checks.shapes import diagnose
 from grader.checks.text import axis_names, clean, label, listed, pair, place, short, sizes
@@ -224,8 +224,8 @@ class Expectation:
         index = names.index(axis) if isinstance(axis, str) else axis % max(x.ndim, 1)
         self._no_surprise(x, torch.zeros((), dtype=x.dtype))
         sums, total = x.double().sum(index), x.double().abs().sum(index)
-        eps = torch.finfo(x.dtype).eps if x.dtype.is_floating_point else 0.0
-        limit = SLACK * eps * max(abs(value), float(total.max()) if total.numel() else 0.0)
+        unit = slack(x.dtype) * torch.finfo(x.dtype).eps if x.dtype.is_floating_point else 0.0
+        limit = unit * max(abs(value), float(total.max()) if total.numel() else 0.0)
         limit = limit if tolerance is None else tolerance
         wrong = (sums - value).abs() > limit
         if where is not None:
@@ -257,7 +257,7 @@ class Expectation:
             self._fail(
                 "values",
                 f"out of range  {place(self._name, names, index)}  got {got}  {_range(low, high)}",
-                _joined([_count(wrong, "out of range"), *places(wrong, names)]),
+                *_joined([_count(wrong, "are"), *places(wrong, names)]),
                 why,
                 location=dict(zip(names, index, strict=True)),
             )
@@ -336,7 +336,7 @@ class Expectation:
                 "names",
                 f"wrong names  {self._name}  got {len(mine)}  want {len(theirs)}",
                 _names("missing", sorted(theirs - mine)),
-                _names("too many", sorted(mine - theirs)),
+                _names("not wanted", sorted(mine - theirs)),
                 why,
             )
         return self
@@ -473,7 +473,7 @@ class Expectation:
         self._fail(
             "nan",
             f"not finite  {place(self._name, names, index)}  got {value[index].item()}",
-            _joined([tally, *notes]),
+            *_joined([tally, *notes]),
             location=dict(zip(names, index, strict=True)),
         )
 
@@ -492,12 +492,19 @@ class Expectation:
         names = axis_names(self._axes, got.ndim)
         index = _first(wrong)
         mine, theirs = pair(got[index].item(), want[index].item())
-        first = f"first difference  {place(self._name, names, index)}  "
-        first += f"got {mine}  {against} has {theirs}" if against else f"got {mine}  want {theirs}"
-        count = _count(wrong, "differ" if of_what == "values" else "are not", out_of, of_what)
-        if tolerance:
-            count += f" (tolerance {short(tolerance)})"
-        greatest = _greatest(got, want, wrong, index, names)
+        first = [
+            f"first difference  {place(self._name, names, index)}" if index else f"wrong value  {self._name}",
+            f"got {mine}  {against} has {theirs}" if against else f"got {mine}  want {theirs}",
+        ]
+        if len(first[0]) + len(first[1]) <= 100:
+            first = ["  ".join(first)]
+        limit = f"tolerance {short(tolerance)}" if tolerance else ""
+        if got.numel() == 1:
+            count = limit
+        else:
+            count = _count(wrong, "differ" if of_what == "values" else "are not", out_of, of_what)
+            count += f" ({limit})" if limit else ""
+            count += _greatest(got, want, wrong, index, names)
         grid = self._picture is not None
         if out_of is None and not against:
             notes = locate(got, want, wrong, names, tolerance, grid)
@@ -506,9 +513,9 @@ class Expectation:
         picture = draw_difference(got, want, wrong, names, self._picture) if self._picture else ()
         self._fail(
             "values",
-            first,
-            count + greatest,
-            _joined(notes),
+            *first,
+            *count.split("; ", 1) if len(count) > 100 else [count],
+            *_joined(notes),
             why,
             location=dict(zip(names, index, strict=True)),
             picture=picture,
@@ -538,8 +545,8 @@ def _first(wrong: Tensor) -> tuple[int, ...]:
 
 def _count(wrong: Tensor, verb: str, out_of: int | None = None, of_what: str = "values") -> str:
     bad, n = int(wrong.sum()), wrong.numel() if out_of is None else out_of
-    if bad == 1 and verb in ("differ", "are not"):
-        verb = "differs" if verb == "differ" else "is not"
+    if bad == 1:
+        verb = {"differ": "differs", "are": "is", "are not": "is not"}[verb]
     return f"all {n} {of_what} {verb}" if bad == n > 1 else f"{bad} of {n} {of_what} {verb}"
 
 
@@ -552,12 +559,14 @@ def _greatest(got: Tensor, want: Tensor, wrong: Tensor, first: tuple[int, ...], 
     flat = int(gap.argmax())
     index = tuple(int(i) for i in torch.unravel_index(torch.tensor(flat), gap.shape))
     if index == first:
-        return f"; by at most {short(float(gap[index]))}, there"
-    return f"; by at most {short(float(gap[index]))}, at {place('', names, index)}"
+        return f"; greatest difference {short(float(gap[index]))}, there"
+    return f"; greatest difference {short(float(gap[index]))} at {place('', names, index)}"
 
 
-def _joined(parts: Sequence[str]) -> str:
-    return "; ".join(parts)
+def _joined(parts: Sequence[str]) -> list[str]:
+    """Return statements in one line, or one a line where that would be long."""
+    line = "; ".join(parts)
+    return [line] if len(line) <= 100 else list(parts)
 
 
 def _range(low: float, high: float) -> str:

@@ -116,7 +116,7 @@ def _no_graph(output: Tensor, name: str) -> None:
     __tracebackhide__ = True
     lines = (
         f"no gradient  {name}  is cut off from its inputs: backward finds no way in",
-        "do not detach(), use .data, .item() or NumPy, build a new torch.tensor(...), or turn gradients off",
+        ".detach(), .data, .item(), NumPy, a new torch.tensor(...) and torch.no_grad() all cut it off",
     )
     raise CheckFailure(Failure("gradient", lines), output)
 

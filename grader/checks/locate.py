@@ -7,7 +7,9 @@ in twenty or less.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
@@ -43,7 +45,9 @@ def locate(
         explained = transformation(got, want, axes, tolerance)
         if explained is not None:
             return [explained]
-    return places(wrong, axes, grid, want)
+    found = places(wrong, axes, grid, want)
+    leak = [] if torch.equal(wrong, wrong & (want == 0)) else _leak(got, want, axes, grid)
+    return [*leak, *found][:STATEMENTS]
 
 
 def places(
@@ -53,18 +57,25 @@ def places(
     want: Tensor | None = None,
     noun: str = "difference",
 ) -> list[str]:
-    """Return up to three true statements about where `wrong` is True."""
-    statements = [*_diagonal(wrong, axes, grid, noun)]
-    if want is not None:
-        statements += _by_value(wrong, want, noun)
-    only: list[str] = []
-    right: list[str] = []
-    same: list[str] = []
-    for axis in range(wrong.ndim):
-        for text in _along(wrong, axis, axes[axis]):
-            (only if text.startswith("only") else right).append(text)
-        same += _repeated(wrong, axis, axes[axis])
-    return (statements + only + right + same)[:STATEMENTS]
+    """Return up to three true statements about where `wrong` is True; an exact one stands alone."""
+    if not wrong.any():
+        return []
+    diagonal = _diagonal(wrong, axes, grid, noun)
+    if diagonal is not None and diagonal.exact:
+        return [diagonal.text]
+    along = [s for axis in range(wrong.ndim) if (s := _along(wrong, axis, axes[axis])) is not None]
+    exact = next((s for s in along if s.exact), None)
+    if exact is not None:
+        return [exact.text]
+    found = [diagonal, *_by_value(wrong, want, noun), *along, _repeated(wrong, axes)]
+    return [s.text for s in found if s is not None][:STATEMENTS]
+
+
+@dataclass(frozen=True)
+class _Statement:
+    text: str
+    exact: bool = False
+    """Whether it says where every single error is."""
 
 
 # -- what the whole result is --------------------------------------------------------------------------
@@ -198,9 +209,9 @@ _DIAGONALS: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
 )
 
 
-def _diagonal(wrong: Tensor, axes: Sequence[str], grid: bool, noun: str) -> Iterator[str]:
+def _diagonal(wrong: Tensor, axes: Sequence[str], grid: bool, noun: str) -> _Statement | None:
     if wrong.ndim < 2 or min(wrong.shape[-2:]) < 2 or not (grid or wrong.shape[-1] == wrong.shape[-2]):
-        return
+        return None
     rows, columns = wrong.shape[-2:]
     hit = wrong.reshape(-1, rows, columns).any(0)
     offset = torch.arange(columns)[None, :] - torch.arange(rows)[:, None]
@@ -212,38 +223,57 @@ def _diagonal(wrong: Tensor, axes: Sequence[str], grid: bool, noun: str) -> Iter
             continue
         size = int(region.sum())
         if size == rows * columns or len(_DIAGONALS) * (size / (rows * columns)) ** count > CHANCE:
-            return
+            return None
         claim = words.format(r=names[0], c=names[1])
-        exactly = torch.equal(wrong, region.expand_as(wrong))
-        yield f"{noun}s are exactly where {claim}" if exactly else f"every {noun} has {claim}"
-        return
-
-
-def _by_value(wrong: Tensor, want: Tensor, noun: str) -> Iterator[str]:
-    zero = want == 0
-    count, share = int(wrong.sum()), float(zero.double().mean())
-    if not 0 < share < 1 or bool(wrong.all()):
-        return
-    is_bool = want.dtype == torch.bool
-    if not bool((wrong & ~zero).any()) and 2 * share**count <= CHANCE:
-        yield (
-            f"every {noun} is a True that should be False"
-            if is_bool
-            else f"every {noun} is where 0 is wanted"
+        exact = torch.equal(wrong, region.expand_as(wrong))
+        return _Statement(
+            f"{noun}s are exactly where {claim}" if exact else f"every {noun} has {claim}", exact
         )
-    elif is_bool and not bool((wrong & zero).any()) and 2 * (1 - share) ** count <= CHANCE:
-        yield f"every {noun} is a False that should be True"
+    return None
 
 
-def _along(wrong: Tensor, axis: int, name: str) -> Iterator[str]:
+def _leak(got: Tensor, want: Tensor, axes: Sequence[str], grid: bool) -> list[str]:
+    """Say where `got` is not 0 though it should be: a cause that normalising spreads over whole rows."""
+    leaks = (want == 0) & (got != 0)
+    if got.dtype == torch.bool or not leaks.any():
+        return []
+    found = _diagonal(leaks, axes, grid, "value")
+    if found is None:
+        return []
+    claim = found.text.partition(" where " if found.exact else " has ")[2]
+    return [f"what should be 0 but is not {'lies exactly where' if found.exact else 'all has'} {claim}"]
+
+
+def _by_value(wrong: Tensor, want: Tensor | None, noun: str) -> Iterator[_Statement]:
+    if want is None:
+        return
+    count = int(wrong.sum())
+    kinds = [(want == 0, "every {} is where 0 is wanted")]
+    if want.dtype == torch.bool:
+        kinds = [
+            (~want, "every {} is a True that should be False"),
+            (want, "every {} is a False that should be True"),
+        ]
+    elif want.dtype.is_floating_point:
+        kinds.append((want == -math.inf, "every {} is where -inf is wanted"))
+    for region, words in kinds:
+        share = float(region.double().mean())
+        if 0 < share < 1 and not bool((wrong & ~region).any()) and 2 * share**count <= CHANCE:
+            yield _Statement(words.format(noun))
+
+
+def _along(wrong: Tensor, axis: int, name: str) -> _Statement | None:
     """Say which indices of one axis have errors, or which have none."""
     n = wrong.shape[axis]
     hit = wrong.movedim(axis, 0).reshape(n, -1).any(1)
     bad = hit.nonzero().flatten().tolist()
     count, k = int(wrong.sum()), len(bad)
     if k == n or comb(n, k) * (k / n) ** count > CHANCE:
-        return
+        return None
     good = sorted(set(range(n)) - set(bad))
+    exact = count == k * (wrong.numel() // n)
+    start = "all of" if exact else "only"
+    end = ", nothing else" if exact else ""
     if k == 1:
         last = (
             ""
@@ -252,35 +282,40 @@ def _along(wrong: Tensor, axis: int, name: str) -> Iterator[str]:
             if bad[0]
             else ", the first"
         )
-        yield f"only {label(name, bad[0])}{last}"
-    elif n >= 4 and all(i % 2 == bad[0] % 2 for i in bad) and k == len(range(bad[0] % 2, n, 2)):
-        yield f"only where {_bare(name, 'the index of ')} is {'odd' if bad[0] % 2 else 'even'}"
+        text = f"{start} {label(name, bad[0])}{last}{end}"
+    elif n >= 4 and bad == list(range(bad[0] % 2, n, 2)):
+        parity = "odd" if bad[0] % 2 else "even"
+        text = f"{'everywhere and only' if exact else 'only'} where {_index(name)} is {parity}"
     elif len(good) <= 2:
-        yield f"{_labels(name, good)} {'is' if len(good) == 1 else 'are'} right"
+        rest = ", all else is wrong" if exact else ""
+        text = f"{_labels(name, good)} {'is' if len(good) == 1 else 'are'} right{rest}"
+    elif bad[-1] - bad[0] == k - 1 and bad[-1] == n - 1:
+        text = f"{start} {label(name, bad[0])} and later{end}"
     elif bad[-1] - bad[0] == k - 1:
-        if bad[0] == 0 or bad[-1] < n - 1:
-            yield f"only {label(name, f'{bad[0]} to {bad[-1]}')}"
-        else:
-            yield f"only {label(name, bad[0])} and later"
+        text = f"{start} {label(name, f'{bad[0]} to {bad[-1]}')}{end}"
     elif k <= 3:
-        yield f"only {_labels(name, bad)}"
+        text = f"{start} {_labels(name, bad)}{end}"
+    else:
+        return None
+    return _Statement(text, exact)
 
 
 def _labels(name: str, indices: Sequence[int]) -> str:
     return label(name, listed([str(i) for i in indices]))
 
 
-def _repeated(wrong: Tensor, axis: int, name: str) -> Iterator[str]:
-    n = wrong.shape[axis]
-    first = wrong.narrow(axis, 0, 1)
-    count = int(first.sum())
-    # the chance that another slice of as many errors has them at the same places
-    if n < 2 or bool(first.all()) or comb(first.numel(), count) ** (n - 1) < 1 / CHANCE:
-        return
-    if torch.equal(wrong, first.expand_as(wrong)):
-        which = "both" if n == 2 else f"all {n}"
-        yield (
-            f"the same places for {which} indices of {name}"
-            if is_unnamed(name)
-            else f"the same places in every {name}"
-        )
+def _repeated(wrong: Tensor, axes: Sequence[str]) -> _Statement | None:
+    """Say along which axes the errors lie at the same places."""
+    names = []
+    for axis, n in enumerate(wrong.shape):
+        first = wrong.narrow(axis, 0, 1)
+        # the chance that other slices of as many errors have them at the same places
+        if n < 2 or comb(first.numel(), int(first.sum())) ** (n - 1) < 1 / CHANCE:
+            continue
+        if torch.equal(wrong, first.expand_as(wrong)):
+            names.append(f"index of {axes[axis]}" if is_unnamed(axes[axis]) else axes[axis])
+    return _Statement(f"the same places in every {listed(names)}") if names else None
+
+
+def _index(name: str) -> str:
+    return f"the index of {name}" if is_unnamed(name) else name

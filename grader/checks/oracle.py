@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +13,15 @@ from torch import Tensor
 
 from grader.errors import PackError
 
-SLACK = 16.0
+SLACK = 64.0
 """K: how many times the reference's own rounding error another right answer may be off."""
+SLACK_HALF = 8.0
+"""K for float16 and bfloat16, in which 64 units in the last place would be half the value."""
+
+
+def slack(dtype: torch.dtype) -> float:
+    """Return K for results of this dtype."""
+    return SLACK_HALF if torch.finfo(dtype).bits < 32 else SLACK
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +47,10 @@ class Expected:
 
 
 def oracle(
-    function: Callable[..., Any], *arguments: Any, dtype: torch.dtype | None = None
+    function: Callable[..., Any],
+    *arguments: Any,
+    dtype: torch.dtype | None = None,
+    also: Sequence[Callable[..., Any]] = (),
 ) -> Any:  # Expected | tuple[Expected, ...]: authors unpack it, so the union would only be in their way
     """Run `function` in float64 for the value and in the arguments' dtype for the tolerance.
 
@@ -50,28 +61,31 @@ def oracle(
 
     The tolerance is K * max(|f_dtype - f_64|, eps * |f_64|), maxima over the tensor: the rounding error that
     the reference itself makes on these very inputs, or one unit in the last place where it is lucky.
-    Ill-conditioned inputs widen it, easy ones narrow it. K = 16 lies between two measurements
-    (tests/checks/test_oracle.py has the functions; MEASURED).
+    Ill-conditioned inputs widen it, easy ones narrow it. K lies between two measurements, in units of that error,
+    over 30 000 comparisons in float32 (attention, multi-head attention, layer norm also far from zero,
+    feed-forward, three encoder layers, cross-entropy, GELU, positions; forward and backward; 400 seeds of random
+    sizes):
 
-    For float64 inputs the reference has no exacter self to be compared with; its error is then the one of
-    float32, scaled by eps64 / eps32.
+    - other right ways to compute the same (loops, einsum, sums in another order, log-sum-exp, fused operators)
+      are off by 1 in the median, by 6 in the worst hundredth, by 23 at most: K = 64 fails none of them;
+    - products rounded to tf32, float16 or bfloat16 on the way are off by 577 at least, by 1 500 in the mildest
+      hundredth: they always fail. Only a single number, such as a loss, can be right by luck.
+
+    In float16 and bfloat16 the former are off by 5 at most forward and 20 backward; K = 8 there, and gradients are
+    better compared in float32. Where inputs are so extreme that right formulas differ more (softmax of scores in
+    the thousands), pass those formulas as `also`: the worst of them is the yardstick.
     """
     __tracebackhide__ = True
     working = dtype or _working_dtype(arguments)
     exact = _run(function, arguments, torch.float64)
-    own = _run(function, arguments, working)
-    if len(exact) != len(own):
-        raise PackError("an oracle's function returned different numbers of tensors in float64 and float32")
-    coarse: list[Tensor] | None = None
+    yardsticks = [_run(f, arguments, working) for f in (function, *also)]
     if working == torch.float64:
-        try:
-            coarse = _run(function, arguments, torch.float32)
-        except RuntimeError:  # a float64 tensor in its closure: rely on eps alone
-            coarse = None
-    results = tuple(
-        _expected(value, yardstick, coarse[i] if coarse else None)
-        for i, (value, yardstick) in enumerate(zip(exact, own, strict=True))
-    )
+        # float64 has no exacter self to be compared with: take float32's error in units of its eps
+        with suppress(RuntimeError):  # a float64 tensor in its closure: then eps alone must do
+            yardsticks.append(_run(function, arguments, torch.float32))
+    if any(len(own) != len(exact) for own in yardsticks):
+        raise PackError("an oracle's functions must all return the same number of tensors")
+    results = tuple(_expected(value, [own[i] for own in yardsticks]) for i, value in enumerate(exact))
     return results if isinstance(exact, _Several) else results[0]
 
 
@@ -81,7 +95,7 @@ def rounding_tolerance(value: Tensor, dtype: torch.dtype) -> float:
         return 0.0
     size = value.detach().abs()
     top = float(torch.where(size.isfinite(), size, 0).max())
-    return SLACK * torch.finfo(dtype).eps * top
+    return slack(dtype) * torch.finfo(dtype).eps * top
 
 
 class _Several(list[Tensor]):
@@ -107,32 +121,31 @@ def _checked(x: Any, dtype: torch.dtype) -> Tensor:
     return x.detach().cpu()
 
 
-def _expected(exact: Tensor, own: Tensor, coarse: Tensor | None) -> Expected:
+def _expected(exact: Tensor, yardsticks: Sequence[Tensor]) -> Expected:
+    dtype = yardsticks[0].dtype
     if not exact.is_floating_point():
         return Expected(exact, 0.0, exact.dtype)
-    limits = torch.finfo(own.dtype)
-    if own.dtype != torch.float64:  # what is beyond this dtype is infinite in it
-        rounded = exact.to(own.dtype)
+    limits = torch.finfo(dtype)
+    if dtype != torch.float64:  # what is beyond this dtype is infinite in it
+        rounded = exact.to(dtype)
         exact = torch.where(rounded.isinf(), rounded.double(), exact)
     finite = exact.isfinite()
     if not bool(finite.any()):
-        return Expected(exact, 0.0, own.dtype)
+        return Expected(exact, 0.0, dtype)
     value = exact[finite]
-    error = (own[finite].double() - value).abs()
-    if not bool(error.isfinite().all()):
-        raise PackError(
-            f"an oracle's function overflows in {own.dtype} where its value does not",
-            "Write it in a numerically stable way: its rounding error is the yardstick.",
-        )
-    worst = float(error.max())
-    if coarse is not None:
-        gap = (coarse[finite].double() - value).abs()
-        ratio = limits.eps / torch.finfo(torch.float32).eps
-        if bool(gap.isfinite().all()):
-            worst = max(worst, float(gap.max()) * ratio)
+    worst = 0.0
+    for own in yardsticks:
+        error = float((own[finite].double() - value).abs().max())
+        if math.isfinite(error):
+            worst = max(worst, error * limits.eps / torch.finfo(own.dtype).eps)
+        elif own.dtype == dtype:
+            raise PackError(
+                f"an oracle's function overflows in {dtype} where its value does not",
+                "Write it in a numerically stable way: its rounding error is the yardstick.",
+            )
     top = float(value.abs().max())
     floor = limits.eps * max(top, limits.smallest_normal) if top else 0.0  # below it, digits get lost
-    return Expected(exact, SLACK * max(worst, floor), own.dtype)
+    return Expected(exact, slack(dtype) * max(worst, floor), dtype)
 
 
 def _cast(value: Any, dtype: torch.dtype) -> Any:

@@ -86,19 +86,22 @@ def _weights(
     mine: Tensor, theirs: Tensor, differs: Tensor
 ) -> tuple[list[list[str]], list[list[str]], list[str]]:
     full = mine.shape[1] <= _FULL_DIGITS
-    wrong = differs.tolist()
-    left = [[_weight(x, full) + " " for x in row] for row in theirs.double().tolist()]
+    a, b = mine.double(), theirs.double()
+    # in a long row every weight is small: there a digit counts tenths of the largest
+    both = torch.stack((a, b))
+    top = 1.0 if full else float(torch.where(both.isfinite() & (both <= 1), both, 0).max()) or 1.0
+    left = [[_weight(x, top, full) + " " for x in row] for row in b.tolist()]
     right = [
-        [_weight(x, full) + ("!" if bad else " ") for x, bad in zip(row, marks, strict=True)]
-        for row, marks in zip(mine.double().tolist(), wrong, strict=True)
+        [_weight(x, top, full) + ("!" if bad else " ") for x, bad in zip(row, marks, strict=True)]
+        for row, marks in zip(a.tolist(), differs.tolist(), strict=True)
     ]
     text = "".join(cell for row in left + right for cell in row)
-    legend = ["per cent" if full else "in tenths"]
+    legend = ["per cent" if full else f"digits: tenths of {top:.2g}"]
     notes = {".": ". exactly 0", "n": "n NaN", "<": "< below 0", ">": "> above 1", "!": "! differs"}
     return left, right, [*legend, *(words for mark, words in notes.items() if mark in text)]
 
 
-def _weight(x: float, full: bool) -> str:
+def _weight(x: float, top: float, full: bool) -> str:
     if math.isnan(x):
         text = "n"
     elif x < 0:
@@ -108,7 +111,7 @@ def _weight(x: float, full: bool) -> str:
     elif x == 0:
         text = "."
     else:
-        text = str(round(100 * x)) if full else str(min(9, int(10 * x)))
+        text = str(round(100 * x)) if full else str(min(9, int(10 * x / top)))
     return text.rjust(3) if full else text
 
 

@@ -54,6 +54,9 @@ class Suite:
         self._plugin = plugin
         self._items = items
 
+    def __len__(self) -> int:
+        return len(self._items)
+
     def check(
         self, file: Path, launcher: Launcher, options: Options = Options(), progress: Progress | None = None
     ) -> KataReport:
@@ -70,7 +73,9 @@ class Suite:
             if broken is not None:
                 report = self._unloaded(broken[0], broken[1], file, options)
             else:
+                printed = session.take_output() or None
                 report = self._examine(examinee, source, options, progress)
+                report.output = printed
             report.isolation = _isolation(session.isolation)
         finally:
             session.close()

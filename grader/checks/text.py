@@ -75,7 +75,7 @@ def short(value: float) -> str:
     ('1.2e-5', '1e-5', '0.5', '24')
     """
     if value == 0 or 1e-2 <= abs(value) < 1e4:
-        return f"{value:.4g}"
+        return f"{value:.3g}" if abs(value) < 1e3 else f"{value:.0f}"
     if not math.isfinite(value):
         return str(value)
     mantissa, _, exponent = f"{value:.1e}".partition("e")

@@ -51,6 +51,8 @@ class KataReport(msgspec.Struct, kw_only=True):
     message: str | None = None
     """Why the whole kata has this status, when one sentence says it (will not load, file missing)."""
     file: str | None = None
+    output: str | None = None
+    """What the submission printed while it was loaded, bounded."""
     checks: list[CheckReport] = msgspec.field(default_factory=list)
 
 

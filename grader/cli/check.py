@@ -1,0 +1,210 @@
+"""`kata check`: examine what this folder holds."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.catalogue import Catalogue, Kata
+from grader.cli.context import Here, complete_id, here
+from grader.errors import KataError, UsageError
+from grader.reports.style import console
+from grader.workspace import Workspace, edit_progress, katas_in, locate, record_check
+
+if TYPE_CHECKING:
+    from grader.checks.suite import Options
+    from grader.reports.model import KataReport
+    from grader.worker.launcher import Launcher
+
+
+@dataclass(frozen=True)
+class Target:
+    """A kata and the file that holds its answer, or should."""
+
+    kata: Kata
+    file: Path
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to check, and how it was asked for."""
+
+    targets: list[Target]
+    workspace: Workspace | None
+    again: list[str] = field(default_factory=list)
+
+
+@click.command(short_help="Check what this folder holds, or one unit, kata, file or folder.")
+@click.argument("what", metavar="[ID|PATH]", required=False, shell_complete=complete_id)
+@click.option("-k", "keyword", metavar="EXPR", help="Only checks whose name or title matches, e.g. -k 'future and not shape'.")
+@click.option("-x", "fail_fast", is_flag=True, help="Stop a kata at its first failing check.")
+@click.option("-v", "verbose", is_flag=True, help="Every kata and every failure in full.")
+@click.option("-q", "quiet", is_flag=True, help="One line a kata.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Where random inputs begin.")
+@click.option("--timeout", type=click.FloatRange(0.1, 3600), metavar="SECONDS", help="For one check; the kata says otherwise.")
+@click.option("--json", "as_json", is_flag=True, help="Print one report set as JSON and nothing else.")
+@click.option("--pdb", is_flag=True, help="Debug: run in one process, stop at each failure. No marks, no progress.")
+def check(
+    what: str | None,
+    keyword: str | None,
+    fail_fast: bool,
+    verbose: bool,
+    quiet: bool,
+    seed: int,
+    timeout: float | None,
+    as_json: bool,
+    pdb: bool,
+) -> int:
+    """Check what this folder holds, or one unit, kata, file or folder.
+
+    The first failure is shown in full: what was called, where the first difference is, and how to repeat just
+    that check. Exit code 0 says that everything passed, 1 that something did not.
+
+    \b
+    Example:
+      kata check
+      kata check masked-attention -k future --seed 7
+      kata check ~/elsewhere/masks.py --json
+    """
+    around = here()
+    request = find_targets(what, around)
+    announce(request, quiet=quiet or as_json)
+    launcher = None if pdb else start_launcher()
+    from grader.checks.suite import Options
+
+    options = Options(seed=seed, fail_fast=fail_fast, timeout_s=timeout)
+    try:
+        reports = run(request, launcher, options, keyword=keyword)
+    finally:
+        if launcher is not None:
+            launcher.close()
+    _show(reports, request, as_json=as_json, verbose=verbose, quiet=quiet)
+    if not (keyword or fail_fast or pdb):
+        remember(request, reports)
+    return 0 if all(report.status == "pass" for report in reports) else 1
+
+
+def find_targets(what: str | None, around: Here) -> Request:
+    """Return what is to be checked.
+
+    Raises:
+        UsageError: no such ID or file, or nothing here to check.
+    """
+    if what is None:
+        return _held_by(around.folder, around, [])
+    path = Path(what).expanduser()
+    looks_like_a_path = os.sep in what or path.suffix in (".py", ".ipynb") or what in (".", "..")
+    if looks_like_a_path or (path.exists() and not _is_id(what, around.catalogue)):
+        return _held_by(path, around, [what])
+    katas = around.catalogue.resolve(what)
+    base = around.workspace.root if around.workspace is not None else around.folder
+    found = [(kata, locate(kata, base)) for kata in katas]
+    if around.workspace is None and not any(file for _, file in found):
+        around.require_workspace()
+    space = Workspace(base)
+    targets = [Target(kata, file or space.kata_folder(kata) / f"{kata.module}.py") for kata, file in found]
+    return Request(targets, around.workspace)
+
+
+def announce(request: Request, *, quiet: bool) -> None:
+    """Say at once what is about to happen: importing torch takes a second."""
+    if quiet:
+        return
+    names = ", ".join(target.kata.slug for target in request.targets[:4])
+    more = f" and {len(request.targets) - 4} more" if len(request.targets) > 4 else ""
+    click.echo(f"checking {names}{more} …", err=True)
+
+
+def start_launcher() -> Launcher:
+    """Import torch and split off what starts workers, before any answer is in memory."""
+    import gc
+
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no thread may exist when the zygote forks
+    gc.disable()  # importing torch makes many objects and no garbage
+    import torch
+
+    torch.set_num_threads(1)
+    from grader.worker.launcher import default_launcher
+
+    launcher = default_launcher()
+    gc.freeze()
+    gc.enable()
+    return launcher
+
+
+def run(
+    request: Request,
+    launcher: Launcher | None,
+    options: Options,
+    *,
+    keyword: str | None = None,
+) -> list[KataReport]:
+    """Check every target once, in order."""
+    from grader.checks.suite import with_suites
+
+    def body(suites: dict[str, Any]) -> list[KataReport]:
+        if keyword and not any(suite.max_score() or len(suite) for suite in suites.values()):
+            raise UsageError(f"No check matches -k {keyword!r}.", "kata check -v lists them with their titles.")
+        reports = []
+        for target in request.targets:
+            suite = suites[target.kata.slug]
+            if keyword and not len(suite):
+                continue
+            if launcher is None:
+                reports.append(suite.debug(target.file, options))
+            else:
+                reports.append(suite.check(target.file, launcher, options))
+        return reports
+
+    return with_suites([target.kata for target in request.targets], body, keyword=keyword)
+
+
+def remember(request: Request, reports: list[KataReport]) -> None:
+    """Note in the workspace's progress what was found there."""
+    space = request.workspace
+    if space is None:
+        return
+    inside = [target.kata.slug for target in request.targets if target.file.absolute().is_relative_to(space.root)]
+    ours = [report for report in reports if report.kata in inside]
+    if not ours:
+        return
+    with edit_progress(space.root) as progress:
+        for report in ours:
+            record_check(progress, report)
+
+
+def _show(reports: list[KataReport], request: Request, *, as_json: bool, verbose: bool, quiet: bool) -> None:
+    if as_json:
+        import msgspec
+
+        from grader.reports.model import ReportSet
+
+        score, whole = sum(r.score for r in reports), sum(r.max_score for r in reports)
+        click.echo(msgspec.json.encode(ReportSet(score=score, max_score=whole, katas=reports)).decode())
+        return
+    from grader.reports.terminal import print_reports
+
+    print_reports(reports, console(), verbose=verbose, quiet=quiet, again=request.again)
+    sys.stdout.flush()  # what was found is out before anything else can fail
+
+
+def _held_by(folder: Path, around: Here, again: list[str]) -> Request:
+    held = katas_in(folder, around.catalogue)
+    if not held:
+        around.require_workspace()
+        raise UsageError(f"{folder} holds no kata.", "Begin one: kata start ID (kata list shows them all)")
+    return Request([Target(kata, file) for kata, file in held], around.workspace, again)
+
+
+def _is_id(text: str, catalogue: Catalogue) -> bool:
+    try:
+        return bool(catalogue.resolve(text))
+    except KataError:
+        return False
+
+

@@ -1,0 +1,97 @@
+"""`kata doctor`: what this machine offers, and what is missing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib import metadata
+
+import click
+
+from grader import __version__, sandbox
+from grader.catalogue import Catalogue
+from grader.cli.context import json_option, print_json
+from grader.errors import KataError
+from grader.reports.style import console, safe
+
+
+@click.command(short_help="Say what this machine offers: isolation, device, versions, packs.")
+@json_option
+def doctor(as_json: bool) -> int:
+    """Say what this machine offers: isolation, device, versions, packs.
+
+    \b
+    Example:
+      kata doctor
+      kata doctor --json
+    """
+    found = sandbox.probe()
+    launcher = os.environ.get("KATA_LAUNCHER") or ("fork" if sys.platform == "linux" else "spawn")
+    device, device_note = _device()
+    packs, broken = _packs()
+    facts: dict[str, object] = {
+        "kata": __version__,
+        "python": platform.python_version(),
+        **{name: _version(name) for name in ("torch", "pytest", "numpy")},
+        "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "device": device,
+        "launcher": launcher,
+        "isolation": found.level,
+        "landlock_abi": found.landlock_abi,
+        "seccomp": found.seccomp,
+        "network_namespaces": found.network_namespaces,
+        "user_namespaces": found.user_namespaces,
+        "cgroup": found.cgroup,
+        "packs": packs,
+    }
+    notes = [*found.missing, *([device_note] if device_note else []), *broken]
+    if as_json:
+        print_json({**facts, "notes": notes})
+        return 3 if broken else 0
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, value in facts.items():
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        table.add_row(name.replace("_", " "), safe({"True": "yes", "False": "no"}.get(text, text)))
+    out = console()
+    out.print(table)
+    if notes:
+        out.print("\nWorth knowing")
+        for note in notes:
+            out.print(f"  - {safe(note)}")
+    else:
+        out.print("\nNothing is missing.")
+    return 3 if broken else 0
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _device() -> tuple[str, str | None]:
+    import warnings
+
+    warnings.simplefilter("ignore")  # a driver too old is said below, once
+    import torch
+
+    if torch.cuda.is_available():
+        names = sorted({torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())})
+        return f"cuda ({', '.join(names)})", None
+    return "cpu", "There is no GPU that this torch can use; checks that need one are skipped, and their points leave the maximum."
+
+
+def _packs() -> tuple[list[str], list[str]]:
+    try:
+        catalogue = Catalogue.discover()
+    except KataError as error:
+        return [], [f"A pack is broken: {error.message}"]
+    return [
+        f"{pack.name} {pack.version} ({len(pack.katas)} katas, solutions {'here' if pack.solutions else 'not here'})"
+        for pack in catalogue.packs
+    ], []

@@ -1,0 +1,228 @@
+"""`kata watch`: check again whenever the file is saved; single keys do the rest."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.cli.check import Request, Target, announce, find_targets, remember, start_launcher
+from grader.cli.context import complete_id, here
+from grader.errors import KataError, UsageError
+from grader.reports.style import console
+
+if TYPE_CHECKING:
+    from grader.checks.suite import Options, Suite
+    from grader.reports.model import KataReport
+    from grader.worker.launcher import Launcher
+
+KEYS = "r run again   n next kata   p previous   h hint   v verbose   q quit"
+QUIET_MS = 10
+"""A save is over when the folder has been quiet for so long; editors write in one or two steps."""
+
+
+@click.command(short_help="Check again whenever you save.")
+@click.argument("what", metavar="[ID|PATH]", required=False, shell_complete=complete_id)
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Where random inputs begin.")
+@click.option("--timeout", type=click.FloatRange(0.1, 3600), metavar="SECONDS", help="For one check; the kata says otherwise.")
+@click.option("--json", "as_json", is_flag=True, help="Print one report a line as JSON and nothing else.")
+def watch(what: str | None, seed: int, timeout: float | None, as_json: bool) -> int:
+    """Check again whenever you save.
+
+    One kata is in view; it changes only when you say so (n, p), never by itself. Torch stays loaded, so a
+    verdict takes a fraction of what `kata check` takes.
+
+    \b
+    Example:
+      kata watch
+      kata watch masked-attention
+    """
+    request = find_targets(what, here())
+    announce(request, quiet=as_json)
+    launcher = start_launcher()
+    from grader.checks.suite import Options, with_suites
+
+    options = Options(seed=seed, timeout_s=timeout)
+    katas = [target.kata for target in request.targets]
+    try:
+        with_suites(katas, lambda suites: Watch(request, suites, launcher, options, as_json=as_json).loop())
+    except KeyboardInterrupt:
+        pass
+    finally:
+        launcher.close()
+    return 0
+
+
+class SavedAgain(Exception):
+    """The file changed while it was being checked."""
+
+
+class Watch:
+    """The loop: a kata in view, a wake-up on every save, keys in between."""
+
+    def __init__(
+        self, request: Request, suites: dict[str, Suite], launcher: Launcher, options: Options, *, as_json: bool
+    ) -> None:
+        self._request = request
+        self._suites = suites
+        self._launcher = launcher
+        self._options = options
+        self._as_json = as_json
+        self._out = console()
+        self._verbose = False
+        self._place = self._first_open()
+        self._wake, self._bell = os.pipe()
+        os.set_blocking(self._wake, False)
+
+    def loop(self) -> None:
+        """Check, wait for a save or a key, and again, until `q` or Ctrl-C."""
+        with ExitStack() as stack:
+            keys = stack.enter_context(single_keys()) if not self._as_json else None
+            stop = threading.Event()
+            stack.callback(stop.set)
+            folders = sorted({str(target.file.parent) for target in self._request.targets if target.file.parent.is_dir()})
+            if not folders:
+                raise UsageError("There is nothing here to watch.", "Begin a kata first: kata start ID")
+            threading.Thread(target=self._listen, args=(folders, stop), daemon=True).start()
+            self._check()
+            while True:
+                sources = [self._wake] if keys is None else [self._wake, keys]
+                ready = select.select(sources, [], [])[0]
+                if self._wake in ready and self._saved():
+                    self._check()
+                elif keys is not None and keys in ready and not self._obey(os.read(keys, 1)):
+                    return
+
+    def _listen(self, folders: list[str], stop: threading.Event) -> None:
+        from watchfiles import watch as changes
+
+        for batch in changes(
+            *folders, step=QUIET_MS, debounce=200, stop_event=stop, recursive=False, raise_interrupt=False, rust_timeout=500
+        ):
+            for _, path in batch:
+                os.write(self._bell, os.fsencode(path) + b"\0")
+
+    def _saved(self) -> bool:
+        """Take all that was saved since; return whether the kata in view was among it."""
+        data = b""
+        try:
+            while chunk := os.read(self._wake, 65_536):
+                data += chunk
+        except BlockingIOError:
+            pass
+        wanted = self._target.file.parent
+        return any(
+            Path(os.fsdecode(name)).parent == wanted and name.endswith((b".py", b".ipynb"))
+            for name in data.split(b"\0")
+            if name
+        )
+
+    @property
+    def _target(self) -> Target:
+        return self._request.targets[self._place]
+
+    def _first_open(self) -> int:
+        from grader.workspace import load_progress
+
+        space = self._request.workspace
+        if space is None:
+            return 0
+        progress = load_progress(space.root)
+        targets = enumerate(self._request.targets)
+        return next((place for place, target in targets if progress.peek(target.kata.slug).status != "pass"), 0)
+
+    def _check(self) -> None:
+        while True:
+            try:
+                target = self._target
+                report = self._suites[target.kata.slug].check(
+                    target.file, self._launcher, self._options, lambda _: self._interrupt_if_saved()
+                )
+                break
+            except SavedAgain:
+                continue
+        self._show(report)
+        try:
+            remember(self._request, [report])
+        except KataError as error:
+            click.echo(f"error: {error.message}", err=True)
+
+    def _interrupt_if_saved(self) -> None:
+        if select.select([self._wake], [], [], 0)[0] and self._saved():
+            raise SavedAgain
+
+    def _show(self, report: KataReport) -> None:
+        if self._as_json:
+            import msgspec
+
+            click.echo(msgspec.json.encode(report).decode())
+            sys.stdout.flush()
+            return
+        from grader.reports.terminal import print_reports
+
+        if self._out.is_terminal:
+            self._out.clear()
+        again = self._request.again if len(self._request.targets) == 1 else []
+        print_reports([report], self._out, verbose=self._verbose, again=again)
+        where = f"kata {self._place + 1} of {len(self._request.targets)}, " if len(self._request.targets) > 1 else ""
+        self._out.print(f"\n{where}{report.duration_s:.2f} s. Waiting for a save of {self._target.file.name}.", style="dim")
+        if sys.stdin.isatty():
+            self._out.print(KEYS, style="dim")
+        if report.status == "pass" and self._place + 1 < len(self._request.targets):
+            self._out.print(f"Passed. Press n for {self._request.targets[self._place + 1].kata.slug}.")
+        sys.stdout.flush()
+
+    def _obey(self, key: bytes) -> bool:
+        """Do what a key says; return False when it is time to go."""
+        count = len(self._request.targets)
+        match key.lower():
+            case b"q" | b"\x04" | b"":
+                return False
+            case b"n":
+                self._place = (self._place + 1) % count
+            case b"p":
+                self._place = (self._place - 1) % count
+            case b"v":
+                self._verbose = not self._verbose
+            case b"h":
+                self._hint()
+                return True
+            case b"r" | b"\r" | b"\n" | b" ":
+                pass
+            case _:
+                return True
+        self._check()
+        return True
+
+    def _hint(self) -> None:
+        from grader.cli.hint import hint
+
+        try:
+            hint.main([self._target.kata.slug], standalone_mode=False)
+        except KataError as error:
+            click.echo(f"error: {error.message}", err=True)
+
+
+@contextmanager
+def single_keys() -> Iterator[int | None]:
+    """Let keys arrive without Enter, on a terminal; elsewhere there are none. The terminal is left as it was."""
+    if not sys.stdin.isatty():
+        yield None
+        return
+    import termios
+    import tty
+
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    tty.setcbreak(descriptor)
+    try:
+        yield descriptor
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
