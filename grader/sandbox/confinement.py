@@ -29,8 +29,9 @@ class Confinement:
 def confine(confinement: Confinement) -> Isolation:
     """Confine the calling process for good, and tell how far that got; never raises.
 
-    Call it in the forked worker while it has one thread: another thread would stay free, which is reported as
-    `process`. Root loses its powers over other users' files.
+    Call it in the forked worker while it has one thread: Landlock would leave another thread free, so that is
+    reported as `process`. `torch.set_num_threads` makes every later fork start a thread: call it after this.
+    Root loses its powers over other users' files.
     """
     if sys.platform != "linux":
         resource_limits.apply(confinement.limits)

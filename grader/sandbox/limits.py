@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,10 +29,6 @@ class Limits:
 
 def apply(limits: Limits) -> bool:
     """Lower the limits of this process for good, never raising one; return whether all of them took."""
-    try:
-        import resource
-    except ImportError:
-        return False
     wanted: list[tuple[int, int | None]] = [
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, limits.file_bytes),
@@ -54,7 +51,5 @@ def apply(limits: Limits) -> bool:
 
 
 def _mapped_bytes() -> int:
-    import resource
-
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     return pages * resource.getpagesize()

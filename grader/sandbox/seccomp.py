@@ -18,6 +18,7 @@ _SET_MODE_FILTER = 1
 _GET_ACTION_AVAIL = 2
 # Without this flag kernels before 5.16 slow a filtered process down; it has no secrets to keep from itself.
 _SPEC_ALLOW = 4
+_ALL_THREADS = 1
 
 _ALLOW = 0x7FFF0000
 _KILL_PROCESS = 0x80000000
@@ -181,7 +182,7 @@ class _Program(ctypes.Structure):
 
 
 def restrict(own: int, cuda: bool = False) -> bool:
-    """Install the filter in the calling thread for good; return whether the kernel took it.
+    """Install the filter in this process for good; return whether the kernel took it.
 
     `own` is the caller's process id. no_new_privs must have been set.
     """
@@ -190,7 +191,7 @@ def restrict(own: int, cuda: bool = False) -> bool:
         return False
     code = assemble(machine, own, cuda)
     program = _Program(len(code) // 8, code)
-    flags = ctypes.c_uint(_SPEC_ALLOW)
+    flags = ctypes.c_uint(_SPEC_ALLOW | _ALL_THREADS)
     mode = ctypes.c_uint(_SET_MODE_FILTER)
     if libc.system_call("seccomp", mode, flags, ctypes.byref(program)) == 0:
         return True

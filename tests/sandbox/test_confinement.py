@@ -406,14 +406,27 @@ def test_without_seccomp_the_level_is_process_and_files_stay_closed(worker, monk
     assert outcome.refused
 
 
-def test_another_thread_makes_the_level_process(scratch):
+def test_another_thread_makes_the_level_process_and_is_filtered_all_the_same(scratch):
     receive, send = os.pipe()
     pid = os.fork()
     if pid == 0:
-        threading.Thread(target=signal.pause, daemon=True).start()
-        os.write(send, confine(Confinement((), (scratch,))).encode())
+        confined, refused = threading.Event(), threading.Event()
+
+        def fork() -> None:
+            confined.wait()
+            try:
+                os.fork()
+            except PermissionError:
+                refused.set()
+
+        thread = threading.Thread(target=fork)
+        thread.start()
+        level = confine(Confinement((), (scratch,)))
+        confined.set()
+        thread.join()
+        os.write(send, f"{level} {refused.is_set()}".encode())
         os._exit(0)
-    assert os.read(receive, 20) == b"process"
+    assert os.read(receive, 20) == b"process True"
     os.waitpid(pid, 0)
 
 
