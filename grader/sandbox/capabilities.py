@@ -94,8 +94,8 @@ def _with_missing(found: Capabilities) -> Capabilities:
         )
     if not found.network_namespaces:
         missing.append(
-            "No network namespace can be made, so only filters keep a worker off the network: run as root, or "
-            "allow them: user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns (sysctl)."
+            "No network namespace can be made, so only filters keep a worker off it: run as root, or allow "
+            "them: user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns (sysctl)."
         )
     if found.cgroup == "none":
         missing.append(

@@ -55,7 +55,9 @@ def restrict(read: Iterable[Path], write: Iterable[Path], cuda: bool = False) ->
 
     Every right that the kernel knows is handled. What does not exist, or cannot be reached, stays closed.
     """
-    if sys.platform != "linux" or abi() == 0:
+    if sys.platform != "linux":
+        return False
+    if abi() == 0:
         return False
     try:
         with Ruleset(scoped=Scope.ABSTRACT_UNIX_SOCKET | Scope.SIGNAL) as rules:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import dataclasses
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 from grader.sandbox import landlock, probe
@@ -48,3 +50,20 @@ def test_a_machine_that_confines_misses_neither_landlock_nor_filters():
     assert not [
         sentence for sentence in probe().missing if "not protected" in sentence or "filtered" in sentence
     ]
+
+
+ELSEWHERE = """
+import sys
+sys.platform = "darwin"
+from grader.sandbox import *
+found = probe()
+print(found.level, len(found.missing), become_subreaper(), kill_descendants(), sorted(enter_namespaces()))
+replace_environment({})
+print(confine(Confinement(python_read_paths(), ())))
+"""
+
+
+def test_elsewhere_everything_degrades_to_a_process():
+    project = Path(__file__).resolve().parents[2]
+    done = subprocess.run([sys.executable, "-c", ELSEWHERE], cwd=project, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["process 1 False 0 []", "process"], done.stderr
