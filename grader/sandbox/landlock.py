@@ -42,12 +42,10 @@ _CUDA_READ = (
 @functools.cache
 def abi() -> int:
     """Tell the kernel's Landlock version, 0 for none. The first call takes 5 ms: make it before forking."""
-    if sys.platform != "linux":
-        return 0
-    try:
-        return landlockpy.abi_version()
-    except OSError:
-        return 0
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            return landlockpy.abi_version()
+    return 0
 
 
 def restrict(read: Iterable[Path], write: Iterable[Path], cuda: bool = False) -> bool:
@@ -55,23 +53,19 @@ def restrict(read: Iterable[Path], write: Iterable[Path], cuda: bool = False) ->
 
     Every right that the kernel knows is handled. What does not exist, or cannot be reached, stays closed.
     """
-    if sys.platform != "linux":
-        return False
-    if abi() == 0:
-        return False
-    try:
-        with Ruleset(scoped=Scope.ABSTRACT_UNIX_SOCKET | Scope.SIGNAL) as rules:
-            for path in read:
-                _allow(rules, path, _READ_FILE, _READ_FOLDER)
-            for path in write:
-                _allow(rules, path, _WRITE_FILE, _WRITE_FOLDER)
-            _allow(rules, Path("/dev/null"), _WRITE_FILE, AccessFS.NONE)
-            if cuda:
-                _allow_cuda(rules)
-            rules.restrict()
-    except OSError:
-        return False
-    return True
+    if sys.platform == "linux" and abi() > 0:
+        with contextlib.suppress(OSError):
+            with Ruleset(scoped=Scope.ABSTRACT_UNIX_SOCKET | Scope.SIGNAL) as rules:
+                for path in read:
+                    _allow(rules, path, _READ_FILE, _READ_FOLDER)
+                for path in write:
+                    _allow(rules, path, _WRITE_FILE, _WRITE_FOLDER)
+                _allow(rules, Path("/dev/null"), _WRITE_FILE, AccessFS.NONE)
+                if cuda:
+                    _allow_cuda(rules)
+                rules.restrict()
+            return True
+    return False
 
 
 if sys.platform == "linux":

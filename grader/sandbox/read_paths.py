@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -49,7 +48,7 @@ def python_read_paths() -> tuple[Path, ...]:
 def _libraries() -> list[Path]:
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     folders = [Path(prefix, name) for prefix in prefixes for name in ("lib", "lib64")]
-    return folders + [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")]
+    return [*folders, Path(os.__file__).parent]
 
 
 def _installed_packages() -> list[Path]:
