@@ -257,7 +257,7 @@ class Expectation:
             self._fail(
                 "values",
                 f"out of range  {place(self._name, names, index)}  got {got}  {_range(low, high)}",
-                *_joined([_count(wrong, "are"), *places(wrong, names)]),
+                *_joined([_count(wrong, "are out of range"), *places(wrong, names)]),
                 why,
                 location=dict(zip(names, index, strict=True)),
             )
@@ -546,7 +546,7 @@ def _first(wrong: Tensor) -> tuple[int, ...]:
 def _count(wrong: Tensor, verb: str, out_of: int | None = None, of_what: str = "values") -> str:
     bad, n = int(wrong.sum()), wrong.numel() if out_of is None else out_of
     if bad == 1:
-        verb = {"differ": "differs", "are": "is", "are not": "is not"}[verb]
+        verb = {"differ": "differs", "are not": "is not"}.get(verb, verb.replace("are", "is", 1))
     return f"all {n} {of_what} {verb}" if bad == n > 1 else f"{bad} of {n} {of_what} {verb}"
 
 

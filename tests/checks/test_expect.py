@@ -1,0 +1,463 @@
+"""Each stage's whole message, word for word, and that right results pass."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.checks.expect import expect
+from grader.checks.failure import LINES, CheckFailure, Failure, fail
+from grader.checks.oracle import Expected, oracle
+from grader.checks.text import LINE, clean
+from grader.errors import PackError
+
+CAUSAL = torch.ones(4, 4).tril().bool()
+WEIGHTS = "batch head query key"
+X = torch.arange(24.0).reshape(2, 3, 4) + 1
+
+
+class Remote:
+    """An object that stayed in the worker: only its type's name is known, everything else explodes."""
+
+    def __init__(self, kata_type):
+        object.__setattr__(self, "kata_type", kata_type)
+
+    def __getattr__(self, name):
+        raise AttributeError(name) if name.startswith("__") else AssertionError(f"touched {name}")
+
+    def touched(self, *_):
+        raise AssertionError("touched")
+
+    __repr__ = __str__ = __eq__ = __bool__ = __len__ = __iter__ = __float__ = touched
+    __hash__ = object.__hash__
+
+
+class Subclass(torch.Tensor):
+    pass
+
+
+def message(action):
+    with pytest.raises(CheckFailure) as caught:
+        action()
+    failure = caught.value.failure
+    lines = failure.lines()
+    assert str(caught.value) == "\n".join(lines)
+    assert len(lines) <= LINES
+    assert all(len(line) <= LINE and line.isprintable() for line in lines)
+    return failure.stage, failure.location, "\n".join(lines)
+
+
+def said(action):
+    return message(action)[2]
+
+
+TYPES = [
+    (None, "wrong type  output  got None  want a tensor\ndid you forget a `return`?"),
+    (0.5, "wrong type  output  got the Python float 0.5  want a tensor\n"
+     "stay with tensors: .item() and float() leave them, and the gradient is lost"),
+    (True, "wrong type  output  got the Python bool True  want a tensor\n"
+     "stay with tensors: .item() and float() leave them, and the gradient is lost"),
+    ((X, X), "wrong type  output  got a tuple of 2  want a tensor\nreturn only the one"),
+    ((X,), "wrong type  output  got a tuple of 1  want a tensor\nis there a comma, or a pair of brackets, too many?"),
+    ([X, X], "wrong type  output  got a list of 2  want a tensor\n"
+     "join a list of tensors with torch.stack or torch.cat"),
+    ("no\x1b[31m", "wrong type  output  got the Python str 'no\\x1b[31m'  want a tensor\n"
+     "a plain torch.Tensor is wanted, no class of your own"),
+    (Remote("numpy.ndarray"), "wrong type  output  got numpy.ndarray  want a tensor\n"
+     "stay in torch: NumPy knows no gradient and no GPU"),
+    (Remote("mine.Thing"), "wrong type  output  got mine.Thing  want a tensor\n"
+     "a plain torch.Tensor is wanted, no class of your own"),
+    (Remote("a\n" * 1000), f"wrong type  output  got {clean('a' + chr(10) + 'a' + chr(10), 80)[:2]}"),
+    (X.as_subclass(Subclass), "wrong type  output  got test_expect.Subclass  want a tensor\n"
+     "a plain torch.Tensor is wanted, no class of your own"),
+    (X.to_sparse(), "wrong type  output  got a torch.sparse_coo tensor  want a dense one"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "text"), TYPES, ids=range(len(TYPES)))
+def test_type(value, text):
+    for ask in (
+        lambda: expect(value, "output").is_tensor(),
+        lambda: expect(value, "output").close_to(X),
+        lambda: expect(value, "output").equals(X),
+        lambda: expect(value, "output").is_finite(),
+    ):
+        stage, location, got = message(ask)
+        assert (stage, location) == ("type", None)
+        assert got.replace("tests.checks.", "").startswith(text)
+
+
+def test_parameters_are_tensors():
+    expect(torch.nn.Parameter(X.clone()), "weight").is_tensor((2, 3, 4)).equals(X)
+
+
+def test_the_first_stage_that_applies_is_the_only_one():
+    wrong = torch.full((5, 4), math.nan, dtype=torch.float64)
+    want = torch.zeros(4, 5)
+    assert message(lambda: expect(wrong).close_to(want))[0] == "shape"
+    assert message(lambda: expect(wrong.T).close_to(want))[0] == "dtype"
+    assert message(lambda: expect(wrong.T.float()).close_to(want))[0] == "nan"
+    assert message(lambda: expect(wrong.T.float().nan_to_num(1.0)).close_to(want))[0] == "values"
+
+
+def test_shape():
+    assert message(
+        lambda: expect(torch.zeros(2, 5, 4, 8), "heads", "batch head query width").is_tensor((2, 4, 5, 8))
+    ) == (
+        "shape",
+        None,
+        "wrong shape  heads  got [2, 5, 4, 8]  want [batch 2, head 4, query 5, width 8]\n"
+        "axes head and query are swapped",
+    )
+    assert said(lambda: expect(torch.zeros(2, 5), "tokens", "batch time").is_tensor((3, None))) == (
+        "wrong shape  tokens  got [2, 5]  want [batch 3, time any]\naxis batch is one shorter than it should be"
+    )
+    expect(torch.zeros(3, 5), "tokens", "batch time").is_tensor((3, None))
+
+
+def test_a_view_of_a_billion_values_fails_at_its_shape():
+    huge = torch.zeros(1).expand(10**6, 10**6)
+    assert message(lambda: expect(huge).close_to(X))[0] == "shape"
+
+
+def test_dtype():
+    assert said(lambda: expect(CAUSAL.long(), "mask").equals(CAUSAL)) == (
+        "wrong dtype  mask  got int64  want bool\na mask is made of True and False: compare, or call .bool()"
+    )
+    assert said(lambda: expect(X.double()).close_to(X)) == (
+        "wrong dtype  result  got float64  want float32\nkeep the dtype of the input: new tensors take dtype=x.dtype"
+    )
+
+
+def test_device():
+    assert said(lambda: expect(X).is_tensor(device="cuda")) == (
+        "wrong device  result  got cpu  want cuda\ncreate tensors on the device of the input: device=x.device"
+    )
+    expect(X).is_tensor(device=torch.device("cpu"))
+
+
+def test_nan_and_infinities():
+    bad = X.clone()
+    bad[:, 1] = math.nan
+    assert message(lambda: expect(bad, "output", "batch query width").close_to(X)) == (
+        "nan",
+        {"batch": 0, "query": 1, "width": 0},
+        "not finite  output[batch 0, query 1, width 0]  got nan\n"
+        "8 of 24 values are NaN; all of query 1, nothing else",
+    )
+    bad[0, 0, 0] = -math.inf
+    assert said(lambda: expect(bad, "output").is_finite()) == (
+        "not finite  output[0, 0, 0]  got -inf\n9 of 24 values are not finite: 8 NaN and 1 -inf"
+    )
+    assert said(lambda: expect(torch.tensor(math.inf), "loss").is_finite()) == (
+        "not finite  loss  got inf\n1 of 1 values is inf"
+    )
+    expect(CAUSAL).is_finite()
+
+
+def test_expected_infinities_are_compared_as_values():
+    want = torch.zeros(4, 4).masked_fill(~CAUSAL, -math.inf)
+    expect(want.clone()).close_to(want).equals(want)
+    got = torch.zeros(4, 4).masked_fill(~CAUSAL, -1e9)
+    assert said(lambda: expect(got, "mask", "query key", "mask").close_to(want)) == (
+        "first difference  mask[query 0, key 1]  got -1.000e9  want -inf\n"
+        "6 of 16 values differ\n"
+        "differences are exactly where key > query"
+    )
+    nan = torch.tensor([1.0, math.nan])
+    expect(nan.clone()).close_to(nan).equals(nan)
+    assert said(lambda: expect(torch.tensor([1.0, 2.0])).equals(nan)).startswith(
+        "first difference  result[1]  got 2.0"
+    )
+
+
+def test_values_of_a_mask():
+    got = torch.ones(4, 4).tril(1).bool()
+    assert message(lambda: expect(got, "mask", "query key", "mask").equals(CAUSAL)) == (
+        "values",
+        {"query": 0, "key": 1},
+        """\
+first difference  mask[query 0, key 1]  got True  want False
+3 of 16 values differ
+yours at query i is the expected at query i + 1
+           expected   yours
+  key      0 1 2 3    0 1 2 3
+  query 0  # . . .    # ! . .
+  query 1  # # . .    # # ! .
+  query 2  # # # .    # # # !
+  query 3  # # # #    # # # #
+           # allowed   . blocked   ! leaks""",
+    )
+
+
+def attention(scores, mask):
+    return scores.masked_fill(~mask, -math.inf).softmax(-1)
+
+
+SCORES = torch.tensor([[[[0.0, 1, 2, 1], [1, 0, 2, 0], [0, 2, 1, 1], [1, 1, 0, 2]]] * 2])
+
+
+def test_values_of_attention_weights():
+    expected = oracle(lambda s: attention(s, CAUSAL), SCORES)
+    got = attention(SCORES, torch.ones(4, 4).tril(1).bool())
+    assert message(lambda: expect(got, "weights", WEIGHTS, "attention").close_to(expected)) == (
+        "values",
+        {"batch": 0, "head": 0, "query": 0, "key": 0},
+        """\
+first difference  weights[batch 0, head 0, query 0, key 0]  got 0.269  want 1.000
+18 of 32 values differ (tolerance 7.6e-6)
+greatest difference 0.731 at [batch 0, head 0, query 0, key 1]
+what should be 0 but is not lies exactly where key = query + 1
+query 3 is right
+the same places in every head
+  head 0
+           expected           yours
+  key        0   1   2   3      0   1   2   3
+  query 0  100   .   .   .     27! 73!  .   .
+  query 1   73  27   .   .     24!  9! 67!  .
+  query 2    9  67  24   .      7! 53! 20! 20!
+  query 3   20  20   7  53     20  20   7  53
+           per cent   . exactly 0   ! differs""",
+    )
+
+
+def test_values_of_a_number():
+    assert message(
+        lambda: expect(torch.tensor(75.0), "loss").close_to(oracle(lambda x: x, torch.tensor(12.5)))
+    ) == (
+        "values",
+        {},
+        "wrong value  loss  got 75.000  want 12.500\ntolerance 9.5e-5\nyours is the expected times 6 everywhere",
+    )
+
+
+def test_a_difference_has_as_many_digits_as_it_takes():
+    want = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    got = want + torch.tensor([0.0, 1e-9], dtype=torch.float64)
+    assert said(lambda: expect(got).equals(want)) == (
+        "first difference  result[1]  got 2.000000001  want 2.000000000\n1 of 2 values differs"
+    )
+
+
+def test_tolerance_is_the_oracles_unless_given():
+    want = Expected(torch.zeros(3, dtype=torch.float64), 0.1, torch.float32)
+    expect(torch.full((3,), 0.09)).close_to(want)
+    assert "tolerance 0.1" in said(lambda: expect(torch.full((3,), 0.11)).close_to(want))
+    assert "tolerance 0.01" in said(lambda: expect(torch.full((3,), 0.09)).close_to(want, tolerance=0.01))
+
+
+def test_empty_tensors_pass():
+    expect(torch.zeros(0, 3)).close_to(torch.zeros(0, 3)).equals(torch.zeros(0, 3)).is_finite()
+    expect(torch.zeros(0, 3)).sums_to(1, 1, where=torch.zeros(0, dtype=torch.bool))
+
+
+def test_is_zero_where():
+    weights = attention(SCORES, CAUSAL)
+    expect(weights, "weights").is_zero_where(~CAUSAL)
+    assert (
+        said(
+            lambda: expect(attention(SCORES, CAUSAL | True), "weights", WEIGHTS, "mask").is_zero_where(
+                ~CAUSAL, "no peeking"
+            )
+        )
+        == """\
+first difference  weights[batch 0, head 0, query 0, key 1]  got 0.197  want 0.000
+all 12 values that must be 0 are not; greatest difference 0.61 at [batch 0, head 0, query 1, key 2]
+differences are exactly where key > query
+no peeking
+  head 0
+           expected   yours
+  key      0 1 2 3    0 1 2 3
+  query 0  # . . .    # ! ! !
+  query 1  # # . .    # # ! !
+  query 2  # # # .    # # # !
+  query 3  # # # #    # # # #
+           # allowed   . blocked   ! leaks"""
+    )
+
+
+def test_sums_to():
+    weights = attention(SCORES, CAUSAL)
+    expect(weights, "weights", WEIGHTS).sums_to(1, "key").sums_to(1, -1)
+    assert said(lambda: expect(weights, "weights", WEIGHTS).sums_to(1, "query")).startswith(
+        "first difference  sum of weights along query[batch 0, head 0, key 0]  got 2.018  want 1.000\n"
+    )
+    dead = weights.clone()
+    dead[..., 2, :] = 0
+    expect(dead, "weights", WEIGHTS).sums_to(1, "key", where=torch.arange(4) != 2)
+    assert "query 2" in said(lambda: expect(dead, "weights", WEIGHTS).sums_to(1, "key"))
+    with pytest.raises(PackError, match="no axis 'keys'"):
+        expect(weights, "weights", WEIGHTS).sums_to(1, "keys")
+
+
+def test_is_between():
+    expect(torch.tensor([0, 3])).is_between(0, 3)
+    expect(0.5).is_between(0, 1)
+    assert said(lambda: expect(torch.tensor([[3, 11, 4]]), "tokens", "batch time").is_between(0, 10)) == (
+        "out of range  tokens[batch 0, time 1]  got 11  want 0 to 10\n1 of 3 values is out of range"
+    )
+    cached = X + (X > 20)
+    assert said(lambda: expect(cached, "logits", "batch time width").same_as(X, "only faster", "cached")) == (
+        "GOLD2"
+    )
+    assert said(lambda: expect(X).differs_from(X, "in train mode dropout changes it")) == (
+        "no difference  result  is the same both times\nin train mode dropout changes it"
+    )
+    assert message(lambda: expect(X).same_as(None))[0] == "type"
+    assert message(lambda: expect(X).same_as(X[0]))[0] == "shape"
+    assert message(lambda: expect(CAUSAL).same_as(~CAUSAL))[0] == "values"
+
+
+def test_tuples_and_lists():
+    assert expect((X, 1)).is_tuple(2) == (X, 1)
+    assert said(lambda: expect(X, "(output, weights)").is_tuple(2)) == (
+        "wrong type  (output, weights)  got a tensor float32 [2, 3, 4]  want a tuple of 2\n"
+        "return both, separated by a comma"
+    )
+    assert (
+        said(lambda: expect((X,), "both").is_tuple(2))
+        == "wrong length  both  got a tuple of 1  want a tuple of 2"
+    )
+    assert expect([1.0, 2.0]).is_list(2, of=float) == [1.0, 2.0]
+    assert said(lambda: expect([1.0, X[0, 0, 0]], "losses").is_list(2, of=float)) == (
+        "wrong type  losses[1]  got a tensor float32 []  want a Python float"
+    )
+    assert (
+        said(lambda: expect([1.0], "losses").is_list(3))
+        == "wrong length  losses  got a list of 1  want a list of 3"
+    )
+    assert message(lambda: expect(None).is_tuple(2))[2].endswith("did you forget a `return`?")
+
+
+def test_scalars():
+    expect(torch.tensor(1.0)).is_scalar()
+    expect(1.0).is_scalar(float)
+    assert said(lambda: expect(X, "loss", "").is_scalar()) == (
+        "wrong shape  loss  got [2, 3, 4]  want []\na single number is wanted: a mean or a sum over all axes is missing"
+    )
+    assert said(lambda: expect(torch.tensor(1.0), "loss").is_scalar(float)) == (
+        "wrong type  loss  got a tensor float32 []  want a Python float\ntake the number out with .item()"
+    )
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "text"),
+    [
+        ([1, 2], [1, 3], "wrong value  result[1]  got 2  want 3"),
+        ({"a": [1]}, {"a": [1.0]}, "wrong value  result['a'][0]  got 1 (int)  want 1.0 (float)"),
+        (1, True, "wrong value  result  got 1 (int)  want True (bool)"),
+        ([1], [1, 2], "wrong value  len(result)  got 1  want 2"),
+        ({"a": 1}, {"b": 1}, "wrong value  keys of result  got ['a']  want ['b']"),
+        ((1,), [1], "wrong value  result  got (1,) (tuple)  want [1] (list)"),
+        (None, 3, "wrong type  result  got None  want 3\ndid you forget a `return`?"),
+        ("a" * 10**6, "b", f"wrong value  result  got '{'a' * 60}'…  want 'b'"),
+        (Remote("mine.Thing"), 3, "wrong value  result  got <mine.Thing> (mine.Thing)  want 3 (int)"),
+        (
+            [[1] * 100] * 100,
+            3,
+            "wrong value  result  got [[1, 1, 1, 1, 1, 1, … 94 more], [1, 1, 1, 1, 1, 1, … 94 more]",
+        ),
+    ],
+)
+def test_is_value(got, want, text):
+    assert said(lambda: expect(got).is_value(want)).startswith(text)
+    expect(want).is_value(want)
+
+
+def test_is_instance():
+    expect(Remote("torch.nn.modules.linear.Linear")).is_instance("torch.nn.Linear")
+    assert said(
+        lambda: expect(Remote("torch.nn.modules.linear.Bilinear"), "w_q").is_instance("torch.nn.Linear")
+    ) == ("wrong type  w_q  got torch.nn.modules.linear.Bilinear  want a torch.nn.Linear")
+    assert message(lambda: expect(Remote("evil.Linear")).is_instance("torch.nn.Linear"))[0] == "type"
+
+
+def test_has_names():
+    expect([("b", X), ("a", X)]).has_names(["a", "b"])
+    expect({"a": 1}).has_names(["a"])
+    assert said(lambda: expect(["a", "w_k.bias"], "parameters").has_names(["a", "b", "c"])) == (
+        "wrong names  parameters  got 2  want 3\nmissing: b and c\nnot wanted: w_k.bias"
+    )
+
+
+def test_subject_is_what_was_looked_at():
+    with pytest.raises(CheckFailure) as caught:
+        expect(X).close_to(X + 1)
+    assert caught.value.subject is X
+    with pytest.raises(CheckFailure) as caught:
+        fail("the model forgot", subject=X)
+    assert (str(caught.value), caught.value.subject) == ("the model forgot", X)
+
+
+def test_a_failure_is_bounded_whatever_is_put_in():
+    failure = Failure("values", ("x\x1b]0;\u202e" * 100,) * 100, {}, ("y" * 500,) * 20)
+    assert len(failure.lines()) == LINES
+    assert all(len(line) <= LINE and line.isprintable() for line in failure.lines())
+    assert "81 lines left out" in str(failure)
+
+
+@given(st.text(max_size=300), st.integers(5, 110))
+def test_clean_text_is_printable_and_bounded(text, limit):
+    cleaned = clean(text, limit)
+    assert cleaned.isprintable()
+    assert len(cleaned) <= limit
+    assert cleaned == text or not text.isprintable() or cleaned.endswith("…")
+
+
+@st.composite
+def tensors(draw):
+    shape = tuple(draw(st.lists(st.integers(0, 20), max_size=4)))
+    kind = draw(st.sampled_from([torch.float32, torch.float16, torch.float64, torch.int64, torch.bool]))
+    generator = torch.Generator().manual_seed(draw(st.integers(0, 2**32)))
+    x = torch.randn(shape, generator=generator)
+    if kind.is_floating_point:
+        for special in (math.nan, math.inf, -math.inf, 0.0, 1e30):
+            if draw(st.booleans()):
+                x[torch.rand(shape, generator=generator) < 0.2] = special
+    else:
+        x = x > 0 if kind == torch.bool else (3 * x).long()
+    return x.to(kind)
+
+
+@given(tensors(), st.data(), st.sampled_from([None, "mask", "attention"]))
+@settings(max_examples=300, deadline=None)
+def test_any_two_tensors_are_equal_or_explained(want, data, picture):
+    got = want.clone()
+    change = torch.rand(want.shape, generator=torch.Generator().manual_seed(data.draw(st.integers(0, 2**32))))
+    changed = change < data.draw(st.sampled_from([0.0, 0.1, 0.5, 1.1]))
+    special = data.draw(st.sampled_from([0.0, 2.0, math.nan, math.inf]))
+    got = torch.where(changed, torch.full_like(want, special if want.is_floating_point() else 1), got)
+    same = bool(((got == want) | ((got != got) & (want != want))).all())
+    axes = " ".join(f"axis{i}" for i in range(want.ndim))
+    for ask in (
+        lambda: expect(got, "result", axes, picture).equals(want),
+        lambda: expect(got, "result", axes, picture).close_to(want),
+    ):
+        if same:
+            ask()
+            continue
+        try:
+            ask()
+        except CheckFailure as error:
+            lines = error.failure.lines()
+            assert len(lines) <= LINES
+            assert all(len(line) <= LINE and line.isprintable() for line in lines)
+            index = tuple(error.failure.location.values())
+            assert bool(got[index] != want[index])
+        else:
+            assert want.is_floating_point()  # within rounding of the greatest
+
+
+@pytest.mark.parametrize("axes", ["query", "a b c d"])
+def test_an_authors_wrong_axes_are_the_packs_fault(axes):
+    with pytest.raises(PackError):
+        expect(torch.zeros(2, 2), "x", axes).is_tensor((3, 3))
+
+
+def test_an_authors_wrong_picture_is_the_packs_fault():
+    with pytest.raises(PackError, match="mask, attention"):
+        expect(X, picture="photo")
