@@ -1,0 +1,518 @@
+"""The commands that need no tensors, driven as a learner drives them."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from grader.cli.main import COMMANDS, KataGroup, cli
+from grader.reports.model import KataReport
+from grader.reports.style import safe
+from grader.workspace import PROGRESS_FILE, edit_progress, load_progress, record_check
+
+TINY = Path(__file__).parents[1] / "packs" / "tiny"
+FOLDER = Path("1.1-sorting", "insertion-sort")
+LIGHT = ["list", "start", "show", "hint", "solution", "reset"]
+
+Kata = Callable[..., Result]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("KATA_PACKS", str(TINY))
+    monkeypatch.delenv("KATA_SOLUTIONS", raising=False)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr("grader.catalogue.discover.builtin_folder", lambda: None)
+    return folder
+
+
+@pytest.fixture
+def kata(home: Path) -> Kata:
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(cli, list(arguments))
+
+    return run
+
+
+def check(home: Path, status: str = "pass", score: float = 4) -> None:
+    with edit_progress(home) as progress:
+        report = KataReport(
+            kata="insertion-sort",
+            number="1.1.1",
+            status=status,
+            score=score,
+            max_score=4,
+            seed=0,  # type: ignore[arg-type]
+        )
+        record_check(progress, report)
+
+
+def test_alone_outside_a_workspace_it_says_how_to_begin(kata: Kata) -> None:
+    result = kata()
+    assert result.exit_code == 0
+    assert "nothing is started" in result.stdout
+    assert "next:  kata start 1.1" in result.stdout
+
+
+def test_the_loop_tells_the_next_command_at_every_step(kata: Kata, home: Path) -> None:
+    assert kata("start", "1.1").exit_code == 0
+    assert "next:  kata check insertion-sort" in kata().stdout
+    assert f"when you have edited {FOLDER / 'insertion_sort.py'}" in kata().stdout
+    check(home, "fail", 1)
+    shown = kata().stdout
+    assert "✘ failed" in shown
+    assert "1/4" in shown
+    assert "stuck? kata hint insertion-sort" in shown
+    check(home)
+    shown = kata().stdout
+    assert "✔ passed" in shown
+    assert "1 of 1 passed, 4/4 points" in shown
+    assert "Every kata is passed" in shown
+    check(home, "fail", 2)
+    assert "✘ failed, passed before" in kata().stdout
+
+
+def test_status_as_json(kata: Kata, home: Path) -> None:
+    assert json.loads(kata("--json").stdout)["workspace"] is None
+    kata("start", "1.1")
+    document = json.loads(kata("--json").stdout)
+    assert document["schema"] == 1
+    assert document["workspace"] == str(home)
+    assert document["next"] == "kata check insertion-sort"
+    assert document["katas"][0]["status"] == "started"
+
+
+def test_start_says_what_it_wrote_and_what_it_kept(kata: Kata, home: Path) -> None:
+    result = kata("start", "1.1.1")
+    assert result.exit_code == 0
+    assert f"written  {FOLDER / 'insertion_sort.py'}" in result.stdout
+    assert "new workspace" in result.stderr
+    (home / FOLDER / "insertion_sort.py").write_text("mine")
+    result = kata("start", "insertion")
+    assert f"kept     {FOLDER / 'insertion_sort.py'}" in result.stdout
+    assert "as you left it" in result.stdout
+    assert (home / FOLDER / "insertion_sort.py").read_text() == "mine"
+
+
+def test_start_inside_a_workspace_uses_it(kata: Kata, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kata("start", "1.1")
+    monkeypatch.chdir(home / FOLDER)
+    result = kata("start", "1.1", "--json")
+    assert json.loads(result.stdout)["workspace"] == str(home)
+    assert not (home / FOLDER / PROGRESS_FILE).exists()
+
+
+def test_start_of_an_unknown_id_makes_no_workspace(kata: Kata, home: Path) -> None:
+    result = kata("start", "insertoin")
+    assert result.exit_code == 2
+    assert "Did you mean insertion-sort" in result.stderr
+    assert result.stdout == ""
+    assert list(home.iterdir()) == []
+
+
+def test_start_as_a_notebook(kata: Kata, home: Path) -> None:
+    assert kata("start", "1.1", "--notebook").exit_code == 0
+    assert (home / FOLDER / "insertion_sort.ipynb").exists()
+    (home / FOLDER / "insertion_sort.ipynb").rename(home / FOLDER / "insertion_sort.py")
+    result = kata("start", "1.1", "--notebook")
+    assert result.exit_code == 2
+    assert "was started as a module" in result.stderr
+
+
+def test_list_shows_number_slug_title_points_and_status(kata: Kata, home: Path) -> None:
+    line = kata("list").stdout.splitlines()[1]
+    assert line.split("  ")[:2] == ["1.1.1", "insertion-sort"]
+    assert "Insertion sort" in line
+    assert "4 points" in line
+    assert "· not started" in line
+    kata("start", "1.1")
+    check(home)
+    assert "✔ passed" in kata("list").stdout
+    document = json.loads(kata("list", "--json").stdout)
+    assert document["units"][0]["katas"][0]["status"] == "pass"
+
+
+def test_hints_come_one_at_a_time_and_are_recorded(kata: Kata, home: Path) -> None:
+    kata("start", "1.1")
+    first, second, third, last = (kata("hint") for _ in range(4))
+    assert first.stdout.startswith("How do you sort a hand of cards")
+    assert "hint 1 of 3" in first.stderr
+    assert "2 more hints left" in first.stderr
+    assert second.stdout.startswith("Keep a second list")
+    assert "1 more hint left" in second.stderr
+    assert third.stdout == last.stdout
+    assert "no hints left" in third.stderr
+    assert load_progress(home).of("insertion-sort").hints == 3
+
+
+def test_a_tier_can_be_named(kata: Kata, home: Path) -> None:
+    kata("start", "1.1")
+    document = json.loads(kata("hint", "1.1.1", "--tier", "2", "--json").stdout)
+    assert (document["tier"], document["left"], document["recorded"]) == (2, 1, True)
+    assert json.loads(kata("hint", "--tier", "1", "--json").stdout)["left"] == 1
+    assert load_progress(home).of("insertion-sort").hints == 2
+    assert kata("hint", "--tier", "4").exit_code == 2
+
+
+def test_a_hint_outside_a_workspace_is_shown_and_not_recorded(kata: Kata, home: Path) -> None:
+    result = kata("hint", "1.1.1")
+    assert result.exit_code == 0
+    assert "not recorded" in result.stderr
+    assert list(home.iterdir()) == []
+
+
+def test_without_an_id_the_folder_says_which_kata(
+    kata: Kata, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = kata("hint")
+    assert result.exit_code == 2
+    assert "Which kata? None is in progress" in result.stderr
+    kata("start", "1.1")
+    check(home)
+    assert kata("hint").exit_code == 2
+    monkeypatch.chdir(home / FOLDER)
+    assert kata("hint").exit_code == 0
+
+
+def test_the_solution_stays_closed_until_a_pass(kata: Kata, home: Path) -> None:
+    kata("start", "1.1")
+    closed = kata("solution", "insertion-sort")
+    assert closed.exit_code == 2
+    assert closed.stdout == ""
+    assert "has not passed yet" in closed.stderr
+    check(home)
+    opened = kata("solution", "insertion-sort", "--give-up")
+    assert opened.exit_code == 0
+    assert "def insertion_sort" in opened.stdout
+    assert load_progress(home).of("insertion-sort").gave_up is None
+
+
+def test_giving_up_is_recorded_once(kata: Kata, home: Path) -> None:
+    kata("start", "1.1")
+    document = json.loads(kata("solution", "--give-up", "--json").stdout)
+    assert document["gave_up"] is True
+    assert "def insertion_sort" in document["solution"]
+    when = load_progress(home).of("insertion-sort").gave_up
+    assert when is not None
+    assert kata("solution").exit_code == 0
+    assert load_progress(home).of("insertion-sort").gave_up == when
+    assert "solution shown" in kata().stdout
+
+
+def test_an_install_without_solutions_says_so(
+    kata: Kata, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(TINY, tmp_path / "lonely")
+    monkeypatch.setenv("KATA_PACKS", str(tmp_path / "lonely"))
+    kata("start", "1.1")
+    result = kata("solution", "--give-up")
+    assert result.exit_code == 2
+    assert "This install has no solution of 1.1.1 insertion-sort" in result.stderr
+    assert load_progress(home).of("insertion-sort").gave_up is None
+
+
+def test_reset_says_where_the_backup_is(kata: Kata, home: Path) -> None:
+    kata("start", "1.1")
+    assert "nothing to reset" in kata("reset", "1.1").stdout
+    (home / FOLDER / "insertion_sort.py").write_text("mine")
+    result = kata("reset", "1.1")
+    assert result.exit_code == 0
+    found = re.search(r"what you had is in (\S+)", result.stdout)
+    assert found is not None
+    assert (home / found[1] / "insertion_sort.py").read_text() == "mine"
+    assert "raise NotImplementedError" in (home / FOLDER / "insertion_sort.py").read_text()
+    document = json.loads(kata("reset", "1.1", "--json").stdout)
+    assert document["katas"][0]["backup"] is None
+
+
+def test_reset_needs_something_that_was_started(kata: Kata, home: Path) -> None:
+    assert "not in a kata workspace" in kata("reset", "1.1").stderr
+    (home / PROGRESS_FILE).write_text("{}")
+    result = kata("reset", "1.1")
+    assert result.exit_code == 2
+    assert "was not started" in result.stderr
+
+
+def test_show_prints_lessons_and_stubs(kata: Kata) -> None:
+    assert kata("show", "1.1").stdout.startswith("# 1.1 Sort a list by hand")
+    assert kata("show", "1.1.1").stdout == (TINY / FOLDER / "README.md").read_text()
+    assert kata("show", "1.1.1", "--stub").stdout == (TINY / FOLDER / "insertion_sort.py").read_text()
+    assert "a stub belongs to one kata" in kata("show", "1.1", "--stub").stderr
+    assert json.loads(kata("show", "1.1.1", "--stub", "--json").stdout)["stub"].startswith('"""Sort')
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["chek"], "There is no command chek. Did you mean check?"),
+        (["hnit", "1.1"], "There is no command hnit. Did you mean hint?"),
+        (["1.1"], "It is an ID. Try: kata start 1.1, or: kata check 1.1"),
+        (["xyzzy"], "See: kata --help"),
+        (["start"], "Missing argument 'ID'"),
+        (["start", "1.1", "--speed"], "No such option"),
+        (["--json", "list"], "kata list --json"),
+    ],
+)
+def test_a_command_typed_wrongly_gets_help(kata: Kata, arguments: list[str], said: str) -> None:
+    result = kata(*arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stderr.startswith("error: ")
+    assert result.stdout == ""
+
+
+def test_damaged_progress_is_left_alone_by_every_command(kata: Kata, home: Path) -> None:
+    kata("start", "1.1")
+    (home / PROGRESS_FILE).write_text('{\n"katas": oops')
+    for arguments in ([], ["list"], ["start", "1.1"], ["hint"], ["reset", "1.1"], ["solution", "1.1.1"]):
+        result = kata(*arguments)
+        assert result.exit_code == 2
+        assert "kata-progress.json, line 2: the progress is not valid JSON" in result.stderr
+    assert (home / PROGRESS_FILE).read_text() == '{\n"katas": oops'
+
+
+def test_a_broken_pack_is_the_packs_fault(
+    kata: Kata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(TINY, tmp_path / "broken")
+    (tmp_path / "broken" / "1.1-sorting" / "insertion-sort" / "hints.md").unlink()
+    monkeypatch.setenv("KATA_PACKS", str(tmp_path / "broken"))
+    result = kata("list", "--json")
+    assert result.exit_code == 3
+    assert result.stdout == ""
+    assert "hints.md: this file is missing" in result.stderr
+
+
+def test_what_we_did_not_foresee_is_one_line(kata: Kata, monkeypatch: pytest.MonkeyPatch) -> None:
+    def explode() -> None:
+        raise RuntimeError("first \x1b[31mred\nsecond")
+
+    monkeypatch.setattr("grader.cli.list.here", explode)
+    result = kata("list")
+    assert result.exit_code == 3
+    assert result.stderr == (
+        "kata: internal error: RuntimeError: first \\x1b[31mred (set KATA_DEBUG=1 for the traceback)\n"
+    )
+    monkeypatch.setenv("KATA_DEBUG", "1")
+    assert "Traceback" in kata("list").stderr
+
+
+def test_an_interrupt_ends_with_130(kata: Kata, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("grader.cli.list.here", interrupt)
+    result = kata("list")
+    assert result.exit_code == 130
+    assert "interrupted" in result.stderr
+
+
+def test_a_command_decides_its_exit_code(kata: Kata, monkeypatch: pytest.MonkeyPatch) -> None:
+    @click.command()
+    def failing() -> int:
+        return 1
+
+    monkeypatch.setattr(KataGroup, "get_command", lambda *_: failing)
+    assert kata("list").exit_code == 1
+
+
+def test_the_version(kata: Kata) -> None:
+    assert re.fullmatch(r"kata \d+\.\d+\.\d+\n", kata("--version").stdout)
+
+
+@pytest.mark.parametrize("name", LIGHT)
+def test_every_command_has_help_with_an_example_and_json(kata: Kata, name: str) -> None:
+    result = kata(name, "--help")
+    assert result.exit_code == 0
+    assert f"Example:\n    kata {name}" in result.stdout
+    assert "--json" in result.stdout
+
+
+def test_the_group_lists_every_command(kata: Kata) -> None:
+    missing = [target for target in COMMANDS.values() if find_spec(target.partition(":")[0]) is None]
+    if missing:
+        pytest.skip(f"not written yet: {', '.join(missing)}")
+    result = kata("--help")
+    listed = re.findall(r"^  (\w+) {2,}\S", result.stdout.split("Commands:")[1], re.MULTILINE)
+    assert listed == list(COMMANDS)
+
+
+def test_hostile_text_does_not_reach_the_terminal(
+    kata: Kata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(TINY, tmp_path / "hostile")
+    folder = tmp_path / "hostile" / "1.1-sorting" / "insertion-sort"
+    (folder / "README.md").write_text("# Hi\x1b]0;owned\x07\n")
+    text = (folder / "kata.toml").read_text()
+    (folder / "kata.toml").write_text(text.replace('"Insertion sort"', '"[red]In\\u001b[2Jsertion[/red]"'))
+    monkeypatch.setenv("KATA_PACKS", str(tmp_path / "hostile"))
+    assert kata("show", "1.1.1").stdout == "# Hi\\x1b]0;owned\\x07\n"
+    listed = kata("list").stdout
+    assert "\x1b" not in listed
+    assert "[red]In\\x1b[2Jsertion[/red]" in listed
+    assert "\x1b" not in kata("start", "\x1b[31mx").stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain\ttext\n", "plain\ttext\n"),
+        ("a\r\nb\rc", "a\nb\\rc"),
+        ("\x9b31m\x00\x7f", "\\x9b31m\\x00\\x7f"),
+        ("ab\u202ecd\u2028\ud800", "ab\\u202ecd\\u2028\\ud800"),
+        ("ünïcödé ✔ 漢字", "ünïcödé ✔ 漢字"),
+    ],
+)
+def test_control_characters_are_shown_not_obeyed(text: str, shown: str) -> None:
+    assert safe(text) == shown
+
+
+PROGRAM = """
+import sys
+import grader.catalogue.discover as discover
+discover.builtin_folder = lambda: None
+from grader.cli.main import main
+main()
+"""
+
+
+def environment(**more: str) -> dict[str, str]:
+    kept = {
+        key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS", "KATA_DEBUG")
+    }
+    root = str(Path(__file__).parents[2])
+    return {**kept, "KATA_PACKS": str(TINY), "PYTHONPATH": root, "TERM": "xterm-256color", **more}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["start", "1.1"], [], ["list"], ["show", "1.1"], ["show", "1.1.1", "--stub"], ["hint", "1.1.1"]],
+)
+def test_light_commands_import_nothing_heavy(tmp_path: Path, arguments: list[str]) -> None:
+    program = PROGRAM.replace(
+        "main()\n", "try:\n    main()\nfinally:\n    print(*sys.modules, file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    loaded = {name.partition(".")[0] for name in done.stderr.splitlines()[-1].split()}
+    assert "grader" in loaded
+    heavy = {"torch", "numpy", "pytest", "nbformat", "pygments", "markdown_it", "watchfiles"}
+    assert not loaded & heavy
+
+
+def on_terminal(arguments: list[str], folder: Path, **more: str) -> str:
+    """Run a command with a terminal as its stdout and return what arrives there."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        cwd=folder,
+        env=environment(**more),
+        stdout=follower,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(follower)
+    received = io.BytesIO()
+    while True:
+        try:
+            data = os.read(leader, 65536)
+        except OSError:  # how Linux says that the other end is closed
+            break
+        if not data:
+            break
+        received.write(data)
+    os.close(leader)
+    assert process.wait() == 0
+    return received.getvalue().decode()
+
+
+def test_colour_is_for_terminals_that_want_it(tmp_path: Path) -> None:
+    coloured = on_terminal(["list"], tmp_path)
+    assert "\x1b[" in coloured
+    plain = on_terminal(["list"], tmp_path, NO_COLOR="1")
+    assert not re.search(r"\x1b\[[0-9;]*3\d", plain)
+    assert "not started" in plain
+
+
+def test_lessons_and_stubs_are_rendered_on_a_terminal(tmp_path: Path) -> None:
+    lesson = on_terminal(["show", "1.1.1"], tmp_path)
+    assert "# Insertion sort" not in lesson
+    assert "Insertion sort" in lesson
+    assert "\x1b[" in on_terminal(["show", "1.1.1", "--stub"], tmp_path)
+
+
+def test_an_ascii_terminal_gets_ascii(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "list"],
+        cwd=tmp_path,
+        env=environment(PYTHONIOENCODING="ascii", PYTHONUTF8="0"),
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b". not started" in done.stdout
+
+
+def test_a_reader_that_goes_away_causes_no_noise(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "show", "1.1.1"],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writer)
+    assert done.stderr == b""
+    assert done.returncode in (0, 141)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_output_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, "list", "--json"],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.returncode == 3
+    assert b"No space left" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_folder_that_was_deleted_is_named(home: Path, kata: Kata, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = home / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    result = kata("list")
+    monkeypatch.chdir(home)
+    assert result.exit_code == 2
+    assert "no longer exists" in result.stderr
