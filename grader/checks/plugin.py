@@ -120,11 +120,11 @@ class KataPlugin:
         outcome = "passed" if error is None else "failed"
         return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)  # type: ignore[arg-type]
 
-    def run(self, item: pytest.Item, following: pytest.Item | None, situation: Situation) -> Outcome:
-        """Run one check through pytest's own protocol."""
+    def run(self, item: pytest.Item, situation: Situation) -> Outcome:
+        """Run one check through pytest's own protocol, torn down whole: what runs next is not known yet."""
         self.situation = situation
         try:
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
         finally:
             self.situation = None
         return situation.outcome

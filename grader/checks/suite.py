@@ -138,9 +138,8 @@ class Suite:
         ended: dict[str, CheckReport] = {}
         checks: list[CheckReport] = []
         lost = 0.0
-        for index, item in enumerate(self._items):
-            following = self._items[index + 1] if index + 1 < len(self._items) else None
-            report, outcome = self._one(item, following, examinee, source, options, ended, debug)
+        for item in self._items:
+            report, outcome = self._one(item, examinee, source, options, ended, debug)
             ended[report.id] = report
             checks.append(report)
             if outcome.machine:
@@ -160,7 +159,6 @@ class Suite:
     def _one(
         self,
         item: pytest.Item,
-        following: pytest.Item | None,
         examinee: Examinee,
         source: Source,
         options: Options,
@@ -192,7 +190,7 @@ class Suite:
                 timeout,
                 debug,
             )
-            outcome = self._guarded(item, following, examinee, situation, options)
+            outcome = self._guarded(item, examinee, situation, options)
             report.output = examinee.take_output() or None
         if outcome.pack_fault:
             raise PackError(f"{item.path}: {item.name} is broken.\n{outcome.message}")
@@ -205,7 +203,6 @@ class Suite:
     def _guarded(
         self,
         item: pytest.Item,
-        following: pytest.Item | None,
         examinee: Examinee,
         situation: Situation,
         options: Options,
@@ -217,7 +214,7 @@ class Suite:
             return judge(error, examinee.calls, {}, situation.file, situation.timeout_s)
         except (WorkerDied, SubmissionRaised) as error:
             return Outcome("error", [f"the submission did not load again: {error}"])
-        return self._plugin.run(item, following, situation)
+        return self._plugin.run(item, situation)
 
     def _status(self, examinee: Examinee, checks: list[CheckReport], selected: int) -> KataStatus:
         if len(checks) == selected and all(check.status in ("pass", "skipped") for check in checks):

@@ -128,10 +128,10 @@ def start_launcher() -> Launcher:
     gc.disable()  # importing torch makes many objects and no garbage
     import torch
 
-    torch.set_num_threads(1)
     from grader.worker.launcher import default_launcher
 
     launcher = default_launcher()
+    torch.set_num_threads(1)  # after the fork: it prepares threads, which a zygote must not have
     gc.freeze()
     gc.enable()
     return launcher

@@ -51,9 +51,15 @@ def _prepare(job: Job, channel: int, output: int) -> Worker:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     os.chdir(job.scratch)
-    os.environ.clear()
-    os.environ.update(
-        PATH="/usr/bin:/bin", HOME=job.scratch, TMPDIR=job.scratch, LANG="C.UTF-8", OMP_NUM_THREADS=str(job.threads)
+    sandbox.replace_environment(
+        {
+            "PATH": "/usr/bin:/bin",
+            "HOME": job.scratch,
+            "TMPDIR": job.scratch,
+            "USER": "submission",
+            "LANG": "C.UTF-8",
+            "OMP_NUM_THREADS": str(job.threads),
+        }
     )
     sys.argv = ["submission"]
     sys.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115 - lives as long as we do
@@ -62,7 +68,6 @@ def _prepare(job: Job, channel: int, output: int) -> Worker:
     random.seed()
     import torch
 
-    torch.set_num_threads(job.threads)
     worker = Worker(socket.socket(fileno=CHANNEL))
     level = sandbox.confine(
         sandbox.Confinement(
@@ -72,6 +77,7 @@ def _prepare(job: Job, channel: int, output: int) -> Worker:
             cuda=job.cuda,
         )
     )
+    torch.set_num_threads(job.threads)  # after confinement: it prepares threads, which Landlock would not hold
     worker.greet(level)
     return worker
 

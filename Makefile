@@ -1,0 +1,38 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`. Both set up first.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup demo test lint bench gpu lock clean
+
+setup: .venv/installed
+
+.venv/installed: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Kata needs Python 3.11 or newer; say which: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: setup            ## a learner's session on real submissions, played without a person
+	$(BIN)/python -m demo
+
+test: setup            ## every test
+	$(BIN)/python -m pytest
+
+lint: setup            ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: setup           ## the figures of docs/benchmarks.md
+	$(BIN)/python benchmarks/learner.py
+
+gpu: setup             ## everything that needs a GPU; without one it says so
+	$(BIN)/python benchmarks/gpu.py
+
+lock:                  ## renew requirements.lock from what .venv holds
+	{ echo "# Exact versions for CI and the README. Renewed by: make lock"; \
+	  $(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//'; } > requirements.lock
+
+clean:
+	rm -rf .venv dist build
