@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.boundary.cotangents import products
 from grader.checks.draw import Draw, axes_of
 from grader.checks.expect import Expectation, expect
 from grader.checks.failure import CheckFailure, Failure
@@ -46,7 +47,8 @@ def expect_gradients(
     cotangents = [draw.like(want) for want in wanted]
     expected = oracle_gradients(oracle, inputs, cotangents)
     sent = [c.to(r.device) for c, r in zip(cotangents, results, strict=True)]
-    found = torch.autograd.grad(results, list(inputs.values()), sent, allow_unused=True)
+    pulled = products(zip(results, sent, strict=True))
+    found = torch.autograd.grad(pulled, list(inputs.values()), allow_unused=True)
     for (name, tensor), gradient in zip(inputs.items(), found, strict=True):
         right = expected[name]
         if gradient is None:
@@ -77,7 +79,7 @@ def oracle_gradients(
             live = [(o, c) for o, c in zip(outputs, seeds, strict=True) if o.requires_grad]
             if not live:
                 raise PackError("no output of the oracle's function depends on its inputs")
-            found = torch.autograd.grad([o for o, _ in live], leaves, [c for _, c in live], allow_unused=True)
+            found = torch.autograd.grad(products(live), leaves, allow_unused=True)
         return tuple(
             torch.zeros_like(leaf) if g is None else g for leaf, g in zip(leaves, found, strict=True)
         )

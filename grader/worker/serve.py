@@ -21,6 +21,7 @@ import torch
 
 from grader.boundary import wire
 from grader.boundary.codec import Decoder, Encoder, Unencodable
+from grader.boundary.cotangents import products
 from grader.worker.loader import UnreadableNotebook, load_module, load_notebook
 from grader.worker.policy import Recorder
 
@@ -175,7 +176,7 @@ class Worker:
         cotangents = decoder.decode(request.cotangents)
         outputs, inputs = self._graphs[request.graph]
         pairs = [(o, g) for o, g in zip(outputs, cotangents, strict=True) if g is not None and o.requires_grad]
-        torch.autograd.backward([o for o, _ in pairs], [g for _, g in pairs], retain_graph=True)
+        torch.autograd.backward(products(pairs), retain_graph=True)
         gradients = [tensor.grad for tensor in inputs]
         for tensor in inputs:
             tensor.grad = None
