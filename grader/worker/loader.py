@@ -14,6 +14,7 @@ import sys
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 PACKAGE = "submission"
@@ -156,7 +157,8 @@ def _new_module(name: str, path: str, given: str | None) -> types.ModuleType:
     package.__path__ = [folder]
     sys.modules[PACKAGE] = package
     full = f"{PACKAGE}.{name}"
-    spec = importlib.util.spec_from_file_location(full, path)
+    # A loader is named because none is registered for `.ipynb`.
+    spec = importlib.util.spec_from_file_location(full, path, loader=SourceFileLoader(full, path))
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[full] = module
