@@ -22,7 +22,7 @@ STATEMENTS = 3
 """At most so many are said."""
 CHANCE = 0.05
 """Greatest probability that errors at random places make a statement true."""
-_LARGE = 1 << 22
+_LARGE = 1 << 20
 """Tensors of more values are not searched for transformations, only for places."""
 
 

@@ -61,19 +61,20 @@ def oracle(
 
     The tolerance is K * max(|f_dtype - f_64|, eps * |f_64|), maxima over the tensor: the rounding error that
     the reference itself makes on these very inputs, or one unit in the last place where it is lucky.
-    Ill-conditioned inputs widen it, easy ones narrow it. K lies between two measurements, in units of that error,
-    over 30 000 comparisons in float32 (attention, multi-head attention, layer norm also far from zero,
-    feed-forward, three encoder layers, cross-entropy, GELU, positions; forward and backward; 400 seeds of random
-    sizes):
+    Ill-conditioned inputs widen it, easy ones narrow it. K lies between two measurements, in units of that
+    error, over 28 000 comparisons in float32 (attention, multi-head attention, layer norm also far from zero,
+    feed-forward, three encoder layers, cross-entropy, GELU, positions; forward and backward; 400 seeds of
+    random sizes):
 
-    - other right ways to compute the same (loops, einsum, sums in another order, log-sum-exp, fused operators)
-      are off by 1 in the median, by 6 in the worst hundredth, by 23 at most: K = 64 fails none of them;
-    - products rounded to tf32, float16 or bfloat16 on the way are off by 577 at least, by 1 500 in the mildest
-      hundredth: they always fail. Only a single number, such as a loss, can be right by luck.
+    - other right ways to compute the same (loops, einsum, sums in another order, log-sum-exp, fused
+      operators) are off by 1 in the median, by 6 in the worst hundredth, by 23 at most: K = 64 fails none;
+    - products rounded to tf32, float16 or bfloat16 on the way are off by 577 at least, by 1 500 in the
+      mildest hundredth: they always fail. Only a single number, such as a loss, can be right by luck.
 
-    In float16 and bfloat16 the former are off by 5 at most forward and 20 backward; K = 8 there, and gradients are
-    better compared in float32. Where inputs are so extreme that right formulas differ more (softmax of scores in
-    the thousands), pass those formulas as `also`: the worst of them is the yardstick.
+    In float16 and bfloat16 the former are off by 5 at most forward, so K = 8 there; backward by 20, and by far
+    more where a relu flips, so gradients are better compared in float32. Where inputs are so extreme that
+    right formulas differ more (softmax of scores in the thousands: 227), pass those formulas as `also`: the
+    worst of them is the yardstick.
     """
     __tracebackhide__ = True
     working = dtype or _working_dtype(arguments)

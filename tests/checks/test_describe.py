@@ -1,0 +1,88 @@
+"""What a called line says."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from grader.checks.describe import describe, describe_call
+from grader.checks.draw import Draw
+
+DRAW = Draw(0, "describe")
+QUERY = DRAW.normal(batch=2, head=3, query=5, width=8)
+KEY = DRAW.normal(batch=2, head=3, key=7, width=8)
+VALUE = DRAW.normal(batch=2, head=3, key=7, width=6)
+
+
+class Remote:
+    kata_type = "submission.Cache\n"
+
+    def __repr__(self):
+        raise AssertionError("touched")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (QUERY, "float32 [batch 2, head 3, query 5, width 8]"),
+        (torch.zeros(3, 4).T, "float32 [4, 3], not contiguous"),
+        (torch.tensor([[5, 0, 7]]), "[[5, 0, 7]]"),
+        (torch.arange(13), "int64 [13]"),
+        (torch.ones(2, 2).bool(), "bool [2, 2]"),
+        (torch.tensor(1.0), "float32 []"),
+        (None, "None"),
+        (5, "5"),
+        (0.1, "0.1"),
+        (True, "True"),
+        ("relu", "'relu'"),
+        (b"ab", "b'ab'"),
+        (torch.float16, "torch.float16"),
+        (torch.device("cpu"), "cpu"),
+        (torch.Size([2, 3]), "(2, 3)"),
+        ([1, [2, [3, [4]]]], "[1, [2, [3, …]]]"),
+        ({"a": (1,)}, "{'a': (1,)}"),
+        (list(range(100)), "[0, 1, 2, 3, 4, 5, … 94 more]"),
+        (Remote(), "<submission.Cache\\n>"),
+        ([Remote()], "[<submission.Cache\\n>]"),
+        (10**1000, "an int of 3322 bits"),
+        ("x" * 500, f"'{'x' * 60}'…"),
+    ],
+)
+def test_describe(value, text):
+    assert describe(value) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "args", "kwargs", "lines"),
+    [
+        ("causal_mask", ["seq_len"], [5], {}, ["called  causal_mask(seq_len=5)"]),
+        ("causal_mask", [], [5], {"device": None}, ["called  causal_mask(5, device=None)"]),
+        ("padding_mask", ["tokens"], [torch.tensor([[5, 0, 7]])], {"pad_id": 0},
+         ["called  padding_mask(tokens=[[5, 0, 7]], pad_id=0)"]),
+        ("gelu", ["x"], [VALUE], {}, ["called  gelu(x)   x float32 [batch 2, head 3, key 7, width 6]"]),
+        ("attention", ["query", "key", "value", "mask"], [QUERY, KEY, VALUE, None], {},
+         ["called  attention(query, key, value, mask=None)",
+          "          query  float32 [batch 2, head 3, query 5, width 8]",
+          "          key    float32 [batch 2, head 3, key 7, width 8]",
+          "          value  float32 [batch 2, head 3, key 7, width 6]"]),
+        ("attention", ["query", "key", "value"], [QUERY] * 3, {},
+         ["called  attention(query, key, value)   each float32 [batch 2, head 3, query 5, width 8]"]),
+        ("attention", ["query", "key", "value"], [QUERY, KEY, KEY], {},
+         ["called  attention(query, key, value)",
+          "          query          float32 [batch 2, head 3, query 5, width 8]",
+          "          key and value  float32 [batch 2, head 3, key 7, width 8]"]),
+        ("layer", [], [QUERY], {"mask": None},
+         ["called  layer(arg1, mask=None)   arg1 float32 [batch 2, head 3, query 5, width 8]"]),
+        ("model.eval", [], [], {}, ["called  model.eval()"]),
+    ],
+)  # fmt: skip
+def test_describe_call(name, names, args, kwargs, lines):
+    assert describe_call(name, names, args, kwargs) == lines
+
+
+def test_a_call_is_bounded():
+    lines = describe_call(
+        "f" * 500, [f"a{i}" * 50 for i in range(50)], [torch.zeros(i) for i in range(50)], {}
+    )
+    assert len(lines) <= 14
+    assert all(len(line) <= 110 for line in lines)
