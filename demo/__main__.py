@@ -1,0 +1,194 @@
+"""Play the session: `make demo`, or `python -m demo`.
+
+Answers come from `solutions/`: the reference, and catalogued wrong ones. The exit code is 0 only when every
+command ended as it should and printed what it should.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from demo.stage import KATA, Stage, Unexpected
+
+ROOT = Path(__file__).resolve().parent.parent
+UNIT = "9.3-encoder-vs-decoder"
+ANSWERS = ROOT / "solutions" / UNIT
+MASKS, ATTENTION = f"{UNIT}/masks/masks.py", f"{UNIT}/masked-attention/masked_attention.py"
+
+
+def main() -> int:
+    """Play it in a temporary folder; return the exit code."""
+    if not KATA.exists():
+        print(f"{KATA} is not there. Type: make setup", file=sys.stderr)
+        return 2
+    folder = Path(tempfile.mkdtemp(prefix="kata-demo-"))
+    stage = Stage(folder / "start", scenes=9)
+    stage.go_to("learner")
+    try:
+        play(stage)
+    except Unexpected as error:
+        print(f"\nThe demo stopped: {error}.", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+def play(stage: Stage) -> None:
+    """Play every scene, in order."""
+    stage.say(
+        "A learner's first session with Kata. Nobody is typing: each command is run for real, in a "
+        "temporary folder."
+    )
+
+    stage.scene("Begin", "A learner wants the exercises of unit 9.3. A folder is all they need.")
+    stage.type("kata start 9.3", shows=(f"edit {MASKS}", "kata check masks"))
+    stage.say("Which exercises are there, and what comes next? `kata` alone always says.")
+    stage.type("kata", shows=("0 of 2 passed", "next:  kata check masks"))
+
+    stage.scene("Check before writing anything", "A stub is not a mistake: nothing is marked wrong yet.")
+    stage.type(
+        "kata check", code=1, shows=("not started  9.3.1 masks", "not started  9.3.2 masked-attention")
+    )
+
+    stage.scene("A wrong mask", "The learner writes all five mask functions. One of them has a slip:")
+    wrong = _mutant("masks", "causal_shifted_late")
+    stage.save(MASKS, wrong, _function(wrong, "causal_mask"))
+    stage.type(
+        "kata check masks",
+        code=1,
+        shows=(
+            "9/10 points",
+            "first difference  mask[query 0, key 1]  got True  want False",
+            "yours at query i is the expected at query i + 1",
+            "repeat  kata check masks -k test_causal_values --seed 0",
+        ),
+    )
+    stage.say(
+        "It says which call it was, where the first difference lies, and draws both masks. Each `!` is a "
+        "key that a query must not see: every row is allowed one too many."
+    )
+    stage.type("kata hint masks", shows=("hint 1 of 3", "2 more hints left"))
+
+    stage.scene("The right mask", "The `+ 1` goes away.")
+    right = _reference("masks")
+    stage.save(MASKS, right, _function(right, "causal_mask"))
+    stage.type("kata check masks", shows=("10/10 points", "passed"))
+    stage.say("After a pass the reference is open, to compare with:")
+    stage.type("kata solution masks", shows=("def causal_mask",), lines=12)
+
+    stage.scene("A wrong attention", "The second kata. This attempt forgets to divide the scores by √d:")
+    wrong = _mutant("masked-attention", "unscaled")
+    stage.save(ATTENTION, wrong, _function(wrong, "scaled_dot_product_attention"))
+    stage.type(
+        "kata check masked-attention",
+        code=1,
+        shows=(
+            "called  scaled_dot_product_attention(query, key, value)",
+            "first difference  weights[",
+            "yours",
+            "skipped",
+        ),
+    )
+    stage.say(
+        "The picture is in per cent: large weights are too large, small ones too small, as a softmax of "
+        "unscaled scores makes them. Checks that build on this one are skipped."
+    )
+    stage.say("")
+    stage.say("The answer stays closed until it passes, unless the learner gives up:")
+    stage.type("kata solution masked-attention", code=2, shows=("has not passed yet", "--give-up"))
+
+    stage.scene("NaN", "With the scale mended, one trap is left: a query whose every key is masked.")
+    wrong = _mutant("masked-attention", "blind_query_nan")
+    stage.save(ATTENTION, wrong, _function(wrong, "scaled_dot_product_attention"))
+    stage.say("One check can be run alone; this one gets an all-masked row:")
+    stage.type(
+        "kata check masked-attention -k test_fully_masked",
+        code=1,
+        shows=("not finite  weights[", "values are NaN"),
+    )
+
+    stage.scene("Everything right", "Such a query gets zero weights now.")
+    right = _reference("masked-attention")
+    stage.save(ATTENTION, right, _function(right, "scaled_dot_product_attention"))
+    stage.type(
+        "kata check",
+        shows=("passed  9.3.1 masks  10/10", "passed  9.3.2 masked-attention  20/20", "2 of 2 passed"),
+    )
+    stage.type("kata", shows=("2 of 2 passed, 30/30 points",))
+
+    stage.scene("The same in a notebook", "Somebody else prefers notebooks.")
+    stage.go_to("notebooks")
+    notebook = MASKS.replace(".py", ".ipynb")
+    stage.type("kata start masks --notebook", shows=(f"edit {notebook}",))
+    scratch = "%matplotlib inline\n!nvidia-smi\nprint(causal_mask(4))\n1 / 0"
+    stage.save(
+        notebook, _filled(stage.folder / notebook, right=_reference("masks"), scratch=scratch), scratch
+    )
+    stage.say("Imports and definitions count. Magics, shell lines and a scratch cell that fails do not:")
+    stage.type("kata check -q", shows=("passed  9.3.1 masks  10/10",))
+
+    stage.scene("For programs", "`--json` prints one document and nothing else. Shortened here:")
+    document = json.loads(stage.type("kata check masks --json", quiet=True))
+    kata = document["katas"][0]
+    if (document["schema"], kata["status"], kata["score"], bool(kata["checks"])) != (1, "pass", 10.0, True):
+        raise Unexpected("`kata check masks --json` does not report a pass")
+    kata["checks"] = [kata["checks"][0], f"… {len(kata['checks']) - 1} more"]
+    kata["file"] = MASKS
+    stage.code(json.dumps(document, indent=2, ensure_ascii=False))
+
+    stage.say(f"{stage.commands} commands in {stage.seconds():.0f} s, each as it should be. Now you:")
+    for line in (
+        f"  alias kata={KATA}",
+        "  mkdir ~/kata && cd ~/kata && kata start 9.3",
+        "  kata watch masks                  checks again whenever you save",
+        "",
+        "  README.md            what this is, and how it works",
+        "  docs/learners.md     every command and every status",
+        "  docs/authors.md      write a kata of your own",
+    ):
+        print(line)
+
+
+def _reference(kata: str) -> str:
+    return (ANSWERS / kata / f"{kata.replace('-', '_')}.py").read_text(encoding="utf-8")
+
+
+def _mutant(kata: str, name: str) -> str:
+    """Return a catalogued wrong answer, without the docstring that gives it away."""
+    source = (ANSWERS / kata / "mutants" / f"{name}.py").read_text(encoding="utf-8")
+    docstring = ast.parse(source).body[0].end_lineno
+    return "\n".join(source.splitlines()[docstring:]).lstrip() + "\n"
+
+
+def _function(source: str, name: str) -> str:
+    """Return one top-level function as it is written."""
+    functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+    node = next(node for node in functions if node.name == name)
+    return "\n".join(source.splitlines()[node.lineno - 1 : node.end_lineno])
+
+
+def _filled(path: Path, right: str, scratch: str) -> str:
+    """Return the started notebook with an answer in its cells, and a scratch cell after them."""
+    import nbformat
+
+    from grader.workspace.notebook import split_source
+
+    library: Any = nbformat  # typed in parts only
+    notebook = library.read(path, as_version=4)
+    lead = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+    cells = [library.v4.new_code_cell(text) for text in (*split_source(right)[1], scratch)]
+    notebook.cells = lead + cells
+    return str(library.writes(notebook)) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

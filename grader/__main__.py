@@ -1,0 +1,7 @@
+"""Let `python -m grader` be `kata`, where no console script is installed."""
+
+from __future__ import annotations
+
+from grader.cli.main import main
+
+main()
