@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import os
@@ -90,6 +91,11 @@ class KataGroup(click.Group):
             context = error.ctx if isinstance(error, click.UsageError) else None
             report(error.format_message(), f"See: {context.command_path} --help" if context else None)
             return UsageError.exit_code
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+                return _internal_error(error)
+            report(f"the output cannot be written ({error.strerror}).", "Free some space, then try again.")
+            return INTERNAL_ERROR
         except Exception as error:
             return _internal_error(error)
 

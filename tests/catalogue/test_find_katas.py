@@ -69,6 +69,14 @@ def test_a_miss_is_a_usage_error_that_helps(catalogue: Catalogue, text: str, sai
     assert said in caught.value.message
 
 
+def test_a_whole_name_wins_over_being_the_beginning_of_another(pack: Path) -> None:
+    write_kata(pack / "3.10-adding", "3.10.2", "add")
+    write_kata(pack / "3.10-adding", "3.10.3", "adding-up")
+    catalogue = Catalogue((load_pack(pack),))
+    assert slugs(catalogue, "add") == ["add"]
+    assert slugs(catalogue, "adding") == ["add-all", "add", "adding-up"]
+
+
 def test_units_are_listed_by_number_across_packs(catalogue: Catalogue) -> None:
     assert [unit.number for unit in catalogue.units] == ["1.1", "3.9", "3.10"]
 

@@ -20,7 +20,7 @@ from click.testing import CliRunner, Result
 
 from grader.cli.main import COMMANDS, KataGroup, cli
 from grader.reports.model import KataReport
-from grader.reports.style import safe
+from grader.reports.style import console, safe
 from grader.workspace import PROGRESS_FILE, edit_progress, load_progress, record_check
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
@@ -188,6 +188,30 @@ def test_without_an_id_the_folder_says_which_kata(
     assert kata("hint").exit_code == 2
     monkeypatch.chdir(home / FOLDER)
     assert kata("hint").exit_code == 0
+
+
+def test_of_several_katas_the_folder_or_the_one_that_was_tried_is_meant(
+    kata: Kata, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(TINY, tmp_path / "two")
+    merge = tmp_path / "two" / "1.1-sorting" / "merge"
+    shutil.copytree(merge.with_name("insertion-sort"), merge)
+    (merge / "insertion_sort.py").rename(merge / "merge.py")
+    text = (merge / "kata.toml").read_text()
+    text = text.replace("1.1.1", "1.1.2").replace('module = "insertion_sort"', 'module = "merge"')
+    (merge / "kata.toml").write_text(text)
+    monkeypatch.setenv("KATA_PACKS", str(tmp_path / "two"))
+    kata("start", "1.1")
+    result = kata("hint")
+    assert result.exit_code == 2
+    assert "Several are in progress: insertion-sort, merge" in result.stderr
+    assert "next:  kata check insertion-sort" in kata().stdout
+    monkeypatch.chdir(home / "1.1-sorting" / "merge")
+    assert "next:  kata check merge" in kata().stdout
+    assert "1.1.2 merge, hint 1" in kata("hint").stderr
+    monkeypatch.chdir(home)
+    check(home, "fail", 1)
+    assert "1.1.1 insertion-sort, hint 1" in kata("hint").stderr
 
 
 def test_the_solution_stays_closed_until_a_pass(kata: Kata, home: Path) -> None:
@@ -369,6 +393,18 @@ def test_hostile_text_does_not_reach_the_terminal(
     assert "\x1b" not in kata("start", "\x1b[31mx").stderr
 
 
+def test_the_console_reads_no_markup_and_does_not_fold_at_80(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    line = "[red]1[/red] :smile: " + "x" * 100
+    console().print(line)
+    console(stderr=True).print("progress")
+    captured = capsys.readouterr()
+    assert captured.out == line + "\n"
+    assert captured.err == "progress\n"
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -491,11 +527,25 @@ def test_a_reader_that_goes_away_causes_no_noise(tmp_path: Path) -> None:
     assert done.returncode in (0, 141)
 
 
+PRINTING = """
+import click
+from grader.cli.main import KataGroup
+KataGroup.get_command = lambda *_: click.Command("list", callback=lambda: print("left in the buffer"))
+main()
+"""
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_output_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("program", "arguments"),
+    [(PROGRAM, ["list"]), (PROGRAM, ["list", "--json"]), (PROGRAM.replace("main()\n", PRINTING), ["list"])],
+)
+def test_output_that_cannot_be_written_is_an_error(
+    tmp_path: Path, program: str, arguments: list[str]
+) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, "list", "--json"],
+            [sys.executable, "-c", program, *arguments],
             cwd=tmp_path,
             env=environment(),
             stdout=full,
@@ -503,8 +553,8 @@ def test_output_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
             check=False,
         )
     assert done.returncode == 3
-    assert b"No space left" in done.stderr
-    assert b"Traceback" not in done.stderr
+    assert done.stderr.startswith(b"error: the output cannot be written (No space left on device)")
+    assert b"Exception" not in done.stderr
 
 
 def test_a_folder_that_was_deleted_is_named(home: Path, kata: Kata, monkeypatch: pytest.MonkeyPatch) -> None:
