@@ -114,11 +114,11 @@ def test_padding_pad_id(submission, draw):
 
 @check("tokens may be of any integer type", aspect="dtype", points=0.5)
 def test_padding_integer_types(submission, draw):
+    tokens = tokens_with_padding(draw, 0, batch=2, time=6)
+    wanted = submission.padding_mask(tokens)
     for dtype in (torch.int32, torch.int16, torch.uint8):
-        tokens = tokens_with_padding(draw, 0, batch=2, time=6).to(dtype)
-        mask = submission.padding_mask(tokens)
-        wanted = tokens.ne(0)[:, None, None, :]
-        expect(mask, f"mask of {dtype} tokens", axes="batch head query key", picture="mask").equals(wanted)
+        mask = submission.padding_mask(tokens.to(dtype))
+        expect(mask, f"mask of {dtype} tokens").same_as(wanted, name="that of int64 tokens")
 
 
 # --- combine_masks ---
@@ -130,7 +130,7 @@ def test_combine_counts(submission, draw):
     for count in (1, 2, 3):
         combined = submission.combine_masks(*masks[:count])
         wanted = torch.stack(masks[:count]).all(dim=0)
-        expect(combined, f"{count} combined", axes="query key", picture="mask").equals(wanted)
+        expect(combined, f"combination of {count}", axes="query key", picture="mask").equals(wanted)
 
 
 @check("masks of different shapes broadcast: [T, T] with [B, 1, 1, T]", aspect="masks", points=1)
@@ -202,11 +202,13 @@ def test_arguments_unchanged(submission, draw):
 
 @check("inputs that are not contiguous in memory give the same masks", aspect="arguments", points=0.5)
 def test_noncontiguous(submission, draw):
-    tokens = draw.noncontiguous(tokens_with_padding(draw, 0, batch=3, time=4))
-    wanted = tokens.ne(0)[:, None, None, :]
-    expect(submission.padding_mask(tokens), "padding mask", axes="batch head query key").equals(wanted)
-    mask = draw.noncontiguous(draw.mask(keep=0.5, query=4, key=6))
-    other = draw.mask(keep=0.5, query=4, key=6)
-    expect(submission.combine_masks(mask, other), "combined", axes="query key").equals(mask & other)
-    wanted = torch.zeros(mask.shape).masked_fill(~mask, -INF)
-    expect(submission.additive_mask(mask), "additive mask", axes="query key").equals(wanted)
+    same = "the result for a contiguous input"
+    tokens = tokens_with_padding(draw, 0, batch=3, time=4)
+    mask, other = draw.mask(keep=0.5, query=4, key=6), draw.mask(keep=0.5, query=4, key=6)
+    for function, name, given, rest in (
+        (submission.padding_mask, "padding mask", tokens, ()),
+        (submission.combine_masks, "combined mask", mask, (other,)),
+        (submission.additive_mask, "additive mask", mask, ()),
+    ):
+        wanted = function(given, *rest)
+        expect(function(draw.noncontiguous(given), *rest), name).same_as(wanted, name=same)

@@ -1,6 +1,6 @@
 """your projections always have a bias, whatever the bias argument says
 
-Fails: test_parameters
+Fails: test_without_bias
 """
 
 from __future__ import annotations

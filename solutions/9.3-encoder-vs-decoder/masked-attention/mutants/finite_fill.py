@@ -1,6 +1,6 @@
 """your mask adds -10000 instead of -inf: a large enough score gets past it
 
-Fails: test_large_scores
+Fails: test_large_forbidden_scores
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """your w_o keeps its bias when bias is False
 
-Fails: test_parameters
+Fails: test_without_bias
 """
 
 from __future__ import annotations

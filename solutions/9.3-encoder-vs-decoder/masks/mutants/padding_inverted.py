@@ -1,6 +1,6 @@
 """your padding mask is True where the padding is: True has to mean that the token is real
 
-Fails: test_padding_values, test_padding_pad_id, test_padding_integer_types
+Fails: test_padding_values, test_padding_pad_id, test_length_one
 """
 
 from __future__ import annotations
