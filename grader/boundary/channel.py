@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import select
 import time
-from typing import Any
+from typing import Any, NoReturn
 
 from grader.boundary import wire
 from grader.worker.launcher import PATIENCE_S, WorkerProcess
@@ -73,7 +73,7 @@ class Channel:
         self._dropped = 0
         return text
 
-    def violation(self, what: str) -> None:
+    def violation(self, what: str) -> NoReturn:
         """Kill a worker whose answer was well framed but makes no sense.
 
         Raises:
@@ -114,7 +114,6 @@ class Channel:
             return wire.decode_reply(head), payload
         except wire.ProtocolError as error:
             self._violation(str(error))
-            raise AssertionError from None
 
     def _read(self, size: int, deadline: float) -> bytearray:
         data = bytearray(size)
@@ -170,11 +169,11 @@ class Channel:
             if not self._drain():
                 return
 
-    def _died(self) -> None:
+    def _died(self) -> NoReturn:
         code = self.close(PATIENCE_S)
         raise WorkerDied(describe_exit(code))
 
-    def _violation(self, what: str) -> None:
+    def _violation(self, what: str) -> NoReturn:
         self.close()
         raise WorkerDied(f"broke off the conversation with the grader ({what})")
 

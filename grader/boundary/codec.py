@@ -7,12 +7,12 @@ list holds their index. What has no form here becomes a handle, kept by its owne
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
-from grader.boundary.wire import ALIGNMENT, MAX_TENSOR, MAX_TEXT, ProtocolError, TensorHead
+from grader.boundary.wire import ALIGNMENT, MAX_PAYLOAD, MAX_TENSOR, MAX_TEXT, ProtocolError, TensorHead
 
 LIST, TUPLE, DICT, TENSOR, HANDLE, DTYPE, DEVICE, SIZE, BIGINT, SLICE, COMPLEX, GENERATOR, ELLIPSIS = range(13)
 MAX_DEPTH = 32
@@ -68,18 +68,16 @@ class Encoder:
             return value
         if isinstance(value, torch.Tensor):
             return self._tensor(value, kind)
-        self._items += 1
-        if depth > MAX_DEPTH or self._items > MAX_ITEMS:
-            raise Unencodable("a value nested too deep, or with too many parts")
+        if depth > MAX_DEPTH:
+            raise Unencodable(f"a value nested too deep (more than {MAX_DEPTH} levels)")
         if kind is list:
             return [LIST, *self._all(value, depth)]
         if kind is torch.Size:
             return [SIZE, *self._all(value, depth)]
         if isinstance(value, tuple):
-            return [TUPLE, *self._all(tuple.__iter__(value), depth)]
+            return [TUPLE, *self._all(tuple(tuple.__iter__(value)), depth)]
         if isinstance(value, dict) and _is_plain_dict(kind):
-            pairs = [self.encode(part, depth + 1) for item in dict.items(value) for part in item]
-            return [DICT, *pairs]
+            return [DICT, *self._all([part for item in dict.items(value) for part in item], depth)]
         if kind is torch.dtype:
             return [DTYPE, str(value).removeprefix("torch.")]
         if kind is torch.device:
@@ -98,7 +96,10 @@ class Encoder:
             raise Unencodable(f"a value of type {kind.__module__}.{kind.__qualname__}")
         return [HANDLE, *found]
 
-    def _all(self, values: Any, depth: int) -> list[Any]:
+    def _all(self, values: Sequence[Any], depth: int) -> list[Any]:
+        self._items += len(values)
+        if self._items > MAX_ITEMS:
+            raise Unencodable(f"a value with too many parts (more than {MAX_ITEMS:,})")
         return [self.encode(value, depth + 1) for value in values]
 
     def _bigint(self, value: int) -> str:
@@ -117,6 +118,8 @@ class Encoder:
         self.buffers.append(buffer)
         self.sent.append(value)
         self._offset += head.nbytes + -head.nbytes % ALIGNMENT
+        if self._offset > MAX_PAYLOAD and not self._towards_worker:
+            raise Unencodable(f"tensors of more than {MAX_PAYLOAD >> 20} MB together")
         grad = None if self._towards_worker or not (value.is_leaf and value.requires_grad) else value.grad
         if grad is not None:
             head.grad = self._tensor(grad, torch.Tensor)[1]

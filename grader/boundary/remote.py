@@ -70,7 +70,7 @@ class RemoteSubmission:
 
     def forbidden_uses(self) -> list[str]:
         """Return which operators that the kata excludes were used so far."""
-        return self._session.forbidden_uses()
+        return cast(list[str], self._session.forbidden_uses())
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -118,7 +118,7 @@ class RemoteObject:
         """Return the handle, if it is one of the session's present worker."""
         if value._session is not session or value._generation != session.generation:
             raise WorkerDied("had ended already")
-        return value._number
+        return cast(int, value._number)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -179,7 +179,7 @@ class RemoteObject:
         session = self._session
 
         def perform() -> tuple[Any, list[torch.Tensor]]:
-            return session.call(RemoteObject.number(self, session), method, args, kwargs)
+            return cast(tuple[Any, list[torch.Tensor]], session.call(RemoteObject.number(self, session), method, args, kwargs))
 
         return recorded(perform, self._calls, session, self._root, CallRecord(label, signature, args, kwargs))
 
@@ -231,6 +231,6 @@ def _brief(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         return f"tensor{list(value.shape)}"
     if isinstance(value, RemoteObject):
-        return value._label
+        return cast(str, value._label)
     text = repr(value) if isinstance(value, str | int | float | bool | None | torch.dtype | torch.device) else type(value).__name__
     return text if len(text) <= 40 else text[:39] + "…"

@@ -17,6 +17,9 @@ from grader.boundary.source import Source
 from grader.worker.launcher import Launcher
 
 
+MAX_OBSERVED = 4096
+
+
 class SubmissionRaised(Exception):
     """The learner's code raised; everything in here is text that a worker sent."""
 
@@ -86,13 +89,14 @@ class Session:
         self.outcomes = Outcomes()
         self.isolation = "none"
         self.deadline = float("inf")
+        self.observed: list[Any] = []
+        """What the worker answered in this check, in order, for recognising a mistake; bounded."""
         self.generation = 0
         """Counts workers; a proxy of an earlier one is stale."""
         self._launcher = launcher
         self._channel: Channel | None = None
         self._release: list[int] = []
         self._ends = time.monotonic() + terms.submission_timeout_s
-        self._seed = 0
 
     def begin(self, seed: int, timeout_s: float | None = None) -> None:
         """Start a check: set its deadline, make sure that a worker is there, seed it.
@@ -103,7 +107,7 @@ class Session:
         now = time.monotonic()
         if now >= self._ends:
             raise BudgetSpent
-        self._seed = seed
+        self.observed.clear()
         self.deadline = min(now + (timeout_s or self.terms.check_timeout_s), self._ends)
         if self._channel is None or not self._channel.alive:
             self._start()
@@ -156,7 +160,7 @@ class Session:
         reply, payload = self._ask(request, encoder.buffers)
         done = self._checked(reply, payload)
         decoder = self._decoder(done, payload)
-        value = self._decode(decoder, done.value)
+        value = self._observe(self._decode(decoder, done.value))
         self._advance(encoder.generators, decoder, done.generators)
         if done.graph is not None and grad:
             inputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
@@ -217,12 +221,18 @@ class Session:
 
     def _value(self, reply: wire.AnyReply, payload: bytearray) -> Any:
         done = self._checked(reply, payload)
-        return self._decode(self._decoder(done, payload), done.value)
+        return self._observe(self._decode(self._decoder(done, payload), done.value))
+
+    def _observe(self, value: Any) -> Any:
+        if len(self.observed) < MAX_OBSERVED:
+            self.observed.append(value)
+        return value
 
     def _checked(self, reply: wire.AnyReply, payload: bytearray) -> wire.Done:
         if isinstance(reply, wire.Done):
             return reply
         if isinstance(reply, wire.Raised):
+            self._observe(f"raised {reply.type}")
             raise SubmissionRaised(reply)
         if isinstance(reply, wire.Unsendable):
             raise SubmissionUnsendable(reply.reason)
@@ -254,7 +264,6 @@ class Session:
     def _violation(self, what: str) -> NoReturn:
         assert self._channel is not None
         self._channel.violation(what)
-        raise AssertionError
 
     def _handle(self, value: Any) -> tuple[int, str, str] | None:
         from grader.boundary.remote import RemoteObject
@@ -268,7 +277,7 @@ class _Crossing(torch.autograd.Function):
     """The autograd node on the grader's side of a call: backward goes over and comes back."""
 
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         ctx: Any, session: Session, graph: Graph, outputs: list[torch.Tensor], anchor: torch.Tensor, *inputs: torch.Tensor
     ) -> tuple[torch.Tensor, ...]:
         ctx.session, ctx.graph = session, graph
@@ -277,8 +286,8 @@ class _Crossing(torch.autograd.Function):
         return tuple(outputs)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
-    def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[Any, ...]:  # type: ignore[override]
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[Any, ...]:
         gradients = ctx.session.backward(ctx.graph.number, list(cotangents))
         expected = ctx.inputs
         if len(gradients) != len(expected) or any(

@@ -62,6 +62,21 @@ class Kata:
         return self.folder / "hints.md"
 
     @property
+    def fingerprints(self) -> Path:
+        """What catalogued mistakes leave behind, so that they are recognised where no mutant is."""
+        return self.folder / "fingerprints.json"
+
+    @property
+    def reflections(self) -> Path:
+        """Questions with model answers, shown after a pass; a kata may have none."""
+        return self.folder / "reflect.md"
+
+    @property
+    def demo(self) -> Path:
+        """What `kata demo` runs; a kata may have none."""
+        return self.folder / "demo.py"
+
+    @property
     def solution_folder(self) -> Path | None:
         """Where the reference and its companions live; None when this install has none for the kata."""
         solutions = self.unit.pack.solutions

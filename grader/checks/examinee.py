@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import torch
@@ -17,8 +18,16 @@ class Examinee(Protocol):
 
     calls: Calls
     submission: Any
-    isolation: str
-    outcomes: Outcomes
+
+    @property
+    def isolation(self) -> str:
+        """How far the submission is confined."""
+        ...
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """What became of its calls."""
+        ...
 
     def begin(self, seed: int) -> None:
         """Start a check: clock, seeds, a live worker."""
@@ -26,6 +35,10 @@ class Examinee(Protocol):
 
     def take_output(self) -> str:
         """Return what was printed during the check."""
+        ...
+
+    def observed(self) -> Sequence[Any]:
+        """Return what it answered during the check, for recognising a mistake."""
         ...
 
 
@@ -57,6 +70,10 @@ class RemoteExaminee:
         """Return what was printed during the check."""
         return self._session.take_output()
 
+    def observed(self) -> Sequence[Any]:
+        """Return what it answered during the check, for recognising a mistake."""
+        return self._session.observed
+
 
 class LocalExaminee:
     """A submission in this process: for a debugger, never for marks."""
@@ -77,3 +94,7 @@ class LocalExaminee:
     def take_output(self) -> str:
         """Return nothing: what is printed has gone to the terminal."""
         return ""
+
+    def observed(self) -> Sequence[Any]:
+        """Return nothing: in a debugger nobody needs to be told."""
+        return ()

@@ -71,8 +71,8 @@ def oracle(
     - products rounded to tf32, float16 or bfloat16 on the way are off by 577 at least, by 1 500 in the
       mildest hundredth: they always fail. Only a single number, such as a loss, can be right by luck.
 
-    In float16 and bfloat16 the former are off by 5 at most forward, so K = 8 there; backward by 20, and by far
-    more where a relu flips, so gradients are better compared in float32. Where inputs are so extreme that
+    In float16 and bfloat16 the former are off by 5 at most forward, so K = 8 there; backward by 20, and by
+    far more where a relu flips, so gradients are better compared in float32. Where inputs are so extreme that
     right formulas differ more (softmax of scores in the thousands: 227), pass those formulas as `also`: the
     worst of them is the yardstick.
     """

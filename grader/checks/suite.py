@@ -10,7 +10,7 @@ import tempfile
 import time
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -28,11 +28,14 @@ from grader.catalogue import Kata
 from grader.checks.examinee import Examinee, LocalExaminee, RemoteExaminee
 from grader.checks.outcome import Outcome, describe_raised, judge
 from grader.checks.plugin import KataPlugin, Situation, check_seed, collect, info_of
+from grader.checks.recognise import SEED, Fingerprints, Mark, fingerprint
 from grader.errors import PackError
 from grader.reports.model import CheckReport, Isolation, KataReport, KataStatus
 from grader.worker.launcher import Launcher
 
 T = TypeVar("T")
+RECOGNISED = 6
+"""Failed checks that are run again to recognise a mistake, when the run had another seed."""
 Progress = Callable[[CheckReport], None]
 
 
@@ -74,7 +77,7 @@ class Suite:
                 report = self._unloaded(broken[0], broken[1], file, options)
             else:
                 printed = session.take_output() or None
-                report = self._examine(examinee, source, options, progress)
+                report = self._examine(examinee, source, options, progress)[0]
                 report.output = printed
             report.isolation = _isolation(session.isolation)
         finally:
@@ -90,7 +93,19 @@ class Suite:
             return self._unloaded(error.status, error.message, file, options)  # type: ignore[arg-type]
         calls = Calls()
         with load_local(source, self.terms, calls) as submission:
-            return self._examine(LocalExaminee(submission), source, options, None, debug=interactive)
+            return self._examine(LocalExaminee(submission), source, options, None, debug=interactive)[0]
+
+    def marks(self, file: Path, launcher: Launcher) -> dict[str, list[Mark]]:
+        """Return what a wrong answer leaves behind in each check that it fails, at the seed of fingerprints."""
+        source = read_source(file)
+        session = Session(launcher, source, self.terms)
+        options = Options(seed=SEED)
+        try:
+            if (broken := self._load(session, options)) is not None:
+                raise PackError(f"{file}: {broken[1]}")
+            return self._examine(RemoteExaminee(session), source, options, None)[1]
+        finally:
+            session.close()
 
     @cached_property
     def terms(self) -> Terms:
@@ -106,6 +121,11 @@ class Suite:
             forbid=kata.policy.forbid,
             advice=kata.policy.say,
         )
+
+    @cached_property
+    def fingerprints(self) -> Fingerprints:
+        """What the kata's catalogued mistakes leave behind."""
+        return Fingerprints.load(self.kata.fingerprints)
 
     def max_score(self) -> float:
         """The points of the collected checks."""
@@ -134,9 +154,10 @@ class Suite:
         progress: Progress | None,
         *,
         debug: bool = False,
-    ) -> KataReport:
+    ) -> tuple[KataReport, dict[str, list[Mark]]]:
         ended: dict[str, CheckReport] = {}
         checks: list[CheckReport] = []
+        marks: dict[str, list[Mark]] = {}
         lost = 0.0
         for item in self._items:
             report, outcome = self._one(item, examinee, source, options, ended, debug)
@@ -144,17 +165,24 @@ class Suite:
             checks.append(report)
             if outcome.machine:
                 lost += report.max_points
+            if report.status in ("fail", "error"):
+                marks[report.id] = fingerprint(examinee.observed())
             if progress is not None:
                 progress(report)
             if options.fail_fast and report.status not in ("pass", "skipped"):
                 break
         selected = [info_of(item).points for item in self._items]
+        if marks and not debug:
+            if options.seed != SEED:
+                marks = self._marks_again(marks, examinee, source, options)
+            for check, sentence in self.fingerprints.recognise(marks).items():
+                ended[check].misconception = sentence
         report_of_kata = self._report(examinee, source.path, options)
         report_of_kata.checks = checks
         report_of_kata.score = sum(check.points for check in checks)
         report_of_kata.max_score = sum(selected) - lost
         report_of_kata.status = self._status(examinee, checks, len(self._items))
-        return report_of_kata
+        return report_of_kata, marks
 
     def _one(
         self,
@@ -179,18 +207,7 @@ class Suite:
         if wanting is not None:
             outcome = Outcome("skipped", [f"skipped: it needs “{wanting.name}” to hold first"])
         else:
-            timeout = options.timeout_s or self.terms.check_timeout_s
-            situation = Situation(
-                examinee,
-                options.seed,
-                torch.device(options.device),
-                source.path.name,
-                self.kata.signatures(),
-                self._reference,
-                timeout,
-                debug,
-            )
-            outcome = self._guarded(item, examinee, situation, options)
+            outcome = self._guarded(item, examinee, source, options, debug)
             report.output = examinee.take_output() or None
         if outcome.pack_fault:
             raise PackError(f"{item.path}: {item.name} is broken.\n{outcome.message}")
@@ -204,10 +221,21 @@ class Suite:
         self,
         item: pytest.Item,
         examinee: Examinee,
-        situation: Situation,
+        source: Source,
         options: Options,
+        debug: bool = False,
     ) -> Outcome:
         """Run one check; a worker that died in an earlier one is replaced first."""
+        situation = Situation(
+            examinee,
+            options.seed,
+            torch.device(options.device),
+            source.path.name,
+            self.kata.signatures(),
+            self._reference,
+            options.timeout_s or self.terms.check_timeout_s,
+            debug,
+        )
         try:
             examinee.begin(check_seed(options.seed, item.name))
         except WorkerTimeout as error:
@@ -215,6 +243,20 @@ class Suite:
         except (WorkerDied, SubmissionRaised) as error:
             return Outcome("error", [f"the submission did not load again: {error}"])
         return self._plugin.run(item, situation)
+
+    def _marks_again(
+        self, failed: dict[str, list[Mark]], examinee: Examinee, source: Source, options: Options
+    ) -> dict[str, list[Mark]]:
+        """Run the failed checks at the seed of the fingerprints; those that pass there say nothing."""
+        marks: dict[str, list[Mark]] = {}
+        there = replace(options, seed=SEED)
+        for item in self._items:
+            if item.name in failed and len(marks) < RECOGNISED:
+                outcome = self._guarded(item, examinee, source, there)
+                examinee.take_output()
+                if outcome.status in ("fail", "error"):
+                    marks[item.name] = fingerprint(examinee.observed())
+        return marks
 
     def _status(self, examinee: Examinee, checks: list[CheckReport], selected: int) -> KataStatus:
         if len(checks) == selected and all(check.status in ("pass", "skipped") for check in checks):

@@ -58,7 +58,7 @@ class Worker:
             reply.id = request.id
             sys.stdout.flush()
             sys.stderr.flush()
-            self._send(wire.pack(reply, buffers))
+            self._send(_packed(reply, buffers))
 
     def greet(self, isolation: str) -> None:
         """Say that the worker is ready and how far it is confined."""
@@ -237,6 +237,13 @@ class Worker:
 
     def _is_own(self, file: str) -> bool:
         return os.path.dirname(file) == self._folder or ".ipynb, cell " in file
+
+
+def _packed(reply: wire.Reply, buffers: list[Any]) -> list[Any]:
+    try:
+        return wire.pack(reply, buffers)
+    except ValueError as error:
+        return wire.pack(wire.Unsendable(id=reply.id, reason=str(error)), [])
 
 
 def _set(owner: Any, name: str, value: Any) -> None:
