@@ -1,0 +1,1 @@
+"""The boundary: frames, values, and the proxy a check sees as the learner's module."""

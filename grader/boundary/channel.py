@@ -47,7 +47,9 @@ class Channel:
             self._violation("it did not greet")
         return reply.isolation
 
-    def ask(self, request: wire.Request, buffers: list[Any], deadline: float) -> tuple[wire.AnyReply, bytearray]:
+    def ask(
+        self, request: wire.Request, buffers: list[Any], deadline: float
+    ) -> tuple[wire.AnyReply, bytearray]:
         """Send a request and return the answer with its payload.
 
         Raises:
@@ -184,6 +186,13 @@ def describe_exit(code: int | None) -> str:
         return "closed its connection to the grader"
     if code >= 0:
         return f"ended the whole process (exit code {code}; os._exit or a crash handler does this)"
-    names = {4: "illegal instruction", 6: "abort", 7: "bus error", 8: "arithmetic error", 9: "killed", 11: "segmentation fault"}
+    names = {
+        4: "illegal instruction",
+        6: "abort",
+        7: "bus error",
+        8: "arithmetic error",
+        9: "killed",
+        11: "segmentation fault",
+    }
     extra = "; often out of memory" if code == -9 else ""
     return f"crashed the interpreter ({names.get(-code, 'signal')}, signal {-code}{extra})"

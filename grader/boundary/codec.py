@@ -14,12 +14,16 @@ import torch
 
 from grader.boundary.wire import ALIGNMENT, MAX_PAYLOAD, MAX_TENSOR, MAX_TEXT, ProtocolError, TensorHead
 
-LIST, TUPLE, DICT, TENSOR, HANDLE, DTYPE, DEVICE, SIZE, BIGINT, SLICE, COMPLEX, GENERATOR, ELLIPSIS = range(13)
+LIST, TUPLE, DICT, TENSOR, HANDLE, DTYPE, DEVICE, SIZE, BIGINT, SLICE, COMPLEX, GENERATOR, ELLIPSIS = range(
+    13
+)
 MAX_DEPTH = 32
 MAX_ITEMS = 200_000
 
 DTYPES: dict[str, torch.dtype] = {
-    str(value).removeprefix("torch."): value for value in vars(torch).values() if isinstance(value, torch.dtype)
+    str(value).removeprefix("torch."): value
+    for value in vars(torch).values()
+    if isinstance(value, torch.dtype)
 }
 
 
@@ -126,15 +130,19 @@ class Encoder:
         return [TENSOR, index]
 
     def _describe(self, value: torch.Tensor, kind: type) -> tuple[TensorHead, Any]:
-        if value.layout != torch.strided or value.is_quantized or value.is_nested or value.device.type == "meta":
+        if (
+            value.layout != torch.strided
+            or value.is_quantized
+            or value.is_nested
+            or value.device.type == "meta"
+        ):
             form = "meta" if value.device.type == "meta" else str(value.layout)
             raise Unencodable(f"a tensor without ordinary values ({form}); return a dense tensor")
         shape = list(value.shape)
         nbytes = value.numel() * value.element_size()
         if nbytes > self._limit:
-            raise Unencodable(
-                f"a tensor of shape {shape}, {nbytes / 2**20:,.0f} MB; at most {self._limit / 2**20:,.0f} MB is read back"
-            )
+            size, limit = nbytes / 2**20, self._limit / 2**20
+            raise Unencodable(f"a tensor of shape {shape}, {size:,.0f} MB; at most {limit:,.0f} MB is read back")
         plain = value.detach() if kind is torch.Tensor else value.detach().as_subclass(torch.Tensor)
         plain = plain.resolve_conj().resolve_neg()
         strides: list[int] | None = None
@@ -196,7 +204,15 @@ class Decoder:
             raise ProtocolError("a value without a code")
         try:
             return self._decode(code, rest, depth)
-        except (TypeError, ValueError, KeyError, IndexError, RuntimeError, OverflowError, RecursionError) as error:
+        except (
+            TypeError,
+            ValueError,
+            KeyError,
+            IndexError,
+            RuntimeError,
+            OverflowError,
+            RecursionError,
+        ) as error:
             raise ProtocolError(f"a value that cannot be read: {str(error)[:200]}") from None
 
     def _decode(self, code: int, rest: list[Any], depth: int) -> Any:
@@ -266,10 +282,8 @@ class Decoder:
             if dtype == torch.bool and not self._trusted:
                 flat = flat != 0  # a byte of 2 in a bool tensor would be neither true nor false
             result = (flat.clone() if self._trusted else flat).view(dtype)
-            if head.strides is None:
-                result = result.reshape(head.shape)
-            else:
-                result = result.as_strided(head.shape, head.strides)
+            shape, strides = head.shape, head.strides
+            result = result.reshape(shape) if strides is None else result.as_strided(shape, strides)
         result = _place(result, head.device)
         if head.requires_grad and (dtype.is_floating_point or dtype.is_complex):
             result.requires_grad_()
@@ -282,7 +296,11 @@ def _place(tensor: torch.Tensor, device: str) -> torch.Tensor:
     if device == "cpu":
         return tensor
     wanted = torch.device(device)
-    if wanted.type == "cuda" and torch.cuda.is_available() and (wanted.index or 0) < torch.cuda.device_count():
+    if (
+        wanted.type == "cuda"
+        and torch.cuda.is_available()
+        and (wanted.index or 0) < torch.cuda.device_count()
+    ):
         return tensor.to(wanted)
     raise ProtocolError(f"a tensor on {device[:20]}, which is not here")
 

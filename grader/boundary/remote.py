@@ -97,7 +97,17 @@ class RemoteSubmission:
 class RemoteObject:
     """A function, class, module or any other object that stays in the worker."""
 
-    __slots__ = ("__weakref__", "_calls", "_generation", "_kind", "_label", "_number", "_root", "_session", "kata_type")
+    __slots__ = (
+        "__weakref__",
+        "_calls",
+        "_generation",
+        "_kind",
+        "_label",
+        "_number",
+        "_root",
+        "_session",
+        "kata_type",
+    )
 
     kata_type: str
     """The dotted name of its type, as the worker tells it."""
@@ -136,10 +146,13 @@ class RemoteObject:
         self._session.set(RemoteObject.number(self, self._session), name, value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it in the worker; a class gives a proxy of the new object."""
         signature = self._label if self._kind in ("function", "class") else f"{self._root}.forward"
         result = self._run(None, args, kwargs, self._label, signature)
         if isinstance(result, RemoteObject) and self._kind == "class":
-            arguments = [_brief(value) for value in args] + [f"{key}={_brief(value)}" for key, value in kwargs.items()]
+            arguments = [_brief(value) for value in args] + [
+                f"{key}={_brief(value)}" for key, value in kwargs.items()
+            ]
             result._name(f"{self._label}({', '.join(arguments)})", self._root, self._calls)
         return result
 
@@ -148,7 +161,9 @@ class RemoteObject:
         return value if isinstance(value, int) else 0
 
     def __getitem__(self, key: Any) -> Any:
-        return self._adopt(self._run("__getitem__", (key,), {}, f"{self._label}[...]", ""), f"[{_brief(key)}]")
+        return self._adopt(
+            self._run("__getitem__", (key,), {}, f"{self._label}[...]", ""), f"[{_brief(key)}]"
+        )
 
     def __iter__(self) -> Iterator[Any]:
         values = self._run("__iter__", (), {}, f"iter({self._label})", "")
@@ -179,7 +194,10 @@ class RemoteObject:
         session = self._session
 
         def perform() -> tuple[Any, list[torch.Tensor]]:
-            return cast(tuple[Any, list[torch.Tensor]], session.call(RemoteObject.number(self, session), method, args, kwargs))
+            return cast(
+                tuple[Any, list[torch.Tensor]],
+                session.call(RemoteObject.number(self, session), method, args, kwargs),
+            )
 
         return recorded(perform, self._calls, session, self._root, CallRecord(label, signature, args, kwargs))
 
@@ -232,5 +250,9 @@ def _brief(value: Any) -> str:
         return f"tensor{list(value.shape)}"
     if isinstance(value, RemoteObject):
         return cast(str, value._label)
-    text = repr(value) if isinstance(value, str | int | float | bool | None | torch.dtype | torch.device) else type(value).__name__
+    text = (
+        repr(value)
+        if isinstance(value, str | int | float | bool | None | torch.dtype | torch.device)
+        else type(value).__name__
+    )
     return text if len(text) <= 40 else text[:39] + "…"

@@ -16,7 +16,6 @@ from grader.boundary.codec import Decoder, Encoder
 from grader.boundary.source import Source
 from grader.worker.launcher import Launcher
 
-
 MAX_OBSERVED = 4096
 
 
@@ -174,7 +173,9 @@ class Session:
         data = encoder.encode(cotangents)
         request = wire.Backward(graph=graph, cotangents=data, tensors=encoder.tensors)
         value = self._value(*self._ask(request, encoder.buffers))
-        if not isinstance(value, list) or not all(part is None or isinstance(part, torch.Tensor) for part in value):
+        if not isinstance(value, list) or not all(
+            part is None or isinstance(part, torch.Tensor) for part in value
+        ):
             self._violation("its gradients are none")
         return value
 
@@ -189,7 +190,11 @@ class Session:
         self.generation += 1
         self._release.clear()
         terms = self.terms
-        read: Iterable[Path] = (self.source.path.parent, *terms.read, *((terms.given,) if terms.given else ()))
+        read: Iterable[Path] = (
+            self.source.path.parent,
+            *terms.read,
+            *((terms.given,) if terms.given else ()),
+        )
         process = self._launcher.launch(read, terms.memory_bytes)
         self._channel = Channel(process)
         self.isolation = self._channel.hello(max(self.deadline, time.monotonic() + 30))
@@ -278,7 +283,12 @@ class _Crossing(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, session: Session, graph: Graph, outputs: list[torch.Tensor], anchor: torch.Tensor, *inputs: torch.Tensor
+        ctx: Any,
+        session: Session,
+        graph: Graph,
+        outputs: list[torch.Tensor],
+        anchor: torch.Tensor,
+        *inputs: torch.Tensor,
     ) -> tuple[torch.Tensor, ...]:
         ctx.session, ctx.graph = session, graph
         ctx.set_materialize_grads(False)

@@ -65,5 +65,7 @@ def read_source(path: Path) -> Source:
         raise Unreadable("error", f"{path.name} is empty.")
     if b"\0" in data and path.suffix != ".ipynb":
         line = data[: data.index(b"\0")].count(b"\n") + 1
-        raise Unreadable("error", f"{path.name} holds NUL bytes (the first in line {line}): it is no Python source.")
+        raise Unreadable(
+            "error", f"{path.name} holds NUL bytes (the first in line {line}): it is no Python source."
+        )
     return Source(path, data)

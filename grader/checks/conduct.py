@@ -28,7 +28,9 @@ def expect_raises(name: str, what: str) -> Iterator[None]:
         if error.not_written and name != "NotImplementedError":
             raise
         if name not in error.type_names:
-            fail(f"raised {error.type_name}; want {name}: {what}", f"  {clean(error.message)}", stage="raises")
+            fail(
+                f"raised {error.type_name}; want {name}: {what}", f"  {clean(error.message)}", stage="raises"
+            )
     except (KataError, CheckFailure):
         raise
     except Exception as error:  # in one process the learner's exception arrives as it is
@@ -59,7 +61,11 @@ def expect_from_scratch(submission: Any) -> None:
     __tracebackhide__ = True
     used = submission.forbidden_uses()
     if used:
-        fail(f"used {', '.join(clean(name, 80) for name in used[:3])}", f"  {submission.policy_advice}", stage="policy")
+        fail(
+            f"used {', '.join(clean(name, 80) for name in used[:3])}",
+            f"  {submission.policy_advice}",
+            stage="policy",
+        )
 
 
 def _is_any(value: Any, tensors: tuple[Any, ...]) -> bool:

@@ -42,7 +42,9 @@ class Outcome:
 Signatures = Mapping[str, Sequence[str]]
 
 
-def judge(error: BaseException | None, calls: Calls, signatures: Signatures, file: str, timeout_s: float) -> Outcome:
+def judge(
+    error: BaseException | None, calls: Calls, signatures: Signatures, file: str, timeout_s: float
+) -> Outcome:
     """Return the outcome of a check that raised `error`, or did not."""
     if error is None:
         return Outcome("pass")
@@ -65,7 +67,11 @@ def judge(error: BaseException | None, calls: Calls, signatures: Signatures, fil
         return Outcome("timeout", ["not run: the time for this whole submission is spent"])
     if isinstance(error, WorkerTimeout):
         return Outcome(
-            "timeout", [*called, f"no answer within {timeout_s:g} s, so it was stopped: is there a loop that never ends?"]
+            "timeout",
+            [
+                *called,
+                f"no answer within {timeout_s:g} s, so it was stopped: is there a loop that never ends?",
+            ],
         )
     if isinstance(error, WorkerDied):
         return Outcome("error", [*called, f"your code {clean(error.how)}"])

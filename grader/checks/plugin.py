@@ -176,12 +176,33 @@ def collect(
     if plugin.broken:
         raise PackError(f"The checks cannot be collected.\n{plugin.broken[0]}")
     if code == pytest.ExitCode.USAGE_ERROR:
-        raise PackError("pytest refused to collect the checks.", "Is -k a valid expression, such as 'future and not shape'?")
+        raise PackError(
+            "pytest refused to collect the checks.",
+            "Is -k a valid expression, such as 'future and not shape'?",
+        )
 
 
 _UNUSED = (
-    *("terminal", "capture", "logging", "cacheprovider", "junitxml", "pastebin", "doctest", "debugging", "nose"),
-    *("faulthandler", "unraisableexception", "threadexception", "warnings", "stepwise", "setuponly", "setupplan"),
+    *(
+        "terminal",
+        "capture",
+        "logging",
+        "cacheprovider",
+        "junitxml",
+        "pastebin",
+        "doctest",
+        "debugging",
+        "nose",
+    ),
+    *(
+        "faulthandler",
+        "unraisableexception",
+        "threadexception",
+        "warnings",
+        "stepwise",
+        "setuponly",
+        "setupplan",
+    ),
     *("unittest", "monkeypatch", "recwarn", "tmpdir", "legacypath", "subtests", "reports"),
 )
 """Plugins of pytest that a check has no use for; each costs time on every check."""
@@ -195,8 +216,14 @@ def _debug(item: pytest.Item, trace: types.TracebackType | None, outcome: Outcom
         frames.append(trace)
         trace = trace.tb_next
     engine = str(Path(__file__).parents[1])
-    wanted = [frame for frame in frames if not frame.tb_frame.f_code.co_filename.startswith((engine, pytest.__path__[0]))]
-    for frame in reversed([f for f in wanted if "_pytest" not in f.tb_frame.f_code.co_filename] or frames[-1:]):
+    wanted = [
+        frame
+        for frame in frames
+        if not frame.tb_frame.f_code.co_filename.startswith((engine, pytest.__path__[0]))
+    ]
+    for frame in reversed(
+        [f for f in wanted if "_pytest" not in f.tb_frame.f_code.co_filename] or frames[-1:]
+    ):
         frame.tb_next = None
         pdb.post_mortem(frame)
         return

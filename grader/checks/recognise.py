@@ -66,7 +66,8 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
                 f"        {_json(check)}: {_json(marks)}" for check, marks in sorted(mutant.checks.items())
             )
             lines.append(
-                f'    {_json(name)}: {{\n      "say": {_json(mutant.say)},\n      "checks": {{\n{checks}\n      }}\n    }}'
+                f'    {_json(name)}: {{\n      "say": {_json(mutant.say)},\n'
+                f'      "checks": {{\n{checks}\n      }}\n    }}'
             )
         body = ",\n".join(lines)
         return f'{{\n  "schema": {self.schema},\n  "seed": {self.seed},\n  "mutants": {{\n{body}\n  }}\n}}\n'.encode()
@@ -91,7 +92,9 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
                 found[check] = self.mutants[chosen[0]].say
         return found
 
-    def _fit(self, name: str, failures: Mapping[str, list[Mark]], explained: Mapping[str, int]) -> tuple[int, int]:
+    def _fit(
+        self, name: str, failures: Mapping[str, list[Mark]], explained: Mapping[str, int]
+    ) -> tuple[int, int]:
         unexplained = sum(check not in failures for check in self.mutants[name].checks)
         return explained[name], -unexplained
 
@@ -104,7 +107,11 @@ def fingerprint(observed: Sequence[Any]) -> list[Mark]:
 
 def same(one: Sequence[Mark] | None, other: Sequence[Mark]) -> bool:
     """Return whether two fingerprints are equal up to rounding."""
-    return one is not None and len(one) == len(other) and all(_equal(a, b) for a, b in zip(one, other, strict=True))
+    return (
+        one is not None
+        and len(one) == len(other)
+        and all(_equal(a, b) for a, b in zip(one, other, strict=True))
+    )
 
 
 def _mark(value: Any, depth: int = 0) -> Mark:
@@ -160,7 +167,9 @@ def _equal(one: Any, other: Any, rounding: float = 3e-5) -> bool:
                 return False
             rounding = _ROUNDING.get(getattr(torch, one["dtype"], None), 1e-9)  # type: ignore[arg-type]
             size = max(abs(one["p"][-1]), abs(other["p"][-1]))
-            close = all(abs(a - b) <= rounding * size + 1e-12 for a, b in zip(one["p"], other["p"], strict=True))
+            close = all(
+                abs(a - b) <= rounding * size + 1e-12 for a, b in zip(one["p"], other["p"], strict=True)
+            )
             return close and _equal(one.get("odd"), other.get("odd"))
         return all(_equal(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):

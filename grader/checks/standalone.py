@@ -1,6 +1,6 @@
 """Checks under plain pytest, with the submission in the same process: for authors at work, never for marks.
 
-    pytest -p grader.checks.standalone --submission path/to/masks.py katas/9.3-encoder-vs-decoder/masks/checks.py
+pytest -p grader.checks.standalone --submission path/to/masks.py katas/9.3-encoder-vs-decoder/masks/checks.py
 """
 
 from __future__ import annotations

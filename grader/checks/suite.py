@@ -141,7 +141,10 @@ class Suite:
             lines = describe_raised(error)
             return "error", "\n".join([f"{name} does not load.", *lines])
         except WorkerTimeout:
-            return "timeout", f"{name} did not finish loading within {timeout:g} s: what does it do at import?"
+            return (
+                "timeout",
+                f"{name} did not finish loading within {timeout:g} s: what does it do at import?",
+            )
         except WorkerDied as error:
             return "error", f"{name} does not load: while it was imported, it {error.how}."
         return None
@@ -203,7 +206,9 @@ class Suite:
             points=0.0,
             max_points=info.points,
         )
-        wanting = next((ended[need] for need in info.needs if need in ended and ended[need].status != "pass"), None)
+        wanting = next(
+            (ended[need] for need in info.needs if need in ended and ended[need].status != "pass"), None
+        )
         if wanting is not None:
             outcome = Outcome("skipped", [f"skipped: it needs “{wanting.name}” to hold first"])
         else:
@@ -260,7 +265,10 @@ class Suite:
 
     def _status(self, examinee: Examinee, checks: list[CheckReport], selected: int) -> KataStatus:
         if len(checks) == selected and all(check.status in ("pass", "skipped") for check in checks):
-            machine_only = all(check.status == "pass" or not (check.message or "").startswith("skipped: it needs") for check in checks)
+            machine_only = all(
+                check.status == "pass" or not (check.message or "").startswith("skipped: it needs")
+                for check in checks
+            )
             if machine_only:
                 return "pass"
         outcomes = examinee.outcomes
@@ -311,7 +319,9 @@ class Suite:
     def _reference(self) -> types.ModuleType:
         solution = self.kata.solution
         if solution is None:
-            raise PackError(f"{self.kata.slug}: there is no reference in this install, and a check asks for one.")
+            raise PackError(
+                f"{self.kata.slug}: there is no reference in this install, and a check asks for one."
+            )
         return _load_trusted(solution)
 
 
@@ -345,9 +355,7 @@ def with_suites(
         by_kata: dict[str, list[pytest.Item]] = {kata.slug: [] for kata in katas}
         for item in items:
             by_kata[files[item.path].slug].append(item)
-        results.append(
-            body({kata.slug: Suite(kata, plugin, by_kata[kata.slug]) for kata in katas})
-        )
+        results.append(body({kata.slug: Suite(kata, plugin, by_kata[kata.slug]) for kata in katas}))
 
     collect(list(files), run, keyword)
     if not results:

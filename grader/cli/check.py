@@ -41,14 +41,32 @@ class Request:
 
 @click.command(short_help="Check what this folder holds, or one unit, kata, file or folder.")
 @click.argument("what", metavar="[ID|PATH]", required=False, shell_complete=complete_id)
-@click.option("-k", "keyword", metavar="EXPR", help="Only checks whose name or title matches, e.g. -k 'future and not shape'.")
+@click.option(
+    "-k",
+    "keyword",
+    metavar="EXPR",
+    help="Only checks whose name or title matches, e.g. -k 'future and not shape'.",
+)
 @click.option("-x", "fail_fast", is_flag=True, help="Stop a kata at its first failing check.")
 @click.option("-v", "verbose", is_flag=True, help="Every kata and every failure in full.")
 @click.option("-q", "quiet", is_flag=True, help="One line a kata.")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Where random inputs begin.")
-@click.option("--timeout", type=click.FloatRange(0.1, 3600), metavar="SECONDS", help="For one check; the kata says otherwise.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**31 - 1),
+    default=0,
+    show_default=True,
+    help="Where random inputs begin.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0.1, 3600),
+    metavar="SECONDS",
+    help="For one check; the kata says otherwise.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one report set as JSON and nothing else.")
-@click.option("--pdb", is_flag=True, help="Debug: run in one process, stop at each failure. No marks, no progress.")
+@click.option(
+    "--pdb", is_flag=True, help="Debug: run in one process, stop at each failure. No marks, no progress."
+)
 def check(
     what: str | None,
     keyword: str | None,
@@ -149,7 +167,9 @@ def run(
 
     def body(suites: dict[str, Any]) -> list[KataReport]:
         if keyword and not any(suite.max_score() or len(suite) for suite in suites.values()):
-            raise UsageError(f"No check matches -k {keyword!r}.", "kata check -v lists them with their titles.")
+            raise UsageError(
+                f"No check matches -k {keyword!r}.", "kata check -v lists them with their titles."
+            )
         reports = []
         for target in request.targets:
             suite = suites[target.kata.slug]
@@ -169,7 +189,9 @@ def remember(request: Request, reports: list[KataReport]) -> None:
     space = request.workspace
     if space is None:
         return
-    inside = [target.kata.slug for target in request.targets if target.file.absolute().is_relative_to(space.root)]
+    inside = [
+        target.kata.slug for target in request.targets if target.file.absolute().is_relative_to(space.root)
+    ]
     ours = [report for report in reports if report.kata in inside]
     if not ours:
         return
@@ -206,5 +228,3 @@ def _is_id(text: str, catalogue: Catalogue) -> bool:
         return bool(catalogue.resolve(text))
     except KataError:
         return False
-
-

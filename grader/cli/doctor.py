@@ -83,7 +83,10 @@ def _device() -> tuple[str, str | None]:
     if torch.cuda.is_available():
         names = sorted({torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())})
         return f"cuda ({', '.join(names)})", None
-    return "cpu", "There is no GPU that this torch can use; checks that need one are skipped, and their points leave the maximum."
+    return (
+        "cpu",
+        "There is no GPU that this torch can use; checks that need one are skipped, and their points leave the maximum.",
+    )
 
 
 def _packs() -> tuple[list[str], list[str]]:

@@ -30,8 +30,19 @@ QUIET_MS = 10
 
 @click.command(short_help="Check again whenever you save.")
 @click.argument("what", metavar="[ID|PATH]", required=False, shell_complete=complete_id)
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Where random inputs begin.")
-@click.option("--timeout", type=click.FloatRange(0.1, 3600), metavar="SECONDS", help="For one check; the kata says otherwise.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**31 - 1),
+    default=0,
+    show_default=True,
+    help="Where random inputs begin.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0.1, 3600),
+    metavar="SECONDS",
+    help="For one check; the kata says otherwise.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one report a line as JSON and nothing else.")
 def watch(what: str | None, seed: int, timeout: float | None, as_json: bool) -> int:
     """Check again whenever you save.
@@ -68,7 +79,13 @@ class Watch:
     """The loop: a kata in view, a wake-up on every save, keys in between."""
 
     def __init__(
-        self, request: Request, suites: dict[str, Suite], launcher: Launcher, options: Options, *, as_json: bool
+        self,
+        request: Request,
+        suites: dict[str, Suite],
+        launcher: Launcher,
+        options: Options,
+        *,
+        as_json: bool,
     ) -> None:
         self._request = request
         self._suites = suites
@@ -87,7 +104,9 @@ class Watch:
             keys = stack.enter_context(single_keys()) if not self._as_json else None
             stop = threading.Event()
             stack.callback(stop.set)
-            folders = sorted({str(target.file.parent) for target in self._request.targets if target.file.parent.is_dir()})
+            folders = sorted(
+                {str(target.file.parent) for target in self._request.targets if target.file.parent.is_dir()}
+            )
             if not folders:
                 raise UsageError("There is nothing here to watch.", "Begin a kata first: kata start ID")
             threading.Thread(target=self._listen, args=(folders, stop), daemon=True).start()
@@ -104,7 +123,13 @@ class Watch:
         from watchfiles import watch as changes
 
         for batch in changes(
-            *folders, step=QUIET_MS, debounce=200, stop_event=stop, recursive=False, raise_interrupt=False, rust_timeout=500
+            *folders,
+            step=QUIET_MS,
+            debounce=200,
+            stop_event=stop,
+            recursive=False,
+            raise_interrupt=False,
+            rust_timeout=500,
         ):
             for _, path in batch:
                 os.write(self._bell, os.fsencode(path) + b"\0")
@@ -136,7 +161,9 @@ class Watch:
             return 0
         progress = load_progress(space.root)
         targets = enumerate(self._request.targets)
-        return next((place for place, target in targets if progress.peek(target.kata.slug).status != "pass"), 0)
+        return next(
+            (place for place, target in targets if progress.peek(target.kata.slug).status != "pass"), 0
+        )
 
     def _check(self) -> None:
         while True:
@@ -171,8 +198,15 @@ class Watch:
             self._out.clear()
         again = self._request.again if len(self._request.targets) == 1 else []
         print_reports([report], self._out, verbose=self._verbose, again=again)
-        where = f"kata {self._place + 1} of {len(self._request.targets)}, " if len(self._request.targets) > 1 else ""
-        self._out.print(f"\n{where}{report.duration_s:.2f} s. Waiting for a save of {self._target.file.name}.", style="dim")
+        where = (
+            f"kata {self._place + 1} of {len(self._request.targets)}, "
+            if len(self._request.targets) > 1
+            else ""
+        )
+        self._out.print(
+            f"\n{where}{report.duration_s:.2f} s. Waiting for a save of {self._target.file.name}.",
+            style="dim",
+        )
         if sys.stdin.isatty():
             self._out.print(KEYS, style="dim")
         if report.status == "pass" and self._place + 1 < len(self._request.targets):

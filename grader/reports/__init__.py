@@ -1,0 +1,1 @@
+"""Reports: what leaves the program, and how it looks on a terminal."""

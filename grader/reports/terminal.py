@@ -58,7 +58,12 @@ def _line(report: KataReport, out: Console) -> Text:
     text = Text.assemble(
         status_text(report.status, out),
         f"  {report.number} {report.kata}",
-        (f"  {points(report.score, report.max_score)}" if report.status not in ("not_started", "missing") else "", "dim"),
+        (
+            f"  {points(report.score, report.max_score)}"
+            if report.status not in ("not_started", "missing")
+            else "",
+            "dim",
+        ),
     )
     if report.message:
         text.append("  " + safe(report.message.splitlines()[0]), "dim")
@@ -67,7 +72,9 @@ def _line(report: KataReport, out: Console) -> Text:
 
 def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Sequence[str]) -> None:
     out.print()
-    title = Text.assemble((f"{report.number} {report.kata}", "bold"), f"   {points(report.score, report.max_score)} points   ")
+    title = Text.assemble(
+        (f"{report.number} {report.kata}", "bold"), f"   {points(report.score, report.max_score)} points   "
+    )
     title.append_text(status_text(report.status, out))
     out.print(title)
     if report.message:
@@ -120,7 +127,9 @@ def _print_failure(check: CheckReport, report: KataReport, out: Console) -> None
     head = f"{word} {report.number} {safe(check.name)}"
     score = points(check.points, check.max_points)
     out.print(
-        Text.assemble((head, "bold red"), " " * max(2, WIDTH - len(head) - len(score)), score), no_wrap=True, overflow="ellipsis"
+        Text.assemble((head, "bold red"), " " * max(2, WIDTH - len(head) - len(score)), score),
+        no_wrap=True,
+        overflow="ellipsis",
     )
     _print_details(check, out)
 
@@ -142,15 +151,21 @@ def _print_block(text: str, out: Console) -> None:
 def _print_output(output: str, title: str, out: Console) -> None:
     lines = output.rstrip("\n").splitlines()
     cut = len(lines) - PRINTED_LINES
-    out.print(Text(f"  {title}" + (f" (the last {PRINTED_LINES} of {len(lines)} lines)" if cut > 0 else ""), "dim"))
+    out.print(
+        Text(f"  {title}" + (f" (the last {PRINTED_LINES} of {len(lines)} lines)" if cut > 0 else ""), "dim")
+    )
     for line in lines[-PRINTED_LINES:]:
         out.print(Text("    | ", "dim").append_text(safe_text(line[:200])), no_wrap=True, overflow="ellipsis")
 
 
-def _print_next_steps(check: CheckReport | None, report: KataReport, out: Console, again: Sequence[str]) -> None:
+def _print_next_steps(
+    check: CheckReport | None, report: KataReport, out: Console, again: Sequence[str]
+) -> None:
     if check is None:
         return
     target = list(again) or [report.kata]
     repeat = shlex.join(["kata", "check", *target, "-k", check.id, "--seed", str(report.seed)])
     out.print(Text.assemble(("  try     ", "bold"), f"kata hint {report.kata}"))
-    out.print(Text.assemble(("  repeat  ", "bold"), safe(repeat)), no_wrap=True, overflow="ignore", crop=False)
+    out.print(
+        Text.assemble(("  repeat  ", "bold"), safe(repeat)), no_wrap=True, overflow="ignore", crop=False
+    )

@@ -167,7 +167,9 @@ def _ends() -> tuple[Path, socket.socket, socket.socket, int, int]:
         ours, theirs = socket.socketpair()
         output_read, output_write = os.pipe()
     except OSError as error:
-        raise EngineError(f"No worker could be started: {error}.", "Free some space in the temporary folder.") from error
+        raise EngineError(
+            f"No worker could be started: {error}.", "Free some space in the temporary folder."
+        ) from error
     ours.setblocking(False)
     os.set_blocking(output_read, False)
     return scratch, ours, theirs, output_read, output_write

@@ -56,7 +56,12 @@ def load_notebook(
     cells, broken = read_notebook(Path(path).name, source)
     defined = {node.name for cell in cells for node in cell.tree.body if isinstance(node, _DEFINITIONS)}
     for cell in cells:
-        linecache.cache[cell.name] = (len(cell.source), None, cell.source.splitlines(keepends=True), cell.name)
+        linecache.cache[cell.name] = (
+            len(cell.source),
+            None,
+            cell.source.splitlines(keepends=True),
+            cell.name,
+        )
         for node in _that_count(cell.tree, defined):
             code = compile(ast.Module([node], []), cell.name, "exec", dont_inherit=True)
             if isinstance(node, ast.Assign | ast.AnnAssign):
@@ -143,7 +148,10 @@ def _is_simple(node: ast.Assign | ast.AnnAssign, value: ast.expr, defined: set[s
     # What runs the learner's own functions is scratch work (training a model, trying a mask), not a definition.
     return not any(
         isinstance(part, ast.Await | ast.Yield | ast.YieldFrom)
-        or (isinstance(part, ast.Call) and any(isinstance(n, ast.Name) and n.id in defined for n in ast.walk(part)))
+        or (
+            isinstance(part, ast.Call)
+            and any(isinstance(n, ast.Name) and n.id in defined for n in ast.walk(part))
+        )
         for part in ast.walk(value)
     )
 

@@ -86,7 +86,9 @@ class Recorder:
         library = torch.library.Library("aten", "IMPL")
         with warnings.catch_warnings():  # torch warns of an override; this one is meant
             warnings.simplefilter("ignore")
-            library.impl("scaled_dot_product_attention", attention, "CompositeImplicitAutograd", allow_override=True)
+            library.impl(
+                "scaled_dot_product_attention", attention, "CompositeImplicitAutograd", allow_override=True
+            )
         self._libraries.append(library)
 
 

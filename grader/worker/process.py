@@ -77,14 +77,18 @@ def _prepare(job: Job, channel: int, output: int) -> Worker:
             cuda=job.cuda,
         )
     )
-    torch.set_num_threads(job.threads)  # after confinement: it prepares threads, which Landlock would not hold
+    torch.set_num_threads(
+        job.threads
+    )  # after confinement: it prepares threads, which Landlock would not hold
     worker.greet(level)
     return worker
 
 
 def _rewire(channel: int, output: int) -> None:
     """Put channel and output where they belong and close everything else that was inherited."""
-    channel, output = (os.dup2(number, spare, inheritable=False) for number, spare in ((channel, 200), (output, 201)))
+    channel, output = (
+        os.dup2(number, spare, inheritable=False) for number, spare in ((channel, 200), (output, 201))
+    )
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.dup2(output, 1)

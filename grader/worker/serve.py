@@ -158,7 +158,9 @@ class Worker:
                 result = list(itertools.islice(result, MAX_STREAM))
         changed = [
             index
-            for index, (tensor, head, version) in enumerate(zip(tensors, request.tensors, versions, strict=True))
+            for index, (tensor, head, version) in enumerate(
+                zip(tensors, request.tensors, versions, strict=True)
+            )
             if _has_changed(tensor, head, version, payload)
         ]
         reply, encoder = self._encode(result)
@@ -175,7 +177,9 @@ class Worker:
         decoder = Decoder(request.tensors, payload, self._resolve, trusted=True)
         cotangents = decoder.decode(request.cotangents)
         outputs, inputs = self._graphs[request.graph]
-        pairs = [(o, g) for o, g in zip(outputs, cotangents, strict=True) if g is not None and o.requires_grad]
+        pairs = [
+            (o, g) for o, g in zip(outputs, cotangents, strict=True) if g is not None and o.requires_grad
+        ]
         torch.autograd.backward(products(pairs), retain_graph=True)
         gradients = [tensor.grad for tensor in inputs]
         for tensor in inputs:
