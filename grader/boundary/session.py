@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
+from weakref import WeakValueDictionary
 
 import torch
 
@@ -95,6 +96,8 @@ class Session:
         self._launcher = launcher
         self._channel: Channel | None = None
         self._release: list[int] = []
+        self._proxies: WeakValueDictionary[int, Any] = WeakValueDictionary()
+        """One object over there is one proxy here, so that a check may ask `layers[0] is not layers[1]`."""
         self._ends = time.monotonic() + terms.submission_timeout_s
 
     def begin(self, seed: int, timeout_s: float | None = None) -> None:
@@ -189,6 +192,7 @@ class Session:
     def _start(self) -> None:
         self.generation += 1
         self._release.clear()
+        self._proxies.clear()
         terms = self.terms
         read: Iterable[Path] = (
             self.source.path.parent,
@@ -247,7 +251,10 @@ class Session:
         from grader.boundary.remote import RemoteObject
 
         def handle(number: int, type_name: str, kind: str) -> RemoteObject:
-            return RemoteObject(self, number, type_name, kind)
+            known: RemoteObject | None = self._proxies.get(number)
+            if known is None or (known.kata_type, known._kind) != (type_name, kind):
+                known = self._proxies[number] = RemoteObject(self, number, type_name, kind)
+            return known
 
         return Decoder(done.tensors, payload, handle)
 
