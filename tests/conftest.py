@@ -1,0 +1,192 @@
+"""What tests of every area share: one zygote for all of them, sessions over handmade submissions, the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TESTS = Path(__file__).parent
+TINY = TESTS / "packs" / "tiny"
+KATA = Path(sys.executable).with_name("kata")
+
+_WITH_WORKERS = frozenset({"boundary", "worker", "checks", "cli", "katas"})
+_launchers: list[Any] = []
+
+
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    """Split off the zygote before the first test module that could import a check."""
+    if isinstance(collector, pytest.Module) and collector.path.parent.name in _WITH_WORKERS:
+        _fork_once()
+
+
+def pytest_unconfigure() -> None:
+    while _launchers:
+        _launchers.pop().close()
+
+
+def _fork_once() -> Any:
+    if not _launchers:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        import torch
+
+        torch.set_num_threads(1)  # no thread may exist when the zygote forks
+        from grader.worker.launcher import ForkLauncher
+
+        _launchers.append(ForkLauncher())
+    return _launchers[0]
+
+
+class Borrowed:
+    """A launcher that survives whoever closes it."""
+
+    def __init__(self, lender: Any) -> None:
+        self.name = lender.name
+        self.launch = lender.launch
+        self.reap = lender.reap
+
+    def close(self) -> None:
+        """Leave it open for the next test."""
+
+
+@pytest.fixture(scope="session")
+def launcher() -> Any:
+    """Workers forked from the one zygote of this test run: 10 ms each instead of an import of torch."""
+    if sys.platform != "linux":
+        pytest.skip("workers are forked on Linux only")
+    return Borrowed(_fork_once())
+
+
+@dataclass
+class Opened:
+    """A submission under examination, as a check sees it."""
+
+    session: Any
+    submission: Any
+    calls: Any
+
+    def begin(self, seed: int = 0, timeout_s: float | None = None) -> None:
+        """Start the next check."""
+        self.calls.clear()
+        self.session.begin(seed, timeout_s)
+
+    def output(self) -> str:
+        """Return what was printed since the last time."""
+        text: str = self.session.take_output()
+        return text
+
+
+Examine = Callable[..., Opened]
+
+
+def open_submission(launcher: Any, path: Path, source: str | bytes, **terms: Any) -> Opened:
+    """Write a submission, start a worker for it and begin a check."""
+    from grader.boundary.remote import Calls, RemoteSubmission
+    from grader.boundary.session import Session, Terms
+    from grader.boundary.source import read_source
+
+    path.write_bytes(source if isinstance(source, bytes) else textwrap.dedent(source).encode())
+    session = Session(launcher, read_source(path), Terms(**{"module": path.stem, "required": (), **terms}))
+    calls = Calls()
+    opened = Opened(session, RemoteSubmission(session, calls), calls)
+    try:
+        opened.begin()
+    except BaseException:
+        session.close()
+        raise
+    return opened
+
+
+@pytest.fixture
+def examine(launcher: Any, tmp_path: Path) -> Iterator[Examine]:
+    """Open submissions given as source text: `examine("def f(x): return x").submission.f(1)`."""
+    opened: list[Opened] = []
+
+    def examine(source: str | bytes, name: str = "answer.py", **terms: Any) -> Opened:
+        own = terms.pop("launcher", launcher)
+        opened.append(open_submission(own, tmp_path / name, source, **terms))
+        return opened[-1]
+
+    yield examine
+    for one in opened:
+        one.session.close()
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command printed and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output, which must be one JSON document and nothing else."""
+        return json.loads(self.out)
+
+    @property
+    def text(self) -> str:
+        """Everything that a person sees, checked for what nobody should."""
+        assert "Traceback" not in self.err
+        assert "internal error" not in self.err
+        return self.out + self.err
+
+
+@pytest.fixture
+def kata(launcher: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+    """Run a command in this process, with workers of the shared zygote: `kata("check", "masks")`."""
+
+    def run(*arguments: object) -> Ran:
+        from grader.cli.main import cli
+
+        monkeypatch.setattr("grader.cli.check.start_launcher", lambda: launcher)
+        capfd.readouterr()
+        code: Any = 0
+        try:
+            cli.main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
+        out, err = capfd.readouterr()
+        return Ran(code or 0, out, err)
+
+    return run
+
+
+@pytest.fixture
+def kata_process() -> Callable[..., Ran]:
+    """Run the installed command in a process of its own: `kata_process("check", cwd=folder)`."""
+
+    def run(*arguments: object, cwd: Path, env: dict[str, str] | None = None, **extra: Any) -> Ran:
+        done = subprocess.run(
+            [str(KATA), *map(str, arguments)],
+            cwd=cwd,
+            env={**os.environ, **(env or {})},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            **extra,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to start katas in; it is the current one."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.chdir(home)
+    monkeypatch.delenv("KATA_PACKS", raising=False)
+    monkeypatch.delenv("KATA_SOLUTIONS", raising=False)
+    return home
