@@ -31,13 +31,11 @@ class Failure:
     """Expected and yours side by side, with a legend."""
 
     def __post_init__(self) -> None:
-        summary = tuple(clean(line) for line in self.summary if line)
-        picture = tuple(clean(line.rstrip()) for line in self.picture)
-        room = LINES - len(picture)
-        if len(summary) > room:
-            summary = (*summary[: room - 1], f"… {len(summary) - room + 1} lines left out")
-        object.__setattr__(self, "summary", summary)
-        object.__setattr__(self, "picture", picture[:LINES])
+        # the picture gives way only to a summary of its own bounded length
+        object.__setattr__(
+            self, "summary", _bounded(tuple(line for line in self.summary if line), LINES // 2)
+        )
+        object.__setattr__(self, "picture", _bounded(self.picture, LINES - len(self.summary)))
 
     def lines(self) -> list[str]:
         """Return the message without the called, seed and repeat lines, which the caller knows."""
@@ -45,6 +43,11 @@ class Failure:
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
+
+
+def _bounded(lines: tuple[str, ...], limit: int) -> tuple[str, ...]:
+    kept = tuple(clean(line.rstrip()) for line in lines[: limit + 1])
+    return kept if len(kept) <= limit else (*kept[: limit - 1], f"… {len(lines) - limit + 1} lines left out")
 
 
 class CheckFailure(AssertionError):

@@ -315,6 +315,9 @@ only faster"""
     assert said(lambda: expect(X).differs_from(X, "in train mode dropout changes it")) == (
         "no difference  result  is the same both times\nin train mode dropout changes it"
     )
+    rough = Expected(X.double(), 0.1, torch.float32)
+    expect(X).same_as(X + 0.19, tolerance=rough)
+    assert "(tolerance 0.2)" in said(lambda: expect(X).same_as(X + 0.21, tolerance=rough))
     assert message(lambda: expect(X).same_as(None))[0] == "type"
     assert message(lambda: expect(X).same_as(X[0]))[0] == "shape"
     assert message(lambda: expect(CAUSAL).same_as(~CAUSAL))[0] == "values"
@@ -402,11 +405,13 @@ def test_subject_is_what_was_looked_at():
     assert (str(caught.value), caught.value.subject) == ("the model forgot", X)
 
 
-def test_a_failure_is_bounded_whatever_is_put_in():
-    failure = Failure("values", ("x\x1b]0;\u202e" * 100,) * 100, {}, ("y" * 500,) * 20)
-    assert len(failure.lines()) == LINES
+@pytest.mark.parametrize(("summary", "picture"), [(100, 20), (100, 0), (1, 100), (100, 100)])
+def test_a_failure_is_bounded_whatever_is_put_in(summary, picture):
+    failure = Failure("values", ("x\x1b]0;\u202e" * 100,) * summary, {}, ("y" * 500,) * picture)
+    assert len(failure.lines()) == min(LINES, min(summary, LINES // 2) + picture)
     assert all(len(line) <= LINE and line.isprintable() for line in failure.lines())
-    assert "81 lines left out" in str(failure)
+    assert ("81 lines left out" in str(failure)) == (summary == 100)
+    assert ("lines left out" in str(failure).splitlines()[-1]) == (picture != 20)
 
 
 @given(st.text(max_size=300), st.integers(5, 110))
