@@ -1,0 +1,410 @@
+"""How long a learner waits: `kata check` against plain pytest, `kata watch`, the light commands, the boundary.
+
+    python benchmarks/learner.py            everything, a few minutes
+    python benchmarks/learner.py --quick    a look, under a minute
+    python benchmarks/learner.py --write    and rewrite the tables of docs/benchmarks.md
+
+What is compared is measured in turns (A B A B …) in one run, so that whatever else the machine does falls on both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import select
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import machine
+from table import Figures, rewrite, spread, verdict
+
+from grader.catalogue import Catalogue, Kata
+from grader.reports.style import console
+
+ROOT = Path(__file__).resolve().parent.parent
+KATA = Path(sys.executable).with_name("kata")
+PATIENCE_S = 60
+
+COLD_RATIO, FIRST_LINE_S, WATCH_RATIO, LIGHT_S, BOUNDARY_MS = 1.0, 0.2, 0.15, 0.25, 1.0
+"""The goals."""
+
+
+def main() -> None:
+    """Measure, print, and write when asked to."""
+    arguments = _arguments()
+    out = console()
+    rounds = 3 if arguments.quick else arguments.rounds
+    tables: list[Figures] = []
+    with tempfile.TemporaryDirectory(prefix="kata-bench-") as name:
+        folder = Path(name)
+        for part in arguments.only:
+            tables += PARTS[part](folder / part, rounds)
+    for table in tables:
+        table.show(out)
+    lines = machine.describe()
+    out.print("\n" + "\n".join(lines))
+    if arguments.write:
+        command = "make bench" if rounds == ROUNDS else f"python benchmarks/learner.py --rounds {rounds}"
+        text = "\n\n".join(
+            ["\n".join([*lines, f"- measured with `{command}`, {rounds} rounds"]), *(t.markdown() for t in tables)]
+        )
+        rewrite(ROOT / "docs" / "benchmarks.md", "learner", text)
+
+
+# A whole check, cold, beside plain pytest and beside a watch that is already running ---------------------------------
+
+
+@dataclass
+class Waits:
+    """What was measured of one kata, in seconds."""
+
+    cold: list[float] = field(default_factory=list)
+    first_line: list[float] = field(default_factory=list)
+    plain: list[float] = field(default_factory=list)
+    watch: list[float] = field(default_factory=list)
+
+
+def cold(folder: Path, rounds: int) -> list[Figures]:
+    """Measure `kata check`, `pytest -q` and `kata watch` in turns, each kata with its reference as the answer."""
+    katas = Catalogue.discover().katas
+    waits = {kata.slug: Waits() for kata in katas}
+    space = _workspace(folder, katas)
+    with ExitStack() as stack:
+        watches = {kata.slug: stack.enter_context(_watching(space, kata)) for kata in katas}
+        for number in range(rounds + 1):
+            _progress("whole checks", number, rounds)
+            for kata in katas:
+                file = _file(space, kata)
+                whole, first = _timed_check(space, kata)
+                plain = _timed_pytest(space, kata, file)
+                again = watches[kata.slug](file, number)
+                if number:  # the first round only warms the caches
+                    one = waits[kata.slug]
+                    one.cold.append(whole)
+                    one.first_line.append(first)
+                    one.plain.append(plain)
+                    one.watch.append(again)
+    against, watching = _cold_tables()
+    for kata in katas:
+        one = waits[kata.slug]
+        ours, theirs, watch = map(statistics.median, (one.cold, one.plain, one.watch))
+        first = statistics.median(one.first_line)
+        against.rows.append(
+            [
+                kata.slug,
+                spread(one.cold),
+                spread(one.plain),
+                f"{ours / theirs:.2f}",
+                verdict(ours / theirs, COLD_RATIO),
+                spread(one.first_line, 3),
+                verdict(first, FIRST_LINE_S),
+            ]
+        )
+        watching.rows.append(
+            [kata.slug, spread(one.watch, 3), spread(one.cold), f"{watch / ours:.3f}", verdict(watch / ours, WATCH_RATIO)]
+        )
+    return [against, watching]
+
+
+def _cold_tables() -> tuple[Figures, Figures]:
+    return (
+        Figures(
+            "`kata check` of one kata, cold",
+            "Whole processes, timed from outside. *pytest* runs the same checks on the same answer in one process, "
+            "without any isolation: `pytest -q -p grader.checks.standalone --submission FILE checks.py`, with no other "
+            "plugin loaded. The first line is the first byte on stderr. Median, and the middle half of the runs.",
+            [
+                "kata",
+                "`kata check`",
+                "`pytest -q`",
+                "ratio",
+                f"≤ {COLD_RATIO:g}",
+                "first line",
+                f"≤ {FIRST_LINE_S:g} s",
+            ],
+        ),
+        Figures(
+            "`kata watch`, from save to verdict",
+            "The file is replaced as an editor does it; the verdict is the line that `kata watch --json` prints. The ratio "
+            "is to `kata check` of the same kata in the same run.",
+            ["kata", "save to verdict", "`kata check`, cold", "ratio", f"≤ {WATCH_RATIO:g}"],
+        ),
+    )
+
+
+def _workspace(folder: Path, katas: tuple[Kata, ...]) -> Path:
+    """Make a workspace in which every kata has its reference for an answer, and its checks beside it for pytest."""
+    folder.mkdir()
+    for unit in {kata.unit.number for kata in katas}:
+        subprocess.run([KATA, "start", unit], cwd=folder, check=True, capture_output=True)
+    for kata in katas:
+        if kata.solution is None:
+            raise SystemExit(f"there is no solution of {kata.slug} here, so nothing to measure with")
+        shutil.copy(kata.solution, _file(folder, kata))
+        plain = folder / ".plain" / kata.slug
+        plain.mkdir(parents=True)
+        shutil.copy(kata.checks, plain)
+    return folder
+
+
+def _file(space: Path, kata: Kata) -> Path:
+    return space / kata.unit.folder.name / kata.slug / f"{kata.module}.py"
+
+
+def _timed_check(space: Path, kata: Kata) -> tuple[float, float]:
+    """Return how long `kata check` takes, and after how long it says something."""
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        [KATA, "check", kata.slug], cwd=space, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0
+    )
+    assert process.stderr is not None
+    process.stderr.read(1)
+    first = time.perf_counter() - began
+    process.stderr.read()
+    if process.wait() != 0:
+        raise SystemExit(f"kata check {kata.slug} does not pass its reference")
+    return time.perf_counter() - began, first
+
+
+def _timed_pytest(space: Path, kata: Kata, file: Path) -> float:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "grader.checks.standalone", "--submission", str(file), "checks.py"]
+    began = time.perf_counter()
+    done = subprocess.run(
+        command,
+        cwd=space / ".plain" / kata.slug,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(f"pytest does not pass the reference of {kata.slug}:\n{done.stdout.decode()}")
+    return time.perf_counter() - began
+
+
+@contextmanager
+def _watching(space: Path, kata: Kata) -> Iterator[Callable[[Path, int], float]]:
+    """Run `kata watch` in the background; yield what saves the file and returns the seconds to the verdict."""
+    process = subprocess.Popen(
+        [KATA, "watch", kata.slug, "--json"],
+        cwd=space,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        bufsize=0,
+    )
+    assert process.stdout is not None
+    lines = process.stdout
+
+    def next_line() -> bytes:
+        line = b""
+        while not line.endswith(b"\n"):
+            if not select.select([lines], [], [], PATIENCE_S)[0]:
+                raise SystemExit(f"kata watch {kata.slug} says nothing")
+            part = lines.read(1 << 20)
+            if not part:
+                raise SystemExit(f"kata watch {kata.slug} ended")
+            line += part
+        return line
+
+    def save(file: Path, number: int) -> float:
+        time.sleep(random.uniform(0.1, 0.4))  # people do not save in step with anything
+        draft = file.with_name(f".{file.name}.new")
+        draft.write_bytes(file.read_bytes().partition(b"\n# saved ")[0] + b"\n# saved %d\n" % number)
+        began = time.perf_counter()
+        os.replace(draft, file)
+        report = json.loads(next_line())
+        waited = time.perf_counter() - began
+        if report["status"] != "pass":
+            raise SystemExit(f"kata watch {kata.slug} does not pass its reference")
+        return waited
+
+    try:
+        next_line()
+        yield save
+    finally:
+        process.terminate()
+        process.wait()
+
+
+# Commands that need no tensors ---------------------------------------------------------------------------------------
+
+
+def light(folder: Path, rounds: int) -> list[Figures]:
+    """Measure the commands that never import torch, with the output they give on a terminal."""
+    katas = Catalogue.discover().katas
+    folder.mkdir()
+    space = _workspace(folder / "space", katas)
+    environment = {**os.environ, "FORCE_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": "100"}
+    slug, unit = katas[0].slug, katas[0].unit.number
+    commands = [[], ["list"], ["show", slug], ["start", unit], ["hint", slug]]
+    taken: list[list[float]] = [[] for _ in commands]
+    for number in range(4 * rounds + 1):
+        _progress("light commands", number, 4 * rounds)
+        for command, times in zip(commands, taken, strict=True):
+            where = space
+            if command[:1] == ["start"]:
+                where = folder / f"start-{number}"
+                where.mkdir()
+            began = time.perf_counter()
+            subprocess.run([KATA, *command], cwd=where, env=environment, check=True, capture_output=True)
+            if number:
+                times.append(time.perf_counter() - began)
+    table = Figures(
+        "Commands that need no tensors",
+        "Whole processes, timed from outside, with the colours and rendering of a terminal. `start` writes a fresh "
+        "workspace each time. None of them imports torch or numpy.",
+        ["command", "takes", f"≤ {LIGHT_S:g} s"],
+    )
+    for command, times in zip(commands, taken, strict=True):
+        name = " ".join(["kata", *command])
+        table.rows.append([f"`{name}`", spread(times, 3), verdict(statistics.median(times), LIGHT_S)])
+    return [table]
+
+
+# What the boundary adds ----------------------------------------------------------------------------------------------
+
+SIZES = {"1 KB": 1 << 8, "64 KB": 1 << 14, "256 KB": 1 << 16, "1 MB": 1 << 18}
+"""float32 elements."""
+ANSWER = "def shifted(x):\n    return x + 1\n"
+
+
+def boundary(folder: Path, rounds: int) -> list[Figures]:
+    """Measure the same calls and the same checks in this process and through the boundary."""
+    from grader.cli.check import start_launcher
+
+    launcher = start_launcher()  # before anything else is loaded, as `kata check` does
+    try:
+        folder.mkdir()
+        return [_calls(folder, launcher, 40 * rounds), _suites(launcher, 2 * rounds)]
+    finally:
+        launcher.close()
+
+
+def _calls(folder: Path, launcher: object, repetitions: int) -> Figures:
+    import torch
+
+    from grader.boundary.local import load_local
+    from grader.boundary.remote import Calls, RemoteSubmission
+    from grader.boundary.session import Session, Terms
+    from grader.boundary.source import read_source
+
+    file = folder / "answer.py"
+    file.write_text(ANSWER)
+    source, terms = read_source(file), Terms("answer", ("shifted",), check_timeout_s=600, submission_timeout_s=3600)
+    table = Figures(
+        "One call through the boundary",
+        "A check that calls a function with one float32 tensor and gets one of the same size back: look-up, call, answer. "
+        "*Both ways* sends a gradient as well: the tensor requires grad, and `backward` of a random cotangent follows. "
+        "In process means the plain function.",
+        ["tensor", "in process", "boundary", "adds", "both ways: in process", "boundary", "adds", f"≤ {BOUNDARY_MS:g} ms"],
+    )
+    session = Session(launcher, source, terms)  # type: ignore[arg-type]
+    with load_local(source, terms, Calls()) as local:
+        try:
+            session.begin(0)
+            remote = RemoteSubmission(session, Calls())
+            for name, count in SIZES.items():
+                x, cotangent = torch.randn(count), torch.randn(count)
+                _progress(f"calls with {name}", repetitions, repetitions)
+                forward = [
+                    _in_turns(lambda x=x: local._module.shifted(x), lambda x=x: remote.shifted(x), repetitions)
+                ]
+                x = x.requires_grad_()
+
+                def both(module: object, x: torch.Tensor = x, cotangent: torch.Tensor = cotangent) -> None:
+                    x.grad = None
+                    module.shifted(x).backward(cotangent)  # type: ignore[attr-defined]
+
+                forward.append(_in_turns(lambda: both(local._module), lambda: both(remote), repetitions))
+                cells = [name]
+                for inside, across in forward:
+                    cells += [f"{inside:.3f} ms", f"{across:.3f} ms", f"{across - inside:.2f} ms"]
+                table.rows.append([*cells, verdict(max(across - inside for inside, across in forward), BOUNDARY_MS)])
+        finally:
+            session.close()
+    return table
+
+
+def _suites(launcher: object, repetitions: int) -> Figures:
+    from grader.checks.suite import Options, Suite, with_suites
+
+    katas = Catalogue.discover().katas
+    table = Figures(
+        "All checks of a kata through the boundary",
+        "The same collected checks over the reference, in one process (`kata check --pdb` without the debugger) and over "
+        "the boundary. The start and the end of the worker are included, and shared out among the checks.",
+        ["kata", "checks", "in process", "boundary", "adds per check", f"≤ {BOUNDARY_MS:g} ms"],
+    )
+
+    def body(suites: dict[str, Suite]) -> None:
+        for kata in katas:
+            suite, file = suites[kata.slug], kata.solution
+            assert file is not None
+            _progress(f"checks of {kata.slug}", repetitions, repetitions)
+            inside, across = _in_turns(
+                lambda: suite.debug(file, Options(), interactive=False),  # noqa: B023
+                lambda: suite.check(file, launcher, Options()),  # type: ignore[arg-type]  # noqa: B023
+                repetitions,
+            )
+            added = (across - inside) / len(suite)
+            table.rows.append(
+                [
+                    kata.slug,
+                    str(len(suite)),
+                    f"{inside:.1f} ms",
+                    f"{across:.1f} ms",
+                    f"{added:.2f} ms",
+                    verdict(added, BOUNDARY_MS),
+                ]
+            )
+
+    with_suites(katas, body)
+    return table
+
+
+def _in_turns(first: Callable[[], object], second: Callable[[], object], repetitions: int) -> tuple[float, float]:
+    """Return the median milliseconds of two functions, called in turns."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for number in range(repetitions + 3):
+        for function, own in zip((first, second), times, strict=True):
+            began = time.perf_counter()
+            function()
+            if number >= 3:
+                own.append((time.perf_counter() - began) * 1000)
+    return statistics.median(times[0]), statistics.median(times[1])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+ROUNDS = 11
+PARTS: dict[str, Callable[[Path, int], list[Figures]]] = {"cold": cold, "light": light, "boundary": boundary}
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="how often whole processes are run (default %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="3 rounds: a look, no figures to quote")
+    parser.add_argument("--write", action="store_true", help="rewrite the tables of docs/benchmarks.md")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=f"of {', '.join(PARTS)}")
+    return parser.parse_args()
+
+
+def _progress(what: str, done: int, whole: int) -> None:
+    print(f"\r\x1b[K{what}: {done} of {whole}" if sys.stderr.isatty() else f"{what}: {done} of {whole}", end="", file=sys.stderr)
+    print("" if not sys.stderr.isatty() or done == whole else "", end="\n" if not sys.stderr.isatty() else "", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
