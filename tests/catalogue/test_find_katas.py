@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from handmade import write_kata, write_unit
 
-from grader.catalogue import Catalogue, load_pack
+from grader.catalogue import Catalogue, discover, load_pack
 from grader.errors import KataError, PackError, UsageError
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
@@ -109,6 +109,17 @@ def test_packs_come_from_the_environment(pack: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("grader.catalogue.discover.builtin_folder", lambda: None)
     monkeypatch.setenv("KATA_PACKS", os.pathsep.join([str(TINY), str(pack), str(TINY)]))
     assert [found.name for found in Catalogue.discover().packs] == ["tiny", "numbers"]
+
+
+def test_the_built_in_pack_is_in_the_source_tree_or_inside_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(discover, "__file__", str(tmp_path / "grader" / "catalogue" / "discover.py"))
+    assert discover.builtin_folder() is None
+    for folder in (tmp_path / "grader" / "_katas", tmp_path / "katas"):
+        folder.mkdir(parents=True)
+        (folder / "pack.toml").write_text("")
+        assert discover.builtin_folder() == folder
 
 
 def test_an_environment_without_a_pack_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

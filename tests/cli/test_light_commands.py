@@ -36,8 +36,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setenv("KATA_PACKS", str(TINY))
-    monkeypatch.delenv("KATA_SOLUTIONS", raising=False)
-    monkeypatch.delenv("COLUMNS", raising=False)
+    for name in ("KATA_SOLUTIONS", "KATA_DEBUG", "COLUMNS", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("grader.catalogue.discover.builtin_folder", lambda: None)
     return folder
 
@@ -429,9 +429,8 @@ main()
 
 
 def environment(**more: str) -> dict[str, str]:
-    kept = {
-        key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS", "KATA_DEBUG")
-    }
+    unset = {"NO_COLOR", "COLUMNS", "KATA_DEBUG", "KATA_SOLUTIONS", "PYTHONUNBUFFERED"}
+    kept = {key: value for key, value in os.environ.items() if key not in unset}
     root = str(Path(__file__).parents[2])
     return {**kept, "KATA_PACKS": str(TINY), "PYTHONPATH": root, "TERM": "xterm-256color", **more}
 
