@@ -19,7 +19,7 @@ from grader.checks.locate import locate, places
 from grader.checks.oracle import Expected, rounding_tolerance, slack
 from grader.checks.picture import PICTURES, Picture, draw_difference
 from grader.checks.shapes import diagnose
-from grader.checks.text import axis_names, clean, label, listed, pair, place, short, sizes
+from grader.checks.text import axis_names, clean, listed, pair, place, short, sizes
 from grader.errors import PackError
 
 _Self = TypeVar("_Self", bound="Expectation")
@@ -185,15 +185,15 @@ class Expectation:
     def is_finite(self) -> Expectation:
         """Require a tensor without NaN and infinities."""
         __tracebackhide__ = True
-        value = self._tensor().detach().cpu()
+        value = self._ranked()
         self._no_surprise(value, torch.zeros((), dtype=value.dtype))
         return self
 
     def is_zero_where(self, mask: Tensor, why: str = "") -> Expectation:
         """Require exact zeros where `mask`, broadcast to its shape, is True."""
         __tracebackhide__ = True
-        value = self._tensor().detach().cpu()
-        where = self._broadcast(mask, value)
+        value = self._ranked()
+        where = self._spread(mask, value)
         wrong = where & (value != 0)
         if bool(wrong.any()):
             n = int(where.sum())
@@ -217,7 +217,7 @@ class Expectation:
         of absolute values).
         """
         __tracebackhide__ = True
-        x = self._tensor().detach().cpu()
+        x = self._ranked()
         names = axis_names(self._axes, x.ndim)
         if isinstance(axis, str) and axis not in names:
             raise PackError(f"{self._name} has no axis {axis!r}, only {', '.join(names)}")
@@ -229,7 +229,7 @@ class Expectation:
         limit = limit if tolerance is None else tolerance
         wrong = (sums - value).abs() > limit
         if where is not None:
-            wrong &= where
+            wrong &= self._spread(where, sums)
         if bool(wrong.any()):
             rest = Expectation(
                 self.actual, f"sum of {self._name} along {names[index]}", names[:index] + names[index + 1 :]
@@ -248,7 +248,7 @@ class Expectation:
                     why,
                 )
             return self
-        value = self._tensor().detach().cpu()
+        value = self._ranked()
         wrong = ~((value >= low) & (value <= high))
         if bool(wrong.any()):
             index = _first(wrong)
@@ -352,6 +352,15 @@ class Expectation:
             self._fail("type", f"wrong type  {self._name}  got a {value.layout} tensor  want a dense one")
         return value
 
+    def _ranked(self) -> Tensor:
+        """Return the tensor on the CPU and out of its graph, when it has as many axes as are named."""
+        __tracebackhide__ = True
+        value = self._tensor()
+        if self._axes and value.ndim != len(self._axes):
+            names = ", ".join(self._axes)
+            self._fail("shape", f"wrong shape  {self._name}  got {sizes(tuple(value.shape))}  want [{names}]")
+        return value.detach().cpu()
+
     def _comparable(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
         """Return the tensor on the CPU and out of its graph, when type, shape and dtype are right."""
         __tracebackhide__ = True
@@ -434,14 +443,15 @@ class Expectation:
             return "return only the one"
         return "a plain torch.Tensor is wanted, no class of your own"
 
-    def _broadcast(self, mask: Tensor, value: Tensor) -> Tensor:
-        try:
-            return mask.detach().cpu().bool().expand(value.shape)
-        except RuntimeError:
-            raise PackError(
-                f"a mask of {sizes(tuple(mask.shape))} for {self._name} of {sizes(tuple(value.shape))}",
-                "Check the shape with is_tensor(shape=...) first.",
-            ) from None
+    def _spread(self, mask: Tensor, value: Tensor) -> Tensor:
+        """Return `mask` broadcast to the shape of `value`; where it does not fit, the value's shape is wrong."""
+        __tracebackhide__ = True
+        if mask.ndim > value.ndim or any(
+            m not in (1, n) for m, n in zip(reversed(mask.shape), reversed(value.shape), strict=False)
+        ):
+            got, want = sizes(tuple(value.shape)), sizes(tuple(mask.shape))
+            self._fail("shape", f"wrong shape  {self._name}  got {got}  want one that {want} broadcasts to")
+        return mask.detach().cpu().bool().expand(value.shape)
 
     def _agreement(self, mine: Tensor, theirs: Tensor, tolerance: float | Expected | None) -> float:
         if isinstance(tolerance, Expected):
@@ -607,6 +617,3 @@ def _unequal(got: object, want: object, where: str, depth: int = 0) -> tuple[str
     if type(got) in (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device):
         return None if got == want else (where, got, want)
     return where, got, want
-
-
-__all__ = ["Expectation", "expect", "label"]

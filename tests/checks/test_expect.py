@@ -298,6 +298,23 @@ def test_sums_to():
         expect(weights, "weights", WEIGHTS).sums_to(1, "keys")
 
 
+def test_a_wrong_shape_is_never_the_packs_fault():
+    flat = torch.zeros(2, 4)
+    for ask in (
+        lambda: expect(flat, "weights", WEIGHTS).sums_to(1, "key"),
+        lambda: expect(flat, "weights", WEIGHTS).is_zero_where(CAUSAL),
+        lambda: expect(flat, "weights", WEIGHTS).is_finite(),
+        lambda: expect(flat, "weights", WEIGHTS).is_between(0, 1),
+    ):
+        assert message(ask) == (
+            "shape", None, "wrong shape  weights  got [2, 4]  want [batch, head, query, key]"
+        )  # fmt: skip
+    text = "wrong shape  weights  got [2, 4]  want one that [4, 4] broadcasts to"
+    assert said(lambda: expect(flat, "weights").is_zero_where(CAUSAL)) == text
+    with pytest.raises(CheckFailure, match="broadcasts to"):
+        expect(flat, "weights").sums_to(1, 1, where=torch.ones(3).bool())
+
+
 def test_is_between():
     expect(torch.tensor([0, 3])).is_between(0, 3)
     expect(0.5).is_between(0, 1)
