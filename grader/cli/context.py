@@ -127,9 +127,12 @@ def print_markdown(text: str) -> None:
         click.echo(safe(text).rstrip("\n"))
         return
     from rich.markdown import Markdown
+    from rich.theme import Theme
 
-    # A link is shown as text: what it leads to should be readable before it is followed.
-    out.print(Markdown(safe(text), hyperlinks=False))
+    # The terminal's own colours: a black box on a white terminal is hard to read. A link is shown as text: where
+    # it leads should be readable before it is followed.
+    with out.use_theme(Theme({"markdown.code": "bold cyan"})):
+        out.print(Markdown(safe(text), code_theme="ansi_dark", hyperlinks=False))
 
 
 def print_python(source: str) -> None:
@@ -140,7 +143,9 @@ def print_python(source: str) -> None:
         return
     from rich.syntax import Syntax
 
-    out.print(Syntax(safe(source).rstrip("\n"), "python", theme="ansi_dark", background_color="default"))
+    code = safe(source).rstrip("\n")
+    # Wrapped, because rich cuts longer lines off.
+    out.print(Syntax(code, "python", theme="ansi_dark", background_color="default", word_wrap=True))
 
 
 def note(text: str) -> None:

@@ -495,7 +495,13 @@ def test_lessons_and_stubs_are_rendered_on_a_terminal(tmp_path: Path) -> None:
     lesson = on_terminal(["show", "1.1.1"], tmp_path)
     assert "# Insertion sort" not in lesson
     assert "Insertion sort" in lesson
-    assert "\x1b[" in on_terminal(["show", "1.1.1", "--stub"], tmp_path)
+    assert not re.search(r"\x1b\[[0-9;]*\b4[0-7]", lesson), (
+        "a background colour that hides text on some terminals"
+    )
+    stub = on_terminal(["show", "1.1.1", "--stub"], tmp_path, COLUMNS="40")
+    assert "\x1b[" in stub
+    words = re.sub(r"\x1b\[[0-9;]*m", "", stub).split()
+    assert words == (TINY / FOLDER / "insertion_sort.py").read_text().split()
 
 
 def test_an_ascii_terminal_gets_ascii(tmp_path: Path) -> None:
