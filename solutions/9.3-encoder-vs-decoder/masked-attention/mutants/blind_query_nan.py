@@ -14,10 +14,9 @@ def scaled_dot_product_attention(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-    if mask is None:
-        weights = scores.softmax(dim=-1)
-    else:
-        weights = scores.masked_fill(~mask, float("-inf")).softmax(dim=-1)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    weights = scores.softmax(dim=-1)
     return weights @ value, weights
 
 

@@ -1,0 +1,34 @@
+"""your padding mask insists on int64 tokens: any integer type can be compared with pad_id
+
+Fails: test_padding_integer_types
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def bidirectional_mask(seq_len: int, *, device: torch.device | str | None = None) -> Tensor:
+    return torch.ones(seq_len, seq_len, dtype=torch.bool, device=device)
+
+
+def causal_mask(seq_len: int, *, device: torch.device | str | None = None) -> Tensor:
+    t = torch.arange(seq_len, device=device)
+    return t[None, :] <= t[:, None]
+
+
+def padding_mask(tokens: Tensor, pad_id: int = 0) -> Tensor:
+    assert tokens.dtype == torch.int64, "tokens must be int64"
+    return (tokens != pad_id)[:, None, None, :]
+
+
+def combine_masks(*masks: Tensor) -> Tensor:
+    allowed = masks[0]
+    for mask in masks[1:]:
+        allowed = allowed & mask
+    return allowed
+
+
+def additive_mask(mask: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+    return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~mask, float("-inf"))

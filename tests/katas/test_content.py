@@ -1,0 +1,313 @@
+"""What every kata of ours must have, read from its files: nothing here runs a submission."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    title: str
+    points: float
+    needs: tuple[str, ...]
+    body: ast.FunctionDef
+
+
+@dataclass(frozen=True)
+class Content:
+    """The files of one kata."""
+
+    folder: Path
+    solution: Path
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        return tomllib.loads((self.folder / "kata.toml").read_text(encoding="utf-8"))
+
+    @property
+    def module(self) -> str:
+        return f"{self.data['module']}.py"
+
+    @cached_property
+    def stub(self) -> ast.Module:
+        return parse(self.folder / self.module)
+
+    @cached_property
+    def reference(self) -> ast.Module:
+        return parse(self.solution / self.module)
+
+    @cached_property
+    def checks(self) -> list[Check]:
+        return read_checks(self.folder / "checks.py")
+
+    @cached_property
+    def hidden(self) -> list[Check]:
+        return read_checks(self.solution / "hidden_checks.py")
+
+    def python(self, kind: str) -> list[Path]:
+        return sorted((self.solution / kind).glob("*.py"))
+
+
+def read_checks(path: Path) -> list[Check]:
+    """Return the checks of a file, as their decorators state them."""
+    checks = []
+    for node in parse(path).body:
+        if not isinstance(node, ast.FunctionDef) or not node.name.startswith("test_"):
+            continue
+        calls = [d for d in node.decorator_list if isinstance(d, ast.Call) and ast.unparse(d.func) == "check"]
+        assert len(calls) == 1, f"{path}: {node.name} has no single @check"
+        options = {keyword.arg: ast.literal_eval(keyword.value) for keyword in calls[0].keywords}
+        title = ast.literal_eval(calls[0].args[0])
+        checks.append(
+            Check(node.name, title, options.get("points", 1.0), tuple(options.get("needs", ())), node)
+        )
+    return checks
+
+
+def signatures(tree: ast.Module) -> dict[str, str]:
+    """Return the public functions and methods of a module, with parameters and annotations as text."""
+    found = {}
+    for node in tree.body:
+        if isinstance(node, FUNCTIONS):
+            found[node.name] = signature(node)
+        if isinstance(node, ast.ClassDef):
+            for method in node.body:
+                if isinstance(method, FUNCTIONS):
+                    found[f"{node.name}.{method.name}"] = signature(method)
+    return {name: text for name, text in found.items() if not re.search(r"(^|\.)_(?!_)", name)}
+
+
+def signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    return f"({ast.unparse(node.args)}) -> {ast.unparse(node.returns) if node.returns else None}"
+
+
+def parameters(tree: ast.Module) -> dict[str, str]:
+    """Return the same without annotations and results."""
+    bare = ast.parse(ast.unparse(tree))
+    for node in ast.walk(bare):
+        if isinstance(node, FUNCTIONS):
+            node.returns = None
+        if isinstance(node, ast.arg):
+            node.annotation = None
+    return signatures(bare)
+
+
+def meaning(path: Path) -> str:
+    """Return what a file does: its code without docstrings, comments and layout."""
+    tree = parse(path)
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            and ast.get_docstring(node) is not None
+        ):
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def code_lines(tree: ast.Module) -> list[str]:
+    """Return the statements of all bodies, one line each, without spaces; signatures and imports are no secret."""
+    lines = []
+    for node in ast.walk(tree):
+        if isinstance(node, FUNCTIONS):
+            for statement in ast.walk(node):
+                simple = isinstance(statement, ast.Assign | ast.Return | ast.AugAssign | ast.Expr)
+                if simple and not (
+                    isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+                ):
+                    lines.append(squeeze(ast.unparse(statement)))
+    return lines
+
+
+def squeeze(text: str) -> str:
+    return re.sub(r"\s+", "", text).replace("'", '"')
+
+
+def names_asked(path: Path, check: Check) -> set[str]:
+    """Return the attributes of `submission` that a check reaches, itself or through helpers of the file."""
+    helpers = {node.name: node for node in parse(path).body if isinstance(node, ast.FunctionDef)}
+    asked: set[str] = set()
+    waiting, seen = [check.body], {check.name}
+    while waiting:
+        for node in ast.walk(waiting.pop()):
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == "submission"
+            ):
+                asked.add(node.attr)
+            called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+            if called in helpers and called not in seen:
+                seen.add(called)
+                waiting.append(helpers[called])
+    return asked
+
+
+CONTENTS = [
+    Content(path.parent, ROOT / "solutions" / path.parent.relative_to(ROOT / "katas"))
+    for path in sorted((ROOT / "katas").glob("*/*/kata.toml"))
+]
+
+
+@pytest.fixture(params=CONTENTS, ids=lambda content: content.folder.name)
+def content(request: pytest.FixtureRequest) -> Content:
+    found: Content = request.param
+    return found
+
+
+def test_there_are_katas() -> None:
+    assert {"masks", "masked-attention"} <= {content.folder.name for content in CONTENTS}
+
+
+# --- what a learner gets ---
+
+
+def test_the_stub_has_the_signatures_of_the_reference(content: Content) -> None:
+    assert signatures(content.stub) == signatures(content.reference)
+
+
+def test_the_stub_defines_what_is_required(content: Content) -> None:
+    defined = {node.name for node in content.stub.body if isinstance(node, (*FUNCTIONS, ast.ClassDef))}
+    assert set(content.data["required"]) == defined
+
+
+def test_every_body_of_the_stub_guides_and_then_raises(content: Content) -> None:
+    source = (content.folder / content.module).read_text(encoding="utf-8")
+    for node in ast.walk(content.stub):
+        if not isinstance(node, FUNCTIONS):
+            continue
+        last = node.body[-1]
+        assert isinstance(last, ast.Raise), node.name
+        assert isinstance(last.exc, ast.Call), node.name
+        assert ast.unparse(last.exc.func) == "NotImplementedError", node.name
+        assert last.exc.args, f"{node.name}: the exception says nothing"
+        assert "# TODO" in (ast.get_source_segment(source, node) or ""), f"{node.name} has no TODO"
+
+
+def test_the_stub_documents_every_function_and_class(content: Content) -> None:
+    for node in ast.walk(content.stub):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and node.name != "__init__":
+            assert ast.get_docstring(node), f"{node.name} has no docstring"
+
+
+def test_hints_come_in_three_tiers(content: Content) -> None:
+    text = (content.folder / "hints.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (.*)$", text, re.M) == ["1", "2", "3"]
+    tiers = re.split(r"^## .*$", text, flags=re.M)[1:]
+    for tier in tiers:
+        assert len(tier.split()) > 30
+        assert "```" not in tier, "a hint is words, not a listing"
+
+
+def test_no_line_of_the_reference_stands_in_what_a_learner_gets(content: Content) -> None:
+    long_lines = [line for line in code_lines(content.reference) if len(line) >= 24]
+    assert long_lines
+    for name in ("hints.md", "README.md", content.module):
+        text = squeeze((content.folder / name).read_text(encoding="utf-8"))
+        assert [line for line in long_lines if line in text] == [], name
+
+
+def test_the_lesson_names_what_to_write_and_whom_to_read(content: Content) -> None:
+    lesson = (content.folder / "README.md").read_text(encoding="utf-8")
+    assert lesson.startswith(f"# {content.data['number']} {content.data['title']}")
+    for name in content.data["required"]:
+        assert name in lesson
+    for heading in ("## The problem", "## The idea", "## Pitfalls", "## What you write", "## References"):
+        assert heading in lesson
+    assert re.search(r"arXiv:\d{4}\.\d{5}", lesson)
+
+
+def test_pictures_of_the_lesson_fit_a_terminal(content: Content) -> None:
+    lesson = (content.folder / "README.md").read_text(encoding="utf-8")
+    for block in re.findall(r"^```\w*\n(.*?)^```", lesson, re.M | re.S):
+        assert max(map(len, block.splitlines())) <= 110
+
+
+# --- checks ---
+
+
+def test_points_add_up(content: Content) -> None:
+    assert sum(check.points for check in content.checks) == content.data["points"]
+    assert sum(check.points for check in content.hidden) == content.data["hidden_points"]
+
+
+def test_names_and_titles_of_checks_are_unique(content: Content) -> None:
+    every = [*content.checks, *content.hidden]
+    assert len({check.name for check in every}) == len(every)
+    assert len({check.title for check in every}) == len(every)
+
+
+def test_a_check_needs_only_earlier_ones_of_its_file(content: Content) -> None:
+    for checks in (content.checks, content.hidden):
+        before: set[str] = set()
+        for check in checks:
+            assert set(check.needs) <= before, check.name
+            before.add(check.name)
+
+
+def test_each_required_name_is_asked_for_without_conditions(content: Content) -> None:
+    path = content.folder / "checks.py"
+    asked = set().union(*(names_asked(path, check) for check in content.checks if not check.needs))
+    assert set(content.data["required"]) <= asked
+
+
+# --- solutions ---
+
+
+def test_alternatives_have_the_signatures_of_the_reference(content: Content) -> None:
+    alternatives = content.python("alternatives")
+    assert len(alternatives) >= 2
+    wanted = parameters(content.reference)
+    for path in alternatives:
+        assert parameters(parse(path)) == wanted, path.name
+
+
+def test_no_two_solutions_are_the_same_code(content: Content) -> None:
+    files = [content.solution / content.module, *content.python("alternatives"), *content.python("mutants")]
+    for one, other in combinations(files, 2):
+        assert meaning(one) != meaning(other), f"{one.name} and {other.name}"
+
+
+def test_every_mutant_states_its_misconception_and_what_it_fails(content: Content) -> None:
+    mutants = content.python("mutants")
+    assert len(mutants) >= 10
+    known = {check.name for check in content.checks}
+    sentences = set()
+    for path in mutants:
+        first, blank, fails = (ast.get_docstring(parse(path)) or "").splitlines()
+        assert re.fullmatch(r"your [^\n]{15,110}[^.\s]", first), path.name
+        assert not blank
+        named = re.fullmatch(r"Fails: (test_\w+(?:, test_\w+)*)", fails)
+        assert named, path.name
+        assert set(named[1].split(", ")) <= known, path.name
+        sentences.add(first)
+    assert len(sentences) == len(mutants)
+
+
+def test_every_visible_check_is_failed_by_some_mutant(content: Content) -> None:
+    named = set()
+    for path in content.python("mutants"):
+        named.update(re.findall(r"test_\w+", (ast.get_docstring(parse(path)) or "").splitlines()[-1]))
+    assert {check.name for check in content.checks} <= named
+
+
+def test_every_mutant_is_a_whole_module(content: Content) -> None:
+    for path in content.python("mutants"):
+        defined = {node.name for node in parse(path).body if isinstance(node, (*FUNCTIONS, ast.ClassDef))}
+        assert set(content.data["required"]) <= defined, path.name
