@@ -5,6 +5,7 @@ Everything here shares its process with the learner's code, so nothing here is b
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import linecache
 import os
@@ -20,7 +21,7 @@ import numpy as np
 import torch
 
 from grader.boundary import wire
-from grader.boundary.codec import Decoder, Encoder, Unencodable
+from grader.boundary.codec import MRO, Decoder, Encoder, Unencodable
 from grader.boundary.cotangents import products
 from grader.worker.loader import UnreadableNotebook, load_module, load_notebook
 from grader.worker.policy import Recorder
@@ -56,8 +57,7 @@ class Worker:
             request = wire.decode_request(head)
             reply, buffers = self._answer(request, payload)
             reply.id = request.id
-            sys.stdout.flush()
-            sys.stderr.flush()
+            _flush()
             self._send(_packed(reply, buffers))
 
     def greet(self, isolation: str) -> None:
@@ -140,8 +140,7 @@ class Worker:
             number = next(self._counter)
             self._numbers[id(value)] = number
             self._objects[number] = value
-        kind = type(value)
-        return number, _type_name(kind), _sort(value)
+        return number, MRO.join(_type_name(base) for base in type(value).__mro__[:12]), _sort(value)
 
     def _call(self, request: wire.Call, payload: bytearray) -> tuple[wire.Reply, list[Any]]:
         decoder = Decoder(request.tensors, payload, self._resolve, trusted=True)
@@ -210,20 +209,14 @@ class Worker:
     def _frames(self, error: BaseException) -> list[wire.Frame]:
         """Return the learner's own lines, innermost last; ours and torch's are left out."""
         frames = []
-        if isinstance(error, SyntaxError) and error.lineno is not None:
-            file = error.filename or ""
-            text = error.text if isinstance(error.text, str) else linecache.getline(file, error.lineno)
-            column = error.offset if isinstance(error.offset, int) and error.offset > 0 else 0
+        if isinstance(error, SyntaxError) and isinstance(error.lineno, int):
+            file, line = _bounded(str(error.filename)), _line_number(error.lineno)
+            text = error.text if isinstance(error.text, str) else linecache.getline(file, line)
+            column = _line_number(error.offset)
             # Where the offset counts from the line as it is, not as we show it.
             column -= len(text) - len(text.lstrip()) if column else 0
             frames.append(
-                wire.Frame(
-                    os.path.basename(_bounded(file)),
-                    max(error.lineno, 0),
-                    "",
-                    _bounded(text.strip(), 400),
-                    max(column, 0),
-                )
+                wire.Frame(os.path.basename(file), line, "", _bounded(text.strip(), 400), max(column, 0))
             )
         else:
             summary = traceback.extract_tb(error.__traceback__)
@@ -241,6 +234,12 @@ class Worker:
 
     def _is_own(self, file: str) -> bool:
         return os.path.dirname(file) == self._folder or ".ipynb, cell " in file
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # the submission may have closed or replaced them
+            stream.flush()
 
 
 def _packed(reply: wire.Reply, buffers: list[Any]) -> list[Any]:
@@ -271,6 +270,10 @@ def _has_changed(
         plain = tensor.detach()
         now = plain.as_strided((head.nbytes // tensor.element_size(),), (1,)).cpu().view(torch.uint8)
         return not torch.equal(now, sent)
+
+
+def _line_number(value: object) -> int:
+    return min(max(value, 0), 1 << 31) if isinstance(value, int) else 0
 
 
 def _type_name(kind: type) -> str:
