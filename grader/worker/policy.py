@@ -41,7 +41,10 @@ class Recorder:
         self.used.setdefault(name)
 
     def _watch(self, name: str) -> None:
-        owner, attribute = _owner(name)
+        try:
+            owner, attribute = _owner(name)
+        except ImportError:
+            return
         target = getattr(owner, attribute, None)
         if target is None:
             return
