@@ -111,8 +111,11 @@ class Session:
             raise BudgetSpent
         self.observed.clear()
         self.deadline = min(now + (timeout_s or self.terms.check_timeout_s), self._ends)
+        again = self._channel is not None
         if self._channel is None or not self._channel.alive:
             self._start()
+            if again:
+                self.take_output()  # what is printed while loading was told the first time
         self._checked(*self._ask(wire.Reset(seed=seed), []))
 
     def take_output(self) -> str:
