@@ -142,7 +142,9 @@ class Ran:
 
 
 @pytest.fixture
-def kata(launcher: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+def kata(
+    launcher: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., Ran]:
     """Run a command in this process, with workers of the shared zygote: `kata("check", "masks")`."""
 
     def run(*arguments: object) -> Ran:

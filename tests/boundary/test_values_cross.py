@@ -40,7 +40,9 @@ ECHO = """
 def echo(launcher: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     from conftest import open_submission
 
-    opened = open_submission(launcher, tmp_path_factory.mktemp("echo") / "answer.py", ECHO, submission_timeout_s=600.0)
+    opened = open_submission(
+        launcher, tmp_path_factory.mktemp("echo") / "answer.py", ECHO, submission_timeout_s=600.0
+    )
     opened.begin(0, 600.0)
     yield opened.submission
     opened.session.close()
@@ -59,7 +61,9 @@ def filled(name: str, shape: tuple[int, ...]) -> torch.Tensor:
     if dtype == torch.bool:
         return (torch.arange(count) % 3 == 0).reshape(shape)
     if dtype.is_complex:
-        return torch.complex(torch.arange(count).float(), -torch.arange(count).float()).to(dtype).reshape(shape)
+        return (
+            torch.complex(torch.arange(count).float(), -torch.arange(count).float()).to(dtype).reshape(shape)
+        )
     if dtype.itemsize == 1 and dtype.is_floating_point:
         return (torch.arange(count) % 5).float().to(dtype).reshape(shape)
     return torch.arange(count).to(dtype).reshape(shape)
@@ -94,7 +98,10 @@ def layouts() -> Iterator[tuple[str, torch.Tensor]]:
     yield "expanded", torch.arange(3.0)[:, None].expand(3, 5)
     yield "expanded scalar", torch.tensor(2.0).expand(4, 4)
     yield "overlapping", torch.arange(6.0).as_strided((4, 3), (1, 1))
-    yield "channels last", torch.arange(48.0).reshape(2, 3, 2, 4).contiguous(memory_format=torch.channels_last)
+    yield (
+        "channels last",
+        torch.arange(48.0).reshape(2, 3, 2, 4).contiguous(memory_format=torch.channels_last),
+    )
     yield "conjugated", torch.complex(base, base).conj()
     yield "negative bit", torch.complex(base, base).conj().imag
     yield "of one row", base[:1].transpose(0, 1)
@@ -112,7 +119,11 @@ def test_memory_order_arrives_and_values_return(echo: Any, tensor: torch.Tensor)
 
 @pytest.mark.parametrize(
     "build",
-    ["torch.arange(12.).reshape(3, 4).t()", "torch.ones(1).expand(5, 7)", "torch.arange(6.).as_strided((4, 3), (1, 1))"],
+    [
+        "torch.arange(12.).reshape(3, 4).t()",
+        "torch.ones(1).expand(5, 7)",
+        "torch.arange(6.).as_strided((4, 3), (1, 1))",
+    ],
 )
 def test_a_returned_view_has_its_values(echo: Any, build: str) -> None:
     assert torch.equal(echo.make(build), eval(build))
@@ -139,9 +150,33 @@ def test_requires_grad_arrives_and_leaves(echo: Any) -> None:
 Point = namedtuple("Point", "x y")  # noqa: PYI024 - an untyped one is what learners write
 
 PLAIN: list[Any] = [
-    *(None, True, False, 0, -1, 2**63 - 1, -(2**63), 2**63, 2**200, -(2**300), 0.0, -0.0, 1e308, math.inf, -math.inf),
+    *(
+        None,
+        True,
+        False,
+        0,
+        -1,
+        2**63 - 1,
+        -(2**63),
+        2**63,
+        2**200,
+        -(2**300),
+        0.0,
+        -0.0,
+        1e308,
+        math.inf,
+        -math.inf,
+    ),
     *("", "plain", "ünïcode 🜂", "a\0b", b"", b"\x00\xff", 3 + 4j, ..., slice(1, None, -2), slice(None)),
-    *([], (), {}, [[]], [1, "a", None, (2.5, [])], {"a": {"b": [1, {"c": ()}]}}, {1: 2, None: 3, (1, 2): "t"}),
+    *(
+        [],
+        (),
+        {},
+        [[]],
+        [1, "a", None, (2.5, [])],
+        {"a": {"b": [1, {"c": ()}]}},
+        {1: 2, None: 3, (1, 2): "t"},
+    ),
     *(torch.Size([2, 3]), torch.Size([]), torch.float32, torch.bfloat16, torch.int8, torch.device("cpu")),
     *(torch.device("meta"), torch.device("cuda", 1)),
 ]
@@ -243,11 +278,18 @@ def test_a_generator_advances_here_too(examine: Any) -> None:
         assert torch.equal(opened.submission.roll(theirs), torch.rand(3, generator=ours))
     assert torch.equal(theirs.get_state(), ours.get_state())
     made = opened.submission.fresh()
-    assert torch.equal(torch.rand(2, generator=made), torch.rand(2, generator=torch.Generator().manual_seed(5)))
+    assert torch.equal(
+        torch.rand(2, generator=made), torch.rand(2, generator=torch.Generator().manual_seed(5))
+    )
 
 
 scalars = st.one_of(
-    st.none(), st.booleans(), st.integers(-(2**300), 2**300), st.floats(allow_nan=False), st.text(max_size=20), st.binary(max_size=20)
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**300), 2**300),
+    st.floats(allow_nan=False),
+    st.text(max_size=20),
+    st.binary(max_size=20),
 )
 values = st.recursive(
     scalars,
@@ -293,7 +335,9 @@ def test_any_tensor_of_any_strides_returns(send: Callable[[Any], Any], tensor: t
 
 @quick
 @given(tensors=st.lists(strided(), max_size=4))
-def test_many_tensors_in_one_message_keep_apart(send: Callable[[Any], Any], tensors: list[torch.Tensor]) -> None:
+def test_many_tensors_in_one_message_keep_apart(
+    send: Callable[[Any], Any], tensors: list[torch.Tensor]
+) -> None:
     back = send(tensors)
     assert [raw(tensor) for tensor in back] == [raw(tensor) for tensor in tensors]
 
