@@ -14,6 +14,8 @@ import torch
 
 from grader.boundary.wire import ALIGNMENT, MAX_PAYLOAD, MAX_TENSOR, MAX_TEXT, ProtocolError, TensorHead
 
+MRO = " < "
+"""Between the names of a type and its bases, in the handle of an object."""
 LIST, TUPLE, DICT, TENSOR, HANDLE, DTYPE, DEVICE, SIZE, BIGINT, SLICE, COMPLEX, GENERATOR, ELLIPSIS = range(
     13
 )

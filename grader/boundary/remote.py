@@ -11,6 +11,7 @@ import torch
 from torch.utils.weak import WeakIdKeyDictionary
 
 from grader.boundary.channel import WorkerDied, WorkerTimeout
+from grader.boundary.codec import MRO
 from grader.boundary.session import Session, SubmissionMissing, SubmissionRaised, SubmissionUnsendable
 
 MODULE = 0
@@ -41,6 +42,9 @@ class Calls:
         """The latest call."""
         return self._recent[-1] if self._recent else None
 
+    def __iter__(self) -> Iterator[CallRecord]:
+        return iter(self._recent)
+
     def clear(self) -> None:
         """Forget the calls of an earlier check."""
         self._recent.clear()
@@ -55,8 +59,10 @@ class Calls:
 
     def origin(self, value: Any) -> CallRecord | None:
         """Return the call that gave `value`, or else the latest."""
-        if isinstance(value, torch.Tensor) and value in self._origin:
-            return cast(CallRecord, self._origin[value])
+        while isinstance(value, torch.Tensor):
+            if value in self._origin:
+                return cast(CallRecord, self._origin[value])
+            value = value._base  # a slice of a result came from the same call
         return self.last
 
 
@@ -107,10 +113,13 @@ class RemoteObject:
         "_root",
         "_session",
         "kata_type",
+        "kata_types",
     )
 
     kata_type: str
     """The dotted name of its type, as the worker tells it."""
+    kata_types: tuple[str, ...]
+    """Of its type and that type's bases, nearest first."""
 
     def __init__(self, session: Session, number: int, type_name: str, kind: str) -> None:
         put = object.__setattr__
@@ -118,8 +127,9 @@ class RemoteObject:
         put(self, "_number", number)
         put(self, "_generation", session.generation)
         put(self, "_kind", kind)
-        put(self, "kata_type", type_name)
-        put(self, "_label", type_name.rpartition(".")[2])
+        put(self, "kata_types", tuple(type_name.split(MRO)))
+        put(self, "kata_type", self.kata_types[0])
+        put(self, "_label", self.kata_type.rpartition(".")[2])
         put(self, "_root", "")
         put(self, "_calls", None)
 

@@ -42,6 +42,16 @@ def type_name(value: object) -> str:
     return clean(name, 80)
 
 
+def type_names(value: object) -> tuple[str, ...]:
+    """Return the dotted names of a value's type and its bases, nearest first."""
+    if type(value) not in _PLAIN:
+        remote = getattr(value, "kata_types", None)
+        if isinstance(remote, tuple):
+            return tuple(clean(name, 80) for name in remote)
+    bases = (f"{base.__module__}.{base.__qualname__}" for base in type(value).__mro__[1:])
+    return (type_name(value), *bases)
+
+
 _PLAIN = frozenset({
     type(None), bool, int, float, complex, str, bytes, list, tuple, dict, Tensor, torch.nn.Parameter,
     torch.dtype, torch.device, torch.Size,

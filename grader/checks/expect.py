@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 import torch
 from torch import Tensor
 
-from grader.checks.describe import describe, dtype_name, is_tensor, type_name
+from grader.checks.describe import describe, dtype_name, is_tensor, type_name, type_names
 from grader.checks.failure import CheckFailure, Failure, Stage
 from grader.checks.locate import locate, places
 from grader.checks.oracle import Expected, rounding_tolerance, slack
@@ -120,17 +120,18 @@ class Expectation:
         return self.actual
 
     def is_instance(self, *names: str) -> Expectation:
-        """Require an object whose type has one of these dotted names, e.g. `torch.nn.Linear`.
+        """Require an object whose type, or a base of it, has one of these dotted names, e.g. `torch.nn.Linear`.
 
         Where a class is defined deeper than where it is imported from does not matter: `torch.nn.Linear` is
         also `torch.nn.modules.linear.Linear`.
         """
         __tracebackhide__ = True
-        mine = type_name(self.actual).split(".")
-        for name in names:
-            theirs = name.split(".")
-            if mine[-1] == theirs[-1] and mine[: len(theirs) - 1] == theirs[:-1]:
-                return self
+        for kind in type_names(self.actual):
+            mine = kind.split(".")
+            for name in names:
+                theirs = name.split(".")
+                if mine[-1] == theirs[-1] and mine[: len(theirs) - 1] == theirs[:-1]:
+                    return self
         self._wrong_type(
             listed([f"{'an' if n[0] in 'aeiou' else 'a'} {n}" for n in names]).replace(" and ", " or ")
         )

@@ -18,6 +18,7 @@ from grader.boundary.session import (
 from grader.checks.describe import describe_call
 from grader.checks.failure import CheckFailure
 from grader.checks.text import clean
+from grader.errors import PackError
 from grader.reports.model import CheckStatus, Location
 
 
@@ -51,6 +52,8 @@ def judge(
     if isinstance(error, CheckFailure):
         call = calls.origin(error.subject)
         return Outcome("fail", [*_called(call, signatures), *error.failure.lines()], error.failure.location)
+    if isinstance(error, PackError):
+        return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
     called = _called(calls.last, signatures)
     if isinstance(error, pytest.skip.Exception):
         return Outcome("skipped", [clean(str(error.msg))], machine=True)

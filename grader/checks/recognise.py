@@ -101,8 +101,8 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
 
 def fingerprint(observed: Sequence[Any]) -> list[Mark]:
     """Return the marks of the last results of a check, with how many there were."""
-    marks = [_mark(value) for value in observed[-KEPT:]]
-    return [{"n": len(observed)}, *marks]
+    values = [value for value in observed if not hasattr(type(value), "kata_type")]  # a handle says nothing
+    return [{"n": len(values)}, *(_mark(value) for value in values[-KEPT:])]
 
 
 def same(one: Sequence[Mark] | None, other: Sequence[Mark]) -> bool:

@@ -85,7 +85,7 @@ def _device() -> tuple[str, str | None]:
         return f"cuda ({', '.join(names)})", None
     return (
         "cpu",
-        "There is no GPU that this torch can use; checks that need one are skipped, and their points leave the maximum.",
+        "No GPU that this torch can use: checks that need one are skipped, and their points leave the maximum.",
     )
 
 

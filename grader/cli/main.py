@@ -25,6 +25,7 @@ COMMANDS = {
     "solution": "grader.cli.solution:solution",
     "reset": "grader.cli.reset:reset",
     "doctor": "grader.cli.doctor:doctor",
+    "pack": "grader.cli.pack:pack",
 }
 """Where each command lives; a module is imported when its command is used."""
 

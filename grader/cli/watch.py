@@ -170,7 +170,7 @@ class Watch:
             try:
                 target = self._target
                 report = self._suites[target.kata.slug].check(
-                    target.file, self._launcher, self._options, lambda _: self._interrupt_if_saved()
+                    target.file, self._launcher, self._options, lambda *_: self._interrupt_if_saved()
                 )
                 break
             except SavedAgain:

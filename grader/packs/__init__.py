@@ -1,0 +1,1 @@
+"""Tools for authors: the gate that proves a pack."""

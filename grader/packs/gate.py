@@ -1,0 +1,329 @@
+"""The gate: a kata is let in when its stub, its right answers and its wrong answers all behave as they should."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+
+from grader.boundary.remote import CallRecord, Calls
+from grader.catalogue import Kata, read_hints
+from grader.checks import axes_of
+from grader.checks.recognise import SEED, Fingerprints, MutantMarks, same
+from grader.checks.suite import Options, Suite
+from grader.errors import PackError
+from grader.files import write_atomic
+from grader.packs.mutant import Mutant, read_mutant
+from grader.reports.model import CheckReport, KataReport
+from grader.worker.launcher import Launcher
+
+Step = Callable[[str], None]
+LEAST_MUTANTS, LEAST_ALTERNATIVES, LEAST_CHECKS = 10, 2, 12
+TRANSCRIPTS = "transcripts.txt"
+_LONG_LINE = 24
+"""Characters from which a line of the reference in a hint counts as the answer."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One reason why a kata does not pass."""
+
+    kata: str
+    rule: str
+    message: str
+
+
+@dataclass
+class Verdict:
+    """What the gate found out about one kata."""
+
+    kata: str
+    findings: list[Finding] = field(default_factory=list)
+    checks: int = 0
+    mutants: int = 0
+    named: int = 0
+    """Mutants recognised by their own sentence, from visible checks alone."""
+    seconds: float = 0.0
+    """Median time of a full run of the reference."""
+
+    def find(self, rule: str, message: str) -> None:
+        """Note a reason."""
+        self.findings.append(Finding(self.kata, rule, message))
+
+
+class Gate:
+    """Examine katas one by one."""
+
+    def __init__(self, launcher: Launcher, *, seeds: int = 10, update: bool = False, step: Step = lambda _: None) -> None:
+        self._launcher = launcher
+        self._seeds = seeds
+        self._update = update
+        self._step = step
+
+    def examine(self, kata: Kata, suite: Suite) -> Verdict:
+        """Return everything that is wrong with a kata; nothing when it passes."""
+        verdict = Verdict(kata.slug, checks=len(suite))
+        if kata.solution is None:
+            verdict.find("solution", "there is no reference in the solutions folder")
+            return verdict
+        try:
+            mutants = [read_mutant(path) for path in kata.mutants]
+        except PackError as error:
+            verdict.find("mutants", error.message)
+            return verdict
+        verdict.mutants = len(mutants)
+        _look_at_files(kata, verdict)
+        _look_at_hints(kata, verdict)
+        with tempfile.TemporaryDirectory(prefix="kata-gate-") as folder, _copies(kata, Path(folder)) as copy:
+            self._stub(kata, suite, copy, verdict)
+            self._right_answers(kata, suite, copy, verdict)
+            self._wrong_answers(kata, suite, copy, mutants, verdict)
+        return verdict
+
+    def _stub(self, kata: Kata, suite: Suite, copy: Callable[[Path], Path], verdict: Verdict) -> None:
+        self._step(f"{kata.slug}: stub")
+        report = suite.check(copy(kata.stub), self._launcher)
+        if report.status != "not_started":
+            verdict.find("stub", f"the stub is “{report.status}”; it must be not_started")
+        visible = sum(check.max_points for check in report.checks if not check.hidden)
+        hidden = sum(check.max_points for check in report.checks if check.hidden)
+        if (visible, hidden) != (kata.points, kata.hidden_points):
+            verdict.find(
+                "points",
+                f"visible checks are worth {visible:g} and hidden ones {hidden:g}; "
+                f"kata.toml says {kata.points:g} and {kata.hidden_points:g}",
+            )
+        if len([check for check in report.checks if not check.hidden]) < LEAST_CHECKS:
+            verdict.find("checks", f"there are fewer than {LEAST_CHECKS} visible checks")
+
+    def _right_answers(self, kata: Kata, suite: Suite, copy: Callable[[Path], Path], verdict: Verdict) -> None:
+        assert kata.solution is not None
+        if len(kata.alternatives) < LEAST_ALTERNATIVES:
+            verdict.find("alternatives", f"there are fewer than {LEAST_ALTERNATIVES} alternatives")
+        inputs = Inputs()
+        times = []
+        for file in (kata.solution, *kata.alternatives):
+            for seed in range(self._seeds):
+                self._step(f"{kata.slug}: {file.stem}, seed {seed}")
+                watch = inputs.look if file == kata.solution and seed < 2 else None
+                report = suite.check(copy(file), self._launcher, Options(seed=seed), watch)
+                times.append(report.duration_s)
+                if report.status != "pass":
+                    verdict.find("right answers", f"{file.name} fails at seed {seed}: {_first_failure(report)}")
+                    break
+        verdict.seconds = sorted(times)[len(times) // 2]
+        for message in inputs.complaints():
+            verdict.find("inputs", message)
+
+    def _wrong_answers(
+        self, kata: Kata, suite: Suite, copy: Callable[[Path], Path], mutants: list[Mutant], verdict: Verdict
+    ) -> None:
+        if len(mutants) < LEAST_MUTANTS:
+            verdict.find("mutants", f"there are fewer than {LEAST_MUTANTS} mutants")
+        fresh = Fingerprints(1, SEED, {})
+        reports: dict[str, KataReport] = {}
+        for mutant in mutants:
+            self._step(f"{kata.slug}: mutant {mutant.name}")
+            file = copy(mutant.path)
+            reports[mutant.name] = suite.check(file, self._launcher, Options(seed=SEED))
+            _look_at_mutant(mutant, reports[mutant.name], verdict)
+            try:
+                fresh.mutants[mutant.name] = MutantMarks(mutant.say, suite.marks(file, self._launcher))
+            except PackError as error:
+                verdict.find("mutants", error.message)
+        _look_for_twins(fresh, mutants, verdict)
+        for mutant in mutants:
+            marks = fresh.mutants.get(mutant.name)
+            said = set(fresh.recognise(marks.checks).values()) if marks else set()
+            verdict.named += mutant.say in said
+            if said - {mutant.say}:
+                verdict.find("recognition", f"{mutant.name} is taken for another: “{(said - {mutant.say}).pop()}”")
+            elif mutant.say not in said and mutant.unnamed is None:
+                verdict.find(
+                    "recognition",
+                    f"{mutant.name} is not recognised; add a check that tells it apart, or a line `Unnamed: why`",
+                )
+        self._keep(kata, fresh, _transcripts(mutants, reports), verdict)
+
+    def _keep(self, kata: Kata, fresh: Fingerprints, transcripts: str, verdict: Verdict) -> None:
+        """Compare fingerprints and transcripts with the files, or renew these."""
+        assert kata.solution is not None
+        golden = kata.solution.parent / TRANSCRIPTS
+        if self._update:
+            write_atomic(kata.fingerprints, fresh.encode())
+            write_atomic(golden, transcripts)
+            return
+        if not _same_fingerprints(Fingerprints.load(kata.fingerprints), fresh):
+            verdict.find("fingerprints", f"{kata.fingerprints.name} is out of date: kata pack check {kata.slug} --update")
+        if not golden.is_file() or golden.read_text(encoding="utf-8") != transcripts:
+            verdict.find(
+                "transcripts",
+                f"what learners would read has changed: kata pack check {kata.slug} --update, then read the difference",
+            )
+
+
+class Inputs:
+    """What checks hand to a submission: is it varied enough for a wrong answer to show?"""
+
+    def __init__(self) -> None:
+        self._constant: set[str] = set()
+        self._varied: set[str] = set()
+        self._sizes: dict[str, set[int]] = {}
+        self._distinct = False
+        self._queries_and_keys = False
+        self._tensors = False
+
+    def look(self, report: CheckReport, calls: Calls) -> None:
+        """Look at the calls of one check."""
+        for call in calls:
+            self._look_at(report.name, call)
+
+    def _look_at(self, check: str, call: CallRecord) -> None:
+        sizes: dict[str, int] = {}
+        for value in (*call.args, *call.kwargs.values()):
+            if not isinstance(value, torch.Tensor):
+                continue
+            self._tensors = True
+            if value.is_floating_point() and value.numel() > 1:
+                constant = bool((value == value.flatten()[0]).all())
+                (self._constant if constant else self._varied).add(check)
+            sizes.update(axes_of(value) or {})
+        for axis, size in sizes.items():
+            self._sizes.setdefault(axis, set()).add(size)
+        if len(sizes) > 1 and len(set(sizes.values())) == len(sizes):
+            self._distinct = True
+        self._queries_and_keys |= "query" in sizes and "key" in sizes and sizes["query"] != sizes["key"]
+
+    def complaints(self) -> Iterator[str]:
+        """Say what is missing."""
+        if not self._tensors:
+            return
+        for check in sorted(self._constant - self._varied):
+            yield f"“{check}” gives only constant tensors: a wrong answer can be right by chance"
+        if len(self._sizes) > 1 and not self._distinct:
+            yield "no call has axes of pairwise different sizes: swapped axes stay unseen"
+        for axis in ("batch", "head"):
+            if axis in self._sizes and max(self._sizes[axis]) < 2:
+                yield f"the axis {axis} never has more than one entry"
+        if {"query", "key"} <= self._sizes.keys() and not self._queries_and_keys:
+            yield "queries and keys are never of different number"
+
+
+def _look_at_files(kata: Kata, verdict: Verdict) -> None:
+    learners = {"kata.toml", "README.md", "hints.md", "checks.py", "reflect.md", "demo.py", "fingerprints.json"}
+    learners |= {f"{kata.module}.py", *(path.name for path in kata.given)}
+    lesson = kata.lesson.read_text(encoding="utf-8")
+    for path in _visible(kata.folder):
+        picture = path.suffix in (".svg", ".png") and path.name in lesson
+        if path.name not in learners and not picture:
+            verdict.find("stray files", f"{path.name} has no place in a kata's folder (a picture must be in README.md)")
+    folder = kata.solution_folder
+    assert folder is not None
+    ours = {f"{kata.module}.py", "hidden_checks.py", "alternatives", "mutants", "slow", TRANSCRIPTS}
+    for path in _visible(folder):
+        if path.name not in ours:
+            verdict.find("stray files", f"{path.name} has no place in a solution's folder")
+
+
+def _visible(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.iterdir()) if not path.name.startswith((".", "__pycache__")))
+
+
+def _look_at_hints(kata: Kata, verdict: Verdict) -> None:
+    assert kata.solution is not None
+    answer = {_squeezed(line) for line in _body_lines(kata.solution)} - {_squeezed(line) for line in _body_lines(kata.stub)}
+    for tier, hint in enumerate(read_hints(kata.hints), 1):
+        squeezed = _squeezed(hint)
+        for line in sorted(answer):
+            if len(line) >= _LONG_LINE and line in squeezed:
+                verdict.find("hints", f"hint {tier} holds a line of the reference: {line}")
+
+
+def _body_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of code, without docstrings, comments, signatures and imports."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and not isinstance(
+            node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom | ast.Expr | ast.If | ast.For | ast.With
+        ):
+            yield from ast.unparse(node).splitlines()
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def _look_at_mutant(mutant: Mutant, report: KataReport, verdict: Verdict) -> None:
+    wrong = {check.id for check in report.checks if check.status in ("fail", "error", "timeout")}
+    known = {check.id for check in report.checks}
+    if report.status == "pass":
+        verdict.find("mutants", f"{mutant.name} gets full marks")
+    elif unknown := set(mutant.fails) - known:
+        verdict.find("mutants", f"{mutant.name} names a check that is not there: {', '.join(sorted(unknown))}")
+    elif mutant.fails[0] not in wrong:
+        got = ", ".join(sorted(wrong)) or report.message or report.status
+        verdict.find("mutants", f"{mutant.name} must fail {mutant.fails[0]}; it fails {got}")
+
+
+def _look_for_twins(fresh: Fingerprints, mutants: list[Mutant], verdict: Verdict) -> None:
+    """Two mutants that no visible check tells apart are one mistake, unless their authors say why they are two."""
+    for index, one in enumerate(mutants):
+        for other in mutants[index + 1 :]:
+            if one.name not in fresh.mutants or other.name not in fresh.mutants:
+                continue
+            a, b = fresh.mutants[one.name].checks, fresh.mutants[other.name].checks
+            if a.keys() == b.keys() and all(same(a[check], b[check]) for check in a) and not (one.unnamed and other.unnamed):
+                verdict.find("mutants", f"{one.name} and {other.name} give the same results everywhere")
+
+
+def _same_fingerprints(kept: Fingerprints, fresh: Fingerprints) -> bool:
+    if kept.mutants.keys() != fresh.mutants.keys():
+        return False
+    for name, mutant in fresh.mutants.items():
+        other = kept.mutants[name]
+        if other.say != mutant.say or other.checks.keys() != mutant.checks.keys():
+            return False
+        if not all(same(other.checks[check], marks) for check, marks in mutant.checks.items()):
+            return False
+    return True
+
+
+def _transcripts(mutants: Iterable[Mutant], reports: dict[str, KataReport]) -> str:
+    """Return what a learner reads who made each mistake, as one text to compare and to proof-read."""
+    parts = []
+    for mutant in mutants:
+        check = next((c for c in reports[mutant.name].checks if c.id == mutant.fails[0]), None)
+        message = _stable(check.message or "") if check is not None else reports[mutant.name].status
+        parts.append(f"=== {mutant.name} · {mutant.fails[0]}\n{message}\n")
+    return "\n".join(parts)
+
+
+def _stable(message: str) -> str:
+    """Leave out the last digits, which differ between processors."""
+    return re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda found: f"{float(found[0]):.2g}", message)
+
+
+def _first_failure(report: KataReport) -> str:
+    check = next((check for check in report.checks if check.status not in ("pass", "skipped")), None)
+    text = f"{check.name}: {check.message}" if check is not None else report.message or report.status
+    return text.replace("\n", " / ")[:300]
+
+
+@contextmanager
+def _copies(kata: Kata, folder: Path) -> Iterator[Callable[[Path], Path]]:
+    """Give a function that puts an answer into a folder of its own, under the name that a submission has."""
+
+    def copy(file: Path) -> Path:
+        target = folder / file.parent.name / file.stem / f"{kata.module}.py"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, target)
+        return target
+
+    yield copy
