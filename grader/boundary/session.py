@@ -13,7 +13,7 @@ import torch
 
 from grader.boundary import wire
 from grader.boundary.channel import Channel, WorkerDied, WorkerTimeout
-from grader.boundary.codec import Decoder, Encoder
+from grader.boundary.codec import MRO, Decoder, Encoder
 from grader.boundary.source import Source
 from grader.worker.launcher import Launcher
 
@@ -255,7 +255,7 @@ class Session:
 
         def handle(number: int, type_name: str, kind: str) -> RemoteObject:
             known: RemoteObject | None = self._proxies.get(number)
-            if known is None or (known.kata_type, known._kind) != (type_name, kind):
+            if known is None or (MRO.join(known.kata_types), known._kind) != (type_name, kind):
                 known = self._proxies[number] = RemoteObject(self, number, type_name, kind)
             return known
 

@@ -202,7 +202,8 @@ def unpack_prefix(data: bytes | bytearray | memoryview, max_payload: int = MAX_P
 
 def decode_request(head: bytes | bytearray | memoryview) -> AnyRequest:
     """Parse what the grader sent."""
-    return _request.decode(head)
+    request: AnyRequest = _request.decode(head)
+    return request
 
 
 def decode_reply(head: bytes | bytearray | memoryview) -> AnyReply:
@@ -212,6 +213,7 @@ def decode_reply(head: bytes | bytearray | memoryview) -> AnyReply:
         ProtocolError: not MessagePack, not a known message, a wrong type or a value out of bounds.
     """
     try:
-        return _reply.decode(head)
+        reply: AnyReply = _reply.decode(head)
+        return reply
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:
         raise ProtocolError(f"an answer that is none: {str(error)[:200]}") from None

@@ -25,7 +25,13 @@ def pack() -> None:
 
 @pack.command(short_help="Examine katas: stub, right and wrong answers, points, hints, files, inputs.")
 @click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
-@click.option("--seeds", type=click.IntRange(1, 1000), default=10, show_default=True, help="Right answers must pass on each.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 1000),
+    default=10,
+    show_default=True,
+    help="Right answers must pass on each.",
+)
 @click.option("--update", is_flag=True, help="Renew fingerprints and transcripts instead of comparing them.")
 @json_option
 def check(id_: str | None, seeds: int, update: bool, as_json: bool) -> int:

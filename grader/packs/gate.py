@@ -61,7 +61,9 @@ class Verdict:
 class Gate:
     """Examine katas one by one."""
 
-    def __init__(self, launcher: Launcher, *, seeds: int = 10, update: bool = False, step: Step = lambda _: None) -> None:
+    def __init__(
+        self, launcher: Launcher, *, seeds: int = 10, update: bool = False, step: Step = lambda _: None
+    ) -> None:
         self._launcher = launcher
         self._seeds = seeds
         self._update = update
@@ -161,7 +163,8 @@ class Gate:
             write_atomic(golden, transcripts)
             return
         if not _same_fingerprints(Fingerprints.load(kata.fingerprints), fresh):
-            verdict.find("fingerprints", f"{kata.fingerprints.name} is out of date: kata pack check {kata.slug} --update")
+            renew = f"kata pack check {kata.slug} --update"
+            verdict.find("fingerprints", f"{kata.fingerprints.name} is out of date: {renew}")
         if not golden.is_file() or golden.read_text(encoding="utf-8") != transcripts:
             verdict.find(
                 "transcripts",
@@ -238,7 +241,8 @@ def _visible(folder: Path) -> Iterator[Path]:
 
 def _look_at_hints(kata: Kata, verdict: Verdict) -> None:
     assert kata.solution is not None
-    answer = {_squeezed(line) for line in _body_lines(kata.solution)} - {_squeezed(line) for line in _body_lines(kata.stub)}
+    given = {_squeezed(line) for line in _body_lines(kata.stub)}
+    answer = {_squeezed(line) for line in _body_lines(kata.solution)} - given
     for tier, hint in enumerate(read_hints(kata.hints), 1):
         squeezed = _squeezed(hint)
         for line in sorted(answer):
@@ -279,7 +283,8 @@ def _look_for_twins(fresh: Fingerprints, mutants: list[Mutant], verdict: Verdict
             if one.name not in fresh.mutants or other.name not in fresh.mutants:
                 continue
             a, b = fresh.mutants[one.name].checks, fresh.mutants[other.name].checks
-            if a.keys() == b.keys() and all(same(a[check], b[check]) for check in a) and not (one.unnamed and other.unnamed):
+            excused = one.unnamed and other.unnamed
+            if not excused and a.keys() == b.keys() and all(same(a[check], b[check]) for check in a):
                 verdict.find("mutants", f"{one.name} and {other.name} give the same results everywhere")
 
 

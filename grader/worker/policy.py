@@ -86,10 +86,10 @@ class Recorder:
             )[0]
             return output
 
-        library = torch.library.Library("aten", "IMPL")
+        library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
         with warnings.catch_warnings():  # torch warns of an override; this one is meant
             warnings.simplefilter("ignore")
-            library.impl(
+            library.impl(  # type: ignore[no-untyped-call]
                 "scaled_dot_product_attention", attention, "CompositeImplicitAutograd", allow_override=True
             )
         self._libraries.append(library)
