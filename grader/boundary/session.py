@@ -96,7 +96,7 @@ class Session:
         self._launcher = launcher
         self._channel: Channel | None = None
         self._release: list[int] = []
-        self._proxies: WeakValueDictionary[int, Any] = WeakValueDictionary()
+        self._proxies: WeakValueDictionary[tuple[int, str, str], Any] = WeakValueDictionary()
         """One object over there is one proxy here, so that a check may ask `layers[0] is not layers[1]`."""
         self._ends = time.monotonic() + terms.submission_timeout_s
 
@@ -133,6 +133,10 @@ class Session:
             self._channel.close()
 
     # What proxies use -------------------------------------------------------------------------------------------
+
+    def given(self, name: str) -> Any:
+        """Return a module of the kata's own that runs beside the submission."""
+        return self._value(*self._ask(wire.Import(name=name), []))
 
     def get(self, target: int, name: str) -> Any:
         """Return an attribute of a handle."""
