@@ -113,7 +113,9 @@ class Channel:
             head_size, payload_size = wire.unpack_prefix(self._read(wire.PREFIX.size, deadline))
             head = self._read(head_size, deadline)
             payload = self._read(payload_size, deadline)
-            return wire.decode_reply(head), payload
+            reply = wire.decode_reply(head)
+            wire.check_layout(reply.tensors, payload_size)
+            return reply, payload
         except wire.ProtocolError as error:
             self._violation(str(error))
 

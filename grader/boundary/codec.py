@@ -23,10 +23,14 @@ MAX_DEPTH = 32
 MAX_ITEMS = 200_000
 
 DTYPES: dict[str, torch.dtype] = {
-    str(value).removeprefix("torch."): value
-    for value in vars(torch).values()
-    if isinstance(value, torch.dtype)
+    str(value).removeprefix("torch."): value for value in vars(torch).values() if isinstance(value, torch.dtype)
 }
+"""What a dtype may be called."""
+_NUMBERS = frozenset(
+    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64 "
+    "complex128 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu".split()
+)
+"""What a tensor may hold. The others (quantised, raw bits) cannot even be compared."""
 
 
 class Unencodable(Exception):
@@ -140,6 +144,8 @@ class Encoder:
         ):
             form = "meta" if value.device.type == "meta" else str(value.layout)
             raise Unencodable(f"a tensor without ordinary values ({form}); return a dense tensor")
+        if (dtype := str(value.dtype).removeprefix("torch.")) not in _NUMBERS:
+            raise Unencodable(f"a tensor of dtype {dtype}, which has no ordinary numbers")
         shape = list(value.shape)
         nbytes = value.numel() * value.element_size()
         if nbytes > self._limit:
@@ -158,7 +164,7 @@ class Encoder:
                 strides = None
         plain = plain.to("cpu").contiguous()
         head = TensorHead(
-            dtype=str(value.dtype).removeprefix("torch."),
+            dtype=dtype,
             shape=shape,
             offset=self._offset,
             nbytes=plain.numel() * plain.element_size(),
@@ -227,6 +233,8 @@ class Decoder:
             return self._handle(number, type_name[:MAX_TEXT], kind)
         if code in (LIST, TUPLE, SIZE):
             items = [self.decode(item, depth + 1) for item in rest]
+            if code == SIZE and not all(type(item) is int and abs(item) < 1 << 63 for item in items):
+                raise ProtocolError("a size that is none")
             return items if code == LIST else tuple(items) if code == TUPLE else torch.Size(items)
         if code == DICT:
             keys = [self.decode(key, depth + 1) for key in rest[::2]]
@@ -266,7 +274,7 @@ class Decoder:
         return self._made[index]
 
     def _make(self, head: TensorHead) -> torch.Tensor:
-        dtype = DTYPES.get(head.dtype)
+        dtype = DTYPES.get(head.dtype) if head.dtype in _NUMBERS else None
         if dtype is None:
             raise ProtocolError("an unknown dtype")
         count = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import types
 from collections.abc import Iterator
@@ -29,6 +30,10 @@ class LocalSubmission:
     def forbidden_uses(self) -> list[str]:
         """Return which operators that the kata excludes were used so far."""
         return list(self._recorder.used)
+
+    def given(self, name: str) -> Any:
+        """Return a module that the kata gives."""
+        return importlib.import_module(name)
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._module, name)
@@ -62,8 +67,12 @@ def load_local(source: Source, terms: Terms, calls: Calls) -> Iterator[LocalSubm
         recorder.restore()
         sys.path[:] = path
         for name in set(sys.modules) - modules:
-            if name == terms.module or name.split(".")[0] == PACKAGE:
+            if name == terms.module or name.split(".")[0] == PACKAGE or _is_in(given, sys.modules[name]):
                 del sys.modules[name]
+
+
+def _is_in(folder: str | None, module: types.ModuleType) -> bool:
+    return folder is not None and (getattr(module, "__file__", None) or "").startswith(folder)
 
 
 def _is_tensor(value: Any) -> bool:

@@ -78,6 +78,16 @@ class RemoteSubmission:
         """Return which operators that the kata excludes were used so far."""
         return cast(list[str], self._session.forbidden_uses())
 
+    def given(self, name: str) -> Any:
+        """Return a module that the kata gives (`given`, `support`), imported beside the submission.
+
+        What it returns is as little to be believed as what the submission returns: both share a process.
+        """
+        value = self._session.given(name)
+        if isinstance(value, RemoteObject):
+            value._name(name, name, self.calls)
+        return value
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)

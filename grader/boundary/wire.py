@@ -67,6 +67,12 @@ class Load(Request, tag="load"):
     required: list[str] = []
 
 
+class Import(Request, tag="import"):
+    """Import a module that the kata gives its checks."""
+
+    name: str
+
+
 class Reset(Request, tag="reset"):
     """Begin a check: forget handles, set every seed."""
 
@@ -161,7 +167,7 @@ class Unsendable(Reply, tag="unsendable"):
     reason: Text
 
 
-AnyRequest = Load | Reset | Get | Set | Call | Backward | Uses
+AnyRequest = Load | Import | Reset | Get | Set | Call | Backward | Uses
 AnyReply = Hello | Done | Raised | Unsendable
 
 _encoder = msgspec.msgpack.Encoder()
@@ -198,6 +204,21 @@ def unpack_prefix(data: bytes | bytearray | memoryview, max_payload: int = MAX_P
     if head > MAX_HEAD or payload > max_payload:
         raise ProtocolError(f"a frame announces {head} + {payload} bytes, which is over the bound")
     return head, payload
+
+
+def check_layout(tensors: list[TensorHead], payload: int) -> None:
+    """Demand that the tensors fill the payload one behind the other, as `pack` writes them.
+
+    Raises:
+        ProtocolError: gaps, overlaps (which would multiply the memory they take), bytes that belong to none.
+    """
+    place = 0
+    for head in tensors:
+        if head.offset != place:
+            raise ProtocolError("tensors that overlap or lie apart")
+        place += head.nbytes + -head.nbytes % ALIGNMENT
+    if place != payload:
+        raise ProtocolError("a payload of another size than its tensors")
 
 
 def decode_request(head: bytes | bytearray | memoryview) -> AnyRequest:

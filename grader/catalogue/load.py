@@ -92,7 +92,8 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
         module=data.module,
         required=data.required,
         after=data.after,
-        given=tuple(_given(name, folder, unit, path, data.module) for name in data.given),
+        given=tuple(_given("given", name, folder, unit, path, data.module) for name in data.given),
+        support=tuple(_given("support", name, folder, unit, path, data.module) for name in data.support),
         points=data.points,
         hidden_points=data.hidden_points,
         policy=data.policy,
@@ -116,15 +117,15 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
     return kata
 
 
-def _given(name: str, folder: Path, unit: Unit, path: Path, module: str) -> Path:
+def _given(key: str, name: str, folder: Path, unit: Unit, path: Path, module: str) -> Path:
     if name in {f"{module}.py", f"{module}.ipynb", "README.md", "checks.py", "hints.md", KATA_FILE}:
-        raise PackError(f"{path}: `given` cannot list {name}, which has its own meaning in a kata.")
+        raise PackError(f"{path}: `{key}` cannot list {name}, which has its own meaning in a kata.")
     places = (folder, unit.folder, unit.pack.root / "given")
     for place in places:
         if (place / name).is_file():
             return place / name
     looked = ", ".join(str(place) for place in places)
-    raise PackError(f"{path}: `given` lists {name}, which is in none of {looked}.")
+    raise PackError(f"{path}: `{key}` lists {name}, which is in none of {looked}.")
 
 
 def _check_unique(pack: Pack) -> None:

@@ -29,6 +29,7 @@ class Kata:
     required: tuple[str, ...]
     after: tuple[str, ...]
     given: tuple[Path, ...]
+    support: tuple[Path, ...]
     points: float
     hidden_points: float
     policy: Policy

@@ -51,6 +51,9 @@ class KataFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     slug: Slug | None = None
     after: tuple[Slug, ...] = ()
     given: tuple[FileName, ...] = ()
+    """Files that learners get beside the stub, e.g. blocks.py."""
+    support: tuple[FileName, ...] = ()
+    """Modules that checks use in the worker, e.g. a model that records how it is called. Learners do not get them."""
     policy: Policy = Policy()
     limits: Limits = Limits()
 

@@ -221,7 +221,7 @@ class Inputs:
 
 def _look_at_files(kata: Kata, verdict: Verdict) -> None:
     learners = {"kata.toml", "README.md", "hints.md", "checks.py", "reflect.md", "demo.py", "fingerprints.json"}
-    learners |= {f"{kata.module}.py", *(path.name for path in kata.given)}
+    learners |= {f"{kata.module}.py", *(path.name for path in (*kata.given, *kata.support))}
     lesson = kata.lesson.read_text(encoding="utf-8")
     for path in _visible(kata.folder):
         picture = path.suffix in (".svg", ".png") and path.name in lesson

@@ -6,6 +6,7 @@ Everything here shares its process with the learner's code, so nothing here is b
 from __future__ import annotations
 
 import contextlib
+import importlib
 import itertools
 import linecache
 import os
@@ -105,6 +106,8 @@ class Worker:
                 return wire.Done(), []
             case wire.Uses():
                 return wire.Done(value=[0, *(_bounded(name) for name in self._recorder.used)]), []
+            case wire.Import():
+                return self._reply(importlib.import_module(request.name))
             case wire.Load():
                 self._load(request, bytes(payload[: request.size]))
                 return wire.Done(), []
