@@ -23,13 +23,16 @@ MAX_DEPTH = 32
 MAX_ITEMS = 200_000
 
 DTYPES: dict[str, torch.dtype] = {
-    str(value).removeprefix("torch."): value for value in vars(torch).values() if isinstance(value, torch.dtype)
+    str(value).removeprefix("torch."): value
+    for value in vars(torch).values()
+    if isinstance(value, torch.dtype)
 }
 """What a dtype may be called."""
-_NUMBERS = frozenset(
-    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64 "
-    "complex128 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu".split()
-)
+_NUMBERS = frozenset({
+    "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64",
+    "float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128",
+    "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
+})  # fmt: skip
 """What a tensor may hold. The others (quantised, raw bits) cannot even be compared."""
 
 
@@ -150,7 +153,9 @@ class Encoder:
         nbytes = value.numel() * value.element_size()
         if nbytes > self._limit:
             size, limit = nbytes / 2**20, self._limit / 2**20
-            raise Unencodable(f"a tensor of shape {shape}, {size:,.0f} MB; at most {limit:,.0f} MB is read back")
+            raise Unencodable(
+                f"a tensor of shape {shape}, {size:,.0f} MB; at most {limit:,.0f} MB is read back"
+            )
         plain = value.detach() if kind is torch.Tensor else value.detach().as_subclass(torch.Tensor)
         plain = plain.resolve_conj().resolve_neg()
         strides: list[int] | None = None
