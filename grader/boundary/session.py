@@ -13,7 +13,7 @@ import torch
 
 from grader.boundary import wire
 from grader.boundary.channel import Channel, WorkerDied, WorkerTimeout
-from grader.boundary.codec import MRO, Decoder, Encoder
+from grader.boundary.codec import Decoder, Encoder
 from grader.boundary.source import Source
 from grader.worker.launcher import Launcher
 
@@ -258,9 +258,9 @@ class Session:
         from grader.boundary.remote import RemoteObject
 
         def handle(number: int, type_name: str, kind: str) -> RemoteObject:
-            known: RemoteObject | None = self._proxies.get(number)
-            if known is None or (MRO.join(known.kata_types), known._kind) != (type_name, kind):
-                known = self._proxies[number] = RemoteObject(self, number, type_name, kind)
+            known: RemoteObject | None = self._proxies.get((number, type_name, kind))
+            if known is None:
+                known = self._proxies[number, type_name, kind] = RemoteObject(self, number, type_name, kind)
             return known
 
         return Decoder(done.tensors, payload, handle)
