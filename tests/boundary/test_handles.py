@@ -140,7 +140,7 @@ def test_attributes_can_be_set(answer: Any) -> None:
 def test_a_state_dict_travels_both_ways(answer: Any) -> None:
     first, second = answer.Model(4), answer.Model(4)
     state = first.state_dict()
-    assert list(state)[0] == "table"
+    assert next(iter(state)) == "table"
     assert list(second.load_state_dict(state)) == [[], []]
     for (name, mine), (_, other) in zip(first.named_parameters(), second.named_parameters(), strict=True):
         assert torch.equal(mine, other), name

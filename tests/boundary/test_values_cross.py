@@ -147,7 +147,7 @@ def test_requires_grad_arrives_and_leaves(echo: Any) -> None:
     assert not echo.facts(torch.ones(3))[-2]
 
 
-Point = namedtuple("Point", "x y")  # noqa: PYI024 - an untyped one is what learners write
+Point = namedtuple("Point", "x y")
 
 PLAIN: list[Any] = [
     *(
@@ -251,6 +251,8 @@ def test_a_tensor_subclass_is_named(echo: Any) -> None:
         ("torch.zeros(1).expand(10**9)", "1000000000"),
         ("torch.ones(3, 3).to_sparse()", "sparse"),
         ("torch.empty(3, device='meta')", "meta"),
+        ("torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8)", "ordinary"),
+        ("torch.zeros(2, dtype=torch.uint8).view(torch.bits8)", "bits8"),
         ("'x' * 100_000", "100,000 characters"),
         ("1 << 100_000", "100,001 bits"),
         ("(lambda x: [x.append(x), x][1])([])", "nested"),
