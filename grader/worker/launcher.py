@@ -95,6 +95,10 @@ class ForkLauncher:
         self._zygote.close()
 
 
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+"""For imports that would start threads: a worker must be alone when it confines itself."""
+
+
 class SpawnLauncher:
     """Start every worker in a fresh interpreter: slow, for systems where a fork cannot be trusted."""
 
@@ -124,7 +128,7 @@ class SpawnLauncher:
                 stderr=output_write,
                 pass_fds=(theirs.fileno(), output_write),
                 start_new_session=True,
-                env={"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8"},
+                env={"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", **_ONE_THREAD},
             )
         except OSError as error:
             raise EngineError(f"No worker could be started: {error}.") from error
