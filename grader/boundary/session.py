@@ -18,6 +18,8 @@ from grader.boundary.source import Source
 from grader.worker.launcher import Launcher
 
 MAX_OBSERVED = 4096
+START_S = 30.0
+"""How long a worker may take to be ready; a fresh interpreter imports torch first."""
 
 
 class SubmissionRaised(Exception):
@@ -83,7 +85,7 @@ class BudgetSpent(WorkerTimeout):
 class Session:
     """Hold a live worker with the submission loaded; replace it after a death. Grader side."""
 
-    def __init__(self, launcher: Launcher, source: Source, terms: Terms) -> None:
+    def __init__(self, launcher: Launcher, source: Source, terms: Terms, *, cuda: bool = False) -> None:
         self.source = source
         self.terms = terms
         self.outcomes = Outcomes()
@@ -94,6 +96,7 @@ class Session:
         self.generation = 0
         """Counts workers; a proxy of an earlier one is stale."""
         self._launcher = launcher
+        self._cuda = cuda
         self._channel: Channel | None = None
         self._release: list[int] = []
         self._proxies: WeakValueDictionary[tuple[int, str, str], Any] = WeakValueDictionary()
@@ -206,11 +209,15 @@ class Session:
             *terms.read,
             *((terms.given,) if terms.given else ()),
         )
-        process = self._launcher.launch(read, terms.memory_bytes)
+        started = time.monotonic()
+        # CUDA reserves terabytes of address space, so there memory has no limit.
+        memory = None if self._cuda else terms.memory_bytes
+        process = self._launcher.launch(read, memory, cuda=self._cuda)
         self._channel = Channel(process)
-        self.isolation = self._channel.hello(max(self.deadline, time.monotonic() + 30))
-        if self._launcher.name == "spawn":  # the import of torch is not the learner's time
-            self.deadline = max(self.deadline, time.monotonic() + terms.check_timeout_s)
+        self.isolation = self._channel.hello(max(self.deadline, started + START_S))
+        ours = time.monotonic() - started  # starting a worker is not the learner's time
+        self.deadline += ours
+        self._ends += ours
         request = wire.Load(
             module=terms.module,
             path=str(self.source.path),
@@ -224,7 +231,6 @@ class Session:
         try:
             self._checked(reply, payload)
         except SubmissionRaised:
-            self._channel.take_output()
             self._channel.close()
             raise
 
