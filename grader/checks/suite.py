@@ -70,16 +70,16 @@ class Suite:
             source = read_source(file)
         except Unreadable as error:
             return self._unloaded(error.status, error.message, file, options)  # type: ignore[arg-type]
-        session = Session(launcher, source, self.terms)
+        session = Session(launcher, source, self.terms, cuda=options.device.startswith("cuda"))
         try:
             examinee = RemoteExaminee(session, options.timeout_s)
             broken = self._load(session, options)
+            printed = session.take_output() or None
             if broken is not None:
                 report = self._unloaded(broken[0], broken[1], file, options)
             else:
-                printed = session.take_output() or None
                 report = self._examine(examinee, source, options, progress)[0]
-                report.output = printed
+            report.output = printed
             report.isolation = _isolation(session.isolation)
         finally:
             session.close()
