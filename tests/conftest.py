@@ -94,7 +94,9 @@ def open_submission(launcher: Any, path: Path, source: str | bytes, **terms: Any
     from grader.boundary.source import read_source
 
     path.write_bytes(source if isinstance(source, bytes) else textwrap.dedent(source).encode())
-    session = Session(launcher, read_source(path), Terms(**{"module": path.stem, "required": (), **terms}))
+    cuda = terms.pop("cuda", False)
+    own = Terms(**{"module": path.stem, "required": (), **terms})
+    session = Session(launcher, read_source(path), own, cuda=cuda)
     calls = Calls()
     opened = Opened(session, RemoteSubmission(session, calls), calls)
     try:
