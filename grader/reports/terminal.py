@@ -40,6 +40,8 @@ def print_reports(
             _print_full(report, out, verbose=verbose, again=again)
         else:
             out.print(_line(report, out), no_wrap=True, overflow="ellipsis")
+    if focus is None and not quiet:
+        _print_where_to_begin(reports, out)
     if len(reports) > 1:
         passed = sum(report.status == "pass" for report in reports)
         score, whole = sum(r.score for r in reports), sum(r.max_score for r in reports)
@@ -52,6 +54,14 @@ def _focus(reports: Sequence[KataReport]) -> KataReport | None:
         return reports[0]
     wrong = (report for report in reports if report.status not in ("pass", "not_started", "missing"))
     return next(wrong, None)
+
+
+def _print_where_to_begin(reports: Sequence[KataReport], out: Console) -> None:
+    """Say what to do when nothing went wrong, but something is still to be written."""
+    waiting = next((report for report in reports if report.status == "not_started"), None)
+    if waiting is not None:
+        out.print(Text(f"\nnext  edit {safe(waiting.file or waiting.kata)}, then check again"))
+        out.print(Text(f"read  kata show {waiting.kata}      stuck?  kata hint {waiting.kata}", "dim"))
 
 
 def _line(report: KataReport, out: Console) -> Text:
@@ -85,10 +95,10 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
         out.print(Text(f"  read  kata show {report.kata}      stuck?  kata hint {report.kata}", "dim"))
         if not verbose:
             return
-    if report.message and not verbose:
-        return
     if report.output:
         _print_output(report.output, "printed while loading", out)
+    if report.message and not verbose:
+        return
     shown = 0
     for check in report.checks:
         out.print(_check_line(check, out), no_wrap=True, overflow="ellipsis")
