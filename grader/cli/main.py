@@ -24,6 +24,7 @@ COMMANDS = {
     "hint": "grader.cli.hint:hint",
     "solution": "grader.cli.solution:solution",
     "reset": "grader.cli.reset:reset",
+    "demo": "grader.cli.demo:demo",
     "doctor": "grader.cli.doctor:doctor",
     "pack": "grader.cli.pack:pack",
 }

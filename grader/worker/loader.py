@@ -101,10 +101,9 @@ def read_notebook(file: str, source: bytes) -> tuple[list[Cell], SyntaxError | N
             text = "".join(part for part in text if isinstance(part, str))
         if not isinstance(text, str):
             continue
-        text = without_magics(text)
         title = f"{file}, cell {number}"
         try:
-            found.append(Cell(title, text, ast.parse(text, title)))
+            found.append(parse_cell(title, text))
         except (SyntaxError, ValueError) as error:
             if broken is None:
                 broken = error if isinstance(error, SyntaxError) else SyntaxError(str(error))
@@ -115,17 +114,35 @@ def read_notebook(file: str, source: bytes) -> tuple[list[Cell], SyntaxError | N
 _MAGIC = re.compile(r"^\s*(?:[%!?]|[\w.,\[\] ]+=\s*[%!])|^\s*[\w.]+\?{1,2}\s*$")
 
 
-def without_magics(text: str) -> str:
-    """Blank out magics, shell lines and help requests, keeping line numbers."""
+def parse_cell(title: str, text: str) -> Cell:
+    """Parse a cell without its magics, shell lines and help requests, keeping line numbers.
+
+    A line counts as one of these only where Python stumbles over it: `%d` at the start of a line may as well be part
+    of a text or of a long expression.
+
+    Raises:
+        SyntaxError, ValueError: it is no Python.
+    """
     if text.lstrip().startswith("%%"):
-        return ""
-    kept = []
-    for line in text.split("\n"):
-        if _MAGIC.match(line):
-            indent = len(line) - len(line.lstrip())
-            line = " " * indent + "pass" if indent else ""
-        kept.append(line)
-    return "\n".join(kept)
+        return Cell(title, "", ast.Module([], []))
+    lines = text.split("\n")
+    while True:
+        source = "\n".join(lines)
+        try:
+            return Cell(title, source, ast.parse(source, title))
+        except SyntaxError as error:
+            place = (error.lineno or 0) - 1
+            if not (0 <= place < len(lines) and _MAGIC.match(lines[place])):
+                break
+            lines[place] = _blank(lines[place])
+    # The stumble may show further down: then every line that looks like one has to go.
+    source = "\n".join(_blank(line) if _MAGIC.match(line) else line for line in text.split("\n"))
+    return Cell(title, source, ast.parse(source, title))
+
+
+def _blank(line: str) -> str:
+    indent = len(line) - len(line.lstrip())
+    return " " * indent + "pass" if indent else ""
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

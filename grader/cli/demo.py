@@ -1,0 +1,105 @@
+"""`kata demo`: a kata's idea, live."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.catalogue import Kata, Unit
+from grader.cli.check import start_launcher
+from grader.cli.context import Here, complete_id, here, json_option, note, print_json, shown
+from grader.errors import UsageError
+from grader.files import write_atomic
+from grader.reports.style import console
+from grader.workspace import locate
+
+FOLDER = "kata-demo"
+
+
+@click.command(short_help="Show a unit's or kata's idea live: in the terminal, as pictures and as a page.")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), help=f"Where files go [default: {FOLDER}/ID]."
+)
+@json_option
+def demo(id_: str, out: Path | None, as_json: bool) -> None:
+    """Show a unit's or kata's idea live: in the terminal, as pictures and as a page.
+
+    It runs on your own code where that passes its checks, and on given blocks elsewhere.
+
+    \b
+    Example:
+      kata demo 9.3
+      kata demo masked-attention --out /tmp/attention
+    """
+    around = here()
+    subject, source = _find(id_, around)
+    folder = out or around.folder / FOLDER / subject.slug
+    if folder.exists() and any(folder.iterdir()) and not (folder / "index.html").is_file():
+        raise UsageError(f"{folder} holds other things.", "Name another folder: kata demo ID --out FOLDER")
+    pack = subject.pack if isinstance(subject, Unit) else subject.unit.pack
+    note(f"demo of {subject.number} {subject.slug} …")
+    launcher = start_launcher()
+    from grader.demos.run import Own, run_demo
+
+    own = [Own(kata, file) for kata, file in _passing(around) if kata.unit.pack is pack]
+    try:
+        with console(stderr=True).status("running"):
+            exhibits = run_demo(source, pack, own, launcher)
+    finally:
+        launcher.close()
+    from grader.demos.page import page
+    from grader.demos.pictures import draw
+
+    names = ", ".join(item.kata.slug for item in own)
+    intro = (
+        f"Your own code: {names}. The rest is given."
+        if own
+        else "On given blocks: nothing of yours passes yet."
+    )
+    drawn = [(exhibit, draw(exhibit)) for exhibit in exhibits]
+    files = []
+    for number, (_, svg) in enumerate(drawn, 1):
+        if svg is not None:
+            files.append(folder / f"{number:02}.svg")
+            write_atomic(files[-1], svg)
+    files.append(folder / "index.html")
+    write_atomic(files[-1], page(f"{subject.number} {subject.title}", intro, drawn))
+    if as_json:
+        import msgspec
+
+        print_json({"id": subject.slug, "own": [item.kata.slug for item in own], "files": [str(f) for f in files],
+                    "exhibits": msgspec.to_builtins(exhibits)})  # fmt: skip
+        return
+    from grader.demos.terminal import print_exhibit
+
+    terminal = console()
+    for exhibit in exhibits:
+        print_exhibit(exhibit, terminal)
+    terminal.print(f"\n{intro}")
+    terminal.print(f"page  {shown(files[-1], around.folder)}   and {len(files) - 1} pictures beside it")
+
+
+def _find(text: str, around: Here) -> tuple[Kata | Unit, Path]:
+    """Return the unit or kata that is meant, and its demo."""
+    found = around.catalogue.find(text)
+    for subject in found:
+        source = subject.folder / "demo.py"
+        if source.is_file():
+            return subject, source
+    subjects: list[Kata | Unit] = [*around.catalogue.units, *around.catalogue.katas]
+    have = [item.slug for item in subjects if (item.folder / "demo.py").is_file()]
+    raise UsageError(f"{text} has no demo.", f"These have one: {', '.join(have) or 'none yet'}.")
+
+
+def _passing(around: Here) -> list[tuple[Kata, Path]]:
+    """Return the learner's files that passed when they were last checked."""
+    if around.workspace is None:
+        return []
+    root = around.workspace.root
+    passed = [kata for kata in around.catalogue.katas if around.entry(kata).status == "pass"]
+    found = [(kata, locate(kata, root)) for kata in passed]
+    return [
+        (kata, file) for kata, file in found if file is not None and file.suffix == ".py" and file.is_file()
+    ]

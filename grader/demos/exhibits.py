@@ -1,0 +1,139 @@
+"""What a demo shows, as plain data: texts, tables, heat maps, lines, bars, scatters.
+
+A `demo.py` calls these in the worker; the grader checks the data (`model`) and draws it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Exhibit = dict[str, Any]
+
+
+def text(title: str, body: str) -> Exhibit:
+    """Say something between two pictures; blank lines part paragraphs."""
+    return {"kind": "text", "title": title, "body": body}
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, note: str = "") -> Exhibit:
+    """Show rows of words and numbers; numbers are right-aligned."""
+    return {
+        "kind": "table",
+        "title": title,
+        "columns": list(columns),
+        "rows": [[_plain(cell) for cell in row] for row in rows],
+        "note": note,
+    }
+
+
+def panel(title: str, values: Any, rows: Sequence[Any], columns: Sequence[Any]) -> dict[str, Any]:
+    """Make one map for `heatmap`: values [rows, columns] (a tensor or nested lists) with their labels."""
+    return {
+        "title": title,
+        "values": [[float(value) for value in row] for row in _plain(values)],
+        "rows": [str(label) for label in rows],
+        "columns": [str(label) for label in columns],
+    }
+
+
+def heatmap(
+    title: str,
+    panels: Sequence[dict[str, Any]],
+    *,
+    row_axis: str = "query",
+    column_axis: str = "key",
+    diverging: bool = False,
+    note: str = "",
+) -> Exhibit:
+    """Show maps side by side on one colour scale: from 0 up, or from negative to positive when `diverging`."""
+    return {
+        "kind": "heatmap",
+        "title": title,
+        "panels": list(panels),
+        "row_axis": row_axis,
+        "column_axis": column_axis,
+        "diverging": diverging,
+        "note": note,
+    }
+
+
+def lines(
+    title: str,
+    series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    *,
+    x_axis: str,
+    y_axis: str,
+    log_x: bool = False,
+    log_y: bool = False,
+    note: str = "",
+) -> Exhibit:
+    """Show curves: names to (x values, y values)."""
+    return {
+        "kind": "lines",
+        "title": title,
+        "series": [
+            {"name": name, "x": [float(v) for v in _plain(x)], "y": [float(v) for v in _plain(y)]}
+            for name, (x, y) in series.items()
+        ],
+        "x_axis": x_axis,
+        "y_axis": y_axis,
+        "log_x": log_x,
+        "log_y": log_y,
+        "note": note,
+    }
+
+
+def bars(
+    title: str,
+    labels: Sequence[Any],
+    series: Mapping[str, Sequence[float]],
+    *,
+    y_axis: str,
+    log_y: bool = False,
+    note: str = "",
+) -> Exhibit:
+    """Show bars: for each label one bar of every series."""
+    return {
+        "kind": "bars",
+        "title": title,
+        "labels": [str(label) for label in labels],
+        "series": [
+            {"name": name, "y": [float(v) for v in _plain(values)]} for name, values in series.items()
+        ],
+        "y_axis": y_axis,
+        "log_y": log_y,
+        "note": note,
+    }
+
+
+def scatter(
+    title: str,
+    groups: Mapping[str, Any],
+    *,
+    x_axis: str = "",
+    y_axis: str = "",
+    note: str = "",
+) -> Exhibit:
+    """Show points: group names to points [N, 2]."""
+    return {
+        "kind": "scatter",
+        "title": title,
+        "groups": [
+            {
+                "name": name,
+                "x": [float(p[0]) for p in _plain(points)],
+                "y": [float(p[1]) for p in _plain(points)],
+            }
+            for name, points in groups.items()
+        ],
+        "x_axis": x_axis,
+        "y_axis": y_axis,
+        "note": note,
+    }
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "detach"):
+        return value.detach().cpu().tolist()
+    return value if isinstance(value, str | int | float | bool | None) else list(value)

@@ -1,0 +1,120 @@
+"""Exhibits as types: what a worker sends is checked against these before anything is drawn."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from grader.errors import PackError
+
+Words = Annotated[str, Meta(max_length=20_000)]
+Cell = str | int | float | bool | None
+Numbers = Annotated[list[float], Meta(max_length=20_000)]
+
+
+class Base(msgspec.Struct, tag_field="kind", forbid_unknown_fields=True, kw_only=True):
+    """What every exhibit has."""
+
+    title: Words
+    note: Words = ""
+
+
+class Text(Base, tag="text"):
+    """Paragraphs."""
+
+    body: Words
+
+
+class Table(Base, tag="table"):
+    """Rows of cells."""
+
+    columns: list[Words]
+    rows: list[list[Cell]]
+
+
+class Panel(msgspec.Struct, forbid_unknown_fields=True):
+    """One map."""
+
+    title: Words
+    values: list[Numbers]
+    rows: list[Words]
+    columns: list[Words]
+
+
+class Heatmap(Base, tag="heatmap"):
+    """Maps on one colour scale."""
+
+    panels: list[Panel]
+    row_axis: Words
+    column_axis: Words
+    diverging: bool = False
+
+    def limits(self) -> tuple[float, float]:
+        """Return the ends of the colour scale."""
+        values = [value for panel in self.panels for row in panel.values for value in row if value == value]
+        high = max(map(abs, values), default=1.0) or 1.0
+        return (-high, high) if self.diverging else (min(0.0, *values), max(values)) if values else (0.0, 1.0)
+
+
+class Series(msgspec.Struct, forbid_unknown_fields=True):
+    """One curve."""
+
+    name: Words
+    x: Numbers
+    y: Numbers
+
+
+class Lines(Base, tag="lines"):
+    """Curves."""
+
+    series: list[Series]
+    x_axis: Words
+    y_axis: Words
+    log_x: bool = False
+    log_y: bool = False
+
+
+class BarSeries(msgspec.Struct, forbid_unknown_fields=True):
+    """One colour of bars."""
+
+    name: Words
+    y: Numbers
+
+
+class Bars(Base, tag="bars"):
+    """Bars in groups."""
+
+    labels: list[Words]
+    series: list[BarSeries]
+    y_axis: Words
+    log_y: bool = False
+
+
+class Scatter(Base, tag="scatter"):
+    """Points in groups."""
+
+    groups: list[Series]
+    x_axis: Words = ""
+    y_axis: Words = ""
+
+
+Exhibit = Text | Table | Heatmap | Lines | Bars | Scatter
+
+
+def read_exhibits(data: object) -> list[Exhibit]:
+    """Check what a demo returned.
+
+    Raises:
+        PackError: it is no list of exhibits; which one and why is in the message.
+    """
+    if not isinstance(data, list):
+        raise PackError("The demo returned no list of exhibits.")
+    found: list[Exhibit] = []
+    for number, item in enumerate(data, 1):
+        try:
+            found.append(msgspec.convert(item, type=Exhibit, strict=True))
+        except msgspec.ValidationError as error:
+            raise PackError(f"Exhibit {number} of the demo is none: {error}") from error
+    return found

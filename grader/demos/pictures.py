@@ -1,0 +1,164 @@
+"""Exhibits as SVG, drawn by matplotlib: readable in black and white, and the same bytes for the same data."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("svg")
+from matplotlib import pyplot
+
+from grader.demos.model import Bars, Exhibit, Heatmap, Lines, Scatter
+
+STYLE = {
+    "svg.hashsalt": "kata",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": False,
+    "figure.constrained_layout.use": True,
+}
+DASHES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3))]
+MARKERS = "os^Dv*Px"
+NUMBERS = 12
+"""Cells across in which numbers still fit."""
+
+
+def draw(exhibit: Exhibit) -> str | None:
+    """Return an exhibit as SVG, or None when it is words."""
+    with pyplot.rc_context(STYLE):  # type: ignore[arg-type]
+        match exhibit:
+            case Heatmap():
+                figure = _heatmap(exhibit)
+            case Lines():
+                figure = _lines(exhibit)
+            case Bars():
+                figure = _bars(exhibit)
+            case Scatter():
+                figure = _scatter(exhibit)
+            case _:
+                return None
+        stream = io.StringIO()
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+        pyplot.close(figure)
+    return stream.getvalue()
+
+
+def _heatmap(exhibit: Heatmap) -> Any:
+    panels = exhibit.panels
+    low, high = exhibit.limits()
+    across = max(len(panel.columns) for panel in panels)
+    down = max(len(panel.rows) for panel in panels)
+    per_row = min(len(panels), 4)
+    figure, axes = pyplot.subplots(
+        -(-len(panels) // per_row),
+        per_row,
+        squeeze=False,
+        figsize=(
+            min(16, per_row * max(2.6, 0.9 + 0.45 * min(across, NUMBERS))),
+            -(-len(panels) // per_row) * max(2.6, 1.2 + 0.36 * min(down, NUMBERS)),
+        ),
+    )
+    image = None
+    for place, axis in enumerate(axes.flat):
+        if place >= len(panels):
+            axis.set_visible(False)
+            continue
+        panel = panels[place]
+        colours = "RdBu_r" if exhibit.diverging else "Blues"
+        image = axis.imshow(
+            panel.values, vmin=low, vmax=high, cmap=colours, aspect="auto", interpolation="nearest"
+        )
+        axis.set_title(panel.title, fontsize=10)
+        _ticks(axis, panel.columns, panel.rows)
+        axis.set_xlabel(exhibit.column_axis)
+        if place % per_row == 0:
+            axis.set_ylabel(exhibit.row_axis)
+        if len(panel.columns) <= NUMBERS and len(panel.rows) <= NUMBERS:
+            _write_numbers(axis, panel.values, low, high, diverging=exhibit.diverging)
+    if image is not None:
+        figure.colorbar(image, ax=list(axes.flat), shrink=0.8)
+    return figure
+
+
+def _ticks(axis: Any, columns: list[str], rows: list[str]) -> None:
+    for labels, put, turn in ((columns, axis.set_xticks, 45), (rows, axis.set_yticks, 0)):
+        step = max(1, len(labels) // 16)
+        long = max((len(label) for label in labels), default=0) > 3
+        options = {"rotation": turn, "ha": "right"} if turn and long else {}
+        put(range(0, len(labels), step), labels[::step], fontsize=8, **options)
+
+
+def _write_numbers(axis: Any, values: list[list[float]], low: float, high: float, *, diverging: bool) -> None:
+    for row, line in enumerate(values):
+        for column, value in enumerate(line):
+            part = (
+                abs(value) / (max(abs(low), abs(high)) or 1)
+                if diverging
+                else (value - low) / ((high - low) or 1)
+            )
+            text = f"{value:.0f}" if value == round(value) else f"{value:.2f}"
+            colour = "white" if part > 0.6 else "black"
+            axis.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
+
+
+def _axes(exhibit: Any) -> tuple[Any, Any]:
+    figure, axis = pyplot.subplots(figsize=(7.2, 4.0))
+    axis.set_ylabel(exhibit.y_axis)
+    return figure, axis
+
+
+def _lines(exhibit: Lines) -> Any:
+    figure, axis = _axes(exhibit)
+    for place, series in enumerate(exhibit.series):
+        few = len(series.x) <= 24
+        axis.plot(
+            series.x,
+            series.y,
+            label=series.name,
+            linestyle=DASHES[place % len(DASHES)],
+            marker=MARKERS[place % len(MARKERS)] if few else None,
+            markersize=4,
+        )
+    axis.set_xlabel(exhibit.x_axis)
+    if exhibit.log_x:
+        axis.set_xscale("log")
+    if exhibit.log_y:
+        axis.set_yscale("log")
+    if len(exhibit.series) > 1:
+        axis.legend(frameon=False)
+    return figure
+
+
+def _bars(exhibit: Bars) -> Any:
+    figure, axis = _axes(exhibit)
+    width = 0.8 / max(len(exhibit.series), 1)
+    for place, series in enumerate(exhibit.series):
+        positions = [
+            number + (place - (len(exhibit.series) - 1) / 2) * width for number in range(len(series.y))
+        ]
+        drawn = axis.bar(
+            positions, series.y, width * 0.95, label=series.name, hatch=["", "//", "..", "xx"][place % 4]
+        )
+        axis.bar_label(drawn, fmt="%.3g", fontsize=7, padding=1)
+    axis.set_xticks(range(len(exhibit.labels)), exhibit.labels, fontsize=8)
+    if exhibit.log_y:
+        axis.set_yscale("log")
+    if len(exhibit.series) > 1:
+        axis.legend(frameon=False)
+    return figure
+
+
+def _scatter(exhibit: Scatter) -> Any:
+    figure, axis = _axes(exhibit)
+    for place, group in enumerate(exhibit.groups):
+        axis.scatter(
+            group.x, group.y, s=18, marker=MARKERS[place % len(MARKERS)], label=group.name, alpha=0.75
+        )
+    axis.set_xlabel(exhibit.x_axis)
+    axis.legend(frameon=False)
+    return figure

@@ -1,0 +1,86 @@
+"""Run a demo in a worker, with the learner's modules where they pass and the given blocks elsewhere."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.boundary.channel import WorkerDied, WorkerTimeout
+from grader.boundary.remote import Calls, RemoteSubmission
+from grader.boundary.session import Session, SubmissionRaised, SubmissionUnsendable, Terms
+from grader.boundary.source import read_source
+from grader.catalogue import Kata, Pack
+from grader.demos.model import Exhibit, read_exhibits
+from grader.errors import PackError
+from grader.worker.launcher import Launcher
+
+TIME_S = 300.0
+BLOCKS = "blocks.py"
+MINE = "mine.py"
+"""The module that a demo imports: every name of the katas, the learner's own where it passes."""
+
+
+@dataclass(frozen=True)
+class Own:
+    """A learner's file that passes."""
+
+    kata: Kata
+    file: Path
+
+
+def run_demo(demo: Path, pack: Pack, own: Sequence[Own], launcher: Launcher) -> list[Exhibit]:
+    """Return what a demo shows.
+
+    Raises:
+        PackError: it fails, hangs, or returns something that is no exhibit.
+    """
+    with tempfile.TemporaryDirectory(prefix="kata-demo-") as name:
+        given = Path(name)
+        _lay_out(given, demo, pack, own)
+        terms = Terms("demo", ("demo",), TIME_S, TIME_S, 4 << 30, given=given)
+        session = Session(launcher, read_source(demo), terms)
+        try:
+            session.begin(0)
+            shown = RemoteSubmission(session, Calls()).demo()
+        except (SubmissionRaised, SubmissionUnsendable) as error:
+            raise PackError(f"The demo {demo} failed: {error}", _place(error)) from error
+        except (WorkerDied, WorkerTimeout) as error:
+            raise PackError(f"The demo {demo} did not end well: {error or 'it took too long'}") from error
+        finally:
+            session.close()
+    return read_exhibits(shown)
+
+
+def _lay_out(folder: Path, demo: Path, pack: Pack, own: Sequence[Own]) -> None:
+    blocks = next((place / BLOCKS for place in _places(demo, pack) if (place / BLOCKS).is_file()), None)
+    lines = [
+        '"""Every name of the katas: the learner\'s own where it passes, the given one elsewhere."""',
+        "SOURCES = {}",
+    ]
+    if blocks is not None:
+        shutil.copy(blocks, folder / BLOCKS)
+        lines.append("from blocks import *")
+    for one in own:
+        shutil.copy(one.file, folder / f"{one.kata.module}.py")
+        names = ", ".join(one.kata.required)
+        lines += [
+            "try:",
+            f"    from {one.kata.module} import {names}",
+            f"    SOURCES[{one.kata.slug!r}] = 'yours'",
+            "except Exception:",
+            f"    SOURCES[{one.kata.slug!r}] = 'given'",
+        ]
+    (folder / MINE).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _places(demo: Path, pack: Pack) -> list[Path]:
+    units = sorted(pack.units, key=lambda unit: unit.key, reverse=True)
+    return [demo.parent, demo.parent.parent, pack.root / "given", *(unit.folder for unit in units)]
+
+
+def _place(error: Exception) -> str | None:
+    frames = getattr(error, "frames", ())
+    return f"{frames[-1].file}, line {frames[-1].line}: {frames[-1].text}" if frames else None

@@ -1,0 +1,173 @@
+"""Exhibits on a terminal: shades carry the values, numbers stand beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text as RichText
+
+from grader.demos.model import Bars, Exhibit, Heatmap, Lines, Panel, Scatter, Table, Text
+from grader.reports.style import has_unicode, safe
+
+SHADES = (" .:-=+*#%@", " ░░▒▒▓▓███")
+PLOT_WIDTH, PLOT_HEIGHT = 64, 14
+MARKS = "ox+*#@%&"
+SHOWN = 16
+"""Rows and columns of a heat map that fit a terminal; the picture has all of them."""
+
+
+def print_exhibit(exhibit: Exhibit, out: Console) -> None:
+    """Print one exhibit."""
+    out.print()
+    out.print(RichText(safe(exhibit.title), style="bold"))
+    match exhibit:
+        case Text():
+            for paragraph in exhibit.body.strip().split("\n\n"):
+                out.print(Padding(RichText(safe(paragraph)), (0, 0, 1, 2)))
+        case Table():
+            out.print(_table(exhibit.columns, [[cell(value) for value in row] for row in exhibit.rows]))
+        case Heatmap():
+            for panel in exhibit.panels:
+                _print_panel(panel, exhibit, out)
+        case Lines():
+            _print_plot([(s.name, s.x, s.y) for s in exhibit.series], exhibit, out, join=True)
+        case Scatter():
+            _print_plot([(g.name, g.x, g.y) for g in exhibit.groups], exhibit, out, join=False)
+        case Bars():
+            _print_bars(exhibit, out)
+    if exhibit.note:
+        out.print(Padding(RichText(safe(exhibit.note), style="dim"), (0, 0, 0, 2)))
+
+
+def cell(value: object) -> str:
+    """Return a table cell as text: floats with four significant digits."""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "" if value is None else safe(str(value))
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> RichTable:
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    for index, column in enumerate(columns):
+        numeric = all(_is_number(row[index]) for row in rows if index < len(row))
+        table.add_column(safe(column), justify="right" if numeric and rows else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.rstrip("×%"))
+    except ValueError:
+        return not text
+    return True
+
+
+def _print_panel(panel: Panel, exhibit: Heatmap, out: Console) -> None:
+    low, high = exhibit.limits()
+    shades = SHADES[has_unicode(out)]
+    columns, rows = panel.columns[:SHOWN], panel.rows[:SHOWN]
+    wide = max([7, *(len(label) + 1 for label in columns)])
+    left = max([len(exhibit.row_axis), *(len(label) for label in rows)])
+    out.print(
+        f"  {safe(panel.title)}   (rows: {safe(exhibit.row_axis)}, columns: {safe(exhibit.column_axis)})"
+    )
+    out.print(
+        "  " + " " * left + "".join(safe(label).rjust(wide) for label in columns), no_wrap=True, crop=False
+    )
+    for label, values in zip(rows, panel.values, strict=False):
+        line = RichText(f"  {safe(label):<{left}}")
+        for value in values[:SHOWN]:
+            part = (value - low) / (high - low) if high > low and math.isfinite(value) else 0.0
+            shade = shades[min(len(shades) - 1, int(part * len(shades)))]
+            line.append(f"{_short(value):>{wide - 1}}{shade}")
+        out.print(line, no_wrap=True, crop=False)
+    if len(panel.columns) > SHOWN or len(panel.rows) > SHOWN:
+        out.print(
+            f"  … the first {SHOWN} of {len(panel.rows)} × {len(panel.columns)}; all of it is in the picture"
+        )
+    out.print()
+
+
+def _short(value: float) -> str:
+    if value == int(value) if math.isfinite(value) else False:
+        return f"{int(value)}"
+    return f"{value:.2f}" if math.isfinite(value) else str(value)
+
+
+def _print_plot(
+    series: Sequence[tuple[str, Sequence[float], Sequence[float]]],
+    exhibit: Lines | Scatter,
+    out: Console,
+    *,
+    join: bool,
+) -> None:
+    log_x = isinstance(exhibit, Lines) and exhibit.log_x
+    log_y = isinstance(exhibit, Lines) and exhibit.log_y
+    points = [
+        (index, _scale(x, log_x), _scale(y, log_y))
+        for index, (_, xs, ys) in enumerate(series)
+        for x, y in zip(xs, ys, strict=False)
+    ]
+    points = [point for point in points if math.isfinite(point[1]) and math.isfinite(point[2])]
+    if not points:
+        out.print("  (nothing to draw)")
+        return
+    xs, ys = [p[1] for p in points], [p[2] for p in points]
+    low_x, high_x, low_y, high_y = min(xs), max(xs), min(ys), max(ys)
+    grid = [[" "] * PLOT_WIDTH for _ in range(PLOT_HEIGHT)]
+
+    def place(x: float, y: float) -> tuple[int, int]:
+        column = round((x - low_x) / (high_x - low_x or 1) * (PLOT_WIDTH - 1))
+        row = round((high_y - y) / (high_y - low_y or 1) * (PLOT_HEIGHT - 1))
+        return row, column
+
+    for index, x, y in points:
+        row, column = place(x, y)
+        grid[row][column] = MARKS[index % len(MARKS)]
+    top, bottom = (f"{_unscale(value, log_y):.4g}" for value in (high_y, low_y))
+    margin = max(len(top), len(bottom))
+    out.print(f"  {safe(exhibit.y_axis)}{'  (log scale)' if log_y else ''}")
+    for number, row_of_marks in enumerate(grid):
+        label = top if number == 0 else bottom if number == PLOT_HEIGHT - 1 else ""
+        out.print(f"  {label:>{margin}} |{''.join(row_of_marks)}", no_wrap=True, crop=False)
+    left, right = (f"{_unscale(value, log_x):.4g}" for value in (low_x, high_x))
+    out.print(f"  {'':>{margin}} +{'-' * PLOT_WIDTH}")
+    gap = PLOT_WIDTH - len(left) - len(right)
+    middle = f"{safe(exhibit.x_axis)}{' (log scale)' if log_x else ''}"[: max(gap - 2, 0)]
+    out.print(f"  {'':>{margin}}  {left}{middle.center(gap)}{right}")
+    out.print(
+        "  " + "   ".join(f"{MARKS[i % len(MARKS)]} {safe(name)}" for i, (name, _, _) in enumerate(series))
+    )
+
+
+def _scale(value: float, logarithmic: bool) -> float:
+    if not logarithmic:
+        return value
+    return math.log10(value) if value > 0 else math.nan
+
+
+def _unscale(value: float, logarithmic: bool) -> float:
+    return 10**value if logarithmic else value
+
+
+def _print_bars(exhibit: Bars, out: Console) -> None:
+    largest = max((abs(v) for s in exhibit.series for v in s.y if math.isfinite(v)), default=1.0) or 1.0
+    full = "█" if has_unicode(out) else "#"
+    names = [safe(label) for label in exhibit.labels]
+    left = max([0, *(len(name) for name in names)])
+    inner = max([0, *(len(safe(s.name)) for s in exhibit.series)]) if len(exhibit.series) > 1 else 0
+    out.print(f"  {safe(exhibit.y_axis)}")
+    for number, name in enumerate(names):
+        for place, series in enumerate(exhibit.series):
+            value = series.y[number] if number < len(series.y) else math.nan
+            length = round(40 * abs(value) / largest) if math.isfinite(value) else 0
+            head = name if place == 0 else ""
+            which = f"{safe(series.name):<{inner}}  " if inner else ""
+            out.print(f"  {head:<{left}}  {which}{full * length} {value:.4g}", no_wrap=True, crop=False)
