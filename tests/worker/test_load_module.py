@@ -1,0 +1,196 @@
+"""A submission loads as Python would load it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.boundary.channel import WorkerDied, WorkerTimeout
+from grader.boundary.session import SubmissionRaised
+from grader.boundary.source import Unreadable
+
+
+def test_it_is_a_registered_module_and_not_main(examine: Any) -> None:
+    answer = examine("""
+        import sys
+        name, file, package = __name__, __file__, __package__
+        registered = sys.modules[__name__].__dict__ is globals()
+        main = False
+        if __name__ == "__main__":
+            main = True
+        def bare():
+            return sys.modules["answer"].__dict__ is globals()
+    """).submission
+    assert answer.name == "submission.answer"
+    assert answer.file.endswith("answer.py")
+    assert answer.package == "submission"
+    assert answer.registered
+    assert not answer.main
+    assert answer.bare()
+
+
+def test_dataclasses_enums_pickles_and_annotations_work(examine: Any) -> None:
+    answer = examine("""
+        from __future__ import annotations
+        import enum, pickle, typing
+        from dataclasses import dataclass, field
+
+        @dataclass
+        class Config:
+            width: int = 3
+            names: list[str] = field(default_factory=list)
+
+        class Kind(enum.Enum):
+            A = 1
+
+        class Pair(typing.NamedTuple):
+            x: int
+            y: Config
+
+        def again():
+            return pickle.loads(pickle.dumps(Config(5))).width
+
+        def hints():
+            return str(typing.get_type_hints(Pair)["y"].__name__)
+    """).submission
+    assert answer.Config(4).width == 4
+    assert answer.again() == 5
+    assert answer.hints() == "Config"
+    assert answer.Kind.A.value == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from .helper import f",
+        "from helper import f",
+        "import helper; f = helper.f",
+        "from . import helper; f = helper.f",
+    ],
+)
+def test_a_helper_beside_it_is_found(examine: Any, tmp_path: Path, line: str) -> None:
+    (tmp_path / "helper.py").write_text("def f():\n    return 'helped'\n")
+    assert examine(f"{line}\n").submission.f() == "helped"
+
+
+def test_a_package_and_data_beside_it_are_found(examine: Any, tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "__init__.py").write_text("from .inner import VALUE\n")
+    (tmp_path / "parts" / "inner.py").write_text("VALUE = 7\n")
+    (tmp_path / "words.txt").write_text("a b c")
+    answer = examine("""
+        from pathlib import Path
+        from parts import VALUE
+        WORDS = (Path(__file__).parent / "words.txt").read_text().split()
+    """).submission
+    assert answer.VALUE == 7
+    assert answer.WORDS == ["a", "b", "c"]
+
+
+def test_what_is_given_comes_before_what_lies_beside(examine: Any, tmp_path: Path) -> None:
+    given = tmp_path / "given"
+    given.mkdir()
+    (given / "blocks.py").write_text("ORIGIN = 'given'\n")
+    (tmp_path / "blocks.py").write_text("ORIGIN = 'learner'\n")
+    assert examine("from blocks import ORIGIN\n", given=given).submission.ORIGIN == "given"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "\ufeffTEXT = 'ünï'\n".encode(),
+        "# -*- coding: latin-1 -*-\nTEXT = 'ünï'\n".encode("latin-1"),
+        "#!/usr/bin/env python\n# vim: set fileencoding=cp1252 :\nTEXT = 'ünï'\n".encode("cp1252"),
+        "TEXT = 'ünï'\r\n".encode(),
+        "TEXT = 'ünï'\r".encode(),
+        "TEXT = 'ünï'".encode(),
+    ],
+    ids=[
+        "byte order mark",
+        "latin-1",
+        "cp1252",
+        "carriage returns and newlines",
+        "carriage returns",
+        "no last newline",
+    ],
+)
+def test_encodings_and_line_ends(examine: Any, source: bytes) -> None:
+    assert examine(source).submission.TEXT == "ünï"
+
+
+@pytest.mark.parametrize("name", ["torch.py", "numpy.py", "random.py", "abc.py", "helper.py"])
+def test_a_file_beside_it_with_a_library_s_name_harms_nobody(examine: Any, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("raise RuntimeError('the wrong file')\n")
+    answer = examine("import torch, numpy, random, abc\ndef f():\n    return torch.ones(2)\n").submission
+    assert answer.f().tolist() == [1, 1]
+
+
+def test_nothing_is_written_beside_it(examine: Any, tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("x = 1\n")
+    examine("from .helper import x\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["answer.py", "helper.py"]
+
+
+@pytest.mark.parametrize(
+    ("source", "type_name", "line"),
+    [
+        ("x = 1\nx = = 2\n", "SyntaxError", 2),
+        ("def f(:\n    pass\n", "SyntaxError", 1),
+        ("if True:\nx = 1\n", "IndentationError", 2),
+        ("def f():\n\tif 1:\n        x = 1\n", "TabError", 3),
+        ("x = 'never closed\n", "SyntaxError", 1),
+        ("import no_such_module\n", "ModuleNotFoundError", 1),
+        ("from torch import no_such_name\n", "ImportError", 1),
+        ("\n\nraise ValueError('at import')\n", "ValueError", 3),
+        ("def f(): return f()\nf()\n", "RecursionError", 1),
+        ("import sys\nsys.exit(0)\n", "SystemExit", 2),
+        ("raise KeyboardInterrupt\n", "KeyboardInterrupt", 1),
+        ("from __future__ import braces\n", "SyntaxError", 1),
+    ],
+)
+def test_what_fails_while_loading_is_told_with_its_line(
+    examine: Any, source: str, type_name: str, line: int
+) -> None:
+    with pytest.raises(SubmissionRaised) as caught:
+        examine(source)
+    assert caught.value.type_name == type_name
+    assert caught.value.frames[-1].line == line
+    assert caught.value.frames[-1].file == "answer.py"
+
+
+def test_a_syntax_error_points_at_its_place(examine: Any) -> None:
+    with pytest.raises(SubmissionRaised) as caught:
+        examine("class A:\n    def f(self):\n        return 1 +* 2\n")
+    frame = caught.value.frames[0]
+    assert frame.text == "return 1 +* 2"
+    assert frame.text[frame.column - 1] == "*"
+
+
+def test_source_that_is_no_utf_8(examine: Any) -> None:
+    with pytest.raises(SubmissionRaised) as caught:
+        examine(b"x = 1\ny = '\xe4\xf6'\n")
+    assert caught.value.type_name == "SyntaxError"
+    assert "utf-8" in caught.value.message.lower()
+
+
+def test_the_process_ending_while_loading_is_told(examine: Any) -> None:
+    with pytest.raises(WorkerDied, match="exit code 4"):
+        examine("import os\nos._exit(4)\n")
+    with pytest.raises(WorkerTimeout):
+        examine("while True: pass\n", check_timeout_s=0.2)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "empty"),
+        (b" \n\t\n", "empty"),
+        (b"x = 1\n\0y = 2\n", r"NUL bytes \(the first in line 2\)"),
+        (b"#" * (5 << 20), r"5\.0 MB; source of at most 2 MB"),
+    ],
+)
+def test_a_file_that_cannot_be_source_is_not_sent(examine: Any, content: bytes, words: str) -> None:
+    with pytest.raises(Unreadable, match=words):
+        examine(content)

@@ -1,0 +1,186 @@
+"""Of a notebook only imports, definitions and simple assignments count."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from grader.boundary.channel import WorkerTimeout
+from grader.boundary.session import SubmissionRaised
+
+DEFINES = "def f(x):\n    return x + 1\n"
+
+
+def notebook(*cells: str) -> str:
+    made = [nbformat.v4.new_markdown_cell("# Notes with ``code``"), *map(nbformat.v4.new_code_cell, cells)]
+    return str(nbformat.writes(nbformat.v4.new_notebook(cells=made)))
+
+
+@pytest.fixture
+def load(examine: Any) -> Any:
+    def load(*cells: str, **terms: Any) -> Any:
+        return examine(notebook(*cells), name="answer.ipynb", **{"required": ("f",), **terms}).submission
+
+    return load
+
+
+@pytest.mark.parametrize(
+    "scratch",
+    [
+        "%matplotlib inline\n%load_ext autoreload",
+        "!pip install torch",
+        "!ls\n!cd /tmp && ls",
+        "files = !ls -l",
+        "a, b = !echo 1 2",
+        "timing = %timeit -o f(1)",
+        "%%time\nf(1)\nno python at all",
+        "%%bash\nfor x in *; do echo $x; done",
+        "\n\n%%html\n<b>bold</b>",
+        "f?",
+        "f??",
+        "?f",
+        "torch.nn.Linear?",
+        "raise RuntimeError('scratch')",
+        "undefined_name",
+        "1 / 0",
+        "x = 1 / 0",
+        "assert f(1) == 3",
+        "while True:\n    f(1)",
+        "for i in range(10**12):\n    f(i)",
+        "with open('/etc/passwd') as file:\n    print(file.read())",
+        "if True:\n    raise ValueError",
+        "result = f(undefined)",
+        "values = [f(i) for i in range(10**12)]",
+        "print(f(1)); f(2)",
+        "this is not python",
+        "x = (1,\n",
+        "del f",
+        "await f(1)",
+        "x: int = undefined",
+        "import os\nos.environ['X']",
+        "try:\n    f()\nexcept TypeError:\n    raise",
+    ],
+)
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_scratch_cells_do_not_matter(load: Any, scratch: str, place: str) -> None:
+    cells = (scratch, DEFINES) if place == "before" else (DEFINES, scratch)
+    assert load(*cells).f(1) == 2
+
+
+def test_magics_inside_a_defining_cell_are_left_out_and_lines_stay(load: Any) -> None:
+    answer = load(
+        "%matplotlib inline\nimport torch\n!ls\n\ndef f(x):\n    %time y = 1\n    !echo hi\n    return torch.ones(x)\n"
+    )
+    assert answer.f(2).tolist() == [1, 1]
+    with pytest.raises(SubmissionRaised) as caught:
+        answer.f("two")
+    assert (caught.value.frames[0].line, caught.value.frames[0].text) == (8, "return torch.ones(x)")
+
+
+def test_constants_imports_and_later_definitions_count(load: Any) -> None:
+    answer = load(
+        "import torch\nfrom math import pi as PI\nWIDTH, DEPTH = 3, 4\nSCALE: float = 2.0\nEYE = torch.eye(WIDTH)",
+        "class Base:\n    value = 1",
+        "class Child(Base):\n    value = WIDTH * 2\n\n@staticmethod\ndef g():\n    return PI",
+        "def f(x):\n    return 'first'",
+        "def f(x):\n    return 'second'",
+    )
+    assert answer.f(0) == "second"
+    assert answer.EYE.shape == (3, 3)
+    assert (answer.DEPTH, answer.SCALE, answer.Child.value) == (4, 2.0, 6)
+
+
+def test_text_that_looks_like_a_magic_is_kept(load: Any) -> None:
+    answer = load('def f(x):\n    text = """\n%d items\n!important\n"""\n    return text % x\n')
+    assert answer.f(3) == "\n3 items\n!important\n"
+
+
+def test_magics_and_such_text_in_one_cell(load: Any) -> None:
+    answer = load("!echo (\n%cd it's\nx = !ls\n\ndef f(x):\n    return (x\n        % 4)\n")
+    assert answer.f(7) == 3
+
+
+def test_a_magic_whose_end_python_finds_further_down(load: Any) -> None:
+    assert load("!echo (\n" + DEFINES + "y = [1]\n").f(1) == 2
+    assert load("!echo '''\n" + DEFINES).f(1) == 2
+
+
+def test_an_operator_at_the_start_of_a_line_is_no_magic(load: Any) -> None:
+    answer = load("def f(x):\n    return (7\n        % x\n        != 0)\n")
+    assert answer.f(2) is True
+
+
+def test_a_notebook_may_list_its_lines_and_hold_outputs(examine: Any) -> None:
+    document = {
+        "nbformat": 4,
+        "cells": [
+            {"cell_type": "raw", "source": "def f(x): return 'raw'"},
+            {
+                "cell_type": "code",
+                "source": ["def f(x):\n", "    return x\n"],
+                "outputs": [{"data": {"image/png": "A" * 4_000_000}}],
+            },
+            {"cell_type": "code"},
+            {"cell_type": "code", "source": 5},
+            "no cell",
+        ],
+    }
+    assert examine(json.dumps(document), name="answer.ipynb").submission.f(3) == 3
+
+
+def test_a_byte_order_mark_is_no_obstacle(examine: Any) -> None:
+    assert examine(b"\xef\xbb\xbf" + notebook(DEFINES).encode(), name="answer.ipynb").submission.f(1) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("{", "not JSON: line 1"),
+        ("{\n 'cells': []}", "not JSON: line 2"),
+        ("[]", "no list of cells"),
+        ('{"cells": {}}', "no list of cells"),
+        ('{"worksheets": []}', "no list of cells"),
+        ("3", "no list of cells"),
+        (b'{"cells": ["\xe4"]}', "not UTF-8"),
+        ("[" * 100_000, "nested too deep"),
+    ],
+)
+def test_a_broken_notebook_says_in_what_way(examine: Any, content: str | bytes, words: str) -> None:
+    with pytest.raises(SubmissionRaised, match=words) as caught:
+        examine(content, name="answer.ipynb", required=("f",))
+    assert caught.value.frames == ()
+
+
+def test_a_notebook_without_cells_is_one_without_answers(examine: Any) -> None:
+    answer = examine('{"cells": []}', name="answer.ipynb", required=("f",)).submission
+    assert not hasattr(answer, "f")
+
+
+def test_a_syntax_error_where_the_answer_should_be_is_told(load: Any) -> None:
+    with pytest.raises(SubmissionRaised) as caught:
+        load("import torch", "def f(x):\n    return x +* 1\n")
+    frame = caught.value.frames[0]
+    assert (caught.value.type_name, frame.file, frame.line) == ("SyntaxError", "answer.ipynb, cell 2", 2)
+    assert frame.text == "return x +* 1"
+
+
+def test_an_error_in_a_definition_is_told_with_its_cell(load: Any) -> None:
+    with pytest.raises(SubmissionRaised, match="ZeroDivisionError") as caught:
+        load("import math", "class Model:\n    rate = 1 / 0\n\ndef f(x):\n    return x\n")
+    assert (caught.value.frames[-1].file, caught.value.frames[-1].line) == ("answer.ipynb, cell 2", 2)
+    with pytest.raises(SubmissionRaised, match="ModuleNotFoundError"):
+        load("import no_such_module", DEFINES)
+
+
+def test_a_definition_that_loops_is_a_timeout(load: Any) -> None:
+    with pytest.raises(WorkerTimeout):
+        load("class A:\n    while True:\n        pass\n", DEFINES, check_timeout_s=0.2)
+
+
+def test_a_helper_beside_a_notebook_is_found(load: Any, tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("def g():\n    return 5\n")
+    assert load("from helper import g\ndef f(x):\n    return g()\n").f(1) == 5
