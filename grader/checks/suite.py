@@ -6,10 +6,12 @@ import atexit
 import importlib.util
 import platform
 import shutil
+import sys
 import tempfile
 import time
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -323,7 +325,7 @@ class Suite:
             raise PackError(
                 f"{self.kata.slug}: there is no reference in this install, and a check asks for one."
             )
-        return _load_trusted(solution)
+        return _load_trusted(solution, self.terms.given)
 
 
 def versions() -> dict[str, str]:
@@ -385,12 +387,31 @@ def _given_folder(files: tuple[Path, ...]) -> Path | None:
     return _folders[files]
 
 
-def _load_trusted(file: Path) -> types.ModuleType:
+def _load_trusted(file: Path, given: Path | None) -> types.ModuleType:
     if file not in _trusted:
         spec = importlib.util.spec_from_file_location(f"_reference_{file.stem}", file)
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        with _importable(given):
+            spec.loader.exec_module(module)
         _trusted[file] = module
     return _trusted[file]
+
+
+@contextmanager
+def _importable(folder: Path | None) -> Iterator[None]:
+    """Let a reference import what its kata gives, and forget that again: another kata gives other blocks."""
+    if folder is None:
+        yield
+        return
+    names = [path.stem for path in folder.glob("*.py")]
+    hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in names:
+            sys.modules.pop(name, None)
+        sys.modules.update(hidden)
