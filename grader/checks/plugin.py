@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import pdb
+import sys
 import types
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -51,6 +52,7 @@ class KataPlugin:
         self._body = body
         self.situation: Situation | None = None
         self.broken: list[str] = []
+        self._names: dict[Path, set[str]] = {}
         self.failure: BaseException | None = None
 
     # Fixtures -----------------------------------------------------------------------------------------------------
@@ -94,8 +96,20 @@ class KataPlugin:
             self.broken.append(str(report.longrepr))
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
-        """Let `-k` find a check by the words of its title too."""
-        item.extra_keyword_matches.add(info_of(item).title)
+        """Let `-k` find a check by the words of its title too, and remember who is there."""
+        try:
+            item.extra_keyword_matches.add(info_of(item).title)
+        except PackError as error:
+            self.broken.append(error.message)
+        self._names.setdefault(item.path, set()).add(item.name)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Demand, before `-k` leaves any out, that a check needs only checks of its own file."""
+        for item in items if not self.broken else []:
+            for need in info_of(item).needs:
+                if need not in self._names[item.path]:
+                    self.broken.append(f"{item.path}: {item.name} needs {need}, and no check has that name.")
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Hand the collected checks to the body; it runs them as often as it likes."""
@@ -170,7 +184,10 @@ def collect(
         for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
             patch.delenv(name, raising=False)
         patch.setattr("sys.dont_write_bytecode", True)  # a pack may be read-only, and is not ours to litter
-        code = pytest.main(arguments, plugins=[plugin])
+        try:
+            code = pytest.main(arguments, plugins=[plugin])
+        finally:
+            _forget_modules(files)
     if plugin.failure is not None:
         raise plugin.failure
     if plugin.broken:
@@ -180,6 +197,14 @@ def collect(
             "pytest refused to collect the checks.",
             "Is -k a valid expression, such as 'future and not shape'?",
         )
+
+
+def _forget_modules(files: Sequence[Path]) -> None:
+    """Let the next collection read its own files: every kata's module is called `checks`, and pytest keeps the first."""
+    collected = {str(file) for file in files}
+    for name, module in list(sys.modules.items()):
+        if getattr(module, "__file__", None) in collected:
+            del sys.modules[name]
 
 
 _UNUSED = (

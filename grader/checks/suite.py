@@ -358,6 +358,9 @@ def with_suites(
         by_kata: dict[str, list[pytest.Item]] = {kata.slug: [] for kata in katas}
         for item in items:
             by_kata[files[item.path].slug].append(item)
+        for kata in katas if keyword is None else ():
+            if not by_kata[kata.slug]:
+                raise PackError(f"{kata.checks}: there is no check in it.")
         results.append(body({kata.slug: Suite(kata, plugin, by_kata[kata.slug]) for kata in katas}))
 
     collect(list(files), run, keyword)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -13,13 +14,15 @@ if TYPE_CHECKING:
     from grader.packs.gate import Verdict
 
 
-@click.group(short_help="For authors: prove a pack.")
+@click.group(short_help="For authors: make a kata, prove it, bundle a pack.")
 def pack() -> None:
-    """For authors: prove a pack.
+    """For authors: make a kata, prove it, bundle a pack.
 
     \b
     Example:
-      kata pack check masked-attention
+      kata pack new my-course/katas --number 1.1.1 --slug dot-product
+      kata pack check dot-product
+      kata pack build my-course
     """
 
 
@@ -60,7 +63,9 @@ def check(id_: str | None, seeds: int, update: bool, as_json: bool) -> int:
         SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=err, transient=True
     ) as bar:
         task = bar.add_task("collecting", total=None)
-        gate = Gate(launcher, seeds=seeds, update=update, step=lambda text: bar.update(task, description=safe(text)))
+        gate = Gate(
+            launcher, seeds=seeds, update=update, step=lambda text: bar.update(task, description=safe(text))
+        )
 
         def body(suites: dict[str, Suite]) -> list[Verdict]:
             return [gate.examine(kata, suites[kata.slug]) for kata in katas]
@@ -96,3 +101,69 @@ def _show(verdicts: list[Verdict]) -> None:
     for verdict in verdicts:
         for finding in verdict.findings:
             out.print(f"\n{finding.kata}: {finding.rule}\n  {safe(finding.message)}")
+
+
+@pack.command(short_help="Write a complete small kata that passes the gate, to be changed into yours.")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--number", required=True, help="The kata's number, e.g. 1.1.1; the unit is 1.1.")
+@click.option("--slug", required=True, help="The kata's name, e.g. dot-product.")
+@click.option(
+    "--unit", "unit_slug", default="my-unit", show_default=True, help="The unit's name, when it is new."
+)
+@json_option
+def new(folder: Path, number: str, slug: str, unit_slug: str, as_json: bool) -> None:
+    """Write a complete small kata that passes the gate, to be changed into yours.
+
+    FOLDER is the pack; solutions go into `solutions` beside it. Nothing is overwritten.
+
+    \b
+    Example:
+      kata pack new my-course/katas --number 1.1.1 --slug dot-product --unit vectors
+    """
+    from grader.packs.new import new_kata
+
+    made = new_kata(folder, number, slug, unit_slug)
+    if as_json:
+        print_json({"kata": slug, "files": [str(path) for path in made.files]})
+        return
+    for path in made.files:
+        click.echo(f"  written  {safe(str(path))}")
+    click.echo(f"\nsee   export KATA_PACKS={safe(str(folder.absolute()))}")
+    click.echo(f"then  kata pack check {slug}")
+
+
+@pack.command(short_help="Make wheels of a pack: one for learners, one for instructors.")
+@click.argument("name", required=False)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True
+)
+@json_option
+def build(name: str | None, out: Path, as_json: bool) -> None:
+    """Make wheels of a pack: one for learners, one for instructors.
+
+    NAME is the pack's, needed when there are several. Install a wheel with pip; its katas appear beside the
+    others. Nothing of the solutions gets into the learners' wheel: the command refuses instead.
+
+    \b
+    Example:
+      kata pack build my-course --out dist
+    """
+    from grader.catalogue import Catalogue
+    from grader.errors import UsageError
+    from grader.packs.build import build as build_bundle
+
+    packs = Catalogue.discover().packs
+    chosen = [one for one in packs if name is None or one.name == name]
+    if len(chosen) != 1:
+        raise UsageError("Which pack?" if name is None else f"There is no pack {name}.",
+                         f"There are: {', '.join(one.name for one in packs)}.")  # fmt: skip
+    bundles = [build_bundle(chosen[0], out, "learner")]
+    if chosen[0].solutions is not None:
+        bundles.append(build_bundle(chosen[0], out, "instructor"))
+    if as_json:
+        print_json(
+            {"bundles": [{"audience": b.audience, "path": str(b.path), "files": b.files} for b in bundles]}
+        )
+        return
+    for bundle in bundles:
+        click.echo(f"{bundle.audience:10}  {safe(str(bundle.path))}   {bundle.files} files")

@@ -105,7 +105,9 @@ class Gate:
         if len([check for check in report.checks if not check.hidden]) < LEAST_CHECKS:
             verdict.find("checks", f"there are fewer than {LEAST_CHECKS} visible checks")
 
-    def _right_answers(self, kata: Kata, suite: Suite, copy: Callable[[Path], Path], verdict: Verdict) -> None:
+    def _right_answers(
+        self, kata: Kata, suite: Suite, copy: Callable[[Path], Path], verdict: Verdict
+    ) -> None:
         assert kata.solution is not None
         if len(kata.alternatives) < LEAST_ALTERNATIVES:
             verdict.find("alternatives", f"there are fewer than {LEAST_ALTERNATIVES} alternatives")
@@ -118,7 +120,9 @@ class Gate:
                 report = suite.check(copy(file), self._launcher, Options(seed=seed), watch)
                 times.append(report.duration_s)
                 if report.status != "pass":
-                    verdict.find("right answers", f"{file.name} fails at seed {seed}: {_first_failure(report)}")
+                    verdict.find(
+                        "right answers", f"{file.name} fails at seed {seed}: {_first_failure(report)}"
+                    )
                     break
         verdict.seconds = sorted(times)[len(times) // 2]
         for message in inputs.complaints():
@@ -146,7 +150,9 @@ class Gate:
             said = set(fresh.recognise(marks.checks).values()) if marks else set()
             verdict.named += mutant.say in said
             if said - {mutant.say}:
-                verdict.find("recognition", f"{mutant.name} is taken for another: “{(said - {mutant.say}).pop()}”")
+                verdict.find(
+                    "recognition", f"{mutant.name} is taken for another: “{(said - {mutant.say}).pop()}”"
+                )
             elif mutant.say not in said and mutant.unnamed is None:
                 verdict.find(
                     "recognition",
@@ -220,13 +226,23 @@ class Inputs:
 
 
 def _look_at_files(kata: Kata, verdict: Verdict) -> None:
-    learners = {"kata.toml", "README.md", "hints.md", "checks.py", "reflect.md", "demo.py", "fingerprints.json"}
+    learners = {
+        "kata.toml",
+        "README.md",
+        "hints.md",
+        "checks.py",
+        "reflect.md",
+        "demo.py",
+        "fingerprints.json",
+    }
     learners |= {f"{kata.module}.py", *(path.name for path in (*kata.given, *kata.support))}
     lesson = kata.lesson.read_text(encoding="utf-8")
     for path in _visible(kata.folder):
         picture = path.suffix in (".svg", ".png") and path.name in lesson
         if path.name not in learners and not picture:
-            verdict.find("stray files", f"{path.name} has no place in a kata's folder (a picture must be in README.md)")
+            verdict.find(
+                "stray files", f"{path.name} has no place in a kata's folder (a picture must be in README.md)"
+            )
     folder = kata.solution_folder
     assert folder is not None
     ours = {f"{kata.module}.py", "hidden_checks.py", "alternatives", "mutants", "slow", TRANSCRIPTS}
@@ -255,7 +271,15 @@ def _body_lines(path: Path) -> Iterator[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt) and not isinstance(
-            node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom | ast.Expr | ast.If | ast.For | ast.With
+            node,
+            ast.FunctionDef
+            | ast.ClassDef
+            | ast.Import
+            | ast.ImportFrom
+            | ast.Expr
+            | ast.If
+            | ast.For
+            | ast.With,
         ):
             yield from ast.unparse(node).splitlines()
 
@@ -270,7 +294,9 @@ def _look_at_mutant(mutant: Mutant, report: KataReport, verdict: Verdict) -> Non
     if report.status == "pass":
         verdict.find("mutants", f"{mutant.name} gets full marks")
     elif unknown := set(mutant.fails) - known:
-        verdict.find("mutants", f"{mutant.name} names a check that is not there: {', '.join(sorted(unknown))}")
+        verdict.find(
+            "mutants", f"{mutant.name} names a check that is not there: {', '.join(sorted(unknown))}"
+        )
     elif mutant.fails[0] not in wrong:
         got = ", ".join(sorted(wrong)) or report.message or report.status
         verdict.find("mutants", f"{mutant.name} must fail {mutant.fails[0]}; it fails {got}")

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
-
-from grader.demos.exhibits import Exhibit, bars, heatmap, panel, table, text
 from mine import (
     additive_mask,
     bidirectional_mask,
@@ -13,6 +10,9 @@ from mine import (
     scaled_dot_product_attention,
     sinusoidal_positions,
 )
+from torch import Tensor, nn
+
+from grader.demos.exhibits import Exhibit, bars, heatmap, panel, table, text
 
 WORDS = ["the", "tired", "cat", "slept", "again"]
 VOCABULARY = ["the", "tired", "cat", "dog", "slept", "sang", "again", "never"]
@@ -98,7 +98,7 @@ def _distances(results: dict[str, tuple[Tensor, Tensor]]) -> Exhibit:
         "How far the mask moves each word's output",
         WORDS,
         {"distance": distance.tolist()},
-        y_axis="‖encoder output − decoder output‖",
+        y_axis="distance of the two outputs",
         note="The last word sees everything under both masks: its two outputs are the same.",
     )
 
@@ -109,7 +109,7 @@ def _classification(output: Tensor) -> Exhibit:
     score = float(sentence @ direction)
     rows = [
         [f"feature {i}", round(float(s), 3), round(float(d), 3)]
-        for i, (s, d) in enumerate(zip(sentence, direction))
+        for i, (s, d) in enumerate(zip(sentence, direction, strict=True))
     ]
     verdict = "positive" if score > 0 else "negative"
     return table(
@@ -126,7 +126,10 @@ def _next_words(output: Tensor) -> Exhibit:
     for place in range(len(WORDS) - 1):
         probabilities = (head @ output[place]).softmax(dim=-1)
         best = probabilities.topk(3)
-        guesses = [f"{VOCABULARY[i]} {p:.2f}" for p, i in zip(best.values.tolist(), best.indices.tolist())]
+        guesses = [
+            f"{VOCABULARY[i]} {p:.2f}"
+            for p, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+        ]
         rows.append([" ".join(WORDS[: place + 1]), *guesses, WORDS[place + 1]])
     return table(
         "A writer's task: the next word, step by step",

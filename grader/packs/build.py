@@ -1,0 +1,138 @@
+"""Bundles: a pack as a wheel for learners and one for instructors, from the same sources."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import hashlib
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from grader.catalogue import Kata, Pack
+from grader.errors import PackError
+
+Audience = Literal["learner", "instructor"]
+SKIPPED = {"__pycache__"}
+LONG_ENOUGH = 60
+"""Squeezed characters from which a piece of the reference counts as the answer."""
+TIMESTAMP = (1980, 1, 1, 0, 0, 0)  # so that the same pack gives the same bytes
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A wheel that was built."""
+
+    path: Path
+    audience: Audience
+    files: int
+
+
+def build(pack: Pack, folder: Path, audience: Audience) -> Bundle:
+    """Write the wheel of a pack into `folder` and return it; `pip install` puts it beside the others.
+
+    Raises:
+        PackError: something of the solutions would reach a learner, or an instructor's pack has none.
+    """
+    contents = {f"katas/{path.relative_to(pack.root).as_posix()}": path for path in _files(pack.root)}
+    if audience == "learner":
+        refuse_leaks(pack, contents)
+    else:
+        if pack.solutions is None:
+            raise PackError(f"{pack.name} has no solutions here, so there is no instructor's bundle to make.")
+        solutions = pack.solutions
+        units = {unit.folder.name for unit in pack.units}
+        for path in _files(solutions):
+            if path.relative_to(solutions).parts[0] in units:
+                contents[f"solutions/{path.relative_to(solutions).as_posix()}"] = path
+    suffix = "" if audience == "learner" else "-instructor"
+    distribution = f"kata-pack-{pack.name}{suffix}"
+    package = distribution.replace("-", "_")
+    target = folder / f"{package}-{pack.version}-py3-none-any.whl"
+    folder.mkdir(parents=True, exist_ok=True)
+    _write_wheel(target, distribution, package, pack, contents)
+    return Bundle(target, audience, len(contents))
+
+
+def refuse_leaks(pack: Pack, contents: dict[str, Path]) -> None:
+    """Check that nothing of the solutions is among what learners get.
+
+    Raises:
+        PackError: a file is from the solutions, equals one, or holds a function of a reference.
+    """
+    if pack.solutions is None:
+        return
+    solutions = pack.solutions.resolve()
+    secret = {_digest(path): path for path in _files(solutions) if path.stat().st_size > 0}
+    answers = [(kata, piece) for kata in pack.katas for piece in _answers(kata)]
+    for name, path in contents.items():
+        if path.resolve().is_relative_to(solutions):
+            raise PackError(f"{path} leads into the solutions; it must not reach learners.")
+        if _digest(path) in secret:
+            raise PackError(f"{path} equals {secret[_digest(path)]}; it must not reach learners.")
+        if path.suffix in (".py", ".md", ".ipynb"):
+            text = _squeezed(path.read_text(encoding="utf-8", errors="replace"))
+            for kata, piece in answers:
+                if piece in text:
+                    raise PackError(f"{path} ({name}) holds a function of the reference of {kata.slug}.")
+
+
+def _answers(kata: Kata) -> Iterator[str]:
+    """Yield the bodies of the reference's functions, squeezed, that the stub does not hold already."""
+    if kata.solution is None:
+        return
+    stub = _squeezed(kata.stub.read_text(encoding="utf-8"))
+    source = kata.solution.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            if body:
+                segment = "\n".join(source.splitlines()[body[0].lineno - 1 : body[-1].end_lineno])
+                piece = _squeezed(segment)
+                if len(piece) >= LONG_ENOUGH and piece not in stub:
+                    yield piece
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", re.sub(r"#[^\n]*", "", text))
+
+
+def _files(root: Path) -> list[Path]:
+    return [
+        path
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
+        and not any(part in SKIPPED or part.startswith(".") for part in path.relative_to(root).parts)
+    ]
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _write_wheel(
+    target: Path, distribution: str, package: str, pack: Pack, contents: dict[str, Path]
+) -> None:
+    info = f"{package}-{pack.version}.dist-info"
+    metadata = f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {pack.version}\nSummary: {pack.title}\nRequires-Dist: kata\n"
+    wheel = "Wheel-Version: 1.0\nGenerator: kata pack build\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    entry = f"[kata.packs]\n{pack.name} = {package}.katas\n"
+    parts: dict[str, bytes] = {f"{package}/__init__.py": b""}
+    parts.update({f"{package}/{name}": path.read_bytes() for name, path in contents.items()})
+    parts[f"{info}/METADATA"] = metadata.encode()
+    parts[f"{info}/WHEEL"] = wheel.encode()
+    parts[f"{info}/entry_points.txt"] = entry.encode()
+    record = "".join(f"{name},sha256={_record(data)},{len(data)}\n" for name, data in parts.items())
+    parts[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
+    temporary = target.with_suffix(".tmp")
+    with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(zipfile.ZipInfo(name, TIMESTAMP), data, zipfile.ZIP_DEFLATED)
+    temporary.replace(target)
+
+
+def _record(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
