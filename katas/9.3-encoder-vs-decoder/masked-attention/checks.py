@@ -20,7 +20,7 @@ from grader.checks import (
 )
 
 OUTPUT, WEIGHTS = "batch head query feature", "batch head query key"
-OPERANDS = ("batch head query width", "batch head key width")
+KEY = "batch head key width"
 PROJECTIONS = ("w_q", "w_k", "w_v", "w_o")
 
 
@@ -78,16 +78,15 @@ def call(submission, *arguments):
     return output, weights
 
 
-def compare(result, wanted, mask=None):
+def compare(result, wanted, mask=None, rounding=0.0):
     """Compare weights first: when they are wrong, the output can't be right."""
-    output, weights = result
+    output = expect(result[0], "output", axes=OUTPUT)
+    weights = expect(result[1], "weights", axes=WEIGHTS, picture="attention")
     wanted_output, wanted_weights = wanted
-    expect(weights, "weights", axes=WEIGHTS, picture="attention").close_to(wanted_weights)
+    weights.close_to(wanted_weights, max(wanted_weights.tolerance, rounding))
     if mask is not None:
-        expect(weights, "weights", axes=WEIGHTS, picture="attention").is_zero_where(
-            ~mask.expand(weights.shape)
-        )
-    expect(output, "output", axes=OUTPUT).close_to(wanted_output)
+        weights.is_zero_where(~mask)
+    output.close_to(wanted_output, max(wanted_output.tolerance, rounding))
 
 
 def parameters(draw, d_model, dtype=torch.float32):
@@ -246,17 +245,21 @@ def test_fully_masked_gradients(submission, draw):
     )
 
 
-def whole_numbers(draw, size, **axes):
-    """Draw integers as floats: with d = 4 every score is exact, so that nothing is left to rounding."""
-    return with_axes(draw.integers(-size, size + 1, **axes).float(), *axes)
+LARGE_ROUNDING = 4 * torch.finfo(torch.float32).eps * 40_000
+"""Scores of 40,000 are known no better, and neither are the weights made of them."""
+
+
+def large(draw, **spread):
+    """Draw query, key and value whose scores are in the ten thousands."""
+    query = draw.normal(batch=2, head=3, query=5, width=8, **spread)
+    key = draw.normal(batch=2, head=3, key=7, width=8, **spread)
+    return query, key, draw.normal(batch=2, head=3, key=7, feature=6)
 
 
 @check("scores in the ten thousands do not overflow", aspect="stability", points=0.5, needs=["test_shapes"])
 def test_large_scores(submission, draw):
-    query = whole_numbers(draw, 100, batch=2, head=3, query=5, width=4)
-    key = whole_numbers(draw, 100, batch=2, head=3, key=7, width=4)
-    value = draw.normal(batch=2, head=3, key=7, feature=6)
-    compare(call(submission, query, key, value), oracle(attend(), query, key, value))
+    tensors = large(draw, scale=100.0)
+    compare(call(submission, *tensors), oracle(attend(), *tensors), rounding=LARGE_ROUNDING)
 
 
 @check(
@@ -266,15 +269,12 @@ def test_large_scores(submission, draw):
     needs=["test_mask_values"],
 )
 def test_large_forbidden_scores(submission, draw):
-    # Every allowed score is about -10,000, every forbidden one about 10,000.
+    query, key, value = large(draw, scale=8.0, shift=80.0)
     mask = draw.mask(keep=0.5, query=1, key=7)
-    query = whole_numbers(draw, 50, batch=2, head=3, query=5, width=4).abs() + 50
-    key = (whole_numbers(draw, 50, batch=2, head=3, key=7, width=4).abs() + 50) * torch.where(
-        mask, -1.0, 1.0
-    ).mT
-    query, key = with_axes(query, *OPERANDS[0].split()), with_axes(key, *OPERANDS[1].split())
-    value = draw.normal(batch=2, head=3, key=7, feature=6)
-    compare(call(submission, query, key, value, mask), oracle(attend(mask), query, key, value), mask)
+    # Every allowed score is now about -20,000, every forbidden one about 20,000.
+    key = with_axes(torch.where(mask.mT, -key, key), *KEY.split())
+    wanted = oracle(attend(mask), query, key, value)
+    compare(call(submission, query, key, value, mask), wanted, mask, LARGE_ROUNDING)
 
 
 @check(
