@@ -28,6 +28,7 @@ from grader.boundary.session import Session, SubmissionRaised, Terms
 from grader.boundary.source import Source, Unreadable, read_source
 from grader.catalogue import Kata
 from grader.checks.examinee import Examinee, LocalExaminee, RemoteExaminee
+from grader.checks.marks import CheckInfo
 from grader.checks.outcome import Outcome, describe_raised, judge
 from grader.checks.plugin import KataPlugin, Situation, check_seed, collect, info_of
 from grader.checks.recognise import SEED, Fingerprints, Mark, fingerprint
@@ -129,6 +130,10 @@ class Suite:
     def fingerprints(self) -> Fingerprints:
         """What the kata's catalogued mistakes leave behind."""
         return Fingerprints.load(self.kata.fingerprints)
+
+    def infos(self) -> list[CheckInfo]:
+        """Return what the authors said of each check."""
+        return [info_of(item) for item in self._items]
 
     def max_score(self) -> float:
         """The points of the collected checks."""

@@ -117,7 +117,10 @@ def _write_wheel(
     target: Path, distribution: str, package: str, pack: Pack, contents: dict[str, Path]
 ) -> None:
     info = f"{package}-{pack.version}.dist-info"
-    metadata = f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {pack.version}\nSummary: {pack.title}\nRequires-Dist: kata\n"
+    metadata = (
+        f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {pack.version}\n"
+        f"Summary: {pack.title}\nRequires-Dist: kata\n"
+    )
     wheel = "Wheel-Version: 1.0\nGenerator: kata pack build\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     entry = f"[kata.packs]\n{pack.name} = {package}.katas\n"
     parts: dict[str, bytes] = {f"{package}/__init__.py": b""}

@@ -18,6 +18,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from grader.errors import EngineError, UsageError
+from grader.worker.memory import keep_freed_memory
 from grader.worker.process import Job
 from grader.worker.zygote import Zygote
 
@@ -73,6 +74,7 @@ class ForkLauncher:
     name: Literal["fork", "spawn"] = "fork"
 
     def __init__(self) -> None:
+        keep_freed_memory()
         self._zygote = Zygote.fork()
 
     def launch(self, read: Iterable[Path], memory_bytes: int | None, *, cuda: bool = False) -> WorkerProcess:
