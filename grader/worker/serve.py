@@ -132,7 +132,7 @@ class Worker:
         np.random.seed(seed % (1 << 32))
         # torch.manual_seed also leaves a note, with a whole traceback, for a CUDA that may never come.
         torch.default_generator.manual_seed(seed)
-        if torch.cuda.is_initialized():
+        if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             torch.cuda.manual_seed_all(seed)
         torch.set_grad_enabled(True)
 
