@@ -97,7 +97,18 @@ def describe_raised(error: SubmissionRaised) -> list[str]:
     first, *rest = text.splitlines() or [""]
     lines.append(clean(first))
     lines.extend(f"  {clean(line)}" for line in rest[:6])
+    lines.extend(f"  {hint}" for words, hint in _HINTS.items() if words in text)
     return lines
+
+
+_HINTS = {
+    "SystemExit": "sys.exit() and exit() end a program; here it is imported: leave them out, or guard them with __main__",
+    "EOFError": "nobody is here to answer input()",
+    "MemoryError": "it asked for more memory than this kata grants",
+    "can't allocate memory": "it asked for more memory than this kata grants",
+    "codec can't decode": "save the file as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-",
+}
+"""What to add where the exception alone leaves a learner puzzled."""
 
 
 def _called(call: CallRecord | None, signatures: Signatures) -> list[str]:

@@ -26,7 +26,7 @@ from grader.boundary.local import load_local
 from grader.boundary.remote import Calls
 from grader.boundary.session import Session, SubmissionRaised, Terms
 from grader.boundary.source import Source, Unreadable, read_source
-from grader.catalogue import Kata
+from grader.catalogue import SUBMISSION_SUFFIXES, Kata
 from grader.checks.examinee import Examinee, LocalExaminee, RemoteExaminee
 from grader.checks.marks import CheckInfo
 from grader.checks.outcome import Outcome, describe_raised, judge
@@ -56,8 +56,11 @@ class Options:
 class Suite:
     """The collected checks of one kata."""
 
-    def __init__(self, kata: Kata, plugin: KataPlugin, items: Sequence[pytest.Item]) -> None:
+    def __init__(
+        self, kata: Kata, plugin: KataPlugin, items: Sequence[pytest.Item], *, complete: bool = True
+    ) -> None:
         self.kata = kata
+        self._complete = complete
         self._plugin = plugin
         self._items = items
 
@@ -68,11 +71,18 @@ class Suite:
         self, file: Path, launcher: Launcher, options: Options = Options(), progress: Progress | None = None
     ) -> KataReport:
         """Examine a submission behind the boundary."""
+        return self.check_with_marks(file, launcher, options, progress)[0]
+
+    def check_with_marks(
+        self, file: Path, launcher: Launcher, options: Options = Options(), progress: Progress | None = None
+    ) -> tuple[KataReport, dict[str, list[Mark]]]:
+        """Examine a submission; return also what it left behind in each visible check that it failed."""
         started = time.perf_counter()
+        marks: dict[str, list[Mark]] = {}
         try:
             source = read_source(file)
         except Unreadable as error:
-            return self._unloaded(error.status, error.message, file, options)  # type: ignore[arg-type]
+            return self._unread(error, file, options), marks
         session = Session(launcher, source, self.terms, cuda=options.device.startswith("cuda"))
         try:
             examinee = RemoteExaminee(session, options.timeout_s)
@@ -81,35 +91,23 @@ class Suite:
             if broken is not None:
                 report = self._unloaded(broken[0], broken[1], file, options)
             else:
-                report = self._examine(examinee, source, options, progress)[0]
+                report, marks = self._examine(examinee, source, options, progress)
             report.output = printed
             report.isolation = _isolation(session.isolation)
         finally:
             session.close()
         report.duration_s = round(time.perf_counter() - started, 4)
-        return report
+        return report, marks
 
     def debug(self, file: Path, options: Options = Options(), *, interactive: bool = True) -> KataReport:
         """Examine a submission in this process, with a debugger at every failure. Not for marks."""
         try:
             source = read_source(file)
         except Unreadable as error:
-            return self._unloaded(error.status, error.message, file, options)  # type: ignore[arg-type]
+            return self._unread(error, file, options)
         calls = Calls()
         with load_local(source, self.terms, calls) as submission:
             return self._examine(LocalExaminee(submission), source, options, None, debug=interactive)[0]
-
-    def marks(self, file: Path, launcher: Launcher) -> dict[str, list[Mark]]:
-        """Return what a wrong answer leaves behind in each check that it fails, at the seed of fingerprints."""
-        source = read_source(file)
-        session = Session(launcher, source, self.terms)
-        options = Options(seed=SEED)
-        try:
-            if (broken := self._load(session, options)) is not None:
-                raise PackError(f"{file}: {broken[1]}")
-            return self._examine(RemoteExaminee(session), source, options, None)[1]
-        finally:
-            session.close()
 
     @cached_property
     def terms(self) -> Terms:
@@ -281,12 +279,27 @@ class Suite:
                 return "pass"
         outcomes = examinee.outcomes
         if outcomes.not_written and not outcomes.written and not any(check.points for check in checks):
-            return "not_started"
+            # Part of the checks says nothing about names that only the others call.
+            if (self._complete and len(checks) == selected) or outcomes.not_written.issuperset(
+                self.kata.required
+            ):
+                return "not_started"
         if outcomes.died and not outcomes.answered:
             return "error"
         if any(check.status == "timeout" for check in checks):
             return "timeout"
         return "fail"
+
+    def _unread(self, error: Unreadable, file: Path, options: Options) -> KataReport:
+        lines = [error.message]
+        if error.status == "missing":
+            beside = sorted(path.name for path in file.parent.glob("*") if path.suffix in SUBMISSION_SUFFIXES)
+            if beside:
+                lines.append(
+                    f"Beside it lies {', '.join(beside[:5])}: was it renamed? Only {file.name} counts."
+                )
+            lines.append(f"A fresh one: kata start {self.kata.slug}")
+        return self._unloaded(error.status, "\n".join(lines), file, options)  # type: ignore[arg-type]
 
     def _unloaded(self, status: KataStatus, message: str, file: Path, options: Options) -> KataReport:
         """Report a submission none of whose checks could run; every check is listed, with no points."""
@@ -366,7 +379,14 @@ def with_suites(
         for kata in katas if keyword is None else ():
             if not by_kata[kata.slug]:
                 raise PackError(f"{kata.checks}: there is no check in it.")
-        results.append(body({kata.slug: Suite(kata, plugin, by_kata[kata.slug]) for kata in katas}))
+        results.append(
+            body(
+                {
+                    kata.slug: Suite(kata, plugin, by_kata[kata.slug], complete=keyword is None)
+                    for kata in katas
+                }
+            )
+        )
 
     collect(list(files), run, keyword)
     if not results:

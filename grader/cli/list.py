@@ -43,7 +43,7 @@ def list_katas(as_json: bool) -> None:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, overflow="ellipsis")
+    table.add_column()  # the one to give way on a narrow terminal: a name that is cut cannot be typed
     table.add_column(no_wrap=True, justify="right")
     table.add_column(no_wrap=True)
     for unit in place.catalogue.units:

@@ -68,12 +68,13 @@ def refuse_leaks(pack: Pack, contents: dict[str, Path]) -> None:
     solutions = pack.solutions.resolve()
     secret = {_digest(path): path for path in _files(solutions) if path.stat().st_size > 0}
     answers = [(kata, piece) for kata in pack.katas for piece in _answers(kata)]
+    given = {path for kata in pack.katas for path in (*kata.given, *kata.support)}
     for name, path in contents.items():
         if path.resolve().is_relative_to(solutions):
             raise PackError(f"{path} leads into the solutions; it must not reach learners.")
         if _digest(path) in secret:
             raise PackError(f"{path} equals {secret[_digest(path)]}; it must not reach learners.")
-        if path.suffix in (".py", ".md", ".ipynb"):
+        if path.suffix in (".py", ".md", ".ipynb") and path not in given:  # blocks are given on purpose
             text = _squeezed(path.read_text(encoding="utf-8", errors="replace"))
             for kata, piece in answers:
                 if piece in text:

@@ -138,16 +138,12 @@ class Gate:
         for mutant in mutants:
             self._step(f"{kata.slug}: mutant {mutant.name}")
             file = copy(mutant.path)
-            reports[mutant.name] = suite.check(file, self._launcher, Options(seed=SEED))
+            reports[mutant.name], marks = suite.check_with_marks(file, self._launcher, Options(seed=SEED))
+            fresh.mutants[mutant.name] = MutantMarks(mutant.say, marks)
             _look_at_mutant(mutant, reports[mutant.name], verdict)
-            try:
-                fresh.mutants[mutant.name] = MutantMarks(mutant.say, suite.marks(file, self._launcher))
-            except PackError as error:
-                verdict.find("mutants", error.message)
         _look_for_twins(fresh, mutants, verdict)
         for mutant in mutants:
-            marks = fresh.mutants.get(mutant.name)
-            said = set(fresh.recognise(marks.checks).values()) if marks else set()
+            said = set(fresh.recognise(fresh.mutants[mutant.name].checks).values())
             verdict.named += mutant.say in said
             if said - {mutant.say}:
                 verdict.find(
@@ -306,8 +302,6 @@ def _look_for_twins(fresh: Fingerprints, mutants: list[Mutant], verdict: Verdict
     """Two mutants that no visible check tells apart are one mistake, unless their authors say why they are two."""
     for index, one in enumerate(mutants):
         for other in mutants[index + 1 :]:
-            if one.name not in fresh.mutants or other.name not in fresh.mutants:
-                continue
             a, b = fresh.mutants[one.name].checks, fresh.mutants[other.name].checks
             excused = one.unnamed and other.unnamed
             if not excused and a.keys() == b.keys() and all(same(a[check], b[check]) for check in a):

@@ -1,0 +1,171 @@
+"""The gate: a new kata passes it, and every way to spoil the kata is found by name."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.catalogue import load_pack
+from grader.checks.suite import with_suites
+from grader.packs.gate import Gate, Verdict
+from grader.packs.new import new_kata
+
+NUMBER, SLUG, UNIT = "1.1.1", "weighted-mean", "1.1-means"
+SOLUTION = Path("solutions") / UNIT / SLUG
+KATA = Path("katas") / UNIT / SLUG
+
+
+@pytest.fixture(scope="module")
+def pristine(launcher: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course with one new kata, its fingerprints and transcripts taken."""
+    course = tmp_path_factory.mktemp("course")
+    new_kata(course / "katas", NUMBER, SLUG, "means")
+    assert examine(course, launcher, update=True).findings == []
+    return course
+
+
+@pytest.fixture
+def course(pristine: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(pristine, tmp_path / "course"))
+
+
+def examine(course: Path, launcher: Any, *, update: bool = False) -> Verdict:
+    [kata] = load_pack(course / "katas").katas
+    gate = Gate(launcher, seeds=1, update=update)
+    return with_suites([kata], lambda suites: gate.examine(kata, suites[SLUG]), hidden=True)
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_a_new_kata_passes_and_all_its_mutants_are_named(course: Path, launcher: Any) -> None:
+    verdict = examine(course, launcher)
+    assert verdict.findings == []
+    assert verdict.mutants == verdict.named == 11
+
+
+def _stub_that_works(course: Path) -> None:
+    shutil.copy(course / SOLUTION / "weighted_mean.py", course / KATA / "weighted_mean.py")
+
+
+def _points(course: Path) -> None:
+    edit(course / KATA / "kata.toml", "points = 12.0", "points = 11.0")
+
+
+def _reference_wrong(course: Path) -> None:
+    edit(course / SOLUTION / "weighted_mean.py", ".sum(-1) / safe", ".mean(-1) / safe")
+
+
+def _alternative_gone(course: Path) -> None:
+    (course / SOLUTION / "alternatives" / "einsum.py").unlink()
+
+
+def _mutants_gone(course: Path) -> None:
+    for name in ("detached", "changes_x"):
+        (course / SOLUTION / "mutants" / f"{name}.py").unlink()
+
+
+def _mutant_right(course: Path) -> None:
+    edit(
+        course / SOLUTION / "mutants" / "weights_ignored.py",
+        "x.mean(-1)",
+        "x.mean(-1) if False else right(x, weights)",
+    )
+    reference = (course / SOLUTION / "weighted_mean.py").read_text().replace("def weighted_mean", "def right")
+    body = reference.split("from __future__ import annotations", 1)[1]
+    edit(
+        course / SOLUTION / "mutants" / "weights_ignored.py",
+        "def weighted_mean",
+        body + "\n\ndef weighted_mean",
+    )
+
+
+def _mutant_fails_elsewhere(course: Path) -> None:
+    edit(course / SOLUTION / "mutants" / "detached.py", "Fails: test_gradients", "Fails: test_shape")
+
+
+def _mutant_without_sentence(course: Path) -> None:
+    edit(course / SOLUTION / "mutants" / "detached.py", "Fails: test_gradients", "")
+
+
+def _twins(course: Path) -> None:
+    folder = course / SOLUTION / "mutants"
+    twin = (folder / "not_divided.py").read_text().replace("your sum is", "your result is")
+    (folder / "twin.py").write_text(twin)
+
+
+def _answer_in_a_hint(course: Path) -> None:
+    edit(
+        course / KATA / "hints.md",
+        "## 3\n",
+        "## 3\n\n    safe = torch.where(total == 0, torch.ones_like(total), total)\n",
+    )
+
+
+def _stray_file(course: Path) -> None:
+    (course / KATA / "notes.txt").write_text("remember to ...")
+
+
+def _stray_solution(course: Path) -> None:
+    (course / SOLUTION / "old.py").write_text("")
+
+
+def _constant_inputs(course: Path) -> None:
+    edit(
+        course / KATA / "checks.py",
+        "x = draw.normal(batch=3, time=6)\n    mean = submission.weighted_mean(x, torch.full((6,), 0.3))",
+        "x = torch.ones(3, 6)\n    mean = submission.weighted_mean(x, torch.full((6,), 0.3))",
+    )
+
+
+def _transcript_changed(course: Path) -> None:
+    edit(course / SOLUTION / "transcripts.txt", "called", "caled")
+
+
+def _fingerprint_changed(course: Path) -> None:
+    edit(course / KATA / "fingerprints.json", '"say": "your mean', '"say": "our mean')
+
+
+def _few_checks(course: Path) -> None:
+    text = (course / KATA / "checks.py").read_text()
+    head, tail = text.split('@check("large weights', 1)
+    (course / KATA / "checks.py").write_text(head)
+    edit(course / KATA / "kata.toml", "points = 12.0", "points = 11.0")
+    assert "test_large_weights" in tail
+
+
+@pytest.mark.parametrize(
+    ("spoil", "rule", "words"),
+    [
+        (_stub_that_works, "stub", "must be not_started"),
+        (_points, "points", "worth 12"),
+        (_reference_wrong, "right answers", "weighted_mean.py fails at seed 0"),
+        (_alternative_gone, "alternatives", "fewer than 2"),
+        (_mutants_gone, "mutants", "fewer than 10"),
+        (_mutant_right, "mutants", "weights_ignored gets full marks"),
+        (_mutant_fails_elsewhere, "mutants", "detached must fail test_shape; it fails test_gradients"),
+        (_mutant_without_sentence, "mutants", "detached.py"),
+        (_twins, "mutants", "not_divided and twin give the same results"),
+        (_answer_in_a_hint, "hints", "hint 3 holds a line of the reference"),
+        (_stray_file, "stray files", "notes.txt"),
+        (_stray_solution, "stray files", "old.py"),
+        (_constant_inputs, "inputs", "equal weights give the plain mean"),
+        (_transcript_changed, "transcripts", "--update"),
+        (_fingerprint_changed, "fingerprints", "--update"),
+        (_few_checks, "checks", "fewer than 12"),
+    ],
+)
+def test_what_spoils_a_kata_is_found_by_name(
+    course: Path, launcher: Any, spoil: Callable[[Path], None], rule: str, words: str
+) -> None:
+    spoil(course)
+    findings = [finding for finding in examine(course, launcher).findings if finding.rule == rule]
+    assert findings, "the gate let it through"
+    assert any(words in finding.message for finding in findings), [finding.message for finding in findings]
