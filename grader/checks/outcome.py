@@ -102,7 +102,7 @@ def describe_raised(error: SubmissionRaised) -> list[str]:
 
 
 _HINTS = {
-    "SystemExit": "sys.exit() and exit() end a program; here it is imported: leave them out, or guard them with __main__",
+    "SystemExit": "sys.exit() and exit() end a program, and here it is imported: leave them out",
     "EOFError": "nobody is here to answer input()",
     "MemoryError": "it asked for more memory than this kata grants",
     "can't allocate memory": "it asked for more memory than this kata grants",

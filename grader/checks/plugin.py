@@ -200,7 +200,7 @@ def collect(
 
 
 def _forget_modules(files: Sequence[Path]) -> None:
-    """Let the next collection read its own files: every kata's module is called `checks`, and pytest keeps the first."""
+    """Let the next collection read its own files: each is a module `checks`, and pytest would keep the first."""
     collected = {str(file) for file in files}
     for name, module in list(sys.modules.items()):
         if getattr(module, "__file__", None) in collected:

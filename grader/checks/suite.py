@@ -278,12 +278,13 @@ class Suite:
             if machine_only:
                 return "pass"
         outcomes = examinee.outcomes
-        if outcomes.not_written and not outcomes.written and not any(check.points for check in checks):
-            # Part of the checks says nothing about names that only the others call.
-            if (self._complete and len(checks) == selected) or outcomes.not_written.issuperset(
-                self.kata.required
-            ):
-                return "not_started"
+        # Part of the checks says nothing about names that only the others call.
+        told = self._complete and len(checks) == selected
+        stub_only = (
+            outcomes.not_written and not outcomes.written and not any(check.points for check in checks)
+        )
+        if stub_only and (told or outcomes.not_written.issuperset(self.kata.required)):
+            return "not_started"
         if outcomes.died and not outcomes.answered:
             return "error"
         if any(check.status == "timeout" for check in checks):
