@@ -58,7 +58,9 @@ class Score:
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     arguments.add_argument("katas", nargs="*")
     arguments.add_argument("--seeds", type=int, default=100, help="per right answer (10 where checks train)")
     arguments.add_argument("--write", action="store_true", help=f"renew {PAGE.name}")
@@ -121,9 +123,9 @@ def score(kata, suite, launcher: Launcher, seeds: int) -> Score:
                     found.equivalent += 1
                 else:
                     found.survivors.append((change, reason or "to be explained"))
-            elif any(c.status in ("fail", "error", "timeout") and not c.hidden for c in outcome.checks) or not any(
-                c.status in ("fail", "error", "timeout") for c in outcome.checks
-            ):
+            elif any(
+                c.status in ("fail", "error", "timeout") and not c.hidden for c in outcome.checks
+            ) or not any(c.status in ("fail", "error", "timeout") for c in outcome.checks):
                 found.visible += 1
             else:
                 found.hidden += 1
@@ -168,7 +170,9 @@ def bare(source: str) -> str:
         body = getattr(node, "body", None)
         if isinstance(body, list):
             node.body = [  # type: ignore[attr-defined]
-                part for part in body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+                part
+                for part in body
+                if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
             ] or [ast.Pass()]
     return ast.dump(tree)
 
