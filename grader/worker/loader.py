@@ -30,8 +30,18 @@ class Cell:
     """The code of one cell that counts, parsed; `name` is what tracebacks call it."""
 
     name: str
+    number: int
     source: str
     tree: ast.Module
+
+
+@dataclass(frozen=True)
+class BrokenCell:
+    """A cell that is no Python, and why."""
+
+    number: int
+    source: str
+    error: SyntaxError
 
 
 def load_module(name: str, path: str, source: bytes, given: str | None) -> types.ModuleType:
@@ -50,7 +60,7 @@ def load_notebook(
 
     Raises:
         UnreadableNotebook: not JSON, or without cells.
-        SyntaxError: a cell cannot be parsed and a required name is nowhere else.
+        SyntaxError: a cell that should define a required name cannot be parsed.
     """
     module = _new_module(name, path, given)
     cells, broken = read_notebook(Path(path).name, source)
@@ -71,13 +81,31 @@ def load_notebook(
                     continue
             else:
                 exec(code, module.__dict__)
-    if broken is not None and any(not hasattr(module, wanted) for wanted in required):
-        raise broken
+    for wrong in broken:
+        if any(_defines(wrong, name) and not _defined_after(cells, wrong, name) for name in required):
+            raise wrong.error
+    if broken and any(not hasattr(module, name) for name in required):
+        raise broken[0].error
     return module
 
 
-def read_notebook(file: str, source: bytes) -> tuple[list[Cell], SyntaxError | None]:
-    """Return the code cells that parse, and the first syntax error among the others."""
+def _defines(cell: BrokenCell, name: str) -> bool:
+    return (
+        re.search(rf"^(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b", cell.source, re.MULTILINE)
+        is not None
+    )
+
+
+def _defined_after(cells: list[Cell], broken: BrokenCell, name: str) -> bool:
+    return any(
+        cell.number > broken.number
+        and any(isinstance(node, _DEFINITIONS) and node.name == name for node in cell.tree.body)
+        for cell in cells
+    )
+
+
+def read_notebook(file: str, source: bytes) -> tuple[list[Cell], list[BrokenCell]]:
+    """Return the code cells that parse, and those that do not."""
     try:
         document = json.loads(source.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -90,7 +118,7 @@ def read_notebook(file: str, source: bytes) -> tuple[list[Cell], SyntaxError | N
     if not isinstance(cells, list):
         raise UnreadableNotebook("it has no list of cells (a notebook of format 4 has one)")
     found: list[Cell] = []
-    broken: SyntaxError | None = None
+    broken: list[BrokenCell] = []
     number = 0
     for cell in cells:
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
@@ -103,18 +131,18 @@ def read_notebook(file: str, source: bytes) -> tuple[list[Cell], SyntaxError | N
             continue
         title = f"{file}, cell {number}"
         try:
-            found.append(parse_cell(title, text))
+            found.append(parse_cell(title, number, text))
         except (SyntaxError, ValueError) as error:
-            if broken is None:
-                broken = error if isinstance(error, SyntaxError) else SyntaxError(str(error))
-                linecache.cache[title] = (len(text), None, text.splitlines(keepends=True), title)
+            linecache.cache[title] = (len(text), None, text.splitlines(keepends=True), title)
+            wrong = error if isinstance(error, SyntaxError) else SyntaxError(str(error))
+            broken.append(BrokenCell(number, text, wrong))
     return found, broken
 
 
 _MAGIC = re.compile(r"^\s*(?:[%!?]|[\w.,\[\] ]+=\s*[%!])|^\s*[\w.]+\?{1,2}\s*$")
 
 
-def parse_cell(title: str, text: str) -> Cell:
+def parse_cell(title: str, number: int, text: str) -> Cell:
     """Parse a cell without its magics, shell lines and help requests, keeping line numbers.
 
     A line counts as one of these only where Python stumbles over it: `%d` at the start of a line may as well be part
@@ -124,12 +152,12 @@ def parse_cell(title: str, text: str) -> Cell:
         SyntaxError, ValueError: it is no Python.
     """
     if text.lstrip().startswith("%%"):
-        return Cell(title, "", ast.Module([], []))
+        return Cell(title, number, "", ast.Module([], []))
     lines = text.split("\n")
     while True:
         source = "\n".join(lines)
         try:
-            return Cell(title, source, ast.parse(source, title))
+            return Cell(title, number, source, ast.parse(source, title))
         except SyntaxError as error:
             place = (error.lineno or 0) - 1
             if not (0 <= place < len(lines) and _MAGIC.match(lines[place])):
@@ -137,7 +165,7 @@ def parse_cell(title: str, text: str) -> Cell:
             lines[place] = _blank(lines[place])
     # The stumble may show further down: then every line that looks like one has to go.
     source = "\n".join(_blank(line) if _MAGIC.match(line) else line for line in text.split("\n"))
-    return Cell(title, source, ast.parse(source, title))
+    return Cell(title, number, source, ast.parse(source, title))
 
 
 def _blank(line: str) -> str:
