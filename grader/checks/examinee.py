@@ -10,7 +10,9 @@ import torch
 
 from grader.boundary.local import LocalSubmission
 from grader.boundary.remote import Calls, RemoteSubmission
-from grader.boundary.session import Outcomes, Session
+from grader.boundary.session import Outcomes, Session, SubmissionRaised
+from grader.boundary.source import Source
+from grader.worker.raised import describe_raised
 
 
 class Examinee(Protocol):
@@ -31,6 +33,10 @@ class Examinee(Protocol):
 
     def begin(self, seed: int) -> None:
         """Start a check: clock, seeds, a live worker."""
+        ...
+
+    def understand(self, error: BaseException) -> BaseException:
+        """Return what a check's exception says of the submission."""
         ...
 
     def take_output(self) -> str:
@@ -66,6 +72,10 @@ class RemoteExaminee:
         self.calls.clear()
         self._session.begin(seed, self._timeout_s)
 
+    def understand(self, error: BaseException) -> BaseException:
+        """Return the exception: what the submission raised arrives as SubmissionRaised already."""
+        return error
+
     def take_output(self) -> str:
         """Return what was printed during the check."""
         return self._session.take_output()
@@ -80,7 +90,8 @@ class LocalExaminee:
 
     isolation = "none"
 
-    def __init__(self, submission: LocalSubmission) -> None:
+    def __init__(self, submission: LocalSubmission, source: Source) -> None:
+        self._source = source
         self.calls = submission.calls
         self.submission = submission
         self.outcomes = Outcomes()
@@ -90,6 +101,11 @@ class LocalExaminee:
         self.calls.clear()
         random.seed(seed)
         torch.manual_seed(seed)
+
+    def understand(self, error: BaseException) -> BaseException:
+        """Return what a worker would have told of an exception that passed through the submission."""
+        raised = describe_raised(error, str(self._source.path.parent))
+        return SubmissionRaised(raised) if raised.frames else error
 
     def take_output(self) -> str:
         """Return nothing: what is printed has gone to the terminal."""

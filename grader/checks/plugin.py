@@ -128,7 +128,9 @@ class KataPlugin:
             now = self._now
             if isinstance(error, KeyboardInterrupt):
                 raise error
-            now.outcome = judge(error, now.examinee.calls, now.signatures, now.file, now.timeout_s)
+            now.outcome = judge(
+                now.examinee.understand(error), now.examinee.calls, now.signatures, now.file, now.timeout_s
+            )
             if now.debug and call.excinfo is not None:
                 _debug(item, call.excinfo.tb, now.outcome)
         outcome = "passed" if error is None else "failed"

@@ -11,7 +11,7 @@ import tempfile
 import time
 import types
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -35,6 +35,7 @@ from grader.checks.recognise import SEED, Fingerprints, Mark, fingerprint
 from grader.errors import PackError
 from grader.reports.model import CheckReport, Isolation, KataReport, KataStatus
 from grader.worker.launcher import Launcher
+from grader.worker.raised import describe_raised as wire_raised
 
 T = TypeVar("T")
 RECOGNISED = 6
@@ -106,8 +107,14 @@ class Suite:
         except Unreadable as error:
             return self._unread(error, file, options)
         calls = Calls()
-        with load_local(source, self.terms, calls) as submission:
-            return self._examine(LocalExaminee(submission), source, options, None, debug=interactive)[0]
+        with ExitStack() as stack:
+            try:
+                submission = stack.enter_context(load_local(source, self.terms, calls))
+            except (Exception, SystemExit) as error:
+                raised = SubmissionRaised(wire_raised(error, str(source.path.parent)))
+                return self._unloaded("error", _does_not_load(source, raised), file, options)
+            examinee = LocalExaminee(submission, source)
+            return self._examine(examinee, source, options, None, debug=interactive)[0]
 
     @cached_property
     def terms(self) -> Terms:
@@ -144,8 +151,7 @@ class Suite:
         try:
             session.begin(check_seed(options.seed, "load"), options.timeout_s)
         except SubmissionRaised as error:
-            lines = describe_raised(error)
-            return "error", "\n".join([f"{name} does not load.", *lines])
+            return "error", _does_not_load(session.source, error)
         except WorkerTimeout:
             return (
                 "timeout",
@@ -345,6 +351,10 @@ class Suite:
                 f"{self.kata.slug}: there is no reference in this install, and a check asks for one."
             )
         return _load_trusted(solution, self.terms.given)
+
+
+def _does_not_load(source: Source, error: SubmissionRaised) -> str:
+    return "\n".join([f"{source.path.name} does not load.", *describe_raised(error)])
 
 
 def versions() -> dict[str, str]:

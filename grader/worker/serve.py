@@ -9,12 +9,10 @@ import contextlib
 import ctypes
 import importlib
 import itertools
-import linecache
 import os
 import random
 import socket
 import sys
-import traceback
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -26,8 +24,9 @@ from grader.boundary import wire
 from grader.boundary.codec import MRO, Decoder, Encoder, Unencodable
 from grader.boundary.cotangents import products
 from grader.demos import exhibits as _exhibits  # noqa: F401 - a demo imports it when files are closed to it
-from grader.worker.loader import UnreadableNotebook, load_module, load_notebook
+from grader.worker.loader import load_module, load_notebook
 from grader.worker.policy import Recorder
+from grader.worker.raised import bounded, describe_raised
 
 MODULE = 0
 """The handle of the submission itself."""
@@ -89,9 +88,9 @@ class Worker:
         try:
             return self._perform(request, payload)
         except Unencodable as error:
-            return wire.Unsendable(reason=_bounded(str(error))), []
+            return wire.Unsendable(reason=bounded(str(error))), []
         except BaseException as error:  # SystemExit and KeyboardInterrupt are the learner's too
-            return self._describe(error), []
+            return describe_raised(error, self._folder), []
 
     def _perform(self, request: wire.AnyRequest, payload: bytearray) -> tuple[wire.Reply, list[Any]]:
         match request:
@@ -109,7 +108,7 @@ class Worker:
                 _set(self._objects[request.target], request.name, decoder.decode(request.value))
                 return wire.Done(), []
             case wire.Uses():
-                return wire.Done(value=[0, *(_bounded(name) for name in self._recorder.used)]), []
+                return wire.Done(value=[0, *(bounded(name) for name in self._recorder.used)]), []
             case wire.Import():
                 return self._reply(importlib.import_module(request.name))
             case wire.Load():
@@ -204,47 +203,6 @@ class Worker:
         data = encoder.encode(value)
         return wire.Done(value=data, tensors=encoder.tensors), encoder
 
-    def _describe(self, error: BaseException) -> wire.Raised:
-        kind = type(error)
-        frames = [] if isinstance(error, UnreadableNotebook) else self._frames(error)
-        last = traceback.extract_tb(error.__traceback__)[-1:] if error.__traceback__ else []
-        return wire.Raised(
-            type=_bounded(kind.__name__),
-            bases=[_bounded(base.__name__) for base in kind.__mro__[:64]],
-            message=_message(error),
-            frames=frames,
-            own=bool(last) and self._is_own(last[0].filename),
-        )
-
-    def _frames(self, error: BaseException) -> list[wire.Frame]:
-        """Return the learner's own lines, innermost last; ours and torch's are left out."""
-        frames = []
-        if isinstance(error, SyntaxError) and isinstance(error.lineno, int):
-            file, line = _bounded(str(error.filename)), _line_number(error.lineno)
-            text = error.text if isinstance(error.text, str) else linecache.getline(file, line)
-            column = _line_number(error.offset)
-            # Where the offset counts from the line as it is, not as we show it.
-            column -= len(text) - len(text.lstrip()) if column else 0
-            frames.append(
-                wire.Frame(os.path.basename(file), line, "", _bounded(text.strip(), 400), max(column, 0))
-            )
-        else:
-            summary = traceback.extract_tb(error.__traceback__)
-            own = [frame for frame in summary if self._is_own(frame.filename)]
-            for frame in own[:2] + own[-6:] if len(own) > 8 else own:
-                frames.append(
-                    wire.Frame(
-                        os.path.basename(_bounded(frame.filename)),
-                        frame.lineno or 0,
-                        _bounded(frame.name, 200),
-                        _bounded(frame.line or "", 400),
-                    )
-                )
-        return frames
-
-    def _is_own(self, file: str) -> bool:
-        return os.path.dirname(file) == self._folder or ".ipynb, cell " in file
-
 
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
@@ -283,12 +241,8 @@ def _has_changed(
         return bool(_compare(now.data_ptr(), sent.data_ptr(), head.nbytes))
 
 
-def _line_number(value: object) -> int:
-    return min(max(value, 0), 1 << 31) if isinstance(value, int) else 0
-
-
 def _type_name(kind: type) -> str:
-    return _bounded(f"{kind.__module__}.{kind.__qualname__}", 300)
+    return bounded(f"{kind.__module__}.{kind.__qualname__}", 300)
 
 
 def _sort(value: Any) -> str:
@@ -299,17 +253,3 @@ def _sort(value: Any) -> str:
     if isinstance(value, torch.nn.Module):
         return "module"
     return "object"
-
-
-def _message(error: BaseException) -> str:
-    try:
-        if isinstance(error, SyntaxError):
-            return _bounded(str(error.msg))
-        return _bounded(str(error))
-    except BaseException:
-        return "(its message cannot be shown)"
-
-
-def _bounded(text: str, limit: int = wire.MAX_TEXT) -> str:
-    text = str(text).encode("utf-8", "replace").decode()
-    return text if len(text) <= limit else text[: limit - 1] + "…"
