@@ -184,3 +184,12 @@ def test_a_definition_that_loops_is_a_timeout(load: Any) -> None:
 def test_a_helper_beside_a_notebook_is_found(load: Any, tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text("def g():\n    return 5\n")
     assert load("from helper import g\ndef f(x):\n    return g()\n").f(1) == 5
+
+
+def test_a_broken_definition_counts_unless_a_later_cell_has_a_good_one(load: Any) -> None:
+    broken = "def f(x):\n    return x +* 1\n"
+    with pytest.raises(SubmissionRaised, match="SyntaxError") as caught:
+        load(DEFINES, broken)
+    assert caught.value.frames[0].file == "answer.ipynb, cell 2"
+    assert load(broken, DEFINES).f(1) == 2
+    assert load(DEFINES, broken.replace("def f", "def other")).f(1) == 2
