@@ -150,8 +150,8 @@ def _cold_tables() -> tuple[Figures, Figures]:
         ),
         Figures(
             "`kata watch`, from save to verdict",
-            "The file is replaced as an editor does it; the verdict is the line that `kata watch --json` prints. The ratio "
-            "is to `kata check` of the same kata in the same run.",
+            "The file is replaced as an editor does it; the verdict is the line that `kata watch --json` prints. "
+            "The ratio is to `kata check` of the same kata in the same run.",
             ["kata", "save to verdict", "`kata check`, cold", "ratio", f"≤ {WATCH_RATIO:g}"],
         ),
     )
@@ -331,9 +331,9 @@ def _calls(folder: Path, launcher: object, repetitions: int) -> Figures:
     )
     table = Figures(
         "One call through the boundary",
-        "A check that calls a function with one float32 tensor and gets one of the same size back: look-up, call, answer. "
-        "*Both ways* sends a gradient as well: the tensor requires grad, and `backward` of a random cotangent follows. "
-        "In process means the plain function.",
+        "A check that calls a function with one float32 tensor and gets one of the same size back: look-up, call, "
+        "answer. *Both ways* sends a gradient as well: the tensor requires grad, and `backward` of a random cotangent "
+        "follows. In process means the plain function.",
         [
             "tensor",
             "in process",
@@ -357,10 +357,10 @@ def _calls(folder: Path, launcher: object, repetitions: int) -> Figures:
                 result: torch.Tensor = remote.shifted(x)
                 return result
 
+            inside: Callable[[torch.Tensor], torch.Tensor] = local._module.shifted
             for name, count in SIZES.items():
                 x, cotangent = torch.randn(count), torch.randn(count)
                 _progress(f"calls with {name}", repetitions, repetitions)
-                inside: Callable[[torch.Tensor], torch.Tensor] = local._module.shifted
                 pairs = [_in_turns(lambda x=x: inside(x), lambda x=x: across(x), repetitions)]  # type: ignore[misc]
                 x = x.requires_grad_()
 
@@ -372,7 +372,7 @@ def _calls(folder: Path, launcher: object, repetitions: int) -> Figures:
                     x.grad = None
                     call(x).backward(cotangent)  # type: ignore[no-untyped-call]
 
-                pairs.append(_in_turns(lambda: both(inside), lambda: both(across), repetitions))  # noqa: B023
+                pairs.append(_in_turns(lambda: both(inside), lambda: both(across), repetitions))
                 cells = [name]
                 for here, there in pairs:
                     cells += [f"{here:.3f} ms", f"{there:.3f} ms", f"{there - here:.2f} ms"]
@@ -383,13 +383,14 @@ def _calls(folder: Path, launcher: object, repetitions: int) -> Figures:
 
 
 def _suites(launcher: object, repetitions: int) -> Figures:
-    from grader.checks.suite import Options, Suite, with_suites
+    from grader.checks.suite import Options, with_suites
 
     katas = Catalogue.discover().katas
     table = Figures(
         "All checks of a kata through the boundary",
-        "The same collected checks over the reference, in one process (`kata check --pdb` without the debugger) and over "
-        "the boundary. Every submission pays once for a worker's start and end; what is left is shared out among the checks.",
+        "The same collected checks over the reference, in one process (`kata check --pdb` without the debugger) and "
+        "over the boundary. Every submission pays once for a worker's start and end; what is left is shared out "
+        "among the checks.",
         ["kata", "checks", "in process", "boundary", "worker", "adds per check", f"≤ {BOUNDARY_MS:g} ms"],
     )
 
@@ -400,7 +401,7 @@ def _suites(launcher: object, repetitions: int) -> Figures:
             _progress(f"checks of {kata.slug}", repetitions, repetitions)
             inside, across = _in_turns(
                 lambda: suite.debug(file, Options(), interactive=False),  # noqa: B023
-                lambda: suite.check(file, launcher, Options()),  # type: ignore[arg-type]  # noqa: B023
+                lambda: suite.check(file, launcher, Options()),  # noqa: B023
                 repetitions,
             )
             worker = _worker(suite, file, launcher, repetitions)
