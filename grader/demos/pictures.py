@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from typing import Any
 
 import matplotlib
@@ -96,6 +97,9 @@ def _ticks(axis: Any, columns: list[str], rows: list[str]) -> None:
 def _write_numbers(axis: Any, values: list[list[float]], low: float, high: float, *, diverging: bool) -> None:
     for row, line in enumerate(values):
         for column, value in enumerate(line):
+            if not math.isfinite(value):
+                axis.text(column, row, str(value), ha="center", va="center", fontsize=6, color="grey")
+                continue
             part = (
                 abs(value) / (max(abs(low), abs(high)) or 1)
                 if diverging

@@ -96,9 +96,9 @@ def _print_panel(panel: Panel, exhibit: Heatmap, out: Console) -> None:
 
 
 def _short(value: float) -> str:
-    if value == int(value) if math.isfinite(value) else False:
-        return f"{int(value)}"
-    return f"{value:.2f}" if math.isfinite(value) else str(value)
+    if not math.isfinite(value):
+        return str(value)
+    return f"{value:.0f}" if value == round(value) else f"{value:.2f}"
 
 
 def _print_plot(

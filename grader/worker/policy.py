@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 import types
 import warnings
 from collections.abc import Callable
@@ -81,6 +82,9 @@ class Recorder:
             enable_gqa: bool = False,
         ) -> torch.Tensor:
             self._record(name)
+            if attn_mask is not None and attn_mask.dtype == torch.bool:  # the operator below takes numbers only
+                zeros = torch.zeros((), dtype=query.dtype, device=query.device)
+                attn_mask = zeros.masked_fill(~attn_mask, -math.inf)
             output: torch.Tensor = torch.ops.aten._scaled_dot_product_attention_math(
                 query, key, value, attn_mask, dropout_p, is_causal, None, scale=scale, enable_gqa=enable_gqa
             )[0]

@@ -1,0 +1,147 @@
+"""Masked attention live: from scores to weights, what heads look at, and what a missing mask does."""
+
+from __future__ import annotations
+
+import torch
+from mine import MultiHeadAttention, causal_mask, scaled_dot_product_attention, sinusoidal_positions
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from grader.demos.exhibits import Exhibit, heatmap, lines, panel, table, text
+
+TEXT = "the cat sat on the mat and the dog lay on the rug and the cat and the dog sang to the moon. "
+WORDS = ["she", "gave", "him", "the", "book"]
+CONTEXT, D_MODEL, STEPS = 24, 48, 150
+
+
+def demo() -> list[Exhibit]:
+    """Return what the kata shows."""
+    torch.manual_seed(0)
+    return [*_from_scores_to_weights(), _heads(), *_a_leak()]
+
+
+def _from_scores_to_weights() -> list[Exhibit]:
+    q, k = torch.randn(len(WORDS), 8), torch.randn(len(WORDS), 8)
+    mask = causal_mask(len(WORDS))
+    scores = q @ k.T / 8**0.5
+    _, weights = scaled_dot_product_attention(q, k, torch.eye(len(WORDS)), mask)
+    masked = scores.masked_fill(~mask, -torch.inf)
+    return [
+        heatmap(
+            "Raw scores, and scores with the future masked",
+            [panel("q·k / √d", scores, WORDS, WORDS), panel("masked", masked, WORDS, WORDS)],
+            diverging=True,
+            note="The mask goes in before the softmax: -inf is the score of a word that is not there.",
+        ),
+        heatmap(
+            "Weights: the softmax of each masked row",
+            [panel("weights", weights, WORDS, WORDS)],
+            note="exp(-inf) is 0, so the words that are left share a whole weight of 1.",
+        ),
+    ]
+
+
+def _heads() -> Exhibit:
+    torch.manual_seed(4)
+    attention = MultiHeadAttention(32, 4)
+    x = torch.randn(1, len(WORDS), 32)
+    with torch.no_grad():
+        q, k = (w(x).unflatten(-1, (4, 8)).transpose(1, 2) * 2 for w in (attention.w_q, attention.w_k))
+        _, weights = scaled_dot_product_attention(q, k, k, causal_mask(len(WORDS)))
+    panels = [panel(f"head {h}", weights[0, h], WORDS, WORDS) for h in range(4)]
+    return heatmap(
+        "Four heads of one layer, before any training",
+        panels,
+        note="Head h has columns h·D/H to (h+1)·D/H for itself; each softmaxes by itself under the same mask.",
+    )
+
+
+class Model(nn.Module):
+    """One layer of attention between an embedding and a guess of the next letter."""
+
+    def __init__(self, letters: int) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(letters, D_MODEL)
+        self.attention = MultiHeadAttention(D_MODEL, 4)
+        self.hidden, self.head = nn.Linear(D_MODEL, 2 * D_MODEL), nn.Linear(2 * D_MODEL, letters)
+        self.positions = sinusoidal_positions(CONTEXT, D_MODEL)
+
+    def forward(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
+        """Return logits [B, T, letters] for tokens [B, T]."""
+        x = self.embed(tokens) + self.positions[: tokens.shape[1]]
+        return self.head(F.relu(self.hidden(x + self.attention(x, mask))))
+
+
+def _a_leak() -> list[Exhibit]:
+    letters = sorted(set(TEXT))
+    codes = torch.tensor([letters.index(letter) for letter in TEXT * 3])
+    windows = codes.unfold(0, CONTEXT + 1, 1)[: len(TEXT)]
+    inputs, targets = windows[:, :-1], windows[:, 1:]
+    curves: dict[str, tuple[list[float], list[float]]] = {}
+    rows = []
+    for name, mask in (("with the causal mask", causal_mask(CONTEXT)), ("without a mask", None)):
+        torch.manual_seed(1)
+        model = Model(len(letters))
+        losses = _train(model, inputs, targets, mask)
+        curves[name] = (list(range(1, len(losses) + 1)), losses)
+        with torch.no_grad():
+            guesses = model(inputs, mask).argmax(-1)
+            alone = torch.stack(
+                [model(inputs[:, : t + 1], None)[:, -1].argmax(-1) for t in range(CONTEXT)], dim=1
+            )
+        rows.append([
+            name,
+            f"{losses[-1]:.3f}",
+            f"{(guesses == targets).float().mean():.0%}",
+            f"{(alone == targets).float().mean():.0%}",
+            _write(model, letters, "the cat "),
+        ])  # fmt: skip
+    return [
+        text(
+            "A leak",
+            "Two models, the same in everything but the mask, learn to guess the next letter of a short text. "
+            "In training all positions are guessed in one pass. Without a mask the answer to each position is "
+            "in the input, one place to the right, and attention finds it.",
+        ),
+        lines(
+            "Training loss",
+            curves,
+            x_axis="step",
+            y_axis="cross entropy",
+            log_y=True,
+            note="The lower curve is not the better model.",
+        ),
+        table(
+            "What each model learnt",
+            [
+                "model",
+                "loss",
+                "right, all at once",
+                "right, when the future is not there",
+                "it writes: the cat …",
+            ],
+            rows,
+            note="Writing means to guess where no next letter exists. Who has learnt to copy it has nothing to copy.",
+        ),
+    ]
+
+
+def _train(model: Model, inputs: Tensor, targets: Tensor, mask: Tensor | None) -> list[float]:
+    optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
+    losses = []
+    for _ in range(STEPS):
+        loss = F.cross_entropy(model(inputs, mask).flatten(0, 1), targets.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+@torch.no_grad()
+def _write(model: Model, letters: list[str], start: str) -> str:
+    codes = [letters.index(letter) for letter in start]
+    for _ in range(40):
+        tokens = torch.tensor([codes[-CONTEXT:]])
+        codes.append(int(model(tokens, causal_mask(tokens.shape[1]))[0, -1].argmax()))
+    return "".join(letters[code] for code in codes[len(start) :])
