@@ -36,6 +36,7 @@ from grader.reports.style import console
 
 if TYPE_CHECKING:
     from grader.checks.suite import Suite
+    from grader.worker.launcher import Launcher
 
 ROOT = Path(__file__).resolve().parent.parent
 KATA = Path(sys.executable).with_name("kata")
@@ -315,7 +316,7 @@ def boundary(folder: Path, rounds: int) -> list[Figures]:
         launcher.close()
 
 
-def _calls(folder: Path, launcher: object, repetitions: int) -> Figures:
+def _calls(folder: Path, launcher: Launcher, repetitions: int) -> Figures:
     import torch
 
     from grader.boundary.local import load_local
@@ -345,7 +346,7 @@ def _calls(folder: Path, launcher: object, repetitions: int) -> Figures:
             f"≤ {BOUNDARY_MS:g} ms",
         ],
     )
-    session = Session(launcher, source, terms)  # type: ignore[arg-type]
+    session = Session(launcher, source, terms)
     with load_local(source, terms, Calls()) as local:
         try:
             session.begin(0)
@@ -382,7 +383,7 @@ def _calls(folder: Path, launcher: object, repetitions: int) -> Figures:
     return table
 
 
-def _suites(launcher: object, repetitions: int) -> Figures:
+def _suites(launcher: Launcher, repetitions: int) -> Figures:
     from grader.checks.suite import Options, with_suites
 
     katas = Catalogue.discover().katas
@@ -422,7 +423,7 @@ def _suites(launcher: object, repetitions: int) -> Figures:
     return table
 
 
-def _worker(suite: Suite, file: Path, launcher: object, repetitions: int) -> float:
+def _worker(suite: Suite, file: Path, launcher: Launcher, repetitions: int) -> float:
     """Return the median milliseconds in which a worker starts, loads a submission and ends."""
     from grader.boundary.session import Session
     from grader.boundary.source import read_source
@@ -431,7 +432,7 @@ def _worker(suite: Suite, file: Path, launcher: object, repetitions: int) -> flo
     times = []
     for _ in range(repetitions):
         began = time.perf_counter()
-        session = Session(launcher, source, suite.terms)  # type: ignore[arg-type]
+        session = Session(launcher, source, suite.terms)
         session.begin(0)
         session.close()
         times.append((time.perf_counter() - began) * 1000)
