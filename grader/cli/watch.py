@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -255,8 +256,17 @@ def single_keys() -> Iterator[int | None]:
 
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
+
+    def leave(number: int, frame: object) -> None:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+    kept = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
     tty.setcbreak(descriptor)
     try:
         yield descriptor
     finally:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        for number, handler in kept.items():
+            signal.signal(number, handler)
