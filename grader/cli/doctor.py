@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 from importlib import metadata
 
 import click
@@ -27,8 +26,8 @@ def doctor(as_json: bool) -> int:
       kata doctor --json
     """
     found = sandbox.probe()
-    launcher = os.environ.get("KATA_LAUNCHER") or ("fork" if sys.platform == "linux" else "spawn")
     device, device_note = _device()
+    launcher, launcher_note = _launcher()
     packs, broken = _packs()
     facts: dict[str, object] = {
         "kata": __version__,
@@ -46,7 +45,7 @@ def doctor(as_json: bool) -> int:
         "cgroup": found.cgroup,
         "packs": packs,
     }
-    notes = [*found.missing, *([device_note] if device_note else []), *broken]
+    notes = [*found.missing, *(note for note in (device_note, launcher_note) if note), *broken]
     if as_json:
         print_json({**facts, "notes": notes})
         return 3 if broken else 0
@@ -87,6 +86,15 @@ def _device() -> tuple[str, str | None]:
         "cpu",
         "No GPU that this torch can use: checks that need one are skipped, and their points leave the maximum.",
     )
+
+
+def _launcher() -> tuple[str, str | None]:
+    from grader.worker.launcher import launcher_name
+
+    try:
+        return launcher_name(), None
+    except KataError as error:
+        return "none", error.message
 
 
 def _packs() -> tuple[list[str], list[str]]:

@@ -157,14 +157,21 @@ class SpawnLauncher:
             self.reap(pid, 0.0)
 
 
-def default_launcher() -> Launcher:
-    """Fork on Linux, a fresh interpreter elsewhere; `KATA_LAUNCHER=fork|spawn` decides otherwise."""
+def launcher_name() -> Literal["fork", "spawn"]:
+    """Say how workers are started: forked on Linux, else a fresh interpreter; `KATA_LAUNCHER` decides otherwise.
+
+    Raises:
+        UsageError: `KATA_LAUNCHER` is neither fork nor spawn.
+    """
     wanted = os.environ.get("KATA_LAUNCHER") or ("fork" if sys.platform == "linux" else "spawn")
-    if wanted == "fork":
-        return ForkLauncher()
-    if wanted == "spawn":
-        return SpawnLauncher()
-    raise UsageError(f"KATA_LAUNCHER is {wanted!r}; it may be fork or spawn.")
+    if wanted not in ("fork", "spawn"):
+        raise UsageError(f"KATA_LAUNCHER is {wanted!r}; it may be fork or spawn.")
+    return "fork" if wanted == "fork" else "spawn"
+
+
+def default_launcher() -> Launcher:
+    """Return the launcher of `launcher_name`."""
+    return ForkLauncher() if launcher_name() == "fork" else SpawnLauncher()
 
 
 def _ends() -> tuple[Path, socket.socket, socket.socket, int, int]:
