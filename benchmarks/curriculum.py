@@ -112,7 +112,7 @@ def score(kata, suite, launcher: Launcher, seeds: int) -> Score:
             file.write_bytes(mutant.path.read_bytes())
             outcome = suite.check(file, launcher, Options(seed=0))
             found.mutants += 1
-            found.named += any(c.misconception == mutant.say and not c.hidden for c in outcome.checks)
+            found.named += any(c.likely == mutant.say and not c.hidden for c in outcome.checks)
         source = kata.solution.read_text(encoding="utf-8")
         for change, text in automatic_mutants(source):
             file.write_text(text, encoding="utf-8")

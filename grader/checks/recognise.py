@@ -73,7 +73,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         return f'{{\n  "schema": {self.schema},\n  "seed": {self.seed},\n  "mutants": {{\n{body}\n  }}\n}}\n'.encode()
 
     def recognise(self, failures: Mapping[str, list[Mark]]) -> dict[str, str]:
-        """Return for each failed check the sentence of the one mutant that fits; nothing where none or several do.
+        """Return for each failed check the one mutant that fits; nothing where none or several do.
 
         Args:
             failures: for each failed check what `fingerprint` gave.
@@ -89,7 +89,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
             best = max((self._fit(name, failures, explained) for name in names), default=None)
             chosen = [name for name in names if self._fit(name, failures, explained) == best]
             if len(chosen) == 1:
-                found[check] = self.mutants[chosen[0]].say
+                found[check] = chosen[0]
         return found
 
     def _fit(

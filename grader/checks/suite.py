@@ -190,8 +190,9 @@ class Suite:
         if marks and not debug:
             if options.seed != SEED:
                 marks = self._marks_again(marks, examinee, source, options)
-            for check, sentence in self.fingerprints.recognise(marks).items():
-                ended[check].misconception = sentence
+            for check, mutant in self.fingerprints.recognise(marks).items():
+                ended[check].misconception = mutant.replace("_", "-")
+                ended[check].likely = self.fingerprints.mutants[mutant].say
         report_of_kata = self._report(examinee, source.path, options)
         report_of_kata.checks = checks
         report_of_kata.score = sum(check.points for check in checks)

@@ -8,12 +8,13 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from grader.catalogue import SUBMISSION_SUFFIXES
 from grader.cli.check import Request, Target, announce, find_targets, remember, start_launcher
 from grader.cli.context import complete_id, here
 from grader.errors import KataError, UsageError
@@ -110,7 +111,9 @@ class Watch:
             )
             if not folders:
                 raise UsageError("There is nothing here to watch.", "Begin a kata first: kata start ID")
-            threading.Thread(target=self._listen, args=(folders, stop), daemon=True).start()
+            threading.Thread(
+                target=self._listen, args=(folders, stop, _snapshot(folders)), daemon=True
+            ).start()
             self._check()
             while True:
                 sources = [self._wake] if keys is None else [self._wake, keys]
@@ -120,7 +123,7 @@ class Watch:
                 elif keys is not None and keys in ready and not self._obey(os.read(keys, 1)):
                     return
 
-    def _listen(self, folders: list[str], stop: threading.Event) -> None:
+    def _listen(self, folders: list[str], stop: threading.Event, seen: dict[str, object]) -> None:
         from watchfiles import watch as changes
 
         for batch in changes(
@@ -131,9 +134,14 @@ class Watch:
             recursive=False,
             raise_interrupt=False,
             rust_timeout=500,
+            yield_on_timeout=True,
         ):
-            for _, path in batch:
-                os.write(self._bell, os.fsencode(path) + b"\0")
+            # A save before the watch had begun, or on a disk that tells of none, shows in the files themselves.
+            now = _snapshot(folders)
+            changed = {path for path, _ in now.items() ^ seen.items()} | {path for _, path in batch}
+            seen = now
+            if changed:
+                os.write(self._bell, b"".join(os.fsencode(path) + b"\0" for path in sorted(changed)))
 
     def _saved(self) -> bool:
         """Take all that was saved since; return whether the kata in view was among it."""
@@ -145,7 +153,7 @@ class Watch:
             pass
         wanted = self._target.file.parent
         return any(
-            Path(os.fsdecode(name)).parent == wanted and name.endswith((b".py", b".ipynb"))
+            Path(os.fsdecode(name)).parent == wanted and os.fsdecode(name).endswith(SUBMISSION_SUFFIXES)
             for name in data.split(b"\0")
             if name
         )
@@ -243,6 +251,19 @@ class Watch:
             hint.main([self._target.kata.slug], standalone_mode=False)
         except KataError as error:
             click.echo(f"error: {error.message}", err=True)
+
+
+def _snapshot(folders: list[str]) -> dict[str, object]:
+    """Return what tells one version of each source file in these folders from the next."""
+    found: dict[str, object] = {}
+    for folder in folders:
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(SUBMISSION_SUFFIXES):
+                    with suppress(OSError):
+                        status = entry.stat()
+                        found[entry.path] = (status.st_mtime_ns, status.st_size, status.st_ino)
+    return found
 
 
 @contextmanager

@@ -54,7 +54,9 @@ class Heatmap(Base, tag="heatmap"):
 
     def limits(self) -> tuple[float, float]:
         """Return the ends of the colour scale."""
-        values = [value for panel in self.panels for row in panel.values for value in row if math.isfinite(value)]
+        values = [
+            value for panel in self.panels for row in panel.values for value in row if math.isfinite(value)
+        ]
         high = max(map(abs, values), default=1.0) or 1.0
         return (-high, high) if self.diverging else (min(0.0, *values), max(values)) if values else (0.0, 1.0)
 

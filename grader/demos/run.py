@@ -31,8 +31,17 @@ class Own:
     file: Path
 
 
-def run_demo(demo: Path, pack: Pack, own: Sequence[Own], launcher: Launcher) -> list[Exhibit]:
+def run_demo(
+    demo: Path, pack: Pack, own: Sequence[Own], launcher: Launcher, beside: Sequence[Path] = ()
+) -> list[Exhibit]:
     """Return what a demo shows.
+
+    Args:
+        demo: the file; its function `demo()` returns exhibits.
+        pack: where blocks are looked for.
+        own: what passes of the learner's.
+        launcher: where the worker comes from.
+        beside: further modules that it imports, such as a kata's `support`.
 
     Raises:
         PackError: it fails, hangs, or returns something that is no exhibit.
@@ -40,6 +49,8 @@ def run_demo(demo: Path, pack: Pack, own: Sequence[Own], launcher: Launcher) -> 
     with tempfile.TemporaryDirectory(prefix="kata-demo-") as name:
         given = Path(name)
         _lay_out(given, demo, pack, own)
+        for path in beside:
+            shutil.copy(path, given)
         terms = Terms("demo", ("demo",), TIME_S, TIME_S, 4 << 30, given=given)
         session = Session(launcher, read_source(demo), terms)
         try:

@@ -144,12 +144,10 @@ class Gate:
         _look_for_twins(fresh, mutants, verdict)
         for mutant in mutants:
             said = set(fresh.recognise(fresh.mutants[mutant.name].checks).values())
-            verdict.named += mutant.say in said
-            if said - {mutant.say}:
-                verdict.find(
-                    "recognition", f"{mutant.name} is taken for another: “{(said - {mutant.say}).pop()}”"
-                )
-            elif mutant.say not in said and mutant.unnamed is None:
+            verdict.named += mutant.name in said
+            if others := said - {mutant.name}:
+                verdict.find("recognition", f"{mutant.name} is taken for {others.pop()}")
+            elif mutant.name not in said and mutant.unnamed is None:
                 verdict.find(
                     "recognition",
                     f"{mutant.name} is not recognised; add a check that tells it apart, or a line `Unnamed: why`",

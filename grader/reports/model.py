@@ -29,6 +29,9 @@ class CheckReport(msgspec.Struct, kw_only=True):
     message: str | None = None
     location: Location | None = None
     misconception: str | None = None
+    """The catalogued mistake that fits, by name: `causal-shifted-late`."""
+    likely: str | None = None
+    """The same as a sentence for the learner."""
     output: str | None = None
     """What the submission printed during this check, bounded."""
 

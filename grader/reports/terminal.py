@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from grader.reports.model import CheckReport, KataReport
-from grader.reports.style import LOOKS, has_unicode, points, safe, safe_text, status_text
+from grader.reports.style import points, safe, safe_text, status_text
 
 PRINTED_LINES = 20
 """Lines of a submission's own prints that are shown with a failure."""
-WIDTH = 96
 PROBLEMS = ("fail", "error", "timeout")
 
 
@@ -60,8 +61,15 @@ def _print_where_to_begin(reports: Sequence[KataReport], out: Console) -> None:
     """Say what to do when nothing went wrong, but something is still to be written."""
     waiting = next((report for report in reports if report.status == "not_started"), None)
     if waiting is not None:
-        out.print(Text(f"\nnext  edit {safe(waiting.file or waiting.kata)}, then check again"))
+        out.print(Text(f"\nnext  edit {_file(waiting)}, then check again"), soft_wrap=True)
         out.print(Text(f"read  kata show {waiting.kata}      stuck?  kata hint {waiting.kata}", "dim"))
+
+
+def _file(report: KataReport) -> str:
+    """Return the submission's path as somebody in this folder would type it."""
+    path = report.file or f"the stub of {report.kata}"
+    near = os.path.relpath(path) if report.file else path
+    return safe(near if len(near) < len(path) else path)
 
 
 def _line(report: KataReport, out: Console) -> Text:
@@ -91,7 +99,7 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
         out.print()
         _print_block(report.message, out)
     if report.status == "not_started":
-        out.print(Text(f"  Nothing is written yet in {safe(report.file or 'the stub')}."))
+        out.print(Text(f"  Nothing is written yet in {_file(report)}."), soft_wrap=True)
         out.print(Text(f"  read  kata show {report.kata}      stuck?  kata hint {report.kata}", "dim"))
         if not verbose:
             return
@@ -99,56 +107,52 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
         _print_output(report.output, "printed while loading", out)
     if report.message and not verbose:
         return
-    shown = 0
-    for check in report.checks:
-        out.print(_check_line(check, out), no_wrap=True, overflow="ellipsis")
-        if verbose and check.status != "pass":
-            _print_details(check, out)
+    checks = Table.grid(padding=(0, 1))
+    checks.add_column(no_wrap=True)
+    checks.add_column(no_wrap=True, justify="right")
+    checks.add_column()  # the title is what gives way on a narrow terminal, by wrapping
+    if verbose:
+        for check in report.checks:
+            out.print(_check_line(check, out))
+            if check.status != "pass":
+                _print_details(check, out)
+    else:
+        for check in report.checks:
+            checks.add_row(*_check_cells(check, out))
+        out.print(checks)
     first = next((check for check in report.checks if check.status in PROBLEMS), None)
-    if first is not None and not verbose:
+    if first is not None:
         out.print()
-        _print_failure(first, report, out)
-        shown = 1
-    elif first is not None:
-        out.print()
-        _print_next_steps(first, report, out, again)
-    if shown:
+        if not verbose:
+            _print_failure(first, report, out)
         _print_next_steps(first, report, out, again)
     if report.status == "pass":
         out.print(Text(f"  All of it holds. Compare with ours:  kata solution {report.kata}", "dim"))
 
 
-def _check_line(check: CheckReport, out: Console) -> Text:
-    look = LOOKS[check.status]
-    glyph = look.glyph if has_unicode(out) else look.ascii
+def _check_cells(check: CheckReport, out: Console) -> tuple[Text, Text, Text]:
+    """Return status, points and title; the word stands beside the glyph, colour says nothing new."""
+    status = Text("  ").append_text(status_text(check.status, out))
     hidden = " (hidden)" if check.hidden else ""
-    # The word stands beside the glyph wherever something is not as it should be; colour says nothing new.
-    word = "" if check.status == "pass" else f"  {look.word}"
-    return Text.assemble(
-        (f"  {glyph} ", look.style),
-        (f"{points(check.points, check.max_points):>7}  ", "dim"),
-        safe(check.name) + hidden,
-        (word, look.style),
-    )
+    return status, Text(points(check.points, check.max_points), style="dim"), Text(safe(check.name) + hidden)
+
+
+def _check_line(check: CheckReport, out: Console) -> Text:
+    return Text(" ").join(_check_cells(check, out))
 
 
 def _print_failure(check: CheckReport, report: KataReport, out: Console) -> None:
     word = {"fail": "FAIL", "error": "ERROR", "timeout": "TIME"}[check.status]
-    head = f"{word} {report.number} {safe(check.name)}"
     score = points(check.points, check.max_points)
-    out.print(
-        Text.assemble((head, "bold red"), " " * max(2, WIDTH - len(head) - len(score)), score),
-        no_wrap=True,
-        overflow="ellipsis",
-    )
+    out.print(Text.assemble((f"{word} {report.number} {safe(check.name)}", "bold red"), f"   {score}"))
     _print_details(check, out)
 
 
 def _print_details(check: CheckReport, out: Console) -> None:
     if check.message:
         _print_block(check.message, out)
-    if check.misconception:
-        out.print(Text.assemble(("  likely  ", "bold"), safe(check.misconception)))
+    if check.likely:
+        out.print(Text.assemble(("  likely  ", "bold"), safe(check.likely)))
     if check.output:
         _print_output(check.output, "printed", out)
 
@@ -168,11 +172,7 @@ def _print_output(output: str, title: str, out: Console) -> None:
         out.print(Text("    | ", "dim").append_text(safe_text(line[:200])), no_wrap=True, overflow="ellipsis")
 
 
-def _print_next_steps(
-    check: CheckReport | None, report: KataReport, out: Console, again: Sequence[str]
-) -> None:
-    if check is None:
-        return
+def _print_next_steps(check: CheckReport, report: KataReport, out: Console, again: Sequence[str]) -> None:
     target = list(again) or [report.kata]
     repeat = shlex.join(["kata", "check", *target, "-k", check.id, "--seed", str(report.seed)])
     out.print(Text.assemble(("  try     ", "bold"), f"kata hint {report.kata}"))
