@@ -1,0 +1,193 @@
+"""Given blocks: what the earlier katas build, thin over torch's own operators.
+
+They take and return what yours do, so you can build on them without having passed those katas. You are graded
+with these blocks, not with a changed copy.
+
+B batch, H heads, T length, D = d_model. A boolean mask is True where attention is allowed: rows are queries,
+columns are keys.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+# --- 9.3.1 masks ---
+
+
+def bidirectional_mask(seq_len: int, *, device: torch.device | str | None = None) -> Tensor:
+    """Return bool [T, T], all True."""
+    return torch.full((seq_len, seq_len), True, device=device)
+
+
+def causal_mask(seq_len: int, *, device: torch.device | str | None = None) -> Tensor:
+    """Return bool [T, T], True where key <= query."""
+    return bidirectional_mask(seq_len, device=device).tril()
+
+
+def padding_mask(tokens: Tensor, pad_id: int = 0) -> Tensor:
+    """Return bool [B, 1, 1, T] for int tokens [B, T], True where the token is real."""
+    return tokens.ne(pad_id)[:, None, None, :]
+
+
+def combine_masks(*masks: Tensor) -> Tensor:
+    """Return the logical and of boolean masks, broadcast."""
+    return torch.stack(torch.broadcast_tensors(*masks)).all(dim=0)
+
+
+def additive_mask(mask: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Return 0 where mask is True and -inf where it is False."""
+    return torch.where(mask, 0.0, -math.inf).to(dtype)
+
+
+# --- 9.3.2 masked attention, 9.1.1 self-attention ---
+
+
+def scaled_dot_product_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Return (output [.., Tq, dv], weights [.., Tq, Tk]) for [.., Tq, d], [.., Tk, d], [.., Tk, dv].
+
+    mask is boolean and broadcastable to [.., Tq, Tk]. A query that may attend to nothing gets zeros.
+    """
+    # Averages of one-hot values are the weights themselves.
+    one_hot = torch.eye(key.shape[-2], dtype=key.dtype, device=key.device)
+    weights = F.scaled_dot_product_attention(query, key, one_hot.expand(*key.shape[:-1], -1), mask)
+    return weights @ value, weights
+
+
+class MultiHeadAttention(nn.Module):
+    """Attention in num_heads slices of the columns; w_q, w_k, w_v, w_o are nn.Linear(D, D)."""
+
+    def __init__(self, d_model: int, num_heads: int, bias: bool = True) -> None:
+        super().__init__()
+        if d_model % num_heads:
+            raise ValueError(f"num_heads ({num_heads}) must divide d_model ({d_model})")
+        self.num_heads = num_heads
+        self.w_q = nn.Linear(d_model, d_model, bias=bias)
+        self.w_k = nn.Linear(d_model, d_model, bias=bias)
+        self.w_v = nn.Linear(d_model, d_model, bias=bias)
+        self.w_o = nn.Linear(d_model, d_model, bias=bias)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None, context: Tensor | None = None) -> Tensor:
+        """Return [B, T, D] for x [B, T, D]; keys and values come from context [B, Tk, D] when it is given."""
+        source = x if context is None else context
+        q, k, v = (
+            projected.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)  # [B, H, T, D / H]
+            for projected in (self.w_q(x), self.w_k(source), self.w_v(source))
+        )
+        return self.w_o(F.scaled_dot_product_attention(q, k, v, mask).transpose(1, 2).flatten(2))
+
+
+class SelfAttention(nn.Module):
+    """One head from a sequence to itself; w_q, w_k, w_v are nn.Linear(D, d_k) without bias."""
+
+    def __init__(self, d_model: int, d_k: int) -> None:
+        super().__init__()
+        self.w_q = nn.Linear(d_model, d_k, bias=False)
+        self.w_k = nn.Linear(d_model, d_k, bias=False)
+        self.w_v = nn.Linear(d_model, d_k, bias=False)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return (output [B, T, d_k], weights [B, T, T]) for x [B, T, D]."""
+        return scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x))
+
+
+# --- 9.2.1 positional encoding ---
+
+
+def sinusoidal_positions(max_len: int, d_model: int, *, device: torch.device | str | None = None) -> Tensor:
+    """Return float [max_len, D]: sines in even columns, cosines in odd ones; an odd d_model is a ValueError."""
+    if d_model % 2:
+        raise ValueError(f"d_model ({d_model}) must be even")
+    time = torch.arange(max_len, dtype=torch.float64, device=device)
+    pair = torch.arange(0, d_model, 2, dtype=torch.float64, device=device)
+    angles = torch.outer(time, torch.exp(pair * (-math.log(10_000) / d_model)))
+    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1).to(torch.get_default_dtype())
+
+
+class SinusoidalPositionalEncoding(nn.Module):
+    """Adds fixed positions, kept in a buffer."""
+
+    positions: Tensor
+
+    def __init__(self, d_model: int, max_len: int) -> None:
+        super().__init__()
+        self.register_buffer("positions", sinusoidal_positions(max_len, d_model))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return x + positions for x [B, T, D]; T > max_len is a ValueError."""
+        return _add_positions(x, self.positions)
+
+
+class LearnedPositionalEncoding(nn.Module):
+    """Adds learned positions, one parameter [max_len, D]."""
+
+    def __init__(self, d_model: int, max_len: int) -> None:
+        super().__init__()
+        self.positions = nn.Parameter(torch.randn(max_len, d_model) * 0.02)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return x + positions for x [B, T, D]; T > max_len is a ValueError."""
+        return _add_positions(x, self.positions)
+
+
+def _add_positions(x: Tensor, positions: Tensor) -> Tensor:
+    if x.shape[1] > len(positions):
+        raise ValueError(f"the sequence has {x.shape[1]} positions, more than max_len ({len(positions)})")
+    return x + positions[: x.shape[1]].to(x.dtype)
+
+
+# --- 9.3.3 layer norm ---
+
+
+class LayerNorm(nn.Module):
+    """Normalises the last axis; weight starts as ones and bias as zeros."""
+
+    def __init__(self, d_model: int, eps: float = 1e-5) -> None:
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the shape of x [.., D]."""
+        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
+
+
+# --- 9.3.4 feed-forward ---
+
+
+def gelu(x: Tensor) -> Tensor:
+    """Return the exact GELU, with erf."""
+    return F.gelu(x)
+
+
+class FeedForward(nn.Module):
+    """linear1 to d_ff, an activation (relu, gelu or swiglu, which adds gate), dropout, linear2 back to D."""
+
+    def __init__(self, d_model: int, d_ff: int, activation: str = "relu", dropout: float = 0.0) -> None:
+        super().__init__()
+        if activation not in ("relu", "gelu", "swiglu"):
+            raise ValueError(f"activation {activation!r} is none of relu, gelu, swiglu")
+        self.activation = activation
+        self.linear1 = nn.Linear(d_model, d_ff)
+        self.linear2 = nn.Linear(d_ff, d_model)
+        if activation == "swiglu":
+            self.gate = nn.Linear(d_model, d_ff)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the shape of x [.., D]; each position is computed by itself."""
+        hidden = self.linear1(x)
+        match self.activation:
+            case "relu":
+                hidden = F.relu(hidden)
+            case "gelu":
+                hidden = F.gelu(hidden)
+            case _:
+                hidden = F.silu(self.gate(x)) * hidden
+        return self.linear2(self.dropout(hidden))

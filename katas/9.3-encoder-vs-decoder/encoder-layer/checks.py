@@ -1,0 +1,630 @@
+"""Checks of 9.3.5. Expected values of a layer come from `layer`, torch's own operators computed in float64.
+
+An encoder is compared with its own layers, one after the other: what is wrong in a layer costs points there, and
+not once more in the stack.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import torch
+from torch.nn import functional as F
+
+from grader.checks import (
+    check,
+    expect,
+    expect_from_scratch,
+    expect_gradients,
+    expect_unchanged,
+    oracle,
+    oracle_gradients,
+)
+
+AXES = "batch time width"
+D, H, FF = 12, 3, 20
+NEARLY_ALL = 0.99999999
+"""A dropout that leaves nothing of some hundred values; 1.0 would be 0/0 in a dropout written by hand."""
+PROJECTIONS = ("w_q", "w_k", "w_v", "w_o")
+
+
+# --- the oracle: an encoder layer in torch's own operators ---
+
+
+def norm(x, state, name):
+    return F.layer_norm(x, x.shape[-1:], state[f"{name}.weight"], state[f"{name}.bias"])
+
+
+def linear(x, state, name):
+    return F.linear(x, state[f"{name}.weight"], state[f"{name}.bias"])
+
+
+def attend(x, mask, state):
+    q, k, v = (
+        linear(x, state, f"attention.{name}").unflatten(-1, (H, -1)).transpose(1, 2)
+        for name in PROJECTIONS[:3]
+    )
+    heads = F.scaled_dot_product_attention(q, k, v, mask)
+    return linear(heads.transpose(1, 2).flatten(2), state, "attention.w_o")
+
+
+def feed(x, state, activation):
+    hidden = linear(x, state, "feed_forward.linear1")
+    if activation == "swiglu":
+        hidden = F.silu(linear(x, state, "feed_forward.gate")) * hidden
+    else:
+        hidden = {"relu": F.relu, "gelu": F.gelu}[activation](hidden)
+    return linear(hidden, state, "feed_forward.linear2")
+
+
+def layer(norm_first=True, activation="relu"):
+    """Return the right (x, mask, state) -> output of a layer of H heads."""
+
+    def pre(x, mask, state):
+        x = x + attend(norm(x, state, "norm1"), mask, state)
+        return x + feed(norm(x, state, "norm2"), state, activation)
+
+    def post(x, mask, state):
+        x = norm(x + attend(x, mask, state), state, "norm1")
+        return norm(x + feed(x, state, activation), state, "norm2")
+
+    return pre if norm_first else post
+
+
+# --- helpers ---
+
+
+def weights(activation="relu"):
+    """Return the shapes of a layer's weights; each has a bias as long as it is high."""
+    shapes = {f"attention.{name}": [D, D] for name in PROJECTIONS}
+    shapes |= {"feed_forward.linear1": [FF, D], "feed_forward.linear2": [D, FF], "norm1": [D], "norm2": [D]}
+    if activation == "swiglu":
+        shapes["feed_forward.gate"] = [FF, D]
+    return {f"{name}.weight": shape for name, shape in shapes.items()}
+
+
+def parameters(activation="relu"):
+    """Return the shapes of all of a layer's parameters."""
+    shapes = weights(activation)
+    return shapes | {name.replace(".weight", ".bias"): shape[:1] for name, shape in shapes.items()}
+
+
+def layer_state(draw, activation="relu"):
+    """Draw every parameter of a layer, norms included: fresh ones do nothing that could be told apart."""
+    state = {}
+    for name, shape in parameters(activation).items():
+        if len(shape) == 2:
+            state[name] = draw.normal(out=shape[0], width=shape[1], scale=shape[1] ** -0.5)
+        else:
+            is_scale = name.startswith("norm") and name.endswith("weight")
+            state[name] = draw.normal(width=shape[0], scale=0.5, shift=1.0 if is_scale else 0.0)
+    return state
+
+
+def stack_state(draw, num_layers, activation="relu", final_norm=True):
+    """Draw every parameter of an encoder."""
+    state = {}
+    for index in range(num_layers):
+        state |= {f"layers.{index}.{name}": tensor for name, tensor in layer_state(draw, activation).items()}
+    if final_norm:
+        state |= {
+            "norm.weight": draw.normal(width=D, shift=1.0, scale=0.5),
+            "norm.bias": draw.normal(width=D),
+        }
+    return state
+
+
+def loaded(module, state):
+    """Load these parameters into a module and return it, with the parameters that it now computes with.
+
+    A bias that is not there counts as zero: its absence is another check's matter.
+    """
+    own = module.state_dict()
+    module.load_state_dict({**own, **{name: tensor for name, tensor in state.items() if name in own}})
+    return module, {
+        name: tensor if name in own else torch.zeros_like(tensor) for name, tensor in state.items()
+    }
+
+
+def silenced(state, *names):
+    """Return the state with these projections giving zero."""
+    return {
+        name: torch.zeros_like(tensor) if name.rpartition(".")[0] in names else tensor
+        for name, tensor in state.items()
+    }
+
+
+def through_layers(encoder, x, mask=None):
+    """Send x through an encoder's own layers, one after the other."""
+    for index in range(len(encoder.layers)):
+        x = encoder.layers[index](x.detach(), mask)
+        expect(x, f"output of layer {index}", axes=AXES).is_tensor(shape=tuple(x.shape))
+    return x
+
+
+def inputs(draw, batch=2, time=5, **options):
+    return draw.normal(batch=batch, time=time, width=D, **options)
+
+
+def causal(draw, seq_len):
+    return torch.ones(seq_len, seq_len, dtype=torch.bool, device=draw.device).tril()
+
+
+# --- EncoderLayer ---
+
+
+@check("a layer takes [B, T, D] to [B, T, D], for any B and T", aspect="shape", points=0.5)
+def test_layer_shapes(submission, draw):
+    for norm_first in (True, False):
+        module = submission.EncoderLayer(D, H, FF, norm_first=norm_first)
+        for batch, time in ((2, 5), (1, 7), (3, 1)):
+            y = module(inputs(draw, batch, time))
+            expect(y, "output", axes=AXES).is_tensor(shape=(batch, time, D), dtype=torch.float32)
+
+
+@check("attention, feed_forward, norm1 and norm2 are the parts of a layer", aspect="parameters", points=0.5)
+def test_parts(submission):
+    module = submission.EncoderLayer(D, H, FF)
+    for name in ("attention", "feed_forward", "norm1", "norm2"):
+        getattr(module, name)  # names the one that is not there
+    found = {name: list(tensor.shape) for name, tensor in module.named_parameters()}
+    wanted = weights()
+    there = [name for name in found if name in wanted]
+    expect(there, "weights of the parts").has_names(wanted, why="a part that is no module has no parameters")
+    for name, shape in wanted.items():
+        expect(found[name], f"shape of {name}").is_value(shape)
+
+
+@check("a layer has the parameters of its four parts and no others", aspect="parameters", points=0.5)
+def test_parameters(submission):
+    for activation in ("relu", "swiglu"):
+        module = submission.EncoderLayer(D, H, FF, activation=activation)
+        found = [name for name, _ in module.named_parameters()]
+        expect(found, f"parameters with activation {activation!r}").has_names(parameters(activation))
+
+
+@check(
+    "with a silent feed-forward network the output is x + attention(norm1(x))",
+    aspect="values",
+    points=1,
+    needs=["test_layer_shapes", "test_parts"],
+)
+def test_attention_sublayer(submission, draw):
+    x = inputs(draw)
+    state = silenced(layer_state(draw), "feed_forward.linear2")
+    module, state = loaded(submission.EncoderLayer(D, H, FF), state)
+    expect(module(x), "output", axes=AXES).close_to(oracle(layer(), x, None, state))
+
+
+@check(
+    "with silent attention the output is x + feed_forward(norm2(x))",
+    aspect="values",
+    points=1,
+    needs=["test_layer_shapes", "test_parts"],
+)
+def test_feed_forward_sublayer(submission, draw):
+    x = inputs(draw)
+    state = silenced(layer_state(draw), "attention.w_o")
+    module, state = loaded(submission.EncoderLayer(D, H, FF), state)
+    expect(module(x), "output", axes=AXES).close_to(oracle(layer(), x, None, state))
+
+
+@check(
+    "pre-norm: the feed-forward network works on what attention has added",
+    aspect="values",
+    points=1.5,
+    needs=["test_layer_shapes", "test_parts"],
+)
+def test_pre_norm(submission, draw):
+    for batch, time in ((2, 5), (1, 1)):
+        x = inputs(draw, batch, time, scale=2.0, shift=0.5)
+        module, state = loaded(submission.EncoderLayer(D, H, FF), layer_state(draw))
+        expect(module(x), "output", axes=AXES).close_to(oracle(layer(), x, None, state))
+
+
+@check(
+    "post-norm: each sum is normalised, and no sublayer's input is",
+    aspect="values",
+    points=1.5,
+    needs=["test_layer_shapes", "test_parts"],
+)
+def test_post_norm(submission, draw):
+    for batch, time in ((2, 5), (1, 1)):
+        x = inputs(draw, batch, time, scale=2.0, shift=0.5)
+        module, state = loaded(submission.EncoderLayer(D, H, FF, norm_first=False), layer_state(draw))
+        expect(module(x), "output with norm_first=False", axes=AXES).close_to(
+            oracle(layer(norm_first=False), x, None, state)
+        )
+
+
+@check(
+    "the feed-forward network has the activation that the layer was asked for",
+    aspect="values",
+    points=1,
+    needs=["test_parts"],
+)
+def test_activations(submission, draw):
+    x = inputs(draw, scale=2.0)
+    for activation in ("gelu", "swiglu"):
+        state = layer_state(draw, activation)
+        module, state = loaded(submission.EncoderLayer(D, H, FF, activation=activation), state)
+        expect(
+            module.feed_forward(x), f"output of feed_forward with activation {activation!r}", axes=AXES
+        ).close_to(oracle(lambda x, state, activation=activation: feed(x, state, activation), x, state))
+
+
+@check(
+    "a masked key is as good as not there, under either order of the norms",
+    aspect="masks",
+    points=0.5,
+    needs=["test_layer_shapes"],
+)
+def test_masks(submission, draw):
+    x = inputs(draw, time=6)
+    hidden = torch.arange(6, device=draw.device) < 4  # the last two keys, for every query
+    for norm_first in (True, False):
+        module = submission.EncoderLayer(D, H, FF, norm_first=norm_first)
+        short = module(x[:, :4])
+        for mask, said in ((hidden[None, None, None], "padding"), (causal(draw, 6), "causal")):
+            if said == "causal":
+                short = torch.cat([module(x[:, : t + 1])[:, t:] for t in range(4)], dim=1)
+            y = module(x, mask)
+            expect(y, "output", axes=AXES).is_tensor(shape=(2, 6, D))
+            expect(y[:, :4], f"output at positions 0 to 3 under a {said} mask", axes=AXES).same_as(
+                short, name="the one without the hidden positions"
+            )
+
+
+@check(
+    "attention obeys masks of [T, T], [B, 1, 1, T] and [B, H, T, T], also one that leaves nothing",
+    aspect="masks",
+    points=0.5,
+    needs=["test_attention_sublayer"],
+)
+def test_mask_shapes(submission, draw):
+    x = inputs(draw)
+    blind = draw.mask(keep=0.6, batch=2, head=1, query=1, key=5)
+    blind[1] = False  # a sequence of padding only
+    state = silenced(layer_state(draw), "feed_forward.linear2")
+    module, state = loaded(submission.EncoderLayer(D, H, FF), state)
+    for mask in (
+        draw.mask(keep=0.6, query=5, key=5),
+        draw.mask(keep=0.6, batch=2, head=1, query=1, key=5),
+        draw.mask(keep=0.6, batch=2, head=H, query=5, key=5),
+        blind,
+    ):
+        expect(module(x, mask), "output under a mask", axes=AXES).close_to(oracle(layer(), x, mask, state))
+
+
+def expect_layer_gradients(submission, draw, norm_first):
+    """Compare the gradients of x, then those of every parameter."""
+    x = inputs(draw, requires_grad=True)
+    right = layer(norm_first)
+    module, state = loaded(submission.EncoderLayer(D, H, FF, norm_first=norm_first), layer_state(draw))
+
+    def of_x(x):
+        return right(x, None, {name: tensor.cpu().to(x.dtype) for name, tensor in state.items()})
+
+    def of_state(*tensors):
+        return right(x.detach().cpu().to(tensors[0].dtype), None, dict(zip(state, tensors, strict=True)))
+
+    expect_gradients(module(x), {"x": x}, draw, oracle=of_x)
+
+    module, state = loaded(
+        submission.EncoderLayer(D, H, FF, norm_first=norm_first), state
+    )  # afresh: they add up
+    own = set(module.state_dict())
+    y = module(x)
+    expect(y, "output", axes=AXES).is_tensor(shape=(2, 5, D))
+    cotangent = draw.like(y)
+    (y * cotangent).sum().backward()
+    wanted = oracle_gradients(of_state, state, cotangent)
+    for name in state:
+        if (
+            name in own and name != "attention.w_k.bias"
+        ):  # which no softmax sees: its gradient is rounding alone
+            parameter = functools.reduce(getattr, name.split("."), module)
+            expect(parameter.grad, f"{name}.grad").close_to(wanted[name])
+
+
+@check(
+    "pre-norm: gradients reach x and every parameter, past the sublayers and through them",
+    aspect="gradient",
+    points=0.5,
+    needs=["test_pre_norm"],
+)
+def test_pre_norm_gradients(submission, draw):
+    expect_layer_gradients(submission, draw, norm_first=True)
+
+
+@check(
+    "post-norm: gradients reach x and every parameter",
+    aspect="gradient",
+    points=0.5,
+    needs=["test_post_norm"],
+)
+def test_post_norm_gradients(submission, draw):
+    expect_layer_gradients(submission, draw, norm_first=False)
+
+
+@check(
+    "dropout takes each sublayer's output before it is added, and nothing of x",
+    aspect="mode",
+    points=1,
+    needs=["test_layer_shapes", "test_parts"],
+)
+def test_dropout_of_sublayers(submission, draw):
+    x = inputs(draw)
+    drawn = layer_state(draw)
+    for norm_first in (True, False):
+        module, _ = loaded(
+            submission.EncoderLayer(D, H, FF, norm_first=norm_first),
+            silenced(drawn, "attention.w_o", "feed_forward.linear2"),
+        )
+        silent = module(x)
+        module, _ = loaded(
+            submission.EncoderLayer(D, H, FF, dropout=NEARLY_ALL, norm_first=norm_first), drawn
+        )
+        module.train()
+        expect(module(x), f"output with all dropped, norm_first={norm_first}", axes=AXES).same_as(
+            silent, name="the one when both sublayers give 0"
+        )
+
+
+@check(
+    "of a sublayer's output the share `dropout` is dropped, and the rest grows by 1 / (1 - dropout)",
+    aspect="mode",
+    points=0.5,
+    needs=["test_dropout_of_sublayers", "test_attention_sublayer", "test_feed_forward_sublayer"],
+)
+def test_dropout_rate(submission, draw):
+    x = inputs(draw, batch=8, time=15)
+    rate = 0.3
+    drawn = layer_state(draw)
+    for silent, active in (("feed_forward.linear2", "attention"), ("attention.w_o", "feed_forward")):
+        module, state = loaded(submission.EncoderLayer(D, H, FF, dropout=rate), silenced(drawn, silent))
+        module.train()
+        y = module(x)
+        expect(y, "output", axes=AXES).is_tensor(shape=(8, 15, D), dtype=torch.float32)
+        dropped = y.detach().cpu() == x.cpu()
+        share = float(dropped.float().mean())
+        expect(share, f"share of the output of {active} that is dropped, with dropout={rate}").is_between(
+            rate - 0.07, rate + 0.07
+        )
+        if active == "attention":  # the network's own dropout makes its values unforeseeable
+
+            def kept(x, state):
+                return torch.where(dropped, x, x + (layer()(x, None, state) - x) / (1 - rate))  # noqa: B023
+
+            expect(y, f"output with dropout={rate}", axes=AXES).close_to(oracle(kept, x, state))
+
+
+@check(
+    "the dropout is handed on to FeedForward",
+    aspect="mode",
+    points=0.5,
+    needs=["test_layer_shapes", "test_parts"],
+)
+def test_dropout_in_feed_forward(submission, draw):
+    module, _ = loaded(submission.EncoderLayer(D, H, FF, dropout=NEARLY_ALL), layer_state(draw))
+    module.train()
+    one, other = module.feed_forward(inputs(draw)), module.feed_forward(inputs(draw))
+    expect(one, "output of feed_forward with all dropped", axes=AXES).same_as(
+        other,
+        name="the one for another input",
+        why="when all of its hidden features are dropped, no input shows",
+    )
+
+
+@check(
+    "eval() turns dropout off, and a dropout of 0 is none",
+    aspect="mode",
+    points=0.5,
+    needs=["test_layer_shapes", "test_parts"],
+)
+def test_eval(submission, draw):
+    x = inputs(draw)
+    for norm_first in (True, False):
+        state = layer_state(draw)
+        module, _ = loaded(submission.EncoderLayer(D, H, FF, norm_first=norm_first), state)
+        plain = module(x)
+        module, _ = loaded(submission.EncoderLayer(D, H, FF, dropout=0.4, norm_first=norm_first), state)
+        module.eval()
+        expect(module(x), "output with dropout=0.4 after eval()", axes=AXES).same_as(
+            plain, name="the one without dropout, in train mode"
+        )
+
+
+@check(
+    "a float64 or bfloat16 layer computes in its dtype",
+    aspect="dtype",
+    points=0.5,
+    needs=["test_layer_shapes"],
+)
+def test_dtypes(submission, draw):
+    for norm_first in (True, False):
+        for dtype in (torch.float64, torch.bfloat16):
+            module = submission.EncoderLayer(D, H, FF, norm_first=norm_first).to(dtype)
+            y = module(inputs(draw, dtype=dtype), draw.mask(query=5, key=5))
+            expect(y, "output", axes=AXES).is_tensor(shape=(2, 5, D), dtype=dtype)
+
+
+@check(
+    "arguments are left as they were, and need not be contiguous in memory",
+    aspect="arguments",
+    points=0.5,
+    needs=["test_layer_shapes"],
+)
+def test_arguments(submission, draw):
+    x, mask = inputs(draw), draw.mask(keep=0.6, batch=2, head=1, query=5, key=5)
+    for norm_first in (True, False):
+        module = submission.EncoderLayer(D, H, FF, norm_first=norm_first)
+        y = module(x, mask)
+        expect_unchanged(submission)
+        other = module(draw.noncontiguous(x), draw.noncontiguous(mask))
+        expect_unchanged(submission)
+        expect(other, "output", axes=AXES).same_as(y, name="the output for contiguous inputs")
+
+
+# --- Encoder ---
+
+
+@check("an encoder takes [B, T, D] to [B, T, D]", aspect="shape", points=0.5)
+def test_encoder_shapes(submission, draw):
+    for norm_first in (True, False):
+        module = submission.Encoder(3, D, H, FF, norm_first=norm_first)
+        for batch, time in ((2, 5), (1, 1)):
+            y = module(inputs(draw, batch, time))
+            expect(y, "output", axes=AXES).is_tensor(shape=(batch, time, D), dtype=torch.float32)
+
+
+@check("an encoder has num_layers layers, each with parameters of its own", aspect="parameters", points=0.5)
+def test_encoder_layers(submission):
+    module = submission.Encoder(3, D, H, FF)
+    wanted = {f"layers.{index}.{name}" for index in range(3) for name in weights()}
+    # The weights alone: a bias too few or a parameter too many has cost its point above.
+    found = [name for name, _ in module.named_parameters() if name in wanted]
+    expect(found, "weights of the layers").has_names(
+        wanted, why="a layer used twice counts once, and one in a plain list is not found at all"
+    )
+
+
+@check(
+    "an encoder has a norm of its own when norm_first, and no other parameter",
+    aspect="parameters",
+    points=0.5,
+)
+def test_encoder_norm(submission):
+    for norm_first in (True, False):
+        module = submission.Encoder(2, D, H, FF, norm_first=norm_first)
+        found = [name for name, _ in module.named_parameters() if not name.startswith("layers.")]
+        expect(found, f"parameters outside the layers, with norm_first={norm_first}").has_names(
+            ["norm.weight", "norm.bias"] if norm_first else []
+        )
+
+
+@check(
+    "pre-norm: an encoder is its layers, one after the other, and a last norm",
+    aspect="values",
+    points=1,
+    needs=["test_encoder_shapes", "test_encoder_layers"],
+)
+def test_encoder_pre_norm(submission, draw):
+    for num_layers in (3, 1):
+        x = inputs(draw)
+        state = stack_state(draw, num_layers)
+        module, _ = loaded(submission.Encoder(num_layers, D, H, FF), state)
+        y = module(x)
+        stream = through_layers(module, x)
+        expect(y, f"output of {num_layers} layers", axes=AXES).same_as(
+            norm(stream.detach().cpu(), {name: tensor.cpu() for name, tensor in state.items()}, "norm"),
+            name="that of its layers one after the other, with a last norm",
+        )
+
+
+@check(
+    "post-norm: an encoder ends with its last layer, and norm changes nothing",
+    aspect="values",
+    points=1,
+    needs=["test_encoder_shapes", "test_encoder_layers"],
+)
+def test_encoder_post_norm(submission, draw):
+    x = inputs(draw, scale=2.0)
+    state = stack_state(draw, 3, final_norm=False)
+    module, _ = loaded(submission.Encoder(3, D, H, FF, norm_first=False), state)
+    expect(module.norm(x), "norm(x) with norm_first=False", axes=AXES).equals(x.detach().cpu())
+    y = module(x)
+    expect(y, "output with norm_first=False", axes=AXES).same_as(
+        through_layers(module, x), name="that of its layers one after the other"
+    )
+
+
+@check(
+    "every layer of an encoder gets the mask",
+    aspect="masks",
+    points=1,
+    needs=["test_encoder_shapes", "test_encoder_layers"],
+)
+def test_encoder_masks(submission, draw):
+    x = inputs(draw)
+    module, _ = loaded(
+        submission.Encoder(3, D, H, FF, norm_first=False), stack_state(draw, 3, final_norm=False)
+    )
+    for mask in (causal(draw, 5), draw.mask(keep=0.6, batch=2, head=1, query=1, key=5)):
+        y = module(x, mask)
+        wanted = module.norm(through_layers(module, x, mask))  # whether there should be a norm, others ask
+        expect(y, "output under a mask", axes=AXES).same_as(
+            wanted, name="that of its layers one after the other, each with the mask"
+        )
+
+
+@check(
+    "an encoder hands dropout, norm_first and activation on to its layers",
+    aspect="arguments",
+    points=1,
+    needs=["test_layer_shapes", "test_encoder_layers"],
+)
+def test_encoder_options(submission, draw):
+    x = inputs(draw)
+    for options in ({"activation": "swiglu"}, {"norm_first": False}, {"dropout": NEARLY_ALL}):
+        drawn = layer_state(draw, options.get("activation", "relu"))
+        encoder = submission.Encoder(2, D, H, FF, **options)
+        said = ", ".join(f"{name}={value!r}" for name, value in options.items())
+        alone, _ = loaded(submission.EncoderLayer(D, H, FF, **options), drawn)
+        wanted = alone(x)
+        for index in range(2):
+            inside, _ = loaded(encoder.layers[index], drawn)
+            expect(inside(x), f"output of layers[{index}] with {said}", axes=AXES).same_as(
+                wanted, name="that of your EncoderLayer with the same option"
+            )
+
+
+@check(
+    "under a causal mask later positions cannot change earlier outputs, however many layers there are",
+    aspect="causality",
+    points=0.5,
+    needs=["test_encoder_shapes"],
+)
+def test_causality(submission, draw):
+    x, other = inputs(draw, time=7), inputs(draw, time=7)
+    changed = torch.cat((x[:, :4], other[:, 4:]), dim=1)
+    module, mask = submission.Encoder(3, D, H, FF), causal(draw, 7)
+    before, after = module(x, mask), module(changed, mask)
+    for y in (before, after):
+        expect(y, "output", axes=AXES).is_tensor(shape=(2, 7, D))
+    expect(after[:, :4], "output at positions 0 to 3", axes=AXES).same_as(
+        before[:, :4], name="the output for another future", why="only positions 4 to 6 were changed"
+    )
+    expect(after[:, 4:], "output at positions 4 to 6", axes=AXES).differs_from(
+        before[:, 4:], why="x was changed at these positions"
+    )
+
+
+@check(
+    "what stands in masked padding changes no output of a real position",
+    aspect="padding",
+    points=0.5,
+    needs=["test_encoder_shapes"],
+)
+def test_padding(submission, draw):
+    x, other = inputs(draw, time=7), inputs(draw, time=7)
+    real = draw.mask(keep=0.5, batch=2, key=7)
+    changed = torch.where(real[..., None], x, other)
+    module = submission.Encoder(3, D, H, FF, norm_first=False)
+    before, after = (module(tensor, real[:, None, None, :]) for tensor in (x, changed))
+    for y in (before, after):
+        expect(y, "output", axes=AXES).is_tensor(shape=(2, 7, D))
+    expect(after[real], "output at real positions", axes="position width").same_as(
+        before[real],
+        name="the output for other padding",
+        why="only padding was changed, and the mask hides it",
+    )
+
+
+@check("layer and encoder are written from scratch", aspect="scratch", points=0.5)
+def test_from_scratch(submission, draw):
+    x, mask = inputs(draw), causal(draw, 5)
+    for norm_first in (True, False):
+        submission.EncoderLayer(D, H, FF, norm_first=norm_first)(x, mask)
+        submission.Encoder(2, D, H, FF, norm_first=norm_first)(x, mask)
+    expect_from_scratch(submission)

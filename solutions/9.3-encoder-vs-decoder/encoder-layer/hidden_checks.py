@@ -1,0 +1,143 @@
+"""Hidden checks of 9.3.5: what is right only on the visible inputs fails here."""
+
+from __future__ import annotations
+
+import functools
+
+import torch
+
+from grader.checks import check, expect, expect_gradients, oracle, oracle_gradients
+
+AXES = "batch time width"
+
+
+def random_state(draw, trusted):
+    """Draw every parameter of a module, as large as the reference's, norms around one."""
+    state = {}
+    for name, tensor in trusted.state_dict().items():
+        if tensor.ndim == 2:
+            height, width = tensor.shape
+            state[name] = draw.normal(out=height, width=width, scale=width**-0.5)
+        else:
+            is_scale = "norm" in name and name.endswith("weight")
+            state[name] = draw.normal(width=len(tensor), scale=0.5, shift=1.0 if is_scale else 0.0)
+    return state
+
+
+def pair(submission, reference, draw, name, *arguments, **options):
+    """Build the submission's module and an oracle (state, x) -> output, with the same random parameters."""
+    module = getattr(submission, name)(*arguments, **options)
+    state = random_state(draw, getattr(reference, name)(*arguments, **options))
+    module.load_state_dict({**module.state_dict(), **state})
+
+    def forward(state, x, mask=None):
+        trusted = getattr(reference, name)(*arguments, **options).to(x.dtype).eval()
+        return torch.func.functional_call(trusted, state, (x, mask))
+
+    return module, state, forward
+
+
+@check("a layer is right for any sizes and numbers of heads", aspect="values", points=2)
+def test_any_size(submission, reference, draw):
+    for num_heads, options in (
+        (1, {}),
+        (4, {"activation": "gelu"}),
+        (2, {"norm_first": False, "activation": "swiglu"}),
+        (3, {"norm_first": False}),
+    ):
+        batch, time, d_ff, times = draw.sizes(4, 2, 9)
+        d_model = num_heads * times
+        module, state, forward = pair(
+            submission, reference, draw, "EncoderLayer", d_model, num_heads, d_ff, **options
+        )
+        x = draw.normal(batch=batch, time=time, width=d_model)
+        mask = draw.mask(keep=0.5, batch=batch, head=1, query=time, key=time)
+        expect(module(x), "output", axes=AXES).close_to(oracle(forward, state, x))
+        expect(module(x, mask), "output under a mask", axes=AXES).close_to(oracle(forward, state, x, mask))
+
+
+@check("arguments may be given by position, in the order of the signature", aspect="arguments", points=1)
+def test_positional_arguments(submission, reference, draw):
+    x, mask = draw.normal(batch=3, time=4, width=8), draw.mask(query=4, key=4)
+    for name, arguments in (
+        ("EncoderLayer", (8, 2, 14, 0.5, False, "gelu")),
+        ("Encoder", (2, 8, 2, 14, 0.5, False, "swiglu")),
+    ):
+        module, state, forward = pair(submission, reference, draw, name, *arguments)
+        module.eval()
+        expect(module(x, mask), f"output of {name}", axes=AXES).close_to(oracle(forward, state, x, mask))
+
+
+@check("an encoder of any depth is right, and serves any length", aspect="values", points=2)
+def test_any_depth(submission, reference, draw):
+    for norm_first in (True, False):
+        depth = draw.size(2, 6)
+        module, state, forward = pair(
+            submission, reference, draw, "Encoder", depth, 10, 5, 7, norm_first=norm_first, dropout=0.2
+        )
+        module.eval()
+        for time in draw.sizes(2, 1, 9):
+            x = draw.noncontiguous(draw.normal(batch=2, time=time, width=10))
+            mask = draw.mask(keep=0.6, batch=2, head=5, query=time, key=time)
+            name = f"output of {depth} layers"
+            expect(module(x, mask), name, axes=AXES).close_to(oracle(forward, state, x, mask))
+            expect(module(x), name, axes=AXES).close_to(oracle(forward, state, x))
+
+
+@check(
+    "gradients find their way from the end of an encoder to its first layer", aspect="gradient", points=1.5
+)
+def test_encoder_gradients(submission, reference, draw):
+    for norm_first in (True, False):
+        module, state, forward = pair(
+            submission, reference, draw, "Encoder", 3, 9, 3, 14, norm_first=norm_first, activation="gelu"
+        )
+        x = draw.normal(batch=2, time=5, width=9, requires_grad=True)
+        mask = draw.mask(keep=0.6, batch=2, head=1, query=1, key=5)
+
+        def of_x(x, state=state, forward=forward, mask=mask):
+            return forward({name: t.cpu().to(x.dtype) for name, t in state.items()}, x, mask.cpu())
+
+        y = module(x, mask)
+        expect_gradients(y, {"x": x}, draw, oracle=of_x)
+        y = module(x, mask)
+        names = [
+            f"layers.{index}.{part}.weight" for index in (0, 2) for part in ("norm1", "feed_forward.linear1")
+        ]
+        tensors = {name: state[name] for name in names}
+
+        def of_weights(*tensors, names=names, state=state, forward=forward, mask=mask, x=x):
+            dtype = tensors[0].dtype
+            rest = {name: t.cpu().to(dtype) for name, t in state.items()}
+            return forward(
+                {**rest, **dict(zip(names, tensors, strict=True))}, x.detach().cpu().to(dtype), mask.cpu()
+            )
+
+        before = {name: functools.reduce(getattr, name.split("."), module).grad for name in names}
+        cotangent = draw.like(y)
+        (y * cotangent).sum().backward()
+        wanted = oracle_gradients(of_weights, tensors, cotangent)
+        for name in names:
+            gradient = functools.reduce(getattr, name.split("."), module).grad
+            expect(gradient, f"{name}.grad").is_tensor(shape=tuple(state[name].shape))
+            if before[name] is not None:
+                gradient = gradient - before[name]  # gradients of parameters add up
+            expect(gradient, f"{name}.grad").close_to(wanted[name])
+
+
+@check("dropout reaches every layer of an encoder, and eval() ends it everywhere", aspect="mode", points=1.5)
+def test_encoder_dropout(submission, reference, draw):
+    x = draw.normal(batch=2, time=5, width=8)
+    module, state, _ = pair(submission, reference, draw, "Encoder", 3, 8, 2, 13, dropout=0.99999999)
+    module.train()
+    weight, bias = state["norm.weight"], state["norm.bias"]
+    wanted = oracle(lambda x, w, b: torch.nn.functional.layer_norm(x, (8,), w, b), x, weight, bias)
+    expect(module(x), "norm(x), since all that is added is dropped", axes=AXES).close_to(wanted)
+
+    module, state, forward = pair(submission, reference, draw, "Encoder", 3, 8, 2, 13, dropout=0.5)
+    module.train()
+    one, other = module(x), module(x)
+    expect(one, "output in train mode", axes=AXES).is_tensor(shape=(2, 5, 8))
+    expect(one, "output in train mode", axes=AXES).differs_from(other, why="each call drops other features")
+    module.eval()
+    expect(module(x), "output after eval()", axes=AXES).close_to(oracle(forward, state, x))
