@@ -26,7 +26,7 @@ WRONG = (
     RIGHT
     + "\n\ndef causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len, seq_len).triu().bool()\n"
 )
-PATIENCE_S = 120.0
+PATIENCE_S = 60.0
 
 
 class Screen:
@@ -51,12 +51,13 @@ class Screen:
         """Read until `words` are on the screen; return what came up to and with them."""
         deadline = time.monotonic() + PATIENCE_S
         while (found := self._seen.find(words)) < 0:
-            if not select.select([self.terminal], [], [], max(deadline - time.monotonic(), 0))[0]:
-                raise AssertionError(f"{words!r} never came; the screen:\n{self._seen}")
-            try:
-                data = os.read(self.terminal, 65_536)
-            except OSError:
-                raise AssertionError(f"it ended before {words!r}; the screen:\n{self._seen}") from None
+            ended = self._process.poll() is not None
+            if not select.select([self.terminal], [], [], 0 if ended else 0.2)[0]:
+                if ended or time.monotonic() > deadline:
+                    how = "it ended" if ended else "nothing came"
+                    raise AssertionError(f"{how} before {words!r}; the screen:\n{self._seen}")
+                continue
+            data = os.read(self.terminal, 65_536)
             self._seen += re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", data.decode("utf-8", "replace"))
         text, self._seen = self._seen[: found + len(words)], self._seen[found + len(words) :]
         return text
