@@ -1,0 +1,379 @@
+"""Checks of 9.1.1. Expected values come from the few lines of torch in `attend`, computed in float64."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch.nn.functional import linear
+
+from grader.checks import (
+    check,
+    expect,
+    expect_from_scratch,
+    expect_gradients,
+    expect_unchanged,
+    oracle,
+    oracle_gradients,
+    with_axes,
+)
+
+X, OUTPUT, WEIGHTS = "batch time width", "batch time feature", "batch query key"
+PROJECTIONS = ("w_q", "w_k", "w_v")
+
+
+# --- the oracle: attention in torch's own operators ---
+
+
+def weights_of(x, w_q, w_k):
+    scores = linear(x, w_q) @ linear(x, w_k).transpose(-2, -1)
+    return (scores / math.sqrt(w_q.shape[0])).softmax(dim=-1)
+
+
+def attend(x, w_q, w_k, w_v):
+    """Return the right (output, weights)."""
+    weights = weights_of(x, w_q, w_k)
+    return weights @ linear(x, w_v), weights
+
+
+# --- helpers ---
+
+
+def projections(draw, d_model, d_k, **options):
+    """Draw the weights of w_q, w_k and w_v, such that scores are neither tiny nor huge."""
+    scale = d_model**-0.5
+    return {name: draw.normal(out=d_k, width=d_model, scale=scale, **options) for name in PROJECTIONS}
+
+
+def module_with(submission, draw, state):
+    """Build the module and load these weights; what another check is about, a bias or dropout, is silenced."""
+    d_k, d_model = state["w_q"].shape
+    module = submission.SelfAttention(d_model, d_k)
+    own = module.state_dict()
+    mine = {f"{name}.weight": weight.detach() for name, weight in state.items()}
+    silent = {
+        f"{name}.bias": torch.zeros_like(own[f"{name}.bias"]) for name in PROJECTIONS if f"{name}.bias" in own
+    }
+    module.load_state_dict({**own, **mine, **silent})
+    module.to(draw.device)
+    module.eval()
+    return module
+
+
+def fresh(submission, draw, d_model, d_k):
+    """Build the module as it initialises itself, for what must hold whatever its weights are."""
+    module = submission.SelfAttention(d_model, d_k)
+    module.to(draw.device)
+    module.eval()
+    return module
+
+
+def call(module, x):
+    """Call the module and insist on a pair of tensors."""
+    output, weights = expect(module(x), "(output, weights)").is_tuple(2)
+    expect(output, "output").is_tensor()
+    expect(weights, "weights").is_tensor()
+    return output, weights
+
+
+def compare(result, wanted):
+    """Compare weights first: when they are wrong, the output can't be right."""
+    output, weights = result
+    wanted_output, wanted_weights = wanted
+    expect(weights, "weights", axes=WEIGHTS, picture="attention").close_to(wanted_weights)
+    expect(output, "output", axes=OUTPUT).close_to(wanted_output)
+
+
+def whole_numbers(draw, size, **axes):
+    """Draw integers as floats: products and sums of them are exact, so that nothing is left to rounding."""
+    return with_axes(draw.integers(-size, size + 1, **axes).float(), *axes)
+
+
+# --- what comes out ---
+
+
+SIZES = ((2, 5, 8, 6), (3, 4, 5, 9))  # batch, time, d_model, d_k: narrower and wider than the input
+
+
+@check("the result is a pair, and its second part, the weights, is [B, T, T]", aspect="shape", points=1)
+def test_weights_shape(submission, draw):
+    for batch, time, d_model, d_k in SIZES:
+        x = draw.normal(batch=batch, time=time, width=d_model)
+        _, weights = call(fresh(submission, draw, d_model, d_k), x)
+        expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(batch, time, time))
+
+
+@check("the result is a pair, and its first part, the output, is [B, T, d_k]", aspect="shape", points=1)
+def test_output_shape(submission, draw):
+    for batch, time, d_model, d_k in SIZES:
+        x = draw.normal(batch=batch, time=time, width=d_model)
+        output, _ = call(fresh(submission, draw, d_model, d_k), x)
+        expect(output, "output", axes=OUTPUT).is_tensor(shape=(batch, time, d_k))
+
+
+@check(
+    "the three projections are w_q, w_k and w_v, each with a weight of [d_k, d_model]",
+    aspect="parameters",
+    points=1.5,
+)
+def test_parameters(submission):
+    module = submission.SelfAttention(10, 6)
+    found = {name: list(tensor.shape) for name, tensor in module.named_parameters()}
+    wanted = [f"{name}.weight" for name in PROJECTIONS]
+    expect([name for name in found if name in wanted], "weights of the projections").has_names(wanted)
+    for name in wanted:
+        expect(found[name], f"shape of {name}").is_value([6, 10])
+
+
+@check("no projection has a bias, and there are no other parameters", aspect="parameters", points=1)
+def test_no_bias(submission):
+    module = submission.SelfAttention(10, 6)
+    found = [name for name, _ in module.named_parameters()]
+    extra = [name for name in found if name not in {f"{projection}.weight" for projection in PROJECTIONS}]
+    expect(extra, "parameters besides the three weights").has_names([])
+
+
+@check(
+    "each position's weights sum to one over the keys",
+    aspect="values",
+    points=1,
+    needs=["test_weights_shape"],
+)
+def test_weights_sum_to_one(submission, draw):
+    x = draw.normal(batch=2, time=5, width=8, scale=3.0)
+    _, weights = call(fresh(submission, draw, 8, 6), x)
+    expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(2, 5, 5)).sums_to(1.0, "key")
+
+
+@check(
+    "the weights are the softmax over the keys of q·k / √d_k",
+    aspect="values",
+    points=3,
+    needs=["test_weights_shape", "test_parameters"],
+)
+def test_weights(submission, draw):
+    for d_model, d_k in ((8, 3), (5, 12)):
+        state = projections(draw, d_model, d_k)
+        x = draw.normal(batch=2, time=6, width=d_model)
+        _, weights = call(module_with(submission, draw, state), x)
+        wanted = oracle(weights_of, x, state["w_q"], state["w_k"])
+        expect(weights, "weights", axes=WEIGHTS, picture="attention").close_to(wanted)
+
+
+@check(
+    "the output is the average of w_v(x) under the weights that are returned",
+    aspect="values",
+    points=2,
+    needs=["test_weights_shape", "test_output_shape", "test_parameters"],
+)
+def test_output(submission, draw):
+    state = projections(draw, 7, 4)
+    x = draw.normal(batch=3, time=5, width=7)
+    output, weights = call(module_with(submission, draw, state), x)
+    expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(3, 5, 5)).is_finite()
+    wanted = oracle(lambda w, x, w_v: w @ linear(x, w_v), weights.detach(), x, state["w_v"])
+    expect(output, "output", axes=OUTPUT).close_to(wanted)
+
+
+@check(
+    "batch size 1 works, and a sequence of length 1 gets weight 1 and its own value",
+    aspect="shape",
+    points=1,
+    needs=["test_weights_shape", "test_output_shape", "test_parameters"],
+)
+def test_single(submission, draw):
+    state = projections(draw, 6, 4)
+    module = module_with(submission, draw, state)
+    x = draw.normal(batch=3, time=1, width=6)
+    output, weights = call(module, x)
+    expect(weights, "weights", axes=WEIGHTS).close_to(torch.ones(3, 1, 1))
+    expect(output, "output", axes=OUTPUT).close_to(oracle(linear, x, state["w_v"]))
+    x = draw.normal(batch=1, time=5, width=6)
+    output, weights = call(module, x)
+    expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(1, 5, 5))
+    expect(output, "output", axes=OUTPUT).is_tensor(shape=(1, 5, 4))
+
+
+# --- who looks at whom ---
+
+
+@check(
+    "every position looks at every position: before it, after it, and at itself",
+    aspect="masks",
+    points=1,
+    needs=["test_weights_shape"],
+)
+def test_both_directions(submission, draw):
+    x = draw.normal(batch=2, time=6, width=8)
+    _, weights = call(fresh(submission, draw, 8, 5), x)
+    expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(2, 6, 6)).is_finite()
+    everyone = torch.ones(2, 6, 6, dtype=torch.bool)
+    why = "no position is hidden from another in this exercise"
+    expect(weights != 0, "looks", axes=WEIGHTS, picture="mask").equals(everyone, why=why)
+
+
+@check(
+    "positions have no order: shuffling them only shuffles the results",
+    aspect="values",
+    points=1,
+    needs=["test_weights_shape", "test_output_shape"],
+)
+def test_order_does_not_matter(submission, draw):
+    module = fresh(submission, draw, 8, 5)
+    x = draw.normal(batch=2, time=6, width=8, scale=3.0)
+    order = draw.permutation(6).to(draw.device)
+    output, weights = call(module, x)
+    expect(output, "output", axes=OUTPUT).is_tensor(shape=(2, 6, 5))
+    expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(2, 6, 6))
+    shuffled_output, shuffled_weights = call(module, with_axes(x[:, order], *X.split()))
+    why = "the rows of x were shuffled, nothing else"
+    expect(shuffled_weights, "weights of the shuffled x", axes=WEIGHTS, picture="attention").same_as(
+        weights[:, order][:, :, order], name="the first result, with queries and keys shuffled", why=why
+    )
+    expect(shuffled_output, "output of the shuffled x", axes=OUTPUT).same_as(
+        output[:, order], name="the first result, shuffled", why=why
+    )
+
+
+@check(
+    "each sequence of a batch is treated alone",
+    aspect="values",
+    points=1,
+    needs=["test_weights_shape", "test_output_shape"],
+)
+def test_sequences_are_alone(submission, draw):
+    module = fresh(submission, draw, 8, 5)
+    x = draw.normal(batch=3, time=4, width=8, scale=3.0)
+    output, weights = call(module, x)
+    expect(output, "output", axes=OUTPUT).is_tensor(shape=(3, 4, 5))
+    expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(3, 4, 4))
+    alone = with_axes(x[1:2].clone(), *X.split())
+    alone_output, alone_weights = call(module, alone)
+    name = "the result for the same sequence in a batch of 3"
+    expect(alone_weights, "weights of one sequence", axes=WEIGHTS).same_as(weights[1:2], name=name)
+    expect(alone_output, "output of one sequence", axes=OUTPUT).same_as(output[1:2], name=name)
+
+
+# --- gradients ---
+
+
+@check(
+    "the gradient reaches x through the output and through the weights",
+    aspect="gradient",
+    points=1.5,
+    needs=["test_weights_shape", "test_output_shape", "test_parameters"],
+)
+def test_gradients(submission, draw):
+    state = projections(draw, 7, 4)
+    x = draw.normal(batch=2, time=5, width=7, requires_grad=True)
+    result = call(module_with(submission, draw, state), x)
+
+    def of_x(x):
+        return attend(x, *(weight.to(x) for weight in state.values()))
+
+    expect_gradients(result, {"x": x}, draw, oracle=of_x, names=("output", "weights"))
+
+
+@check(
+    "gradients reach w_q, w_k and w_v",
+    aspect="gradient",
+    points=1,
+    needs=["test_output_shape", "test_parameters"],
+)
+def test_parameter_gradients(submission, draw):
+    state = projections(draw, 7, 4)
+    x = draw.normal(batch=2, time=5, width=7)
+    module = module_with(submission, draw, state)
+    output, _ = call(module, x)
+    expect(output, "output", axes=OUTPUT).is_tensor(shape=(2, 5, 4), dtype=torch.float32)
+    cotangent = draw.like(output)
+    (output * cotangent).sum().backward()
+    wanted = oracle_gradients(lambda *tensors: attend(*tensors)[0], {"x": x, **state}, cotangent)
+    for name in PROJECTIONS:
+        gradient = getattr(module, name).weight.grad
+        expect(gradient, f"{name}.weight.grad", axes="out width").close_to(wanted[name])
+
+
+# --- numbers ---
+
+
+@check(
+    "scores in the thousands do not overflow",
+    aspect="stability",
+    points=1,
+    needs=["test_weights_shape", "test_output_shape", "test_parameters"],
+)
+def test_large_scores(submission, draw):
+    # Whole numbers, and d_k = 16 whose root and fourth root are whole: every score is exact, wherever the
+    # scale is applied. Only the softmax has to cope.
+    state = {name: whole_numbers(draw, 6, out=16, width=5) for name in PROJECTIONS}
+    x = whole_numbers(draw, 9, batch=2, time=6, width=5)
+    result = call(module_with(submission, draw, state), x)
+    compare(result, oracle(attend, x, *state.values()))
+
+
+@check(
+    "a float64 module computes in float64, a bfloat16 one in bfloat16, on the device of x",
+    aspect="dtype",
+    points=0.5,
+    needs=["test_weights_shape", "test_output_shape"],
+)
+def test_dtypes(submission, draw, device):
+    for dtype in (torch.bfloat16, torch.float64):
+        module = fresh(submission, draw, 8, 5)
+        module.to(dtype)
+        output, weights = call(module, draw.normal(batch=2, time=6, width=8, dtype=dtype))
+        expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(2, 6, 6), dtype=dtype, device=device)
+        expect(output, "output", axes=OUTPUT).is_tensor(shape=(2, 6, 5), dtype=dtype, device=device)
+
+
+@check(
+    "x is left as it was, and need not be contiguous in memory",
+    aspect="arguments",
+    points=0.5,
+    needs=["test_weights_shape", "test_output_shape"],
+)
+def test_arguments(submission, draw):
+    module = fresh(submission, draw, 8, 5)
+    x = draw.normal(batch=2, time=6, width=8, scale=3.0)
+    output, weights = call(module, x)
+    expect_unchanged(submission)
+    for scattered in (draw.noncontiguous(x), with_axes(x.mT.contiguous().mT, *X.split())):
+        other_output, other_weights = call(module, scattered)
+        expect_unchanged(submission)
+        same = "the result for a contiguous x"
+        expect(other_weights, "weights", axes=WEIGHTS).same_as(weights, name=same)
+        expect(other_output, "output", axes=OUTPUT).same_as(output, name=same)
+
+
+@check(
+    "train() and eval() agree, and so do two calls in a row",
+    aspect="mode",
+    points=0.5,
+    needs=["test_weights_shape", "test_output_shape"],
+)
+def test_modes(submission, draw):
+    module = fresh(submission, draw, 8, 5)
+    x = draw.normal(batch=2, time=6, width=8, scale=3.0)
+    module.train()
+    output, weights = call(module, x)
+    for again in ("the second call in train mode", "eval mode"):
+        if again == "eval mode":
+            module.eval()
+        other_output, other_weights = call(module, x)
+        first = "the first call in train mode"
+        expect(other_weights, f"weights of {again}", axes=WEIGHTS).same_as(weights, name=first)
+        expect(other_output, f"output of {again}", axes=OUTPUT).same_as(output, name=first)
+
+
+@check(
+    "attention is written from scratch",
+    aspect="scratch",
+    points=0.5,
+    needs=["test_weights_shape", "test_output_shape"],
+)
+def test_from_scratch(submission, draw):
+    module = submission.SelfAttention(8, 5)
+    module.to(draw.device)
+    module(draw.normal(batch=2, time=6, width=8))
+    expect_from_scratch(submission)

@@ -1,0 +1,397 @@
+"""Checks of 9.2.1. Expected tables come from `table`, computed in float64.
+
+The modules are compared with x plus the submission's own table, so that a mistake in the table costs its
+points once.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from grader.checks import (
+    Expected,
+    check,
+    expect,
+    expect_gradients,
+    expect_raises,
+    expect_unchanged,
+    fail,
+    oracle,
+    oracle_gradients,
+    with_axes,
+)
+
+X, TABLE = "batch time width", "position column"
+MODULES = ("SinusoidalPositionalEncoding", "LearnedPositionalEncoding")
+
+
+# --- the oracle: the table, by three right formulas that round differently ---
+
+
+def _by_power(position, columns, d_model):
+    return position * 10000.0 ** (-columns / d_model)
+
+
+def _by_division(position, columns, d_model):
+    return position / 10000.0 ** (columns / d_model)
+
+
+def _by_exponential(position, columns, d_model):
+    return position * torch.exp(columns * (-math.log(10000.0) / d_model))
+
+
+def table(max_len, d_model, angles=_by_power):
+    """Return the right table in the default dtype, which an oracle sets."""
+    position, columns = torch.arange(float(max_len))[:, None], torch.arange(0.0, d_model, 2)
+    angle = angles(position, columns, d_model)
+    return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
+
+
+def expected_table(max_len, d_model, part=slice(None)):
+    """Return the table, or those rows and columns of it, and how far a right one in float32 may be off."""
+    formulas = [
+        lambda angles=angles: table(max_len, d_model, angles)[part]
+        for angles in (_by_power, _by_division, _by_exponential)
+    ]
+    return oracle(formulas[0], also=formulas[1:])
+
+
+# --- helpers ---
+
+
+def positions(submission, max_len, d_model):
+    """Call sinusoidal_positions and insist on the shape; float64 is as good as float32."""
+    found = submission.sinusoidal_positions(max_len, d_model)
+    expect(found, "positions", axes=TABLE).is_tensor(shape=(max_len, d_model))
+    if found.dtype == torch.float64:
+        return found.float()
+    expect(found, "positions", axes=TABLE).is_tensor(dtype=torch.float32)
+    return found
+
+
+def build(submission, draw, name, d_model, max_len):
+    """Build a module; dropout, which another check is about, is silenced."""
+    module = getattr(submission, name)(d_model, max_len)
+    module.to(draw.device)
+    module.eval()
+    return module
+
+
+def plus(x, rows, slack=0.0):
+    """Return x + rows with a tolerance for x's dtype; `slack` is what the rows themselves may be off."""
+    wanted = oracle(lambda x, rows: x + rows, x, rows.double())
+    return Expected(wanted.value, wanted.tolerance + slack, wanted.dtype)
+
+
+def learned_with_table(submission, draw, d_model, max_len):
+    """Build LearnedPositionalEncoding, fill its parameter with random numbers, return both and its name."""
+    module = build(submission, draw, "LearnedPositionalEncoding", d_model, max_len)
+    ((name, parameter),) = module.named_parameters()
+    rows = draw.normal(position=max_len, column=d_model)
+    laid = _upright(rows) if _is_upright(parameter, d_model, max_len) else rows
+    module.load_state_dict({**module.state_dict(), name: laid.reshape(parameter.shape)})
+    return module, rows, name
+
+
+def _is_upright(parameter, d_model, max_len):
+    """Tell whether the table is kept as [D, max_len], axes of length 1 aside: that is nobody's business."""
+    return [size for size in parameter.shape if size > 1] == [d_model, max_len] and d_model != max_len
+
+
+def _upright(rows):
+    return rows.mT.contiguous()
+
+
+def gradient_of(module, name, d_model, max_len):
+    """Return the gradient of the module's parameter as [max_len, D]."""
+    owner = module
+    for part in name.split("."):
+        owner = getattr(owner, part)
+    gradient = expect(owner.grad, f"{name}.grad").is_tensor().actual
+    if _is_upright(owner, d_model, max_len):
+        gradient = gradient.reshape(d_model, max_len).mT
+    return gradient.reshape(max_len, d_model)
+
+
+# --- sinusoidal_positions ---
+
+
+@check("the table is [max_len, d_model]", aspect="shape", points=1)
+def test_table_shape(submission):
+    for max_len, d_model in ((7, 10), (12, 4), (1, 6), (5, 2)):
+        positions(submission, max_len, d_model)
+
+
+@check(
+    "position 0 comes first: its sines are 0 and its cosines 1",
+    aspect="values",
+    points=1,
+    needs=["test_table_shape"],
+)
+def test_first_row(submission):
+    first = positions(submission, 6, 8)[0]
+    expect(first, "positions[0]", axes="column").close_to(torch.tensor([0.0, 1.0] * 4))
+
+
+@check(
+    "even column 2i is sin(position / 10000^(2i / d_model))",
+    aspect="values",
+    points=2,
+    needs=["test_table_shape"],
+)
+def test_even_columns(submission):
+    for max_len, d_model in ((9, 10), (11, 4)):
+        found = positions(submission, max_len, d_model)[:, 0::2]
+        wanted = expected_table(max_len, d_model, (slice(None), slice(0, None, 2)))
+        expect(found, "positions[:, 0::2]", axes="position pair").close_to(wanted)
+
+
+@check(
+    "odd column 2i + 1 is the cosine of the same angle as the column before it",
+    aspect="values",
+    points=2,
+    needs=["test_table_shape"],
+)
+def test_odd_columns(submission):
+    for max_len, d_model in ((9, 10), (11, 4)):
+        found = positions(submission, max_len, d_model)[:, 1::2]
+        wanted = expected_table(max_len, d_model, (slice(None), slice(1, None, 2)))
+        expect(found, "positions[:, 1::2]", axes="position pair").close_to(wanted)
+
+
+@check(
+    "far positions keep their own rows, as exact as near ones allow",
+    aspect="stability",
+    points=1,
+    needs=["test_even_columns", "test_odd_columns"],
+)
+def test_far_positions(submission):
+    found = positions(submission, 5000, 6)[4950:]
+    wanted = expected_table(5000, 6, slice(4950, None))
+    expect(found, "positions[4950:]", axes=TABLE).close_to(wanted)
+
+
+@check("an odd d_model is a ValueError", aspect="errors", points=1)
+def test_odd_width(submission):
+    for d_model in (7, 1):
+        with expect_raises("ValueError", what=f"{d_model} columns are not pairs of a sine and a cosine"):
+            submission.sinusoidal_positions(4, d_model)
+
+
+@check("the table is made on the device asked for", aspect="dtype", points=0.5)
+def test_device(submission, device):
+    found = submission.sinusoidal_positions(5, 4, device=device)
+    expect(found, "sinusoidal_positions(5, 4, device=...)").is_tensor(shape=(5, 4), device=device)
+    found = submission.sinusoidal_positions(5, 4, device=None)
+    expect(found, "sinusoidal_positions(5, 4, device=None)").is_tensor(shape=(5, 4))
+
+
+# --- SinusoidalPositionalEncoding ---
+
+
+@check(
+    "row t of the table is added to position t, in every sequence of the batch",
+    aspect="values",
+    points=1.5,
+    needs=["test_table_shape"],
+)
+def test_sinusoidal_adds(submission, draw):
+    for batch, time, d_model, max_len in ((2, 5, 8, 12), (3, 3, 6, 7)):
+        x = draw.normal(batch=batch, time=time, width=d_model)
+        y = build(submission, draw, "SinusoidalPositionalEncoding", d_model, max_len)(x)
+        rows = positions(submission, max_len, d_model)[:time].to(draw.device)
+        slack = expected_table(max_len, d_model).tolerance
+        expect(y, "output", axes=X).close_to(
+            plus(x, rows, slack), why="the output is x + sinusoidal_positions"
+        )
+
+
+@check("the sinusoidal table is a buffer: there is nothing to train", aspect="parameters", points=1)
+def test_buffer(submission):
+    module = submission.SinusoidalPositionalEncoding(6, 9)
+    found = [name for name, _ in module.named_parameters()]
+    expect(found, "parameters").has_names([], why="requires_grad=False does not make a buffer of a parameter")
+    if not list(module.named_buffers()):
+        fail(
+            "no buffer  the module has none",
+            "a tensor in a plain attribute stays behind when the module moves: use register_buffer",
+            stage="names",
+        )
+
+
+@check(
+    "state_dict() of one module fits another, and double() takes the table along",
+    aspect="parameters",
+    points=0.5,
+    needs=["test_sinusoidal_adds"],
+)
+def test_state(submission, draw):
+    module, other = (build(submission, draw, "SinusoidalPositionalEncoding", 6, 9) for _ in range(2))
+    x = draw.normal(batch=2, time=5, width=6)
+    y = module(x)
+    other.load_state_dict(module.state_dict())
+    expect(other(x), "output", axes=X).same_as(y, name="that of the module whose state was loaded")
+    other.double()
+    wide = other(with_axes(x.double(), *X.split()))
+    expect(wide, "output after double()", axes=X).is_tensor(dtype=torch.float64)
+    expect(wide.float(), "output after double()", axes=X).same_as(y, name="the output before")
+
+
+@check("the gradient passes to x as it is", aspect="gradient", points=0.5, needs=["test_sinusoidal_adds"])
+def test_sinusoidal_gradient(submission, draw):
+    x = draw.normal(batch=2, time=5, width=6, requires_grad=True)
+    y = build(submission, draw, "SinusoidalPositionalEncoding", 6, 9)(x)
+    expect_gradients(y, {"x": x}, draw, oracle=lambda x: x + table(9, 6)[:5].to(x.dtype))
+
+
+@check(
+    "SinusoidalPositionalEncoding takes max_len positions; one more is a ValueError",
+    aspect="errors",
+    points=1,
+)
+def test_sinusoidal_too_long(submission, draw):
+    _check_limit(submission, draw, "SinusoidalPositionalEncoding")
+
+
+def _check_limit(submission, draw, name):
+    module = build(submission, draw, name, 4, 5)
+    expect(module(draw.normal(batch=2, time=5, width=4)), "output", axes=X).is_tensor(shape=(2, 5, 4))
+    for time in (6, 9):
+        x = draw.normal(batch=2, time=time, width=4)
+        with expect_raises("ValueError", what=f"{time} positions do not fit into max_len=5"):
+            module(x)
+
+
+# --- LearnedPositionalEncoding ---
+
+
+@check(
+    "a learned encoding has one parameter, of max_len times d_model numbers", aspect="parameters", points=1
+)
+def test_learned_parameter(submission):
+    module = submission.LearnedPositionalEncoding(6, 9)
+    found = list(module.named_parameters())
+    names = [name for name, _ in found]
+    if len(names) != 1:
+        fail(
+            f"wrong names  parameters  got {len(names)}  want 1",
+            f"it has {', '.join(names)}"
+            if names
+            else "a tensor is trained when it is wrapped in nn.Parameter",
+            stage="names",
+        )
+    expect(found[0][1].numel(), f"numbers in {names[0]}, for d_model 6 and max_len 9").is_value(54)
+
+
+@check(
+    "row t of the learned table is added to position t, in every sequence of the batch",
+    aspect="values",
+    points=1.5,
+    needs=["test_learned_parameter"],
+)
+def test_learned_adds(submission, draw):
+    for batch, time, d_model, max_len in ((2, 5, 8, 12), (3, 3, 6, 7)):
+        module, rows, _ = learned_with_table(submission, draw, d_model, max_len)
+        x = draw.normal(batch=batch, time=time, width=d_model)
+        expect(module(x), "output", axes=X).close_to(plus(x, rows[:time]))
+
+
+@check(
+    "the rows that were used get the sum of the batch's gradients, the others none, and x gets its own",
+    aspect="gradient",
+    points=1,
+    needs=["test_learned_adds"],
+)
+def test_learned_gradient(submission, draw):
+    module, rows, name = learned_with_table(submission, draw, 6, 9)
+    x = draw.normal(batch=3, time=5, width=6, requires_grad=True)
+    y = module(x)
+    cotangent = draw.like(y)
+    (y * cotangent).sum().backward()
+    wanted = oracle_gradients(lambda x, rows: x + rows[:5], {"x": x, "table": rows}, cotangent)
+    gradient = gradient_of(module, name, 6, 9)
+    expect(gradient, f"{name}.grad", axes=TABLE).close_to(wanted["table"])
+    expect(x.grad, "x.grad", axes=X).close_to(wanted["x"])
+
+
+@check(
+    "LearnedPositionalEncoding takes max_len positions; one more is a ValueError",
+    aspect="errors",
+    points=1,
+)
+def test_learned_too_long(submission, draw):
+    _check_limit(submission, draw, "LearnedPositionalEncoding")
+
+
+# --- both modules ---
+
+
+@check(
+    "the output has the dtype of x, not that of the table (sinusoidal)",
+    aspect="dtype",
+    points=0.5,
+    needs=["test_sinusoidal_adds"],
+)
+def test_sinusoidal_dtypes(submission, draw, device):
+    module = build(submission, draw, "SinusoidalPositionalEncoding", 6, 400)
+    rows = positions(submission, 400, 6)[:300].to(draw.device)
+    _check_dtypes(module, draw, device, rows, expected_table(300, 6).tolerance)
+
+
+@check(
+    "the output has the dtype of x, not that of the table (learned)",
+    aspect="dtype",
+    points=0.5,
+    needs=["test_learned_adds"],
+)
+def test_learned_dtypes(submission, draw, device):
+    module, rows, _ = learned_with_table(submission, draw, 6, 400)
+    _check_dtypes(module, draw, device, rows[:300])
+
+
+def _check_dtypes(module, draw, device, rows, slack=0.0):
+    # 300 positions: bfloat16 counts only to 256, so positions must not be made in the dtype of x.
+    x = draw.normal(batch=2, time=300, width=6, dtype=torch.bfloat16)
+    y = expect(module(x), "output for a bfloat16 x", axes=X)
+    y.is_tensor(shape=(2, 300, 6), dtype=torch.bfloat16, device=device).close_to(plus(x, rows, slack))
+    x = draw.normal(batch=2, time=300, width=6, dtype=torch.float64)
+    y = expect(module(x), "output for a float64 x", axes=X)
+    y.is_tensor(shape=(2, 300, 6), dtype=torch.float64, device=device)
+    limit = plus(x.float(), rows, slack).tolerance  # the table itself need not be better than float32
+    y.close_to(plus(x, rows), tolerance=limit)
+
+
+@check("batch size 1 and a sequence of length 1 work", aspect="shape", points=0.5)
+def test_single(submission, draw):
+    for name in MODULES:
+        module = build(submission, draw, name, 6, 9)
+        for batch, time in ((1, 5), (3, 1), (1, 1)):
+            y = module(draw.normal(batch=batch, time=time, width=6))
+            expect(y, "output", axes=X).is_tensor(shape=(batch, time, 6), dtype=torch.float32)
+
+
+@check("x is left as it was, and need not be contiguous in memory", aspect="arguments", points=0.5)
+def test_arguments(submission, draw):
+    for name in MODULES:
+        module = build(submission, draw, name, 6, 9)
+        x = draw.normal(batch=2, time=5, width=6)
+        y = module(x)
+        expect_unchanged(submission)
+        again = module(draw.noncontiguous(x))
+        expect_unchanged(submission)
+        expect(again, "output", axes=X).same_as(y, name="the output for a contiguous x")
+
+
+@check("train() and eval() agree, and so do two calls in a row", aspect="mode", points=0.5)
+def test_modes(submission, draw):
+    for name in MODULES:
+        module = build(submission, draw, name, 6, 9)
+        x = draw.normal(batch=2, time=5, width=6)
+        module.train()
+        y, again = module(x), module(x)
+        first = "the first call in train mode"
+        expect(again, "output of the second call in train mode", axes=X).same_as(y, name=first)
+        module.eval()
+        expect(module(x), "output in eval mode", axes=X).same_as(y, name=first)

@@ -1,0 +1,91 @@
+"""Hidden checks of 9.1.1: what is right only on the visible inputs fails here."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.checks import check, expect, expect_gradients, expect_unchanged, oracle
+
+OUTPUT, WEIGHTS = "batch time feature", "batch query key"
+PROJECTIONS = ("w_q", "w_k", "w_v")
+
+
+def random_state(draw, d_model, d_k):
+    scale = d_model**-0.5
+    return {f"{name}.weight": draw.normal(out=d_k, width=d_model, scale=scale) for name in PROJECTIONS}
+
+
+def build(package, state):
+    d_k, d_model = state["w_q.weight"].shape
+    module = package.SelfAttention(d_model, d_k)
+    own = module.state_dict()
+    biases = (f"{name}.bias" for name in PROJECTIONS)  # visible checks are about them and about dropout
+    silent = {bias: torch.zeros_like(own[bias]) for bias in biases if bias in own}
+    module.load_state_dict({**own, **state, **silent})
+    module.eval()
+    return module
+
+
+def attend(reference):
+    """Return the reference's forward as an oracle takes it: of the state and x."""
+
+    def forward(state, x):
+        d_k, d_model = state["w_q.weight"].shape
+        module = reference.SelfAttention(d_model, d_k).to(x.dtype)
+        module.load_state_dict(state)
+        return module(x)
+
+    return forward
+
+
+def compare(result, wanted):
+    output, weights = expect(result, "(output, weights)").is_tuple(2)
+    expect(weights, "weights", axes=WEIGHTS, picture="attention").close_to(wanted[1])
+    expect(output, "output", axes=OUTPUT).close_to(wanted[0])
+
+
+@check("self-attention is right for any sizes", aspect="values", points=2)
+def test_any_size(submission, reference, draw):
+    for _ in range(4):
+        batch, time, d_model, d_k = draw.sizes(4, 1, 12)
+        state = random_state(draw, d_model, d_k)
+        x = draw.normal(batch=batch, time=time, width=d_model)
+        module = build(submission, state)
+        module.to(draw.device)
+        compare(module(x), oracle(attend(reference), state, x))
+        expect_unchanged(submission)
+
+
+@check("one module serves batches and sequences of any size, one after the other", aspect="shape", points=1)
+def test_module_is_reusable(submission, reference, draw):
+    state = random_state(draw, 9, 4)
+    module = build(submission, state)
+    module.to(draw.device)
+    for time in draw.sizes(3, 1, 12):
+        x = draw.noncontiguous(draw.normal(batch=draw.size(1, 4), time=time, width=9))
+        compare(module(x), oracle(attend(reference), state, x))
+
+
+@check("two modules have weights of their own", aspect="parameters", points=1)
+def test_modules_are_separate(submission, reference, draw):
+    states = random_state(draw, 6, 5), random_state(draw, 6, 5)
+    modules = [build(submission, state) for state in states]
+    x = draw.normal(batch=2, time=4, width=6)
+    for module, state in zip(modules, states, strict=True):
+        module.to(draw.device)
+        compare(module(x), oracle(attend(reference), state, x))
+
+
+@check("gradients are right for any sizes", aspect="gradient", points=1)
+def test_any_gradient(submission, reference, draw):
+    batch, time, d_model, d_k = draw.sizes(4, 2, 9)
+    state = random_state(draw, d_model, d_k)
+    module = build(submission, state)
+    module.to(draw.device)
+    x = draw.normal(batch=batch, time=time, width=d_model, requires_grad=True)
+    result = expect(module(x), "(output, weights)").is_tuple(2)
+
+    trusted = build(reference, {name: weight.cpu() for name, weight in state.items()})
+    expect_gradients(
+        result, {"x": x}, draw, oracle=lambda x: trusted.to(x.dtype)(x), names=("output", "weights")
+    )

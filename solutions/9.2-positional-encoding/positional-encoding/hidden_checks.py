@@ -1,0 +1,102 @@
+"""Hidden checks of 9.2.1: what is right only on the visible inputs fails here."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.checks import check, expect, expect_raises, expect_unchanged, fail, oracle
+
+X, TABLE = "batch time width", "position column"
+MODULES = ("SinusoidalPositionalEncoding", "LearnedPositionalEncoding")
+
+
+def exact(reference, max_len, d_model):
+    """Return the table in float64, and how far a right one in float32 may be off."""
+
+    def table():
+        position, columns = torch.arange(float(max_len))[:, None], torch.arange(0.0, d_model, 2)
+        angle = position * 10000.0 ** (-columns / d_model)
+        return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
+
+    return oracle(table, also=[lambda: reference.sinusoidal_positions(max_len, d_model)])
+
+
+@check("the table is right for any length and any even width", aspect="values", points=1.5)
+def test_any_table(submission, reference, draw):
+    for max_len, half in (
+        draw.sizes(2, 1, 40),
+        draw.sizes(2, 1, 40),
+        (draw.size(1500, 2500), draw.size(1, 9)),
+    ):
+        found = submission.sinusoidal_positions(max_len, 2 * half)
+        expect(found, "positions", axes=TABLE).is_tensor(shape=(max_len, 2 * half))
+        first = max(max_len - 100, 0)
+        name = f"positions[{first}:]" if first else "positions"
+        wanted = exact(reference, max_len, 2 * half)[first:]
+        expect(found[first:].float(), name, axes=TABLE).close_to(wanted)
+
+
+@check("every odd width is a ValueError", aspect="errors", points=0.5)
+def test_any_odd_width(submission, draw):
+    for d_model in (3, 2 * draw.size(8, 60) + 1):
+        with expect_raises("ValueError", what=f"{d_model} columns are not pairs of a sine and a cosine"):
+            submission.sinusoidal_positions(draw.size(1, 9), d_model)
+
+
+@check("one sinusoidal module serves batches and sequences of any size", aspect="values", points=1)
+def test_sinusoidal_is_reusable(submission, reference, draw):
+    max_len, half = draw.size(20, 30), draw.size(1, 8)
+    module = submission.SinusoidalPositionalEncoding(2 * half, max_len)
+    module.to(draw.device)
+    module.eval()
+    wanted = exact(reference, max_len, 2 * half)
+    for time in (max_len, *draw.sizes(3, 1, 19)):
+        x = draw.noncontiguous(draw.normal(batch=draw.size(1, 4), time=time, width=2 * half))
+        y = module(x)
+        expect_unchanged(submission)
+        sums = oracle(lambda x, rows: x + rows, x, wanted.value[:time])
+        expect(y, "output", axes=X).close_to(sums, tolerance=sums.tolerance + wanted.tolerance)
+
+
+@check("one learned module serves any sizes, and two have tables of their own", aspect="values", points=1)
+def test_learned_is_reusable(submission, draw):
+    d_model, max_len = 2 * draw.size(1, 5), draw.size(11, 20)
+    modules = [submission.LearnedPositionalEncoding(d_model, max_len) for _ in range(2)]
+    tables = []
+    for module in modules:
+        module.to(draw.device)
+        module.eval()
+        found = list(module.named_parameters())
+        if len(found) != 1:
+            fail(f"wrong names  parameters  got {len(found)}  want 1", stage="names")
+        name, parameter = found[0]
+        module.load_state_dict({**module.state_dict(), name: draw.like(parameter.detach())})
+        zeros = torch.zeros(1, max_len, d_model, device=draw.device)
+        y = module(zeros)  # what it adds to nothing
+        expect(y, "output for zeros", axes=X).is_tensor(shape=(1, max_len, d_model), dtype=torch.float32)
+        tables.append(y[0].detach())
+    expect(tables[0], "table of the first module", axes=TABLE).differs_from(
+        tables[1], why="each module was given a table of its own"
+    )
+    for module, rows in zip(modules, tables, strict=True):
+        for time in draw.sizes(3, 1, 10):
+            x = draw.noncontiguous(draw.normal(batch=draw.size(1, 4), time=time, width=d_model))
+            y = module(x)
+            expect_unchanged(submission)
+            expect(y, "output", axes=X).close_to(oracle(lambda x, rows: x + rows, x, rows[:time]))
+
+
+@check(
+    "a table of one row is not stretched over a longer sequence: that is a ValueError too",
+    aspect="errors",
+    points=1,
+)
+def test_one_row(submission, draw):
+    for name in MODULES:
+        module = getattr(submission, name)(4, 1)
+        module.to(draw.device)
+        expect(module(draw.normal(batch=2, time=1, width=4)), "output", axes=X).is_tensor(shape=(2, 1, 4))
+        for time in (2, 7):
+            x = draw.normal(batch=3, time=time, width=4)
+            with expect_raises("ValueError", what=f"{time} positions do not fit into max_len=1"):
+                module(x)
