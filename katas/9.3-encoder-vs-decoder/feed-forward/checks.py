@@ -1,0 +1,484 @@
+"""Checks of 9.3.4. Expected values come from the few lines of torch below, computed in float64."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch.nn.functional import linear, silu
+
+from grader.checks import (
+    check,
+    expect,
+    expect_from_scratch,
+    expect_gradients,
+    expect_raises,
+    expect_unchanged,
+    fail,
+    oracle,
+    oracle_gradients,
+    with_axes,
+)
+
+AXES = "batch time width"
+
+
+# --- the oracles ---
+
+
+def exact_gelu(x):
+    return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
+
+
+def tanh_gelu(x):
+    return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+def network(activation, names):
+    """Return the right (x, *parameters) -> output, where `names` are those of the parameters."""
+
+    def forward(x, *tensors):
+        state = dict(zip(names, tensors, strict=True))
+
+        def layer(name, x):
+            return linear(x, state[f"{name}.weight"], state.get(f"{name}.bias"))
+
+        hidden = layer("linear1", x)
+        if activation == "swiglu":
+            hidden = silu(layer("gate", x)) * hidden
+        else:
+            hidden = {"relu": torch.relu, "gelu": exact_gelu}[activation](hidden)
+        return layer("linear2", hidden)
+
+    return forward
+
+
+# --- helpers ---
+
+
+def parameters(draw, d_model, d_ff, activation):
+    """Draw all weights and biases."""
+    layers = {"linear1": (d_ff, d_model), "linear2": (d_model, d_ff)}
+    if activation == "swiglu":
+        layers["gate"] = (d_ff, d_model)
+    state = {}
+    for name, (rows, columns) in layers.items():
+        state[f"{name}.weight"] = draw.normal(out=rows, width=columns, scale=columns**-0.5)
+        state[f"{name}.bias"] = draw.normal(out=rows)
+    return state
+
+
+def load(module, state):
+    """Load these parameters, return those that were taken: a bias too few costs its points elsewhere."""
+    _, unknown = module.load_state_dict(state, strict=False)
+    taken = {name: tensor for name, tensor in state.items() if name not in unknown}
+    for name, tensor in state.items():
+        if name not in taken and name.endswith("weight"):
+            fail(f"no parameter  {name}  want one of shape {list(tensor.shape)}", stage="names")
+    return taken
+
+
+def module_with(submission, draw, state, *arguments, **options):
+    """Build a module in eval mode with these parameters; return it and the parameters it took."""
+    d_ff, d_model = state["linear1.weight"].shape
+    options.setdefault("dropout", 0.0)
+    module = submission.FeedForward(d_model, d_ff, *arguments, **options).to(draw.device)
+    taken = load(module, state)
+    module.eval()
+    return module, taken
+
+
+def compare_values(submission, draw, activation, /, *arguments, **options):
+    """Compare the output with the oracle's, for a batch and for a single position."""
+    module, state = module_with(submission, draw, parameters(draw, 6, 10, activation), *arguments, **options)
+    for batch, time in ((3, 5), (1, 1)):
+        x = draw.normal(batch=batch, time=time, width=6)
+        wanted = oracle(network(activation, list(state)), x, *state.values())
+        expect(module(x), "output", axes=AXES).close_to(wanted)
+
+
+# --- gelu ---
+
+
+@check("gelu gives x · Φ(x), in the shape of x", aspect="values", points=1.5)
+def test_gelu_values(submission, draw):
+    for x in (
+        draw.normal(batch=3, time=7, width=5, scale=2.0),
+        draw.normal(width=11),
+        with_axes(torch.tensor(0.75, device=draw.device)),
+    ):
+        wanted = exact_gelu(x.cpu())
+        slack = 2 * float((tanh_gelu(x.cpu().double()) - exact_gelu(x.cpu().double())).abs().max())
+        axes = "batch time width" if x.ndim == 3 else "width" if x.ndim else None
+        # How exact is another check's matter: this one lets an approximation as good as that with tanh pass.
+        expect(submission.gelu(x), "gelu(x)", axes=axes).close_to(wanted, tolerance=max(slack, 1e-5))
+
+
+@check(
+    "gelu is exact, with erf: an approximation is off by up to 0.0005",
+    aspect="values",
+    points=1,
+    needs=["test_gelu_values"],
+)
+def test_gelu_exact(submission, draw):
+    x = draw.uniform(-4.0, 4.0, batch=4, width=50)
+    expect(submission.gelu(x), "gelu(x)", axes="batch width").close_to(oracle(exact_gelu, x))
+
+
+@check(
+    "far from zero gelu is x above and 0 below, and so is its slope 1 and 0",
+    aspect="stability",
+    points=0.5,
+)
+def test_gelu_tails(submission, draw):
+    size = draw.uniform(20.0, 1e4, batch=3, width=7)
+    for sign, side in ((1.0, "large positive"), (-1.0, "large negative")):
+        x = with_axes(sign * size, "batch", "width").requires_grad_()
+        y = submission.gelu(x)
+        wanted = torch.relu(x.detach()).cpu()
+        expect(y, f"gelu of {side} numbers", axes="batch width").close_to(wanted)
+        y.sum().backward()
+        slope = torch.full((3, 7), float(sign > 0))
+        expect(x.grad, f"slope at {side} numbers", axes="batch width").close_to(slope, tolerance=1e-5)
+
+
+@check(
+    "the gradient of gelu is Φ(x) + x · φ(x)",
+    aspect="gradient",
+    points=1,
+)
+def test_gelu_gradient(submission, draw):
+    x = draw.normal(batch=3, time=4, width=6, scale=1.5, requires_grad=True)
+    expect_gradients(submission.gelu(x), {"x": x}, draw, oracle=exact_gelu, names=("gelu(x)",))
+
+
+@check("gelu keeps float64 and bfloat16", aspect="dtype", points=0.5)
+def test_gelu_dtypes(submission, draw):
+    for dtype in (torch.float64, torch.bfloat16):
+        x = draw.normal(batch=3, width=8, dtype=torch.bfloat16)  # the same numbers in all three
+        name = "the result in float32"
+        single = expect(submission.gelu(x.float()), name, axes="batch width").is_tensor(shape=(3, 8)).actual
+        y = expect(
+            submission.gelu(with_axes(x.to(dtype), "batch", "width")),
+            f"gelu of {dtype} numbers",
+            axes="batch width",
+        )
+        y.is_tensor(shape=(3, 8), dtype=dtype)
+        tolerance = oracle(exact_gelu, x, dtype=torch.float32 if dtype == torch.float64 else dtype)
+        y.same_as(single.to(dtype), name=name, tolerance=tolerance)
+
+
+@check(
+    "gelu leaves x as it was, contiguous in memory or not",
+    aspect="arguments",
+    points=0.5,
+)
+def test_gelu_arguments(submission, draw):
+    x = draw.normal(batch=3, width=8)
+    y = submission.gelu(x)
+    expect_unchanged(submission)
+    scattered = submission.gelu(draw.noncontiguous(x))
+    expect_unchanged(submission)
+    expect(scattered, "gelu(x)", axes="batch width").same_as(y, name="the result for a contiguous x")
+
+
+# Before any check of FeedForward, which may use torch's GELU: uses are counted from the start of the run.
+@check("gelu is written from scratch", aspect="scratch", points=1)
+def test_gelu_from_scratch(submission, draw):
+    submission.gelu(draw.normal(batch=3, width=8))
+    expect_from_scratch(submission)
+
+
+# --- FeedForward: parameters and errors ---
+
+
+def expect_parameters(module, layers):
+    """Require a weight and a bias of each of these layers, and nothing else."""
+    wanted = {}
+    for name, (rows, columns) in layers.items():
+        wanted |= {f"{name}.weight": [rows, columns], f"{name}.bias": [rows]}
+    found = {name: list(tensor.shape) for name, tensor in module.named_parameters()}
+    expect(found, "parameters").has_names(wanted)
+    for name, shape in wanted.items():
+        expect(found[name], f"shape of {name}").is_value(shape)
+
+
+@check(
+    "for relu and gelu the parameters are linear1 and linear2, with biases",
+    aspect="parameters",
+    points=1,
+)
+def test_parameters(submission):
+    for activation in ("relu", "gelu"):
+        module = submission.FeedForward(6, 10, activation)
+        expect_parameters(module, {"linear1": (10, 6), "linear2": (6, 10)})
+
+
+@check("swiglu has a third layer, gate, with a bias", aspect="parameters", points=1)
+def test_gate_parameters(submission):
+    module = submission.FeedForward(6, 10, "swiglu")
+    expect_parameters(module, {"linear1": (10, 6), "linear2": (6, 10), "gate": (10, 6)})
+
+
+@check(
+    "another activation is a ValueError when the module is made",
+    aspect="errors",
+    points=1,
+)
+def test_unknown_activation(submission):
+    for activation in ("tanh", "glu", ""):
+        with expect_raises("ValueError", what=f"{activation!r} is none of relu, gelu and swiglu"):
+            submission.FeedForward(6, 10, activation)
+
+
+# --- FeedForward: values ---
+
+
+@check("relu, also by default: linear2(relu(linear1(x)))", aspect="values", points=1.5)
+def test_relu_values(submission, draw):
+    compare_values(submission, draw, "relu")
+    compare_values(submission, draw, "relu", activation="relu")
+
+
+@check("gelu: linear2(gelu(linear1(x)))", aspect="values", points=1)
+def test_gelu_network_values(submission, draw):
+    compare_values(submission, draw, "gelu", "gelu")
+
+
+@check("swiglu: linear2(silu(gate(x)) · linear1(x))", aspect="values", points=1.5)
+def test_swiglu_values(submission, draw):
+    compare_values(submission, draw, "swiglu", "swiglu")
+
+
+@check(
+    "each position passes alone: what its neighbours hold makes no difference",
+    aspect="values",
+    points=0.5,
+)
+def test_positions_are_independent(submission, draw):
+    module, _ = module_with(submission, draw, parameters(draw, 6, 10, "relu"), "relu")
+    x = draw.normal(batch=3, time=4, width=6)
+    y = expect(module(x), "output", axes=AXES).is_tensor(shape=(3, 4, 6)).actual
+    for batch, time, name in (
+        (slice(1, 2), slice(None), "output of batch 1 alone"),
+        (slice(None), slice(2, 3), "output of time 2 alone"),
+    ):
+        alone = module(with_axes(x[batch, time].clone(), *AXES.split()))
+        expect(alone, name, axes=AXES).same_as(y[batch, time], name="the whole")
+
+
+# --- FeedForward: gradients ---
+
+
+@check("gradients reach x", aspect="gradient", points=0.5)
+def test_gradient_of_x(submission, draw):
+    module, state = module_with(submission, draw, parameters(draw, 6, 10, "relu"), "relu")
+    x = draw.normal(batch=2, time=5, width=6, requires_grad=True)
+
+    def of_x(x):
+        return network("relu", list(state))(x, *(tensor.cpu().to(x.dtype) for tensor in state.values()))
+
+    expect_gradients(module(x), {"x": x}, draw, oracle=of_x)
+
+
+@check(
+    "gradients reach every weight and bias, the gate's too",
+    aspect="gradient",
+    points=1,
+    needs=["test_relu_values", "test_swiglu_values"],
+)
+def test_gradient_of_parameters(submission, draw):
+    for activation in ("relu", "swiglu"):
+        module, state = module_with(submission, draw, parameters(draw, 6, 10, activation), activation)
+        x = draw.normal(batch=2, time=5, width=6)
+        y = module(x)
+        cotangent = draw.like(y)
+        (y * cotangent).sum().backward()
+        wanted = oracle_gradients(network(activation, list(state)), {"x": x, **state}, cotangent)
+        for name in state:
+            layer, _, part = name.partition(".")
+            parameter = getattr(getattr(module, layer), part)
+            expect(parameter.grad, f"{activation}: {name}.grad").close_to(wanted[name])
+
+
+# --- FeedForward: dropout ---
+
+
+def with_dropout(submission, draw, activation, p, d_model=12, d_ff=8):
+    """Build a module whose hidden units can be read off its output: the columns of linear2 are orthonormal.
+
+    Returns it in train mode, its twin without dropout, and the parameters of both.
+    """
+    state = parameters(draw, d_model, d_ff, activation)
+    basis, _ = torch.linalg.qr(state["linear2.weight"].cpu().double())
+    state["linear2.weight"] = basis.float().to(draw.device)
+    twin, state = module_with(submission, draw, state, activation)
+    module, _ = module_with(submission, draw, state, activation, dropout=p)
+    return module.train(), twin, state
+
+
+def hidden_units(y, state):
+    """Return what linear2 was given, in float64: y minus the bias, in the basis of the columns."""
+    bias = state["linear2.bias"].cpu().double() if "linear2.bias" in state else 0.0
+    return (y.detach().cpu().double() - bias) @ state["linear2.weight"].cpu().double()
+
+
+@check(
+    "in train mode dropout sets hidden units to zero, after the activation, and scales up the rest",
+    aspect="mode",
+    points=1.5,
+)
+def test_dropout_places(submission, draw):
+    p = 0.25
+    for activation in ("gelu", "swiglu"):
+        module, twin, state = with_dropout(submission, draw, activation, p)
+        x = draw.normal(batch=3, time=10, width=12)
+        plain = expect(twin(x), "output without dropout", axes=AXES).is_tensor(shape=(3, 10, 12)).actual
+        y = (
+            expect(module(x), "output in train mode", axes=AXES)
+            .is_tensor(shape=(3, 10, 12))
+            .is_finite()
+            .actual
+        )
+        whole = hidden_units(plain, state)
+        kept = hidden_units(y, state).abs() > whole.abs() / (1 - p) / 2
+        explained = torch.where(kept, whole / (1 - p), 0.0)
+        second = [tensor for name, tensor in state.items() if name.startswith("linear2")]
+        wanted = oracle(linear, explained.float(), *second)
+        gap = (y.detach().cpu().double() - wanted.value).abs()
+        # The output without dropout, from which the units were read, has rounding errors of its own.
+        if bool((gap > 2 * wanted.tolerance).any()):
+            index = tuple(
+                int(i) for i in torch.unravel_index((gap > 2 * wanted.tolerance).int().argmax(), gap.shape)
+            )
+            fail(
+                f"wrong dropout  activation={activation!r}, dropout={p}, train mode",
+                *reasons(y.detach().cpu().double(), plain.detach().cpu().double(), whole, state, p),
+                location=dict(zip(AXES.split(), index, strict=True)),
+                subject=y,
+            )
+
+
+def reasons(y, plain, whole, state, p):
+    """Say what an output that no dropped units explain looks like instead."""
+
+    def like(other):
+        return bool(((y - other).abs() <= 1e-4 * plain.abs().max()).all())
+
+    found = hidden_units(y, state)
+    near = 1e-4 * float(plain.abs().max())
+    scale = 1 / (1 - p)
+    if like(plain):
+        return ("nothing is dropped: the output is that of a module without dropout",)
+    if bool(((found.abs() <= near) | ((found - whole).abs() <= near)).all()):
+        return (
+            "what is not dropped is not scaled up",
+            f"in train mode it is multiplied by 1/(1 - p) = {scale:.3g}, so that the sum stays as large on average",
+        )
+    if bool(((y.abs() <= near) | ((y - scale * plain).abs() <= near)).all()):
+        return (
+            "it is the output of linear2 that is dropped",
+            "drop hidden units: after the activation, before linear2",
+        )
+    return (
+        f"each hidden unit must be 0, or {scale:.3g} times what it is without dropout; some are neither",
+        "drop after the activation and before linear2, once",
+    )
+
+
+@check(
+    "the share dropped is p, for each position and unit anew, and different at every call",
+    aspect="mode",
+    points=1,
+    needs=["test_dropout_places"],
+)
+def test_dropout_share(submission, draw):
+    p = 0.25
+    module, twin, state = with_dropout(submission, draw, "gelu", p)
+    x = draw.normal(batch=4, time=150, width=12)
+    whole = hidden_units(expect(twin(x), "output", axes=AXES).is_tensor(shape=(4, 150, 12)).actual, state)
+    masks = []
+    for _ in range(2):
+        y = expect(module(x), "output", axes=AXES).is_tensor(shape=(4, 150, 12)).actual
+        masks.append(hidden_units(y, state).abs() <= whole.abs() / (1 - p) / 2)
+    alive = whole.abs() > 1e-6 * whole.abs().max()
+    # Thousands of coins: the standard deviation of their share is 0.006 or so, 0.05 is never reached.
+    share = float(masks[0][alive].double().mean())
+    expect(share, f"share of hidden units dropped, for dropout={p}").is_between(p - 0.05, p + 0.05)
+    same = {
+        "time": bool((masks[0] == masks[0][:, :1]).all()),
+        "batch": bool((masks[0] == masks[0][:1]).all()),
+        "hidden unit": bool((masks[0] == masks[0][..., :1]).all()),
+    }
+    for axis, shared in same.items():
+        if shared:
+            fail(
+                f"wrong dropout  every {axis} drops the same: each number is dropped or kept by itself",
+                subject=y,
+            )
+    if torch.equal(*masks):
+        fail("wrong dropout  a second call drops the same units: each call draws anew", subject=y)
+
+
+@check("in eval mode nothing is dropped", aspect="mode", points=1)
+def test_eval(submission, draw):
+    state = parameters(draw, 6, 10, "relu")
+    plain, _ = module_with(submission, draw, state, "relu")
+    module, _ = module_with(submission, draw, state, "relu", dropout=0.5)
+    x = draw.normal(batch=3, time=5, width=6)
+    wanted = plain(x)
+    name = "that of a module without dropout"
+    expect(module(x), "output in eval mode", axes=AXES).same_as(wanted, name=name)
+    module.train()
+    module(x)
+    module.eval()
+    expect(module(x), "output back in eval mode", axes=AXES).same_as(wanted, name=name)
+
+
+@check(
+    "dropout is 0 unless asked for: train mode gives what eval mode gives",
+    aspect="mode",
+    points=0.5,
+)
+def test_no_dropout(submission, draw):
+    x = draw.normal(batch=3, time=5, width=6)
+    for options in ({}, {"dropout": 0.0}):
+        module = submission.FeedForward(6, 10, "relu", **options).to(draw.device)
+        load(module, parameters(draw, 6, 10, "relu"))
+        module.eval()
+        plain = module(x)
+        module.train()
+        expect(module(x), "output in train mode", axes=AXES).same_as(plain, name="the one in eval mode")
+
+
+# --- FeedForward: dtype and arguments ---
+
+
+@check(
+    "a float64 or bfloat16 module gives float64 or bfloat16",
+    aspect="dtype",
+    points=0.5,
+)
+def test_dtypes(submission, draw):
+    for activation in ("relu", "gelu", "swiglu"):
+        for dtype in (torch.float64, torch.bfloat16):
+            module, _ = module_with(submission, draw, parameters(draw, 6, 10, activation), activation)
+            y = module.to(dtype)(draw.normal(batch=2, time=5, width=6, dtype=dtype))
+            expect(y, f"output for {activation}", axes=AXES).is_tensor(shape=(2, 5, 6), dtype=dtype)
+            expect(y, f"output for {activation}", axes=AXES).is_finite()
+
+
+@check(
+    "x is left as it was, and need not be contiguous in memory",
+    aspect="arguments",
+    points=0.5,
+)
+def test_arguments(submission, draw):
+    for activation in ("relu", "gelu", "swiglu"):
+        module, _ = module_with(submission, draw, parameters(draw, 6, 10, activation), activation)
+        x = draw.normal(batch=2, time=5, width=6)
+        y = module(x)
+        expect_unchanged(submission)
+        scattered = module(draw.noncontiguous(x))
+        expect_unchanged(submission)
+        expect(scattered, f"output for {activation}", axes=AXES).same_as(y, name="that for a contiguous x")

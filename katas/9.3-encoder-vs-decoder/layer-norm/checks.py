@@ -1,0 +1,347 @@
+"""Checks of 9.3.3. Expected values come from the few lines of torch in `normalized`, computed in float64."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.checks import (
+    check,
+    expect,
+    expect_from_scratch,
+    expect_gradients,
+    expect_unchanged,
+    oracle,
+    oracle_gradients,
+    with_axes,
+)
+
+AXES = "batch time width"
+
+
+# --- the oracle: layer norm in torch's own operators ---
+
+
+def normalized(eps=1e-5):
+    """Return the right x -> output of a layer norm whose weight is 1 and bias 0."""
+
+    def function(x):
+        centred = x - x.mean(dim=-1, keepdim=True)
+        variance = (centred * centred).mean(dim=-1, keepdim=True)
+        return centred / torch.sqrt(variance + eps)
+
+    return function
+
+
+def fused(eps=1e-5):
+    """Return another right formula, rounded in other places."""
+
+    def function(x):
+        variance, mean = torch.var_mean(x, dim=-1, correction=0, keepdim=True)
+        return (x - mean) * torch.rsqrt(variance + eps)
+
+    return function
+
+
+# --- helpers ---
+
+
+def fresh(submission, draw, d_model, *arguments, **options):
+    """Build a module as it starts: weight 1, bias 0."""
+    return submission.LayerNorm(d_model, *arguments, **options).to(draw.device)
+
+
+def parameters(draw, d_model):
+    """Draw a weight around 1 and a bias around 0, far enough off to matter."""
+    return {
+        "weight": draw.normal(width=d_model, scale=0.5, shift=1.0),
+        "bias": draw.normal(width=d_model),
+    }
+
+
+def module_with(submission, draw, state, *arguments, **options):
+    """Build a module and load these parameters; buffers of its own stay as they are."""
+    module = fresh(submission, draw, state["weight"].shape[0], *arguments, **options)
+    module.load_state_dict({**module.state_dict(), **state})
+    return module
+
+
+def affine(normal, weight, bias):
+    return normal * weight + bias
+
+
+def plain_output(submission, draw, x):
+    """Return the submission's own output for weight 1 and bias 0: how it normalizes is another check's matter."""
+    start = {"weight": torch.ones(x.shape[-1]), "bias": torch.zeros(x.shape[-1])}
+    y = module_with(submission, draw, start)(x)
+    return (
+        expect(y, "output for weight 1 and bias 0", axes=AXES).is_tensor(shape=tuple(x.shape)).actual.detach()
+    )
+
+
+# --- shape and parameters ---
+
+
+@check(
+    "the output has the shape of the input, also for a batch of 1 and a single position",
+    aspect="shape",
+    points=0.5,
+)
+def test_shape(submission, draw):
+    module = fresh(submission, draw, 6)
+    for batch, time in ((2, 5), (1, 4), (3, 1), (1, 1)):
+        y = module(draw.normal(batch=batch, time=time, width=6))
+        expect(y, "output", axes=AXES).is_tensor(shape=(batch, time, 6), dtype=torch.float32)
+
+
+@check("the parameters are weight and bias, each [D]", aspect="parameters", points=1)
+def test_parameters(submission):
+    module = submission.LayerNorm(7)
+    found = {name: list(tensor.shape) for name, tensor in module.named_parameters()}
+    expect(found, "parameters").has_names(["weight", "bias"])
+    for name in ("weight", "bias"):
+        expect(found[name], f"shape of {name}").is_value([7])
+
+
+@check(
+    "weight starts as ones and bias as zeros: at first nothing is scaled or shifted",
+    aspect="parameters",
+    points=1,
+    needs=["test_parameters"],
+)
+def test_initial_values(submission):
+    module = submission.LayerNorm(7)
+    expect(module.weight, "weight", axes="width").equals(torch.ones(7))
+    expect(module.bias, "bias", axes="width").equals(torch.zeros(7))
+
+
+# --- values ---
+
+
+@check(
+    "a new module centres each position: its features sum to 0",
+    aspect="values",
+    points=1,
+    needs=["test_shape"],
+)
+def test_centred(submission, draw):
+    x = draw.normal(batch=3, time=5, width=8, scale=2.0, shift=3.0)
+    y = fresh(submission, draw, 8)(x)
+    output = expect(y, "output", axes=AXES).is_tensor(shape=(3, 5, 8))
+    output.sums_to(0.0, "width", why="what is subtracted is the mean of a position's own features")
+
+
+@check(
+    "a new module gives (x - mean) / √variance, with the biased variance",
+    aspect="values",
+    points=2,
+    needs=["test_shape"],
+)
+def test_values(submission, draw):
+    for d_model in (6, 9):
+        x = draw.normal(batch=2, time=4, width=d_model, scale=20.0, shift=30.0)  # eps is nothing to this
+        y = fresh(submission, draw, d_model)(x)
+        expect(y, "output", axes=AXES).close_to(oracle(normalized(), x))
+
+
+@check(
+    "each position is normalized alone: neighbours and other sequences make no difference",
+    aspect="values",
+    points=1.5,
+    needs=["test_shape"],
+)
+def test_positions_are_independent(submission, draw):
+    module = fresh(submission, draw, 6)
+    x = draw.normal(batch=3, time=4, width=6, scale=2.0, shift=1.0)
+    y = expect(module(x), "output", axes=AXES).is_tensor(shape=(3, 4, 6)).actual
+    for batch, time, name in (
+        (slice(1, 2), slice(None), "output of batch 1 alone"),
+        (slice(None), slice(2, 3), "output of time 2 alone"),
+        (slice(0, 1), slice(3, 4), "output of batch 0, time 3 alone"),
+    ):
+        alone = module(with_axes(x[batch, time].clone(), *AXES.split()))
+        expect(alone, name, axes=AXES).same_as(
+            y[batch, time], name="the whole", why="a position depends on its own features only"
+        )
+
+
+@check(
+    "any number of axes may come before the last, also none",
+    aspect="shape",
+    points=1,
+    needs=["test_shape"],
+)
+def test_leading_axes(submission, draw):
+    module = fresh(submission, draw, 6)
+    for lead in ({"row": 5}, {"batch": 2, "head": 3, "time": 5}, {}):
+        x = draw.normal(**lead, width=6)
+        y = expect(module(x), f"output of {len(lead) + 1} axes", axes=" ".join((*lead, "width")))
+        y.is_tensor(shape=tuple(x.shape), dtype=torch.float32)
+        flat = module(with_axes(x.reshape(1, -1, 6), *AXES.split()))
+        expect(flat, "output", axes=AXES).is_tensor(shape=(1, x.numel() // 6, 6))
+        y.same_as(flat.reshape(x.shape), name="the result for the same positions in three axes")
+
+
+@check(
+    "eps is inside the root and 1e-5 unless said otherwise",
+    aspect="values",
+    points=1,
+    needs=["test_shape"],
+)
+def test_eps_inside_root(submission, draw):
+    # A deviation of 0.003 is a variance of about 1e-5: as large as eps, which halves what is divided.
+    x = draw.normal(batch=2, time=5, width=6, scale=0.003)
+    expect(fresh(submission, draw, 6)(x), "output", axes=AXES).close_to(oracle(normalized(), x))
+
+
+@check("the eps given is the one used", aspect="values", points=1, needs=["test_shape"])
+def test_eps_given(submission, draw):
+    x = draw.normal(batch=2, time=5, width=6)
+    for eps, module in (
+        (0.5, fresh(submission, draw, 6, 0.5)),
+        (2.0, fresh(submission, draw, 6, eps=2.0)),
+    ):
+        expect(module(x), f"output for eps={eps}", axes=AXES).close_to(oracle(normalized(eps), x))
+
+
+@check(
+    "what is normalized is multiplied by weight, then bias is added",
+    aspect="values",
+    points=1.5,
+    needs=["test_shape", "test_parameters"],
+)
+def test_weight_and_bias(submission, draw):
+    x = draw.normal(batch=2, time=5, width=6, scale=2.0, shift=1.0)
+    state = parameters(draw, 6)
+    wanted = oracle(affine, plain_output(submission, draw, x), *state.values())
+    expect(module_with(submission, draw, state)(x), "output", axes=AXES).close_to(wanted)
+
+
+# --- stability ---
+
+
+@check(
+    "far from zero (mean 10,000, deviation 1) the result is as right as near it",
+    aspect="stability",
+    points=2,
+    needs=["test_shape"],
+)
+def test_far_from_zero(submission, draw):
+    module = fresh(submission, draw, 24)
+    for shift in (1e4, -1e4):
+        far = draw.normal(batch=2, time=5, width=24, shift=shift)
+        near = with_axes(far - shift, *AXES.split())  # exact: close numbers leave no rounding
+        wanted = expect(module(near), "output", axes=AXES).is_tensor(shape=(2, 5, 24)).actual
+        # As far off as a right formula is there. Compared with the submission's own result near zero.
+        y = expect(module(far), f"output for a mean of {shift:,.0f}", axes=AXES).is_finite()
+        y.same_as(
+            wanted,
+            name="the result for x - mean",
+            tolerance=oracle(normalized(), far, also=(fused(),)),
+            why="only the mean was moved; squares of such numbers leave no digits for the variance",
+        )
+
+
+@check(
+    "a position whose features are all equal gives zeros, and a finite gradient",
+    aspect="stability",
+    points=1,
+    needs=["test_shape"],
+)
+def test_equal_features(submission, draw):
+    # Powers of two over eight features: mean and differences are exact in any order of the sums.
+    x = torch.tensor([[0.0, 0.5, -4.0]]).to(draw.device)[:, :, None].repeat(2, 1, 8)
+    x = with_axes(x, *AXES.split()).requires_grad_()
+    y = fresh(submission, draw, 8)(x)
+    expect(y, "output of equal features", axes=AXES).equals(torch.zeros(2, 3, 8))
+    (y * draw.like(y)).sum().backward()
+    expect(x.grad, "gradient of x", axes=AXES).is_finite()
+
+
+# --- gradients ---
+
+
+@check("gradients reach x, also through its mean and its variance", aspect="gradient", points=1.5)
+def test_gradient_of_x(submission, draw):
+    x = draw.normal(batch=2, time=5, width=6, scale=2.0, shift=1.0, requires_grad=True)
+    y = fresh(submission, draw, 6)(x)
+    expect_gradients(y, {"x": x}, draw, oracle=normalized())
+
+
+@check(
+    "gradients of weight and bias add up over all positions",
+    aspect="gradient",
+    points=1,
+    needs=["test_shape", "test_parameters"],
+)
+def test_gradient_of_parameters(submission, draw):
+    x = draw.normal(batch=2, time=5, width=6, scale=2.0, shift=1.0)
+    state = parameters(draw, 6)
+    normal = plain_output(submission, draw, x)
+    module = module_with(submission, draw, state)
+    y = expect(module(x), "output", axes=AXES).is_tensor(shape=(2, 5, 6)).actual
+    cotangent = draw.like(y)
+    (y * cotangent).sum().backward()
+    wanted = oracle_gradients(affine, {"normal": normal, **state}, cotangent)
+    for name, parameter in (("weight", module.weight), ("bias", module.bias)):
+        expect(parameter.grad, f"{name}.grad", axes="width").close_to(wanted[name])
+
+
+# --- dtype, mode, arguments, policy ---
+
+
+@check(
+    "a float64 or bfloat16 module gives float64 or bfloat16",
+    aspect="dtype",
+    points=1,
+    needs=["test_shape"],
+)
+def test_dtypes(submission, draw):
+    for dtype in (torch.float64, torch.bfloat16):
+        x = draw.normal(batch=2, time=5, width=6, dtype=torch.bfloat16)  # the same numbers in all three
+        coarser = torch.bfloat16 if dtype == torch.bfloat16 else torch.float32
+        tolerance = oracle(normalized(), x, dtype=coarser)
+        same = fresh(submission, draw, 6)(x.float())
+        y = fresh(submission, draw, 6).to(dtype)(with_axes(x.to(dtype), *AXES.split()))
+        result = expect(y, "output", axes=AXES).is_tensor(shape=(2, 5, 6), dtype=dtype)
+        result.same_as(same.to(dtype), name="the result in float32", tolerance=tolerance)
+
+
+@check(
+    "nothing is remembered: train() and eval() agree, and so does the first call with a later one",
+    aspect="mode",
+    points=0.5,
+)
+def test_modes(submission, draw):
+    module = fresh(submission, draw, 6)
+    x = draw.normal(batch=2, time=5, width=6)
+    module.train()
+    first = module(x)
+    module(draw.normal(batch=3, time=4, width=6, scale=3.0, shift=5.0))
+    again = "the first output"
+    expect(module(x), "output of the same x later", axes=AXES).same_as(first, name=again)
+    module.eval()
+    expect(module(x), "output in eval mode", axes=AXES).same_as(first, name="the one in train mode")
+
+
+@check("x is left as it was", aspect="arguments", points=0.5)
+def test_argument_unchanged(submission, draw):
+    fresh(submission, draw, 6)(draw.normal(batch=2, time=5, width=6, shift=1.0))
+    expect_unchanged(submission)
+
+
+@check("x need not be contiguous in memory", aspect="arguments", points=0.5)
+def test_noncontiguous(submission, draw):
+    module = fresh(submission, draw, 6)
+    x = draw.normal(batch=2, time=5, width=6)
+    expect(module(draw.noncontiguous(x)), "output", axes=AXES).same_as(
+        module(x), name="the result for a contiguous x"
+    )
+
+
+@check("layer norm is written from scratch", aspect="scratch", points=0.5, needs=["test_shape"])
+def test_from_scratch(submission, draw):
+    module = fresh(submission, draw, 6)
+    module(draw.normal(batch=2, time=5, width=6))
+    module.eval()
+    module(draw.normal(batch=1, time=4, width=6))
+    expect_from_scratch(submission)

@@ -1,0 +1,135 @@
+"""Hidden checks of 9.3.4: what is right only on the visible inputs fails here."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.checks import check, expect, expect_gradients, expect_unchanged, oracle, oracle_gradients
+
+AXES = "batch time width"
+ACTIVATIONS = ("relu", "gelu", "swiglu")
+
+
+def state_of(draw, d_model, d_ff, activation):
+    """Draw every weight and bias of a module of these sizes."""
+    layers = {"linear1": (d_ff, d_model), "linear2": (d_model, d_ff)}
+    if activation == "swiglu":
+        layers["gate"] = (d_ff, d_model)
+    state = {}
+    for name, (rows, columns) in layers.items():
+        state[f"{name}.weight"] = draw.normal(out=rows, width=columns, scale=columns**-0.5)
+        state[f"{name}.bias"] = draw.normal(out=rows)
+    return state
+
+
+def build(package, state, *arguments, **options):
+    """Build a module of either package and load these parameters."""
+    d_ff, d_model = state["linear1.weight"].shape
+    module = package.FeedForward(d_model, d_ff, *arguments, **options)
+    module.load_state_dict(state, strict=False)
+    return module
+
+
+def function(reference, activation, state):
+    """Return the reference's (x, *parameters) -> output, as an oracle takes it."""
+    names = list(state)
+
+    def forward(x, *tensors):
+        module = build(reference, state, activation).to(x.dtype)
+        return torch.func.functional_call(module, dict(zip(names, tensors, strict=True)), (x,))
+
+    return forward
+
+
+@check("any sizes work, also an inner width below the outer one", aspect="values", points=2.5)
+def test_any_size(submission, reference, draw):
+    for activation in ACTIVATIONS:
+        for _ in range(2):
+            batch, time, d_model, d_ff = draw.sizes(4, 1, 19)
+            state = state_of(draw, d_model, d_ff, activation)
+            module = build(submission, state, activation).to(draw.device)
+            module.eval()
+            x = draw.normal(batch=batch, time=time, width=d_model, scale=2.0)
+            wanted = oracle(function(reference, activation, state), x, *state.values())
+            expect(module(x), f"output for {activation}", axes=AXES).close_to(wanted)
+            expect_unchanged(submission)
+
+
+@check("gelu is exact for any shape and size of number", aspect="values", points=1)
+def test_any_gelu(submission, reference, draw):
+    for scale in (1e-3, 0.3, 3.0, 30.0):
+        rows, width = draw.sizes(2, 2, 17)
+        x = draw.normal(row=rows, width=width, scale=scale, requires_grad=True)
+        y = submission.gelu(x)
+        expect(y, "gelu(x)", axes="row width").close_to(oracle(reference.gelu, x))
+        expect_gradients(y, {"x": x}, draw, oracle=reference.gelu, names=("gelu(x)",))
+
+
+@check("all parameters get their gradient, whatever the activation", aspect="gradient", points=2)
+def test_any_gradient(submission, reference, draw):
+    for activation in ACTIVATIONS:
+        batch, time, d_model, d_ff = draw.sizes(4, 2, 11)
+        state = state_of(draw, d_model, d_ff, activation)
+        module = build(submission, state, activation).to(draw.device)
+        x = draw.normal(batch=batch, time=time, width=d_model, requires_grad=True)
+        y = module(x)
+        cotangent = draw.like(y)
+        (y * cotangent).sum().backward()
+        forward = function(reference, activation, state)
+        wanted = oracle_gradients(forward, {"x": x, **state}, cotangent)
+        expect(x.grad, f"{activation}: gradient of x", axes=AXES).close_to(wanted["x"])
+        for name in state:
+            layer, _, part = name.partition(".")
+            parameter = getattr(getattr(module, layer), part)
+            expect(parameter.grad, f"{activation}: {name}.grad").close_to(wanted[name])
+
+
+@check(
+    "dropout takes the share asked for, on average changes nothing, and ends with eval()",
+    aspect="mode",
+    points=1.5,
+)
+def test_any_dropout(submission, reference, draw):
+    for activation in ACTIVATIONS:
+        for p in (0.1, 0.6):
+            state = state_of(draw, 17, 13, activation)
+            state["linear1.bias"] += 1.0  # so that relu leaves something to drop
+            module = build(submission, state, activation, p).to(draw.device)
+            row = draw.normal(batch=1, time=1, width=17)
+            x = row.expand(8, 500, 17).contiguous()
+            module.eval()
+            plain = expect(module(x), "output", axes=AXES).is_tensor(shape=(8, 500, 17)).actual.detach().cpu()
+            expect(module(x), "output in eval mode", axes=AXES).same_as(plain, name="that of another call")
+            module.train()
+            y = (
+                expect(module(x), "output", axes=AXES)
+                .is_tensor(shape=(8, 500, 17))
+                .is_finite()
+                .actual.detach()
+                .cpu()
+            )
+            # The mean of 4000 outputs, each a sum of 13 units that a coin scales: 8 standard errors.
+            error = y.double().std(dim=(0, 1)) / 4000**0.5
+            gap = (y.double().mean(dim=(0, 1)) - plain[0, 0].double()).abs()
+            worst = float((gap / (8 * error + 1e-5)).max())
+            name = f"{activation}, dropout={p}: how far the mean is off, in 8 standard errors"
+            expect(worst, name).is_between(0.0, 1.0)
+            # With the mean kept, the spread tells p: a unit h contributes h² · p / (1 - p).
+            w2 = state["linear2.weight"].cpu().double()
+            hidden = torch.linalg.lstsq(w2, (plain[0, 0] - state["linear2.bias"].cpu()).double()).solution
+            spread = ((w2 * hidden) ** 2).sum(dim=1) * p / (1 - p)
+            ratio = float(y.double().var(dim=(0, 1)).sum() / spread.sum())
+            expect(ratio, f"{activation}, dropout={p}: variance, as a share of the right one").is_between(
+                0.6, 1.6
+            )
+
+
+@check("modules with different activations live side by side", aspect="mode", points=1)
+def test_side_by_side(submission, reference, draw):
+    states = {name: state_of(draw, 6, 9, name) for name in ACTIVATIONS}
+    modules = {name: build(submission, state, name).to(draw.device) for name, state in states.items()}
+    for activation in (*ACTIVATIONS, *ACTIVATIONS):
+        x = draw.normal(batch=2, time=4, width=6)
+        state = states[activation]
+        wanted = oracle(function(reference, activation, state), x, *state.values())
+        expect(modules[activation](x), f"output for {activation}", axes=AXES).close_to(wanted)

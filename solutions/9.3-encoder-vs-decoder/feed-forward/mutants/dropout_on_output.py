@@ -1,0 +1,39 @@
+"""your dropout comes after linear2: drop hidden units, before it
+
+Fails: test_dropout_places
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+def gelu(x: torch.Tensor) -> torch.Tensor:
+    return x * 0.5 * (1.0 + torch.erf(x / math.sqrt(2.0)))
+
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model: int, d_ff: int, activation: str = "relu", dropout: float = 0.0) -> None:
+        super().__init__()
+        if activation not in ("relu", "gelu", "swiglu"):
+            raise ValueError(f"activation must be relu, gelu or swiglu, not {activation!r}")
+        self.activation = activation
+        self.linear1 = nn.Linear(d_model, d_ff)
+        self.linear2 = nn.Linear(d_ff, d_model)
+        if activation == "swiglu":
+            self.gate = nn.Linear(d_model, d_ff)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h = self.linear1(x)
+        if self.activation == "relu":
+            h = F.relu(h)
+        elif self.activation == "gelu":
+            h = gelu(h)
+        else:
+            h = F.silu(self.gate(x)) * h
+        return self.dropout(self.linear2(h))

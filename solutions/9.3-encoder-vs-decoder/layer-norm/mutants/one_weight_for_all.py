@@ -1,0 +1,22 @@
+"""your weight and bias are single numbers: each feature has its own
+
+Fails: test_parameters
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model: int, eps: float = 1e-5) -> None:
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(1))
+        self.bias = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        centred = x - x.mean(dim=-1, keepdim=True)
+        variance = centred.square().mean(dim=-1, keepdim=True)
+        return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
