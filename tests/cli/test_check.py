@@ -62,6 +62,7 @@ class StrictCheck(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     message: str | None
     location: dict[str, int] | None
     misconception: str | None
+    likely: str | None
     output: str | None
 
 
@@ -125,7 +126,7 @@ def test_the_first_failure_in_full_and_a_line_for_each_other_kata(kata: Run, uni
     assert "called  causal_mask(seq_len=4)" in text
     assert "not started  9.3.2 masked-attention" in text
     assert "kata hint masks" in text
-    assert "0 of 2 passed" in text or "of" in text.splitlines()[-2]
+    assert "0 of " in text
 
 
 def test_the_repeat_line_repeats_just_that_check(kata: Run, unit: Path) -> None:
@@ -144,7 +145,7 @@ def test_quiet_verbose_and_fail_fast(kata: Run, unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG)
     quiet = kata("check", "-q")
     assert quiet.err == ""
-    assert len(quiet.out.splitlines()) == 3
+    assert len(quiet.out.splitlines()) == 1 + sum(path.is_dir() for path in unit.iterdir())  # and the sum
     (unit / "masks" / "masks.py").write_text(
         WRONG + "\n\ndef padding_mask(tokens, pad_id=0):\n    return None\n"
     )
