@@ -28,7 +28,7 @@ def main() -> int:
         print(f"{KATA} is not there. Type: make setup", file=sys.stderr)
         return 2
     folder = Path(tempfile.mkdtemp(prefix="kata-demo-"))
-    stage = Stage(folder / "start", scenes=9)
+    stage = Stage(folder / "start", scenes=10)
     stage.go_to("learner")
     try:
         play(stage)
@@ -52,7 +52,7 @@ def play(stage: Stage) -> None:
     stage.scene("Begin", "A learner wants the exercises of unit 9.3. A folder is all they need.")
     stage.type("kata start 9.3", shows=(f"edit {MASKS}", "kata check masks"))
     stage.say("Which exercises are there, and what comes next? `kata` alone always says.")
-    stage.type("kata", shows=("0 of 2 passed", "next:  kata check masks"))
+    stage.type("kata", shows=("0 of ", "next:  kata check masks"))
 
     stage.scene("Check before writing anything", "A stub is not a mistake: nothing is marked wrong yet.")
     stage.type(
@@ -119,11 +119,17 @@ def play(stage: Stage) -> None:
     stage.scene("Everything right", "Such a query gets zero weights now.")
     right = _reference("masked-attention")
     stage.save(ATTENTION, right, _function(right, "scaled_dot_product_attention"))
+    stage.type("kata check masked-attention", shows=("20/20 points", "passed"), lines=8)
+    stage.say("The whole unit: a line for each kata, and where to go on. Not started is not wrong.")
     stage.type(
         "kata check",
-        shows=("passed  9.3.1 masks  10/10", "passed  9.3.2 masked-attention  20/20", "2 of 2 passed"),
+        code=1,
+        shows=("passed  9.3.1 masks  10/10", "passed  9.3.2 masked-attention  20/20", "not started  9.3.3"),
     )
-    stage.type("kata", shows=("2 of 2 passed, 30/30 points",))
+    stage.type("kata", shows=("2 of ", "next:"))
+
+    stage.scene("The idea, live", "Every unit has a demo. It runs on the learner's own code where that passes.")
+    stage.type("kata demo 9.3", shows=("Your own code: masks, masked-attention", "index.html"), lines=24)
 
     stage.scene("The same in a notebook", "Somebody else prefers notebooks.")
     stage.go_to("notebooks")
