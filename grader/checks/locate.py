@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb
+from math import comb, log
 
 import torch
 from torch import Tensor
@@ -270,7 +270,7 @@ def _along(wrong: Tensor, axis: int, name: str) -> _Statement | None:
     hit = wrong.movedim(axis, 0).reshape(n, -1).any(1)
     bad = hit.nonzero().flatten().tolist()
     count, k = int(wrong.sum()), len(bad)
-    if k == n or comb(n, k) * (k / n) ** count > CHANCE:
+    if k == n or k == 0 or log(comb(n, k)) + count * log(k / n) > log(CHANCE):  # logs: the numbers get huge
         return None
     good = sorted(set(range(n)) - set(bad))
     exact = count == k * (wrong.numel() // n)

@@ -85,7 +85,7 @@ SOURCE = """
 
 @pytest.fixture(scope="module")
 def shared(launcher: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    from conftest import open_submission
+    from tests.conftest import open_submission
 
     opened = open_submission(
         launcher, tmp_path_factory.mktemp("g") / "answer.py", SOURCE, submission_timeout_s=600.0

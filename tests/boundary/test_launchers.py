@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import Borrowed, open_submission
+from tests.conftest import Borrowed, open_submission
 
 from grader.boundary.channel import WorkerDied, WorkerTimeout
 from grader.boundary.session import SubmissionRaised

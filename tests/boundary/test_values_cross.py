@@ -38,7 +38,7 @@ ECHO = """
 
 @pytest.fixture(scope="module")
 def echo(launcher: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    from conftest import open_submission
+    from tests.conftest import open_submission
 
     opened = open_submission(
         launcher, tmp_path_factory.mktemp("echo") / "answer.py", ECHO, submission_timeout_s=600.0

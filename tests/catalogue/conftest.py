@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from handmade import write_kata, write_unit
+from tests.catalogue.handmade import write_kata, write_unit
 
 
 @pytest.fixture

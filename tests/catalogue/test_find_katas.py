@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from handmade import write_kata, write_unit
+from tests.catalogue.handmade import write_kata, write_unit
 
 from grader.catalogue import Catalogue, discover, load_pack
 from grader.errors import KataError, PackError, UsageError

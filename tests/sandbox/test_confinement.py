@@ -254,7 +254,7 @@ def test_a_worker_that_aborts_dies_of_it(worker):
 
 
 def test_the_grader_can_still_kill_a_worker(scratch, user):
-    from conftest import become
+    from tests.sandbox.conftest import become
 
     receive, send = os.pipe()
     pid = os.fork()

@@ -71,7 +71,7 @@ def test_forks_work_and_are_confined_in_turn(worker):
 
 
 def test_the_grader_can_signal_into_it(user):
-    from conftest import become
+    from tests.sandbox.conftest import become
 
     receive, send = os.pipe()
     grader = os.fork()
