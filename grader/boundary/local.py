@@ -28,8 +28,13 @@ class LocalSubmission:
         self._recorder = recorder
 
     def forbidden_uses(self) -> list[str]:
-        """Return which operators that the kata excludes were used so far."""
+        """Return which operators that the kata excludes were used in this check."""
         return list(self._recorder.used)
+
+    def begin(self) -> None:
+        """Forget the calls and uses of an earlier check."""
+        self.calls.clear()
+        self._recorder.used.clear()
 
     def given(self, name: str) -> Any:
         """Return a module that the kata gives."""

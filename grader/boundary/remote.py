@@ -75,7 +75,7 @@ class RemoteSubmission:
         self.__dict__["policy_advice"] = session.terms.advice
 
     def forbidden_uses(self) -> list[str]:
-        """Return which operators that the kata excludes were used so far."""
+        """Return which operators that the kata excludes were used in this check."""
         return cast(list[str], self._session.forbidden_uses())
 
     def given(self, name: str) -> Any:

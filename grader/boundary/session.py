@@ -126,7 +126,7 @@ class Session:
         return self._channel.take_output() if self._channel is not None else ""
 
     def forbidden_uses(self) -> list[str]:
-        """Return the forbidden operators that this worker has seen used."""
+        """Return the forbidden operators that were used in this check."""
         value = self._value(*self._ask(wire.Uses(), []))
         return [str(name) for name in value] if isinstance(value, list) else []
 

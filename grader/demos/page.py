@@ -14,15 +14,20 @@ CSS = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 0 auto; padding: 1rem; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
 figure { margin: 0; overflow-x: auto; background: #fff; color: #000; border-radius: 6px; padding: .5rem; }
-figure svg { max-width: 100%; height: auto; }
+figure svg { display: block; max-width: 100%; height: auto; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .7rem; border-bottom: 1px solid #8884; text-align: left; }
-td.n { text-align: right; }
-.note { color: #666; font-size: .92rem; }
+th, td { padding: .25rem .7rem; border-bottom: 1px solid #8884; text-align: left; vertical-align: top; }
+th { vertical-align: bottom; } td { white-space: nowrap; } td.long { white-space: normal; min-width: 14rem; }
+th.n, td.n { text-align: right; }
+.note { color: #666; font-size: .92rem; margin-top: .5rem; }
 @media (prefers-color-scheme: dark) { .note { color: #aaa; } }
 @media print { h2 { break-after: avoid; } figure, table { break-inside: avoid; } }
 """
+LONG = 24
+"""Letters up to which a cell is one line."""
+NARROW_PT = 520.0
+"""Pictures up to this width shrink until they fit a phone; wider ones keep their numbers legible and scroll."""
 
 
 def page(title: str, intro: str, exhibits: Sequence[tuple[Exhibit, str | None]]) -> str:
@@ -52,18 +57,28 @@ def _section(exhibit: Exhibit, svg: str | None, number: int) -> str:
 
 
 def _table(exhibit: Table) -> str:
-    head = "".join(f"<th>{html.escape(column)}</th>" for column in exhibit.columns)
+    numeric = [
+        all(_is_number(row[i]) for row in exhibit.rows if i < len(row)) for i in range(len(exhibit.columns))
+    ]
+    head = "".join(
+        f'<th class="n">{html.escape(column)}</th>' if right else f"<th>{html.escape(column)}</th>"
+        for column, right in zip(exhibit.columns, numeric, strict=True)
+    )
     rows = []
     for row in exhibit.rows:
-        cells = "".join(
-            f'<td class="n">{html.escape(cell(value))}</td>'
-            if isinstance(value, int | float)
-            else f"<td>{html.escape(cell(value))}</td>"
-            for value in row
-        )
-        rows.append(f"<tr>{cells}</tr>")
+        rows.append(f"<tr>{''.join(_cell(value) for value in row)}</tr>")
     body = "".join(rows)
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _cell(value: object) -> str:
+    text = cell(value)
+    kind = ' class="n"' if _is_number(value) else ' class="long"' if len(text) > LONG else ""
+    return f"<td{kind}>{html.escape(text)}</td>"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _inline(svg: str, title: str, number: int) -> str:
@@ -73,4 +88,7 @@ def _inline(svg: str, title: str, number: int) -> str:
     svg = re.sub(r'\bid="', f'id="p{number}-', svg)
     svg = re.sub(r"url\(#", f"url(#p{number}-", svg)
     svg = re.sub(r'xlink:href="#', f'xlink:href="#p{number}-', svg)
-    return svg.replace(">", f' role="img" aria-label="{html.escape(title)}">', 1)
+    width = re.search(r'\bwidth="([\d.]+)pt"', svg)
+    points = float(width[1]) if width else 0.0
+    style = f' style="min-width:{points * (0.53 if points < NARROW_PT else 0.6):.0f}pt"'
+    return svg.replace(">", f'{style} role="img" aria-label="{html.escape(title)}">', 1)

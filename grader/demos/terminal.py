@@ -14,11 +14,11 @@ from rich.text import Text as RichText
 from grader.demos.model import Bars, Exhibit, Heatmap, Lines, Panel, Scatter, Table, Text
 from grader.reports.style import has_unicode, safe
 
-SHADES = (" .:-=+*#%@", " ░░▒▒▓▓███")
+SHADES = (" .:-=+*#%@", " ░▒▓█")
 PLOT_WIDTH, PLOT_HEIGHT = 64, 14
 MARKS = "ox+*#@%&"
 SHOWN = 16
-"""Rows and columns of a heat map that fit a terminal; the picture has all of them."""
+"""Columns of a heat map up to which it is shown as numbers; the picture has all of it in any case."""
 
 
 def print_exhibit(exhibit: Exhibit, out: Console) -> None:
@@ -70,29 +70,43 @@ def _is_number(text: str) -> bool:
 
 
 def _print_panel(panel: Panel, exhibit: Heatmap, out: Console) -> None:
+    """Print a map as numbers with shades where they fit, and as shades alone where they do not."""
     low, high = exhibit.limits()
     shades = SHADES[has_unicode(out)]
-    columns, rows = panel.columns[:SHOWN], panel.rows[:SHOWN]
-    wide = max([7, *(len(label) + 1 for label in columns)])
-    left = max([len(exhibit.row_axis), *(len(label) for label in rows)])
+    left = max([len(exhibit.row_axis), *(len(label) for label in panel.rows)])
+    room = out.width - left - 2
+    wide = max([7, *(len(label) + 1 for label in panel.columns)])
+    numbers = wide * len(panel.columns) <= room and len(panel.columns) <= SHOWN
+    wide = wide if numbers else 2
+    columns, rows = panel.columns[: room // wide], panel.rows[: SHOWN if numbers else 2 * SHOWN]
     out.print(
         f"  {safe(panel.title)}   (rows: {safe(exhibit.row_axis)}, columns: {safe(exhibit.column_axis)})"
     )
-    out.print(
-        "  " + " " * left + "".join(safe(label).rjust(wide) for label in columns), no_wrap=True, crop=False
-    )
+    out.print("  " + " " * left + _header(columns, wide, numbers=numbers), no_wrap=True, crop=False)
     for label, values in zip(rows, panel.values, strict=False):
         line = RichText(f"  {safe(label):<{left}}")
-        for value in values[:SHOWN]:
+        for value in values[: len(columns)]:
             part = (value - low) / (high - low) if high > low and math.isfinite(value) else 0.0
             shade = shades[min(len(shades) - 1, int(part * len(shades)))]
-            line.append(f"{_short(value):>{wide - 1}}{shade}")
+            line.append(f"{_short(value):>{wide - 1}}{shade}" if numbers else shade * wide)
         out.print(line, no_wrap=True, crop=False)
-    if len(panel.columns) > SHOWN or len(panel.rows) > SHOWN:
-        out.print(
-            f"  … the first {SHOWN} of {len(panel.rows)} × {len(panel.columns)}; all of it is in the picture"
-        )
+    if not numbers:
+        out.print(f"  light: {_short(low)}   dark: {_short(high)}")
+    if len(columns) < len(panel.columns) or len(rows) < len(panel.rows):
+        whole = f"{len(panel.rows)} × {len(panel.columns)}"
+        out.print(f"  … the first {len(rows)} × {len(columns)} of {whole}; all of it is in the picture")
     out.print()
+
+
+def _header(labels: Sequence[str], wide: int, *, numbers: bool) -> str:
+    """Name the columns: all of them over numbers, those that have room over shades."""
+    if numbers:
+        return "".join(safe(label).rjust(wide) for label in labels)
+    line = ""
+    for place, label in enumerate(labels):
+        if place * wide >= len(line):
+            line = f"{line:<{place * wide}}{safe(label)} "
+    return line
 
 
 def _short(value: float) -> str:
@@ -142,9 +156,9 @@ def _print_plot(
     gap = PLOT_WIDTH - len(left) - len(right)
     middle = f"{safe(exhibit.x_axis)}{' (log scale)' if log_x else ''}"[: max(gap - 2, 0)]
     out.print(f"  {'':>{margin}}  {left}{middle.center(gap)}{right}")
-    out.print(
-        "  " + "   ".join(f"{MARKS[i % len(MARKS)]} {safe(name)}" for i, (name, _, _) in enumerate(series))
-    )
+    keys = [f"{MARKS[i % len(MARKS)]} {safe(name)}" for i, (name, _, _) in enumerate(series)]
+    one_line = "  " + "   ".join(keys)
+    out.print(one_line if len(one_line) <= out.width else "\n".join(f"  {key}" for key in keys))
 
 
 def _scale(value: float, logarithmic: bool) -> float:

@@ -127,6 +127,7 @@ class Worker:
     def _reset(self, seed: int) -> None:
         module = self._objects[MODULE]
         self._objects, self._numbers, self._graphs = {MODULE: module}, {}, {}
+        self._recorder.used.clear()  # what was tried at import, or in another check, is nobody's business
         random.seed(seed)
         np.random.seed(seed % (1 << 32))
         # torch.manual_seed also leaves a note, with a whole traceback, for a CUDA that may never come.

@@ -182,7 +182,7 @@ def test_gelu_arguments(submission, draw):
     expect(scattered, "gelu(x)", axes="batch width").same_as(y, name="the result for a contiguous x")
 
 
-# Before any check of FeedForward, which may use torch's GELU: uses are counted from the start of the run.
+# FeedForward may use torch's GELU: only what this check calls counts.
 @check("gelu is written from scratch", aspect="scratch", points=1)
 def test_gelu_from_scratch(submission, draw):
     submission.gelu(draw.normal(batch=3, width=8))
