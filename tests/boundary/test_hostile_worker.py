@@ -211,9 +211,11 @@ def test_a_tensor_that_is_none_ends_the_worker(peer: Peer, described: list[Any],
     refuses(peer, done(TENSOR, tensors=[described], payload=payload))
 
 
-def test_tensors_may_not_share_bytes(peer: Peer) -> None:
+@pytest.mark.parametrize("payload", [PAYLOAD, PAYLOAD * 2], ids=["of one", "of two"])
+def test_tensors_may_not_share_bytes(peer: Peer, payload: bytes) -> None:
     """Else a payload of 256 MB becomes any number of tensors of that size."""
-    refuses(peer, done([codec.LIST, TENSOR, [codec.TENSOR, 1]], tensors=[head(), head()], payload=PAYLOAD))
+    both = [codec.LIST, TENSOR, [codec.TENSOR, 1]]
+    refuses(peer, done(both, tensors=[head(), head()], payload=payload))
 
 
 def test_a_chain_of_gradients_does_not_overflow_the_stack(peer: Peer) -> None:
