@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from grader.cli.context import complete_id, here, json_option, note, print_json, print_python
+from grader.cli.context import complete_id, here, json_option, note, print_json, print_markdown, print_python
 from grader.cli.show import read_text
 from grader.errors import UsageError
 from grader.workspace import edit_progress, now
@@ -17,6 +17,8 @@ from grader.workspace import edit_progress, now
 def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
     """Show the reference solution, once you have passed or given up.
 
+    After a pass, questions to think about follow, with our answers.
+
     \b
     Example:
       kata solution masked-attention
@@ -25,6 +27,15 @@ def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
     place = here()
     kata = place.kata(id_)
     path = kata.solution
+    passed = place.entry(kata).passed is not None
+    reflections = read_text(kata.reflections) if passed and kata.reflections.is_file() else None
+    if path is None and reflections is not None:
+        if as_json:
+            print_json({"kata": kata.slug, "number": kata.number, "solution": None, "reflections": reflections})
+            return
+        note(f"This install has no solution of {kata.number} {kata.slug}. What to think about is here:")
+        print_markdown(reflections)
+        return
     if path is None:
         raise UsageError(
             f"This install has no solution of {kata.number} {kata.slug}.",
@@ -45,8 +56,19 @@ def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
         with edit_progress(workspace.root) as progress:
             progress.of(kata.slug).gave_up = now()
     if as_json:
-        print_json({"kata": kata.slug, "number": kata.number, "gave_up": not allowed, "solution": source})
+        print_json(
+            {
+                "kata": kata.slug,
+                "number": kata.number,
+                "gave_up": not allowed,
+                "solution": source,
+                "reflections": reflections,
+            }
+        )
         return
     if not allowed:
         note(f"{kata.number} {kata.slug}: recorded as given up; you can still pass it.")
     print_python(source)
+    if reflections is not None:
+        click.echo()
+        print_markdown(reflections)
