@@ -270,12 +270,15 @@ class Decoder:
         if type(index) is not int or not 0 <= index < len(self._heads):
             raise ProtocolError("a tensor that was not sent")
         if index not in self._made:
-            self._made[index] = self._make(self._heads[index])
             head = self._heads[index]
-            if head.grad >= 0:
-                if head.grad <= index:
-                    raise ProtocolError("a gradient that is none")
-                self._made[index].grad = self.tensor(head.grad)
+            try:
+                self._made[index] = self._make(head)
+                if head.grad >= 0:
+                    if head.grad <= index:
+                        raise ProtocolError("a gradient that is none")
+                    self._made[index].grad = self.tensor(head.grad)
+            except (RuntimeError, ValueError, TypeError, OverflowError) as error:  # torch refuses it
+                raise ProtocolError(f"a tensor that cannot be made: {str(error)[:200]}") from None
         return self._made[index]
 
     def _make(self, head: TensorHead) -> torch.Tensor:
