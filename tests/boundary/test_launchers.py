@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 import torch
-from tests.conftest import Borrowed, open_submission
 
 from grader.boundary.channel import WorkerDied, WorkerTimeout
 from grader.boundary.session import SubmissionRaised
 from grader.errors import UsageError
 from grader.worker.launcher import ForkLauncher, SpawnLauncher, default_launcher
+from tests.conftest import Borrowed, open_submission
 
 SOURCE = """
     import os, sys, time
