@@ -1,0 +1,204 @@
+"""Positional encoding live: what the numbers look like, how far apart positions are, and where each kind ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from mine import (
+    LearnedPositionalEncoding,
+    MultiHeadAttention,
+    SinusoidalPositionalEncoding,
+    causal_mask,
+    sinusoidal_positions,
+)
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from grader.demos.exhibits import Exhibit, heatmap, lines, panel, table, text
+
+D_MODEL, TOKENS, BACK = 32, 8, 2
+TRAINED, TESTED = 16, 32
+STEPS = 300
+
+
+def demo() -> list[Exhibit]:
+    """Return what the kata shows."""
+    torch.manual_seed(0)
+    models, curves = _train_each()
+    exhibits = [_the_numbers(), _distance_map(), _distance_by_offset(), _rotations()]
+    return [*exhibits, *_past_the_end(curves), _side_by_side(models["learned"].encoding)]
+
+
+def _the_numbers() -> Exhibit:
+    positions = sinusoidal_positions(48, D_MODEL)
+    return heatmap(
+        "Forty-eight positions, each a row of 32 numbers",
+        [panel("sinusoidal_positions(48, 32)", positions, range(48), range(D_MODEL))],
+        row_axis="position",
+        column_axis="column",
+        diverging=True,
+        note="Columns come in pairs, a sine and a cosine of one speed. The first pair turns once in 6.3 "
+        "positions, the last one in 35 000: on the left neighbours differ, on the right only distant "
+        "positions do.",
+    )
+
+
+def _distance_map() -> Exhibit:
+    positions = sinusoidal_positions(TESTED, D_MODEL)
+    return heatmap(
+        "How far is each position from each other one?",
+        [panel("distance of the encodings", torch.cdist(positions, positions), range(TESTED), range(TESTED))],
+        row_axis="position",
+        column_axis="position",
+        note="Follow a diagonal, the same number of steps apart all along: its shade never changes.",
+    )
+
+
+def _distance_by_offset() -> Exhibit:
+    offsets = torch.arange(101)
+    positions = sinusoidal_positions(1000, D_MODEL)
+    untrained = torch.randn(len(offsets), D_MODEL) / 2**0.5  # the length of the sinusoidal ones
+    curves = {
+        f"sinusoidal, from position {start}": (positions[start + offsets] - positions[start]).norm(dim=-1)
+        for start in (0, 40, 800)
+    }
+    curves["random rows, as learned ones begin"] = (untrained - untrained[0]).norm(dim=-1)
+    return lines(
+        "Distance against offset",
+        {name: (offsets, curve) for name, curve in curves.items()},
+        x_axis="offset: how many positions further",
+        y_axis="distance",
+        note="Three sinusoidal curves lie on one another: where you start does not matter. Near is near, "
+        "though the curve does not rise all the way. Rows drawn at random know no near: all are about "
+        "equally far.",
+    )
+
+
+def _rotations() -> Exhibit:
+    positions = sinusoidal_positions(1000, D_MODEL).double().unflatten(-1, (-1, 2))
+    speeds = 10_000 ** (-torch.arange(0, D_MODEL, 2, dtype=torch.float64) / D_MODEL)
+    rows = []
+    for offset in (1, 7, 100):
+        sine, cosine = (speeds * offset).sin(), (speeds * offset).cos()
+        s, c = positions.unbind(-1)
+        turned = torch.stack((s * cosine + c * sine, c * cosine - s * sine), dim=-1)
+        errors = [float((turned[p] - positions[p + offset]).abs().max()) for p in (0, 40, 800)]
+        rows.append([f"+{offset}", *(f"{error:.0e}" for error in errors)])
+    return table(
+        "One rotation moves every position by the same offset",
+        ["offset", "error at position 0", "at position 40", "at position 800"],
+        rows,
+        note="Each pair is turned by speed × offset. The angle holds no position, so this is one matrix "
+        "for all of them, and a linear layer can learn to ask for “two back”. What is left is the rounding "
+        "of float32.",
+    )
+
+
+def _past_the_end(curves: dict[str, Tensor]) -> list[Exhibit]:
+    rows = []
+    kinds = {"sinusoidal": SinusoidalPositionalEncoding, "learned": LearnedPositionalEncoding}
+    for name, kind in kinds.items():
+        torch.manual_seed(1)
+        short, long = kind(D_MODEL, TRAINED), kind(D_MODEL, TESTED)
+        same = torch.equal(_rows(short, TRAINED), _rows(long, TRAINED))
+        parameters = sum(parameter.numel() for parameter in short.parameters())
+        longer = "the same rows, and the right ones after" if same else "other rows: none of them trained"
+        rows.append([name, parameters, _try(short, TRAINED), _try(short, TRAINED + 1), longer])
+    seen, beyond = slice(BACK, TRAINED), slice(TRAINED, TESTED)
+    return [
+        table(
+            f"An encoding made for {TRAINED} positions",
+            ["", "parameters", f"{TRAINED} positions", f"{TRAINED + 1} positions", f"made anew for {TESTED}"],
+            rows,
+            note="Both refuse what they have no row for. Only a formula can be asked for more rows of the "
+            "same kind.",
+        ),
+        text(
+            "A formula goes on. Does the model?",
+            f"Three models, one layer of attention each, learn to repeat the token {BACK} places back. They "
+            f"are trained on {TRAINED} positions and tested on {TESTED}. The learned table has {TESTED} "
+            "rows from the start, so that nothing raises; rows past the trained length are as they were "
+            "drawn.",
+        ),
+        lines(
+            f"Accuracy at each position; trained on 0 to {TRAINED - 1}",
+            {name: (range(BACK, TESTED), curve[BACK:]) for name, curve in curves.items()},
+            x_axis="position",
+            y_axis="right answers, of 1",
+            note=f"Inside: {_means(curves, seen)}. Past it: {_means(curves, beyond)}. Chance is "
+            f"{1 / TOKENS:.0%}. The learned table falls to chance at once. The sinusoidal one also breaks: "
+            "its rows are right, but the attention has met only 16 of them. That an encoding goes on "
+            "forever does not mean that a model does.",
+        ),
+    ]
+
+
+def _side_by_side(trained: nn.Module) -> Exhibit:
+    tables = {
+        "sinusoidal": sinusoidal_positions(TESTED, D_MODEL),
+        "learned, before training": _rows(LearnedPositionalEncoding(D_MODEL, TESTED), TESTED),
+        "learned, after training": _rows(trained, TESTED),
+    }
+    unit = {name: F.normalize(rows, dim=-1) for name, rows in tables.items()}
+    return heatmap(
+        "Learned against sinusoidal: the cosine between any two positions",
+        [panel(name, rows @ rows.T, range(TESTED), range(TESTED)) for name, rows in unit.items()],
+        row_axis="position",
+        column_axis="position",
+        diverging=True,
+        note="The formula begins with an order. The table begins with noise, and training has written into "
+        "the 16 rows of the upper left corner what this task needs; the rows below are noise still.",
+    )
+
+
+class Model(nn.Module):
+    """One layer of attention between an embedding and a guess."""
+
+    def __init__(self, encoding: nn.Module) -> None:
+        super().__init__()
+        self.embed, self.encoding = nn.Embedding(TOKENS, D_MODEL), encoding
+        self.attention, self.head = MultiHeadAttention(D_MODEL, 2), nn.Linear(D_MODEL, TOKENS)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Return logits [B, T, tokens] for tokens [B, T]."""
+        return self.head(self.attention(self.encoding(self.embed(tokens)), causal_mask(tokens.shape[1])))
+
+
+def _train_each() -> tuple[dict[str, Model], dict[str, Tensor]]:
+    makers: dict[str, Callable[[], nn.Module]] = {
+        "sinusoidal": lambda: SinusoidalPositionalEncoding(D_MODEL, TESTED),
+        "learned": lambda: LearnedPositionalEncoding(D_MODEL, TESTED),
+        "no positions": nn.Identity,
+    }
+    models, curves = {}, {}
+    for name, make in makers.items():
+        torch.manual_seed(0)
+        models[name] = model = Model(make())
+        generator = torch.Generator().manual_seed(1)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+        for _ in range(STEPS):
+            tokens = torch.randint(TOKENS, (32, TRAINED), generator=generator)
+            loss = F.cross_entropy(model(tokens)[:, BACK:].flatten(0, 1), tokens[:, :-BACK].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        tokens = torch.randint(TOKENS, (400, TESTED), generator=generator)
+        curves[name] = (model(tokens).argmax(-1) == tokens.roll(BACK, 1)).float().mean(0)
+    return models, curves
+
+
+def _rows(encoding: nn.Module, length: int) -> Tensor:
+    return encoding(torch.zeros(1, length, D_MODEL))[0].detach()
+
+
+def _try(encoding: nn.Module, length: int) -> str:
+    try:
+        _rows(encoding, length)
+    except ValueError:
+        return "ValueError"
+    return "fine"
+
+
+def _means(curves: dict[str, Tensor], where: slice) -> str:
+    return ", ".join(f"{name} {float(curve[where].mean()):.0%}" for name, curve in curves.items())
