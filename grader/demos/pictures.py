@@ -153,7 +153,7 @@ def _bars(exhibit: Bars) -> Any:
     if exhibit.log_y:
         axis.set_yscale("log")
     if len(exhibit.series) > 1:
-        axis.legend(frameon=False)
+        axis.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=4)  # bars reach anywhere
     return figure
 
 
