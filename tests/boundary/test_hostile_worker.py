@@ -386,7 +386,12 @@ def test_a_greeting_must_come_first(peer: Peer) -> None:
 
 # --- fuzz ---
 
-quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(
+    max_examples=150,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 heads = st.builds(
     wire.TensorHead,
     dtype=st.one_of(st.sampled_from([*codec.DTYPES, "qint8", "bits8"]), st.text(max_size=5)),
@@ -441,7 +446,12 @@ def test_any_head_is_a_reply_or_a_protocol_error(noise: bytes) -> None:
         assert isinstance(wire.decode_reply(noise), wire.Reply)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(place=st.integers(0, 200), byte=st.integers(0, 255), cut=st.integers(0, 250))
 def test_a_frame_with_one_wrong_byte_never_trips_the_grader(
     tmp_path: Path, place: int, byte: int, cut: int
