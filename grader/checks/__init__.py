@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.checks.conduct import expect_from_scratch, expect_raises, expect_unchanged
+from grader.checks.conduct import expect_device, expect_from_scratch, expect_raises, expect_unchanged
 from grader.checks.describe import describe
 from grader.checks.draw import Draw, axes_of, with_axes
 from grader.checks.expect import Expectation, expect
@@ -23,6 +23,7 @@ __all__ = [
     "check",
     "describe",
     "expect",
+    "expect_device",
     "expect_from_scratch",
     "expect_gradients",
     "expect_raises",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from grader.boundary.session import SubmissionRaised
+import torch
+
+from grader.boundary.session import SubmissionRaised, SubmissionUnsendable
 from grader.checks.describe import describe
+from grader.checks.expect import expect
 from grader.checks.failure import CheckFailure, fail
 from grader.checks.text import clean
 from grader.errors import KataError
@@ -54,6 +57,27 @@ def expect_unchanged(submission: Any) -> None:
         "  an operation that ends in _ or an assignment into a tensor works in place: make a new tensor instead",
         stage="arguments",
     )
+
+
+def expect_device(make: Callable[[torch.device], Any], name: str = "result") -> None:
+    """Demand that `make(device)` makes its tensor on that device, also where there is no second one.
+
+    It is asked for the meta device, on which tensors have no values and which every torch has. Code that fails there
+    for want of values proves nothing and is let through.
+    """
+    __tracebackhide__ = True
+    meta = torch.device("meta")
+    try:
+        value = make(meta)
+    except SubmissionUnsendable as error:
+        if "(meta)" not in error.reason:
+            raise
+        return
+    except SubmissionRaised as error:
+        if error.not_written:
+            raise
+        return
+    expect(value, name).is_tensor(device=meta)
 
 
 def expect_from_scratch(submission: Any) -> None:

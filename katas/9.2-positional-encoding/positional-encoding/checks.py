@@ -14,6 +14,7 @@ from grader.checks import (
     Expected,
     check,
     expect,
+    expect_device,
     expect_gradients,
     expect_raises,
     expect_unchanged,
@@ -184,6 +185,7 @@ def test_odd_width(submission):
 def test_device(submission, device):
     found = submission.sinusoidal_positions(5, 4, device=device)
     expect(found, "sinusoidal_positions(5, 4, device=...)").is_tensor(shape=(5, 4), device=device)
+    expect_device(lambda there: submission.sinusoidal_positions(5, 4, device=there), "positions")
     found = submission.sinusoidal_positions(5, 4, device=None)
     expect(found, "sinusoidal_positions(5, 4, device=None)").is_tensor(shape=(5, 4))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import check, expect, expect_unchanged
+from grader.checks import check, expect, expect_device, expect_unchanged
 
 INF = float("inf")
 
@@ -66,6 +66,8 @@ def test_device(submission, draw, device):
     expect(square, "bidirectional_mask(3, device=...)").is_tensor(shape=(3, 3), device=device)
     square = submission.causal_mask(4, device=device)
     expect(square, "causal_mask(4, device=...)").is_tensor(shape=(4, 4), device=device)
+    expect_device(lambda there: submission.bidirectional_mask(3, device=there), "bidirectional mask")
+    expect_device(lambda there: submission.causal_mask(seq_len=4, device=there), "causal mask")
     tokens = draw.integers(0, 4, batch=2, time=5).to(device)
     expect(submission.padding_mask(tokens), "padding_mask(tokens)").is_tensor(device=device)
     allowed = draw.mask(query=3, key=5).to(device)

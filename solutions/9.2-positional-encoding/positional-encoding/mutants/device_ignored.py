@@ -1,6 +1,6 @@
-"""your learned table is a plain tensor: wrap it in nn.Parameter
+"""your sinusoidal_positions takes a device and does not use it: its table is always made on the CPU
 
-Fails: test_learned_parameter
+Fails: test_device
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from torch import Tensor, nn
 def sinusoidal_positions(max_len: int, d_model: int, *, device: torch.device | str | None = None) -> Tensor:
     if d_model % 2:
         raise ValueError(f"d_model ({d_model}) must be even")
-    position = torch.arange(max_len, dtype=torch.float32, device=device)[:, None]
-    frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
+    position = torch.arange(max_len, dtype=torch.float32)[:, None]
+    frequency = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
     angle = position * frequency
     return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
 
@@ -37,7 +37,7 @@ class SinusoidalPositionalEncoding(nn.Module):
 class LearnedPositionalEncoding(nn.Module):
     def __init__(self, d_model: int, max_len: int) -> None:
         super().__init__()
-        self.table = torch.randn(max_len, d_model, requires_grad=True)
+        self.table = nn.Parameter(torch.randn(max_len, d_model) * 0.02)
 
     def forward(self, x: Tensor) -> Tensor:
         return _add(x, self.table)
