@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ SEED = 0
 KEPT = 12
 """Results per check that count: the last ones, since a failing check stops at what is wrong."""
 DIRECTIONS = 3
+PROJECTED = 1 << 16
+"""Entries of a tensor that are projected; of a larger one the first, so that no result can cost much memory."""
 _ROUNDING = {torch.float64: 1e-10, torch.float32: 3e-5, torch.float16: 5e-3, torch.bfloat16: 4e-2}
 _GOLDEN = 0.7548776662466927  # irrational, so that no direction repeats
 
@@ -145,10 +147,11 @@ def _tensor_mark(value: torch.Tensor) -> Mark:
 
 
 def _project(numbers: torch.Tensor) -> list[float]:
+    numbers = numbers[:PROJECTED]
     return [float(numbers @ direction) for direction in _directions(numbers.numel())]
 
 
-@cache
+@lru_cache(maxsize=64)
 def _directions(size: int) -> tuple[torch.Tensor, ...]:
     index = torch.arange(1, size + 1, dtype=torch.float64)
     return tuple(torch.sin(index * (_GOLDEN * (k + 1)) + k) for k in range(DIRECTIONS))

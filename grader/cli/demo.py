@@ -84,15 +84,23 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
 
 
 def _find(text: str, around: Here) -> tuple[Kata | Unit, Path]:
-    """Return the unit or kata that is meant, and its demo."""
-    found = around.catalogue.find(text)
-    for subject in found:
-        source = subject.folder / "demo.py"
-        if source.is_file():
-            return subject, source
+    """Return the unit or kata that is meant, and its demo; a unit's only kata with one stands for the unit."""
     subjects: list[Kata | Unit] = [*around.catalogue.units, *around.catalogue.katas]
-    have = [item.slug for item in subjects if (item.folder / "demo.py").is_file()]
-    raise UsageError(f"{text} has no demo.", f"These have one: {', '.join(have) or 'none yet'}.")
+    have = ", ".join(item.slug for item in subjects if _demo(item).is_file())
+    hint = f"These have a demo: {have or 'none yet'}."
+    try:
+        found = around.catalogue.find(text)
+    except UsageError as error:
+        raise UsageError(error.message, hint) from error
+    inside = [kata for unit in found if isinstance(unit, Unit) for kata in unit.katas if kata.demo.is_file()]
+    for subject in (*found, *(inside if len(inside) == 1 else ())):
+        if _demo(subject).is_file():
+            return subject, _demo(subject)
+    raise UsageError(f"{text} has no demo.", hint)
+
+
+def _demo(subject: Kata | Unit) -> Path:
+    return subject.folder / "demo.py"
 
 
 def _passing(around: Here) -> list[tuple[Kata, Path]]:

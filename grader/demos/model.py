@@ -10,7 +10,8 @@ from msgspec import Meta
 
 from grader.errors import PackError
 
-Words = Annotated[str, Meta(max_length=20_000)]
+Words = Annotated[str, Meta(max_length=20_000, pattern=r"^[^\x00-\x08\x0b-\x1f\x7f]*\Z")]
+"""Text that is text: control characters would break a picture's XML and a terminal."""
 Cell = str | int | float | bool | None
 Numbers = Annotated[list[float], Meta(max_length=20_000)]
 
@@ -34,6 +35,10 @@ class Table(Base, tag="table"):
     columns: list[Words]
     rows: list[list[Cell]]
 
+    def __post_init__(self) -> None:
+        """Refuse rows that do not fit their columns."""
+        _same(len(self.columns), *(len(row) for row in self.rows))
+
 
 class Panel(msgspec.Struct, forbid_unknown_fields=True):
     """One map."""
@@ -43,11 +48,18 @@ class Panel(msgspec.Struct, forbid_unknown_fields=True):
     rows: list[Words]
     columns: list[Words]
 
+    def __post_init__(self) -> None:
+        """Refuse a map that is empty, or does not fit its labels."""
+        _same(len(self.rows), len(self.values))
+        _same(len(self.columns), *(len(row) for row in self.values))
+        if not self.rows or not self.columns:
+            raise ValueError("a map without rows or columns")
+
 
 class Heatmap(Base, tag="heatmap"):
     """Maps on one colour scale."""
 
-    panels: list[Panel]
+    panels: Annotated[list[Panel], Meta(min_length=1, max_length=64)]
     row_axis: Words
     column_axis: Words
     diverging: bool = False
@@ -67,6 +79,10 @@ class Series(msgspec.Struct, forbid_unknown_fields=True):
     name: Words
     x: Numbers
     y: Numbers
+
+    def __post_init__(self) -> None:
+        """Refuse points without a partner."""
+        _same(len(self.x), len(self.y))
 
 
 class Lines(Base, tag="lines"):
@@ -94,6 +110,10 @@ class Bars(Base, tag="bars"):
     y_axis: Words
     log_y: bool = False
 
+    def __post_init__(self) -> None:
+        """Refuse a series that has not one bar for each label."""
+        _same(len(self.labels), *(len(series.y) for series in self.series))
+
 
 class Scatter(Base, tag="scatter"):
     """Points in groups."""
@@ -104,6 +124,12 @@ class Scatter(Base, tag="scatter"):
 
 
 Exhibit = Text | Table | Heatmap | Lines | Bars | Scatter
+
+
+def _same(wanted: int, *found: int) -> None:
+    for length in found:
+        if length != wanted:
+            raise ValueError(f"{length} values for {wanted} labels, columns or points")
 
 
 def read_exhibits(data: object) -> list[Exhibit]:

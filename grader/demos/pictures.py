@@ -49,6 +49,11 @@ def draw(exhibit: Exhibit) -> str | None:
     return stream.getvalue()
 
 
+def _words(text: str) -> str:
+    """Keep dollars from being read as mathematics."""
+    return text.replace("$", r"\$")
+
+
 def _heatmap(exhibit: Heatmap) -> Any:
     panels = exhibit.panels
     low, high = exhibit.limits()
@@ -74,11 +79,11 @@ def _heatmap(exhibit: Heatmap) -> Any:
         image = axis.imshow(
             panel.values, vmin=low, vmax=high, cmap=colours, aspect="auto", interpolation="nearest"
         )
-        axis.set_title(panel.title, fontsize=10)
+        axis.set_title(_words(panel.title), fontsize=10)
         _ticks(axis, panel.columns, panel.rows)
-        axis.set_xlabel(exhibit.column_axis)
+        axis.set_xlabel(_words(exhibit.column_axis))
         if place % per_row == 0:
-            axis.set_ylabel(exhibit.row_axis)
+            axis.set_ylabel(_words(exhibit.row_axis))
         if len(panel.columns) <= NUMBERS and len(panel.rows) <= NUMBERS:
             _write_numbers(axis, panel.values, low, high, diverging=exhibit.diverging)
     if image is not None:
@@ -91,7 +96,7 @@ def _ticks(axis: Any, columns: list[str], rows: list[str]) -> None:
         step = max(1, len(labels) // 16)
         long = max((len(label) for label in labels), default=0) > 3
         options = {"rotation": turn, "ha": "right"} if turn and long else {}
-        put(range(0, len(labels), step), labels[::step], fontsize=8, **options)
+        put(range(0, len(labels), step), [_words(label) for label in labels[::step]], fontsize=8, **options)
 
 
 def _write_numbers(axis: Any, values: list[list[float]], low: float, high: float, *, diverging: bool) -> None:
@@ -112,7 +117,7 @@ def _write_numbers(axis: Any, values: list[list[float]], low: float, high: float
 
 def _axes(exhibit: Any) -> tuple[Any, Any]:
     figure, axis = pyplot.subplots(figsize=(7.2, 4.0))
-    axis.set_ylabel(exhibit.y_axis)
+    axis.set_ylabel(_words(exhibit.y_axis))
     return figure, axis
 
 
@@ -123,15 +128,15 @@ def _lines(exhibit: Lines) -> Any:
         axis.plot(
             series.x,
             series.y,
-            label=series.name,
+            label=_words(series.name),
             linestyle=DASHES[place % len(DASHES)],
             marker=MARKERS[place % len(MARKERS)] if few else None,
             markersize=4,
         )
-    axis.set_xlabel(exhibit.x_axis)
-    if exhibit.log_x:
+    axis.set_xlabel(_words(exhibit.x_axis))
+    if exhibit.log_x and any(value > 0 for series in exhibit.series for value in series.x):
         axis.set_xscale("log")
-    if exhibit.log_y:
+    if exhibit.log_y and any(value > 0 for series in exhibit.series for value in series.y):
         axis.set_yscale("log")
     if len(exhibit.series) > 1:
         axis.legend(frameon=False)
@@ -146,11 +151,15 @@ def _bars(exhibit: Bars) -> Any:
             number + (place - (len(exhibit.series) - 1) / 2) * width for number in range(len(series.y))
         ]
         drawn = axis.bar(
-            positions, series.y, width * 0.95, label=series.name, hatch=["", "//", "..", "xx"][place % 4]
+            positions,
+            series.y,
+            width * 0.95,
+            label=_words(series.name),
+            hatch=["", "//", "..", "xx"][place % 4],
         )
         axis.bar_label(drawn, fmt="%.3g", fontsize=7, padding=1)
-    axis.set_xticks(range(len(exhibit.labels)), exhibit.labels, fontsize=8)
-    if exhibit.log_y:
+    axis.set_xticks(range(len(exhibit.labels)), [_words(label) for label in exhibit.labels], fontsize=8)
+    if exhibit.log_y and any(value > 0 for series in exhibit.series for value in series.y):
         axis.set_yscale("log")
     if len(exhibit.series) > 1:
         axis.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=4)  # bars reach anywhere
@@ -161,8 +170,9 @@ def _scatter(exhibit: Scatter) -> Any:
     figure, axis = _axes(exhibit)
     for place, group in enumerate(exhibit.groups):
         axis.scatter(
-            group.x, group.y, s=18, marker=MARKERS[place % len(MARKERS)], label=group.name, alpha=0.75
+            group.x, group.y, s=18, marker=MARKERS[place % len(MARKERS)], label=_words(group.name), alpha=0.75
         )
-    axis.set_xlabel(exhibit.x_axis)
-    axis.legend(frameon=False)
+    axis.set_xlabel(_words(exhibit.x_axis))
+    if exhibit.groups:
+        axis.legend(frameon=False)
     return figure
