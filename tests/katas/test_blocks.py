@@ -294,3 +294,36 @@ def test_the_encoder_layers_own_kata_gives_all_but_the_encoder_layer() -> None:
     assert "class Encoder(" in after
     assert (folder / "blocks.py").read_text(encoding="utf-8") == before.rstrip("\n") + "\n"
     assert not hasattr(load(folder / "blocks.py"), "Encoder")
+
+
+# --- whose copy counts ---
+
+
+def start_encoder_layer(kata: Any, blocks_py: str, answer: str) -> dict[str, Any]:
+    """Start the kata, put this answer and these blocks into its folder, and return the report of a check."""
+    if not (UNIT / "encoder-layer").is_dir():
+        pytest.skip("there is no kata encoder_layer yet")
+    kata("start", "encoder-layer")
+    (given,) = Path.cwd().rglob("encoder-layer/blocks.py")
+    assert given.read_bytes() == (UNIT / "encoder-layer" / "blocks.py").read_bytes()
+    given.write_text(blocks_py, encoding="utf-8")
+    (given.parent / "encoder_layer.py").write_text(answer, encoding="utf-8")
+    (report,) = kata("check", "encoder-layer", "--json").json["katas"]
+    return report
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_spoilt_copy_of_the_blocks_costs_nothing(kata: Any) -> None:
+    (reference,) = (ROOT / "solutions").glob("*/encoder-layer/encoder_layer.py")
+    report = start_encoder_layer(
+        kata, "raise RuntimeError('spoilt')\n", reference.read_text(encoding="utf-8")
+    )
+    assert report["status"] == "pass"
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_answer_in_the_copy_of_the_blocks_gains_nothing(kata: Any) -> None:
+    everything = (UNIT / "blocks.py").read_text(encoding="utf-8")
+    report = start_encoder_layer(kata, everything, "from blocks import Encoder, EncoderLayer\n")
+    assert report["status"] == "error"
+    assert report["score"] == 0

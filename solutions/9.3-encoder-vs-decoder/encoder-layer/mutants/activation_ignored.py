@@ -36,7 +36,7 @@ class EncoderLayer(nn.Module):
             x = x + self.dropout(self.attention(self.norm1(x), mask))  # x itself goes by untouched
             x = x + self.dropout(self.feed_forward(self.norm2(x)))
         else:
-            x = self.norm1(x + self.dropout(self.attention(x, mask)))  # every sum is normalized at once
+            x = self.norm1(x + self.dropout(self.attention(x, mask)))  # every sum is normalised at once
             x = self.norm2(x + self.dropout(self.feed_forward(x)))
         return x  # [B, T, D]
 
@@ -58,7 +58,7 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(
             EncoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(num_layers)
         )
-        # A pre-norm stream has only been added to; a post-norm one comes normalized from the last layer.
+        # A pre-norm stream has only been added to; a post-norm one comes normalised from the last layer.
         self.norm = LayerNorm(d_model) if norm_first else nn.Identity()
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:

@@ -53,7 +53,7 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(
             EncoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(num_layers)
         )
-        # A pre-norm stream has only been added to; a post-norm one comes normalized from the last layer.
+        # A pre-norm stream has only been added to; a post-norm one comes normalised from the last layer.
         self.norm = LayerNorm(d_model) if norm_first else nn.Identity()
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
