@@ -56,10 +56,14 @@ def run_demo(
         try:
             session.begin(0)
             shown = RemoteSubmission(session, Calls()).demo()
-        except (SubmissionRaised, SubmissionUnsendable) as error:
+        except SubmissionRaised as error:
             raise PackError(f"The demo {demo} failed: {error}", _place(error)) from error
-        except (WorkerDied, WorkerTimeout) as error:
-            raise PackError(f"The demo {demo} did not end well: {error or 'it took too long'}") from error
+        except SubmissionUnsendable as error:
+            raise PackError(f"The demo {demo} returned what cannot be shown: {error}") from error
+        except WorkerDied as error:
+            raise PackError(f"The demo {demo} did not end well: {error}") from error
+        except WorkerTimeout as error:
+            raise PackError(f"The demo {demo} took longer than {TIME_S:.0f} s.") from error
         finally:
             session.close()
     return read_exhibits(shown)
@@ -88,10 +92,11 @@ def _lay_out(folder: Path, demo: Path, pack: Pack, own: Sequence[Own]) -> None:
 
 
 def _places(demo: Path, pack: Pack) -> list[Path]:
+    """Return where blocks may be, the fullest first: a kata's own lack what the kata is about."""
     units = sorted(pack.units, key=lambda unit: unit.key, reverse=True)
-    return [demo.parent, demo.parent.parent, pack.root / "given", *(unit.folder for unit in units)]
+    return [demo.parent.parent, demo.parent, pack.root / "given", *(unit.folder for unit in units)]
 
 
-def _place(error: Exception) -> str | None:
-    frames = getattr(error, "frames", ())
+def _place(error: SubmissionRaised) -> str | None:
+    frames = error.frames
     return f"{frames[-1].file}, line {frames[-1].line}: {frames[-1].text}" if frames else None

@@ -8,6 +8,7 @@ import random
 import signal
 import socket
 import sys
+import tempfile
 from pathlib import Path
 from typing import NoReturn
 
@@ -61,6 +62,7 @@ def _prepare(job: Job, channel: int, output: int) -> Worker:
             "OMP_NUM_THREADS": str(job.threads),
         }
     )
+    tempfile.tempdir = None  # whoever forked us may have looked it up in another environment
     sys.argv = ["submission"]
     sys.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115 - lives as long as we do
     sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115

@@ -1,0 +1,445 @@
+"""Demos: ours run and can be read, broken ones are refused, `kata demo` shows them on the learner's code."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from grader.catalogue import Pack
+from grader.catalogue.load import load_pack
+from grader.demos import exhibits as make
+from grader.demos.model import Exhibit, Lines, Scatter, Table, Text, read_exhibits
+from grader.demos.page import page
+from grader.demos.pictures import draw
+from grader.demos.run import Own, run_demo
+from grader.demos.terminal import print_exhibit
+from grader.errors import PackError
+
+ROOT = Path(__file__).parents[2]
+KATAS = ROOT / "katas"
+DEMOS = sorted(KATAS.rglob("demo.py"))
+SVG = "{http://www.w3.org/2000/svg}"
+MASKS = (ROOT / "solutions/9.3-encoder-vs-decoder/masks/masks.py").read_text()
+TRACED = MASKS + textwrap.dedent(
+    """
+
+    _mask = causal_mask
+
+    def causal_mask(seq_len, *, device=None):
+        import sys
+
+        mask = _mask(seq_len, device=device)
+        return mask.flip(0) if "mine" in sys.modules else mask
+    """
+)
+"""A right answer that leaves a trace where a demo runs on it: the mask upside down."""
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def pack() -> Pack:
+    return load_pack(KATAS)
+
+
+# --- Ours ---
+
+
+@pytest.fixture(scope="module", params=DEMOS, ids=lambda path: path.parent.name)
+def shown(request: pytest.FixtureRequest, launcher: Any, pack: Pack) -> list[Exhibit]:
+    """What one of our demos shows; each runs once."""
+    return run_demo(request.param, pack, [], launcher)
+
+
+def test_a_demo_says_what_there_is_to_see(shown: list[Exhibit]) -> None:
+    titles = [exhibit.title for exhibit in shown]
+    assert len(set(titles)) == len(titles)
+    assert all(titles)
+    pictures = [exhibit for exhibit in shown if not isinstance(exhibit, Text | Table)]
+    assert pictures
+    assert sum(bool(exhibit.note) for exhibit in pictures) > len(pictures) / 2
+    assert not [e.title for e in shown if isinstance(e, Text) and not e.body.strip()]
+
+
+def test_curves_hold_finite_numbers(shown: list[Exhibit]) -> None:
+    for exhibit in shown:
+        series = (
+            exhibit.series
+            if isinstance(exhibit, Lines)
+            else exhibit.groups
+            if isinstance(exhibit, Scatter)
+            else []
+        )
+        for one in series:
+            assert one.x, (exhibit.title, one.name)
+            assert all(map(math.isfinite, [*one.x, *one.y])), (exhibit.title, one.name)
+
+
+def test_the_page_needs_nothing_else(shown: list[Exhibit]) -> None:
+    drawn = [(exhibit, draw(exhibit)) for exhibit in shown]
+    for exhibit, svg in drawn:
+        if svg is not None:
+            assert ElementTree.fromstring(svg).tag == f"{SVG}svg", exhibit.title
+    read = read_page(page("9.3 <A & B>", "given", drawn))
+    assert read.headings == ["9.3 <A & B>", *(exhibit.title for exhibit in shown)]
+
+
+def test_a_terminal_of_80_columns_shows_it(shown: list[Exhibit]) -> None:
+    out = Console(file=io.StringIO(), width=80, markup=False, highlight=False, emoji=False)
+    for exhibit in shown:
+        print_exhibit(exhibit, out)
+    text = out.file.getvalue()  # type: ignore[attr-defined]
+    for exhibit in shown:
+        assert exhibit.title.split()[0] in text
+    assert not [line for line in text.splitlines() if len(line.rstrip()) > 80]
+
+
+def test_a_demo_without_clocks_shows_the_same_twice(launcher: Any, pack: Pack) -> None:
+    unit = KATAS / "9.3-encoder-vs-decoder" / "demo.py"
+    assert run_demo(unit, pack, [], launcher) == run_demo(unit, pack, [], launcher)
+
+
+class Page(HTMLParser):
+    """Reads a page and objects to whatever would load or run something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.headings: list[str] = []
+        self.ids: list[str] = []
+        self.wanted: list[str] = []
+        self._heading = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag not in {"script", "iframe", "object", "embed", "link", "base", "foreignobject", "img"}, tag
+        for name, value in attrs:
+            assert not name.startswith("on"), name
+            if name in {"src", "href", "xlink:href", "action", "data"}:
+                if tag == "image" and (value or "").startswith("data:image/png;base64,"):
+                    continue  # a heat map's cells
+                assert (value or "").startswith("#"), (tag, name, value)
+                self.wanted.append((value or "")[1:])
+            if name == "id":
+                self.ids.append(value or "")
+            self._styles(value or "")
+        if tag in {"h1", "h2"}:
+            self._heading = True
+            self.headings.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._heading = self._heading and tag not in {"h1", "h2"}
+
+    def handle_data(self, data: str) -> None:
+        if self._heading:
+            self.headings[-1] += data
+        else:
+            self._styles(data)
+
+    def _styles(self, text: str) -> None:
+        assert "@import" not in text
+        self.wanted += re.findall(r"url\(#([^)]+)\)", text)
+        assert not re.search(r"url\((?!#)", text)
+
+
+def read_page(text: str) -> Page:
+    read = Page()
+    read.feed(text)
+    read.close()
+    assert len(set(read.ids)) == len(read.ids)
+    assert set(read.wanted) <= set(read.ids)
+    return read
+
+
+# --- Every kind of exhibit ---
+
+ONE_OF_EACH = [
+    make.text("Words", "A paragraph.\n\nAnother one."),
+    make.table("A table", ["word", "number"], [["a", 1], ["b", 2.5], [None, True]], note="Noted."),
+    make.heatmap("A map", [make.panel("p", [[0, 1], [float("-inf"), float("nan")]], "ab", "cd")]),
+    make.heatmap("A signed map", [make.panel("p", [[-1.0] * 30] * 40, range(40), range(30))], diverging=True),
+    make.lines(
+        "Curves", {"a": ([1, 2, 3], [1, 10, 100]), "b": ([1, 3], [0, 5])}, x_axis="x", y_axis="y", log_y=True
+    ),
+    make.bars("Bars", ["one", "two"], {"a": [1, 2], "b": [3, float("nan")]}, y_axis="y"),
+    make.scatter("Points", {"a": [[0, 1], [1, 0]], "b": [[2, 2]]}, x_axis="x", y_axis="y"),
+]
+
+
+def test_the_same_exhibits_are_the_same_bytes() -> None:
+    drawn = [(exhibit, draw(exhibit)) for exhibit in read_exhibits(ONE_OF_EACH)]
+    for exhibit, svg in drawn:
+        assert draw(exhibit) == svg, exhibit.title
+    code = """
+        import sys
+        import msgspec
+        from grader.demos.model import read_exhibits
+        from grader.demos.page import page
+        from grader.demos.pictures import draw
+        drawn = [(e, draw(e)) for e in read_exhibits(msgspec.msgpack.decode(sys.stdin.buffer.read()))]
+        sys.stdout.buffer.write(page("t", "i", drawn).encode())
+    """
+    elsewhere = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        input=msgspec.msgpack.encode(ONE_OF_EACH),
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": "7"},
+    )
+    assert elsewhere.stdout.decode() == page("t", "i", drawn)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "words", ["<script>alert(1)</script>", '"><img src=x onerror=y>', r"$\foo", "from $1 to $2", "&amp;"]
+)
+def test_words_stay_words(words: str) -> None:
+    data = [
+        make.text(words, words),
+        make.table(words, [words], [[words]], note=words),
+        make.heatmap(
+            words, [make.panel(words, [[1.0]], [words], [words])], row_axis=words, column_axis=words
+        ),
+        make.lines(words, {words: ([1], [1]), "other": ([1], [2])}, x_axis=words, y_axis=words),
+        make.bars(words, [words], {words: [1], "other": [2]}, y_axis=words),
+        make.scatter(words, {words: [[1, 1]]}, x_axis=words, y_axis=words),
+    ]
+    drawn = [(exhibit, draw(exhibit)) for exhibit in read_exhibits(data)]
+    for _, svg in drawn:
+        if svg is not None:
+            texts = ["".join(node.itertext()) for node in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+            assert words in texts
+    assert read_page(page(words, words, drawn)).headings == [words] * (len(data) + 1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_nothing_to_draw_is_drawn_all_the_same() -> None:
+    nan = float("nan")
+    data = [
+        make.lines("none", {}, x_axis="", y_axis=""),
+        make.lines("negative", {"a": ([1, 2], [-1, 0])}, x_axis="", y_axis="", log_y=True),
+        make.bars("none", [], {}, y_axis=""),
+        make.bars("lost", ["a"], {"a": [nan]}, y_axis="", log_y=True),
+        make.scatter("none", {}),
+        make.heatmap("lost", [make.panel("p", [[nan, float("inf")]], "a", "bc")]),
+        make.table("none", [], []),
+    ]
+    out = Console(file=io.StringIO(), width=80)
+    for exhibit in read_exhibits(data):
+        draw(exhibit)
+        print_exhibit(exhibit, out)
+
+
+def test_numbers_give_way_to_shades_where_a_map_is_wide() -> None:
+    wide, small = read_exhibits(
+        [make.heatmap("m", [make.panel("p", [[0.25] * n], "a", range(n))]) for n in (40, 4)]
+    )
+    outs = [Console(file=io.StringIO(), width=60) for _ in range(2)]
+    for exhibit, out in zip((wide, small), outs, strict=True):
+        print_exhibit(exhibit, out)
+    texts = [out.file.getvalue() for out in outs]  # type: ignore[attr-defined]
+    assert texts[0].count("0.25") == 1  # the end of the scale
+    assert "the first 1 × 26 of 1 × 40" in texts[0]
+    assert texts[1].count("0.25") == 4
+
+
+# --- Broken and hostile ones ---
+
+HEAD = "from grader.demos.exhibits import *\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("def demo(): return 3", "no list of exhibits"),
+        ("def demo(): return [{'kind': 'film', 'title': 't'}]", "Exhibit 1 of the demo is none.*film"),
+        ("def demo(): return [text('t', 'b'), {'kind': 'text'}]", "Exhibit 2 of the demo is none"),
+        ("def demo(): return [heatmap('t', [panel('p', [[1, 2], [3]], 'ab', 'ab')])]", "1 values for 2"),
+        ("def demo(): return [heatmap('t', [])]", "Exhibit 1"),
+        ("def demo(): return [table('t', ['a', 'b'], [[1]])]", "1 values for 2"),
+        ("def demo(): return [bars('t', 'ab', {'s': [1]}, y_axis='y')]", "1 values for 2"),
+        ("def demo(): return [lines('t', {'s': ([1], [])}, x_axis='x', y_axis='y')]", "0 values for 1"),
+        ("def demo(): return [text('\\x1b[2J', '')]", "Exhibit 1"),
+        ("def demo(): return [object()]", "."),
+        ("def demo(): return [text('t', 'b' * 30_000)]", "Exhibit 1"),
+        (
+            "def demo(): return [text('t', 'b' * 100_000)]",
+            "returned what cannot be shown: a string of 100,000",
+        ),
+        ("def demo(): raise RuntimeError('the data is gone')", "failed: RuntimeError: the data is gone"),
+        ("def show(): return []", "demo"),
+        ("def demo(: pass", "failed: SyntaxError"),
+        ("import os\ndef demo(): os._exit(0)", "did not end well: .*exit"),
+        ("def demo(): open('/etc/kata-was-here', 'w')", "failed: PermissionError"),
+        ("import sys\ndef demo(): sys.exit(0)", "."),
+        ("from mine import no_such_name\ndef demo(): return []", "no_such_name"),
+    ],
+)
+def test_a_demo_that_cannot_be_shown_is_refused(
+    source: str, says: str, launcher: Any, pack: Pack, tmp_path: Path
+) -> None:
+    (tmp_path / "demo.py").write_text(HEAD + source)
+    with pytest.raises(PackError, match=says) as caught:
+        run_demo(tmp_path / "demo.py", pack, [], launcher)
+    assert "Traceback" not in str(caught.value)
+
+
+def test_the_line_that_failed_is_named(launcher: Any, pack: Pack, tmp_path: Path) -> None:
+    (tmp_path / "demo.py").write_text("def demo():\n    return helper()\n\ndef helper():\n    return 1 / 0\n")
+    with pytest.raises(PackError) as caught:
+        run_demo(tmp_path / "demo.py", pack, [], launcher)
+    assert caught.value.hint is not None
+    assert re.search(r"demo\.py, line 5: return 1 / 0", caught.value.hint)
+
+
+def test_a_demo_that_hangs_is_ended(
+    launcher: Any, pack: Pack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.demos.run.TIME_S", 1.0)
+    (tmp_path / "demo.py").write_text("def demo():\n    while True: pass\n")
+    with pytest.raises(PackError, match="took longer than 1 s"):
+        run_demo(tmp_path / "demo.py", pack, [], launcher)
+
+
+def test_a_demo_may_write_to_its_scratch_folder(launcher: Any, pack: Pack, tmp_path: Path) -> None:
+    source = """
+        import tempfile
+        from grader.demos.exhibits import text
+
+        def demo():
+            with tempfile.TemporaryFile() as file:
+                file.write(b"1")
+            return [text("written", "")]
+    """
+    (tmp_path / "demo.py").write_text(textwrap.dedent(source))
+    assert [exhibit.title for exhibit in run_demo(tmp_path / "demo.py", pack, [], launcher)] == ["written"]
+
+
+# --- On the learner's own ---
+
+WHOSE = """
+from grader.demos.exhibits import text
+from mine import SOURCES, causal_mask
+
+def demo():
+    return [text(SOURCES.get("masks", "given"), str(causal_mask(2).tolist()))]
+"""
+
+
+@pytest.mark.parametrize(
+    ("own", "title", "mask"),
+    [
+        (None, "given", [[True, False], [True, True]]),
+        (TRACED, "yours", [[True, True], [True, False]]),
+        ("raise RuntimeError('broken since')", "given", [[True, False], [True, True]]),
+    ],
+)
+def test_a_demo_runs_on_what_the_learner_wrote_and_on_blocks_elsewhere(
+    own: str | None, title: str, mask: object, launcher: Any, pack: Pack, tmp_path: Path
+) -> None:
+    (tmp_path / "demo.py").write_text(WHOSE)
+    mine = []
+    if own is not None:
+        (tmp_path / "masks.py").write_text(own)
+        mine = [Own(next(kata for kata in pack.katas if kata.slug == "masks"), tmp_path / "masks.py")]
+    (shown,) = run_demo(tmp_path / "demo.py", pack, mine, launcher)
+    assert (shown.title, shown.body) == (title, str(mask))
+
+
+# --- The command ---
+
+
+@pytest.fixture
+def kata(kata: Run, launcher: Any, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setattr("grader.cli.demo.start_launcher", lambda: launcher)
+    return kata
+
+
+@pytest.mark.parametrize(
+    ("id_", "says"), [("masks", "masks has no demo"), ("9.1", "9.1 has no demo"), ("9.77", "no 9.77")]
+)
+def test_an_id_without_a_demo_is_answered_with_those_that_have_one(
+    kata: Run, folder: Path, id_: str, says: str
+) -> None:
+    ran = kata("demo", id_)
+    assert ran.code == 2
+    assert says in ran.text
+    for slug in (
+        "encoder-vs-decoder",
+        "masked-attention",
+        "layer-norm",
+        "feed-forward",
+        "positional-encoding",
+    ):
+        assert slug in ran.text
+    assert not list(folder.iterdir())
+
+
+def causal(ran: Any) -> list[list[float]]:
+    (masks,) = (exhibit for exhibit in ran.json["exhibits"] if exhibit["title"] == "The two masks")
+    values: list[list[float]] = masks["panels"][1]["values"]
+    return values
+
+
+def test_the_command_uses_files_that_pass_and_no_others(kata: Run, folder: Path) -> None:
+    assert kata("start", "9.3").code == 0
+    written = folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
+    written.write_text(TRACED)
+    before = kata("demo", "9.3", "--json")
+    assert before.json["own"] == []
+    assert kata("check", "masks").code == 0
+    after = kata("demo", "9.3", "--json")
+    assert after.json["own"] == ["masks"]
+    assert causal(after) == causal(before)[::-1] != causal(before)
+    assert "Your own code: masks." in (folder / "kata-demo" / "encoder-vs-decoder" / "index.html").read_text()
+
+
+def test_the_command_writes_a_page_and_pictures(kata: Run, folder: Path) -> None:
+    ran = kata("demo", "encoder-vs-decoder")
+    assert ran.code == 0
+    assert "The two masks" in ran.out
+    assert "nothing of yours passes yet" in ran.out
+    home = folder / "kata-demo" / "encoder-vs-decoder"
+    assert str(Path("kata-demo", "encoder-vs-decoder", "index.html")) in ran.out
+    pictures = sorted(home.glob("*.svg"))
+    assert pictures
+    for picture in pictures:
+        ElementTree.parse(picture)
+    read_page((home / "index.html").read_text())
+    before = {file.name: file.read_bytes() for file in home.iterdir()}
+    again = kata("demo", "9.3", "--json")  # into the folder it made itself
+    assert {Path(file).name for file in again.json["files"]} == set(before)
+    assert {file.name: file.read_bytes() for file in home.iterdir()} == before
+
+
+def test_a_folder_that_holds_other_things_is_left_alone(kata: Run, folder: Path) -> None:
+    other = folder / "thesis"
+    other.mkdir()
+    (other / "draft.txt").write_text("the only copy")
+    ran = kata("demo", "9.3", "--out", other)
+    assert ran.code == 2
+    assert "holds other things" in ran.text
+    assert "--out" in ran.text
+    assert [file.name for file in other.iterdir()] == ["draft.txt"]
+    assert (other / "draft.txt").read_text() == "the only copy"
+
+
+def test_a_units_only_demo_is_found_under_the_unit(
+    kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.demos.run.run_demo", lambda *_: read_exhibits(ONE_OF_EACH))
+    ran = kata("demo", "9.2")
+    assert ran.code == 0
+    assert (folder / "kata-demo" / "positional-encoding" / "index.html").is_file()
