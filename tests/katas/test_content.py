@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import tomllib
 from dataclasses import dataclass
@@ -74,7 +75,7 @@ def read_checks(path: Path) -> list[Check]:
         calls = [d for d in node.decorator_list if isinstance(d, ast.Call) and ast.unparse(d.func) == "check"]
         assert len(calls) == 1, f"{path}: {node.name} has no single @check"
         options = {keyword.arg: ast.literal_eval(keyword.value) for keyword in calls[0].keywords}
-        title = ast.literal_eval(calls[0].args[0])
+        title = ast.unparse(calls[0].args[0])  # as written: it may hold numbers of the file
         checks.append(
             Check(node.name, title, options.get("points", 1.0), tuple(options.get("needs", ())), node)
         )
@@ -98,15 +99,67 @@ def signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     return f"({ast.unparse(node.args)}) -> {ast.unparse(node.returns) if node.returns else None}"
 
 
-def parameters(tree: ast.Module) -> dict[str, str]:
-    """Return the same without annotations and results."""
-    bare = ast.parse(ast.unparse(tree))
-    for node in ast.walk(bare):
-        if isinstance(node, FUNCTIONS):
-            node.returns = None
-        if isinstance(node, ast.arg):
-            node.annotation = None
-    return signatures(bare)
+def defined(tree: ast.Module) -> dict[str, ast.AST]:
+    """Return the functions and classes of a module by name."""
+    return {node.name: node for node in tree.body if isinstance(node, (*FUNCTIONS, ast.ClassDef))}
+
+
+def function(tree: ast.Module, name: str) -> ast.arguments | None:
+    """Return the parameters of `f` or `C.m`, also where C inherits m from a class of the same file."""
+    owner, _, method = name.rpartition(".")
+    known = defined(tree)
+    if not owner:
+        node = known.get(name)
+        return node.args if isinstance(node, FUNCTIONS) else None
+    waiting = [owner]
+    while waiting:
+        cls = known.get(waiting.pop(0))
+        if not isinstance(cls, ast.ClassDef):
+            continue
+        for node in cls.body:
+            if isinstance(node, FUNCTIONS) and node.name == method:
+                return node.args
+        waiting += [base.id for base in cls.bases if isinstance(base, ast.Name)]
+    return None
+
+
+def complaint(own: ast.arguments, wanted: ast.arguments) -> str | None:
+    """Say why not every call that the stub allows can be made; nothing when all can."""
+    if own.vararg and own.kwarg:
+        return None
+    positional, asked = [*own.posonlyargs, *own.args], [*wanted.posonlyargs, *wanted.args]
+    if [a.arg for a in positional[: len(asked)]] != [a.arg for a in asked]:
+        return f"takes {[a.arg for a in positional]}, not {[a.arg for a in asked]}"
+    ours, theirs = defaults(own), defaults(wanted)
+    for name, default in theirs.items():
+        if name not in ours:
+            return f"has no {name}"
+        if ours[name] != default:
+            return f"{name} is {ours[name]} by default, not {default}"
+    if extra := [name for name in ours if name not in theirs and ours[name] is None]:
+        return f"also insists on {extra}"
+    return None if own.vararg or not wanted.vararg else f"has no *{wanted.vararg.arg}"
+
+
+def defaults(arguments: ast.arguments) -> dict[str, str | None]:
+    """Return each parameter with its default as text, None where it has to be given."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    missing = [None] * (len(positional) - len(arguments.defaults))
+    pairs = [
+        *zip(positional, [*missing, *arguments.defaults], strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    return {parameter.arg: ast.unparse(default) if default else None for parameter, default in pairs}
+
+
+def plain(text: str) -> str:
+    """Return a text on one line, without emphasis."""
+    return " ".join(text.replace("*", "").split())
+
+
+def questions(text: str) -> list[str]:
+    """Return what reflect.md asks."""
+    return [plain(found) for found in re.findall(r"^## (.*)$", text, re.M)]
 
 
 def meaning(path: Path) -> str:
@@ -172,7 +225,30 @@ def content(request: pytest.FixtureRequest) -> Content:
 
 
 def test_there_are_katas() -> None:
-    assert {"masks", "masked-attention"} <= {content.folder.name for content in CONTENTS}
+    numbers = {content.data["number"]: content.folder.name for content in CONTENTS}
+    assert len(numbers) == len(CONTENTS)
+    assert {"9.1.1": "self-attention", "9.2.1": "positional-encoding"}.items() <= numbers.items()
+    assert {"9.3.1": "masks", "9.3.5": "encoder-layer"}.items() <= numbers.items()
+
+
+def test_pictures_of_a_unit_fit_a_terminal() -> None:
+    for path in sorted((ROOT / "katas").glob("*/README.md")):
+        for block in re.findall(r"^```\w*\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S):
+            wide = [line for line in block.splitlines() if len(line) > 78]
+            assert not wide, path
+
+
+def test_the_lesson_of_a_unit_tells_of_each_of_its_katas() -> None:
+    for content in CONTENTS:
+        unit = (content.folder.parent / "README.md").read_text(encoding="utf-8")
+        assert f"**{content.data['number']} {content.folder.name}.**" in unit
+
+
+def test_what_helps_before_comes_before() -> None:
+    numbers = {content.folder.name: content.data["number"] for content in CONTENTS}
+    for content in CONTENTS:
+        for other in content.data.get("after", ()):
+            assert numbers[other] < content.data["number"], f"{content.folder.name} after {other}"
 
 
 # --- what a learner gets ---
@@ -183,8 +259,7 @@ def test_the_stub_has_the_signatures_of_the_reference(content: Content) -> None:
 
 
 def test_the_stub_defines_what_is_required(content: Content) -> None:
-    defined = {node.name for node in content.stub.body if isinstance(node, (*FUNCTIONS, ast.ClassDef))}
-    assert set(content.data["required"]) == defined
+    assert set(content.data["required"]) == defined(content.stub).keys()
 
 
 def test_every_body_of_the_stub_guides_and_then_raises(content: Content) -> None:
@@ -225,7 +300,8 @@ def test_no_line_of_the_reference_stands_in_what_a_learner_gets(content: Content
 
 def test_the_lesson_names_what_to_write_and_whom_to_read(content: Content) -> None:
     lesson = (content.folder / "README.md").read_text(encoding="utf-8")
-    assert lesson.startswith(f"# {content.data['number']} {content.data['title']}")
+    heading = lesson.splitlines()[0]
+    assert heading == f"# {content.data['number']} {content.data['title']}"
     for name in content.data["required"]:
         assert name in lesson
     for heading in ("## The problem", "## The idea", "## Pitfalls", "## What you write", "## References"):
@@ -233,10 +309,22 @@ def test_the_lesson_names_what_to_write_and_whom_to_read(content: Content) -> No
     assert re.search(r"arXiv:\d{4}\.\d{5}", lesson)
 
 
+def test_the_lesson_asks_what_is_answered_after_a_pass(content: Content) -> None:
+    lesson = (content.folder / "README.md").read_text(encoding="utf-8")
+    asked = re.search(r"^## Reflect$(.*?)(?=^## |\Z)", lesson, re.M | re.S)
+    assert asked, "the lesson has no section Reflect"
+    text = plain(asked[1])
+    found = questions((content.folder / "reflect.md").read_text(encoding="utf-8"))
+    assert len(found) >= 3
+    for number, question in enumerate(found, 1):
+        assert f"{number}. {question}" in text
+
+
 def test_pictures_of_the_lesson_fit_a_terminal(content: Content) -> None:
     lesson = (content.folder / "README.md").read_text(encoding="utf-8")
     for block in re.findall(r"^```\w*\n(.*?)^```", lesson, re.M | re.S):
-        assert max(map(len, block.splitlines())) <= 78  # of 80 columns, with the frame
+        wide = [line for line in block.splitlines() if len(line) > 78]  # of 80 columns, with the frame
+        assert not wide
 
 
 # --- checks ---
@@ -270,12 +358,19 @@ def test_each_required_name_is_asked_for_without_conditions(content: Content) ->
 # --- solutions ---
 
 
-def test_alternatives_have_the_signatures_of_the_reference(content: Content) -> None:
+def test_alternatives_can_be_called_as_the_stub_can(content: Content) -> None:
     alternatives = content.python("alternatives")
     assert len(alternatives) >= 2
-    wanted = parameters(content.reference)
     for path in alternatives:
-        assert parameters(parse(path)) == wanted, path.name
+        tree = parse(path)
+        assert set(content.data["required"]) <= defined(tree).keys(), path.name
+        for name in signatures(content.stub):
+            own, wanted = function(tree, name), function(content.stub, name)
+            assert wanted is not None
+            if own is None:  # made in another way: the checks, which every alternative passes, call it
+                assert "." in name, f"{path.name} has no function {name}"
+            else:
+                assert complaint(own, wanted) is None, f"{path.name}: {name} {complaint(own, wanted)}"
 
 
 def test_no_two_solutions_are_the_same_code(content: Content) -> None:
@@ -290,7 +385,8 @@ def test_every_mutant_states_its_misconception_and_what_it_fails(content: Conten
     known = {check.name for check in content.checks}
     sentences = set()
     for path in mutants:
-        first, blank, fails = (ast.get_docstring(parse(path)) or "").splitlines()
+        first, blank, fails, *more = (ast.get_docstring(parse(path)) or "").splitlines()
+        assert all(re.fullmatch(r"Unnamed: .+", line) for line in more), path.name
         assert re.fullmatch(r"your [^\n]{15,110}[^.\s]", first), path.name
         assert not blank
         named = re.fullmatch(r"Fails: (test_\w+(?:, test_\w+)*)", fails)
@@ -301,13 +397,15 @@ def test_every_mutant_states_its_misconception_and_what_it_fails(content: Conten
 
 
 def test_every_visible_check_is_failed_by_some_mutant(content: Content) -> None:
-    named = set()
-    for path in content.python("mutants"):
-        named.update(re.findall(r"test_\w+", (ast.get_docstring(parse(path)) or "").splitlines()[-1]))
-    assert {check.name for check in content.checks} <= named
+    fingerprints = json.loads((content.folder / "fingerprints.json").read_text(encoding="utf-8"))
+    failed = {check for mutant in fingerprints["mutants"].values() for check in mutant["checks"]}
+    assert {check.name for check in content.checks} == failed
 
 
-def test_every_mutant_is_a_whole_module(content: Content) -> None:
-    for path in content.python("mutants"):
-        defined = {node.name for node in parse(path).body if isinstance(node, (*FUNCTIONS, ast.ClassDef))}
-        assert set(content.data["required"]) <= defined, path.name
+def test_fingerprints_are_those_of_the_mutants(content: Content) -> None:
+    fingerprints = json.loads((content.folder / "fingerprints.json").read_text(encoding="utf-8"))
+    sentences = {name: mutant["say"] for name, mutant in fingerprints["mutants"].items()}
+    assert sentences == {
+        path.stem: (ast.get_docstring(parse(path)) or "").splitlines()[0]
+        for path in content.python("mutants")
+    }

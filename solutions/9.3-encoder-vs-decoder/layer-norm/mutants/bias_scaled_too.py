@@ -1,4 +1,4 @@
-"""you add the bias before you multiply by the weight
+"""your bias is added before the weight multiplies: it comes last, and is not scaled
 
 Fails: test_weight_and_bias
 """

@@ -1,4 +1,4 @@
-"""you compute in float32 and do not return to the dtype of x
+"""your result is float32 whatever x is: cast it back to the dtype of x
 
 Fails: test_dtypes
 """

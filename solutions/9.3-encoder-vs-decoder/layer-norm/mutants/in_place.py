@@ -1,4 +1,4 @@
-"""you subtract the mean from the x that you were given: x -= ... changes the caller's tensor
+"""your mean is subtracted from the x that you were given: x -= ... changes the caller's tensor
 
 Fails: test_argument_unchanged
 """

@@ -1,4 +1,4 @@
-"""you divide by the mean absolute difference: the variance is the mean of the squares
+"""your divisor is the mean absolute difference: the variance is the mean of the squares
 
 Fails: test_values
 """

@@ -1,4 +1,4 @@
-"""you divide by the size of x without subtracting its mean first: that is RMSNorm
+"""your mean is never subtracted, only the size of x is divided out: that is RMSNorm
 
 Fails: test_centred, test_values
 """

@@ -1,4 +1,4 @@
-"""you divide by the variance, not by its root
+"""your divisor is the variance, not its root
 
 Fails: test_values, test_eps_given
 """

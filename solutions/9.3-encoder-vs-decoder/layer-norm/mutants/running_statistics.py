@@ -1,4 +1,4 @@
-"""you keep a running mean and variance as batch norm does: eval mode must not differ
+"""your module keeps a running mean and variance as batch norm does: eval mode must not differ
 
 Fails: test_modes
 """

@@ -1,4 +1,4 @@
-"""you subtract the mean, and do not divide by the deviation
+"""your output has its mean subtracted, and is not divided by the deviation
 
 Fails: test_values, test_eps_given
 """

@@ -1,4 +1,4 @@
-"""you call torch's layer norm, which is what you are building here
+"""your output comes from torch's layer norm, which is what you are building here
 
 Fails: test_from_scratch
 """

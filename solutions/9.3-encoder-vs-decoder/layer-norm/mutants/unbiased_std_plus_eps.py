@@ -1,4 +1,4 @@
-"""you divide by x.std() + eps: that is the unbiased deviation, with eps outside the root
+"""your divisor is x.std() + eps: that is the unbiased deviation, with eps outside the root
 
 Fails: test_values, test_eps_inside_root
 """

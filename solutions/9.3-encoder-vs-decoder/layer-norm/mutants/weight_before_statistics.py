@@ -1,4 +1,4 @@
-"""you scale and shift x before it is normalized: the learned scale is divided away again
+"""your x is scaled and shifted before it is normalized: the learned scale is divided away again
 
 Fails: test_weight_and_bias
 """
