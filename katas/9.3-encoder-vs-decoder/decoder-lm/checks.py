@@ -1,0 +1,580 @@
+"""Checks of 9.3.7. How the model is built is the learner's affair, so it is checked for what it does.
+
+`probes` runs beside the submission: it reads a model in one go (`probes.logits`) or piece by piece (`probes.cached`),
+and has a scripted model for `generate`, whose continuation is computed here.
+"""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import torch
+
+from grader.checks import (
+    check,
+    expect,
+    expect_from_scratch,
+    expect_gradients,
+    expect_unchanged,
+    fail,
+    oracle,
+    with_axes,
+)
+
+CORPUS = runpy.run_path(str(Path(__file__).with_name("corpus.py")))
+SIZES = (13, 12, 3, 20, 2, 16)
+"""vocab_size, d_model, num_heads, d_ff, num_layers, max_len of the model that most checks build."""
+AXES = "batch time token"
+STATES = 97
+SAMPLES = 2000
+ACCURACY = 0.7
+
+
+# --- the oracles ---
+
+
+def loss_of(tokens, pad_id=None):
+    """Return the right loss as a function of the logits: minus the mean log-probability of what comes next."""
+
+    def loss(logits):
+        targets = tokens[:, 1:].to(logits.device)
+        counted = torch.ones_like(targets, dtype=torch.bool) if pad_id is None else targets != pad_id
+        found = logits[:, :-1].log_softmax(dim=-1).gather(-1, targets[..., None]).squeeze(-1)
+        return -torch.where(counted, found, 0.0).sum() / counted.sum()
+
+    return loss
+
+
+def scores(table, tokens):
+    """Return the scripted model's logits [B, V] after these tokens."""
+    state = torch.zeros_like(tokens[:, 0])
+    for token in tokens.unbind(dim=1):
+        state = (5 * state + token + 1) % STATES
+    return table[state]
+
+
+def continued(table, prompt, count):
+    """Return the prompt and the scripted model's `count` best next tokens, one after the other."""
+    tokens = prompt
+    for _ in range(count):
+        tokens = torch.cat((tokens, scores(table, tokens).argmax(dim=-1, keepdim=True)), dim=1)
+    return with_axes(tokens, "batch", "time")
+
+
+def ended(tokens, length, eos_id):
+    """Return the tokens with every row filled with eos_id behind its first one after `length`."""
+    new = tokens[:, length:] == eos_id
+    behind = (new.cumsum(dim=1) - new.int()) > 0
+    return torch.cat((tokens[:, :length], tokens[:, length:].masked_fill(behind, eos_id)), dim=1)
+
+
+# --- helpers ---
+
+
+def build(submission, draw, *sizes, **options):
+    """Build a model and give its parameters random values, the same for models built alike."""
+    model = submission.DecoderLM(*(sizes or SIZES), **options).to(draw.device)
+    submission.given("probes").refill(model, draw.seed)
+    return model
+
+
+def read(submission, model, tokens, vocab_size=SIZES[0], name="logits"):
+    """Return the logits [B, T, V] of tokens read in one go."""
+    with torch.no_grad():
+        found = submission.given("probes").logits(model)(tokens=tokens)
+    expect(found, name, axes=AXES).is_tensor(shape=(*tokens.shape, vocab_size)).is_finite()
+    return found
+
+
+def compare_pieces(submission, draw, model, tokens, lengths):
+    """Read tokens in pieces with the cache; each piece's logits must be those of the whole text read in one go."""
+    whole = read(submission, model, tokens)
+    reader = submission.given("probes").cached(model)
+    start = 0
+    for length in lengths:
+        end = start + length
+        piece = with_axes(tokens[:, start:end].contiguous(), "batch", "time")
+        with torch.no_grad():
+            found = reader(tokens=piece)
+        where = f"position {start}" if length == 1 else f"positions {start} to {end - 1}"
+        why = f"positions 0 to {start - 1} were read before, the cache stands for them" if start else ""
+        expect(found, f"logits at {where}", axes=AXES).same_as(
+            whole[:, start:end], name="the text in one go", why=why
+        )
+        start = end
+
+
+def tokens_of(draw, batch, time, vocab_size=SIZES[0]):
+    return draw.integers(0, vocab_size, batch=batch, time=time)
+
+
+def scripted(submission, draw, vocab_size=7, scale=2.0):
+    """Return a scripted model in the worker, and its table of scores."""
+    table = draw.normal(state=STATES, token=vocab_size, scale=scale)
+    return submission.given("probes").Scripted(table), table
+
+
+def generator(draw, seed):
+    return torch.Generator(draw.device).manual_seed(seed)
+
+
+def drawn(submission, draw, model, **options):
+    """Return the one token that `generate` drew after each of many equal prompts, and the prompt."""
+    prompt = tokens_of(draw, 1, 3, 5).expand(SAMPLES, 3).contiguous()
+    found = submission.generate(model, with_axes(prompt, "batch", "time"), 1, **options)
+    expect(found, "tokens", axes="batch time").is_tensor(shape=(SAMPLES, 4), dtype=torch.int64)
+    return found[:, 3].cpu(), prompt
+
+
+def compare_shares(found, logits, what):
+    """How often each token was drawn must be its probability, within five standard deviations."""
+    probabilities = logits.cpu().softmax(dim=-1)
+    shares = torch.bincount(found.clamp(0, len(probabilities) - 1), minlength=len(probabilities)) / len(found)
+    limit = 5 * (0.25 / len(found)) ** 0.5
+    expect(shares, f"share of each token {what}", axes="token").close_to(probabilities, tolerance=limit)
+
+
+# --- DecoderLM ---
+
+
+@check("forward gives (logits [B, T, V], cache), up to T = max_len", aspect="shape", points=0.5)
+def test_shapes(submission, draw):
+    for sizes, batch, time in (((13, 12, 3, 20, 2, 16), 2, 5), ((11, 10, 5, 7, 1, 6), 3, 6), ((9,), 1, 128)):
+        model = submission.DecoderLM(*sizes).to(draw.device)
+        with torch.no_grad():
+            result = model(tokens_of(draw, batch, time, sizes[0]))
+        found, _ = expect(result, "(logits, cache)").is_tuple(2)
+        expect(found, "logits", axes=AXES).is_tensor(
+            shape=(batch, time, sizes[0]), dtype=torch.float32
+        ).is_finite()
+    model = submission.DecoderLM(
+        vocab_size=8, d_model=6, num_heads=1, d_ff=9, num_layers=3, max_len=4, dropout=0.1
+    )
+    read(submission, model.to(draw.device), tokens_of(draw, 1, 1, 8), vocab_size=8)
+
+
+@check("a token changes the logits from its own position on, and none before", aspect="causality", points=1.5)
+def test_causal(submission, draw):
+    model, tokens = build(submission, draw), tokens_of(draw, 2, 6)
+    before = read(submission, model, tokens)
+    limit = 1e-5 * float(before.abs().max())
+    touched = torch.zeros(6, 6, dtype=torch.bool)
+    for position in range(6):
+        changed = tokens.clone()
+        changed[:, position] = (changed[:, position] + draw.size(1, 12)) % 13
+        after = read(submission, model, with_axes(changed, "batch", "time"))
+        touched[:, position] = ((after - before).abs() > limit).any(dim=-1).any(dim=0).cpu()
+    expect(touched, "does the logit depend on the token", axes="logit token", picture="mask").equals(
+        torch.ones(6, 6, dtype=torch.bool).tril(),
+        why="a logit at position t may know tokens 0 to t, and must",
+    )
+
+
+@check("logits are scores of any sign, not probabilities", aspect="values", points=0.5)
+def test_scores(submission, draw):
+    found = read(submission, build(submission, draw), tokens_of(draw, 2, 5))
+    sums = found.double().sum(dim=-1)
+    if bool((found >= 0).all()) and bool((sums - 1).abs().max() < 1e-3):
+        fail(
+            "softmaxed  logits  sum to one over the vocabulary",
+            "  next_token_loss and generate apply the softmax; twice is once too often",
+            stage="values",
+        )
+
+
+@check("the order of the earlier tokens matters", aspect="values", points=0.5)
+def test_positions(submission, draw):
+    # One layer: with two, the causal mask alone lets a model without positions guess at the order.
+    model = build(submission, draw, *SIZES[:4], 1, SIZES[5])
+    tokens = torch.stack([draw.permutation(13)[:5] for _ in range(2)])
+    swapped = tokens[:, [2, 1, 0, 3, 4]]
+    before = read(submission, model, with_axes(tokens, "batch", "time"))
+    after = read(submission, model, with_axes(swapped, "batch", "time"))
+    expect(after[:, -1], "logits at position 4", axes="batch token").differs_from(
+        before[:, -1], why="tokens 0 and 2 were exchanged: attention alone sees a bag of tokens"
+    )
+
+
+@check("each row of a batch is read by itself", aspect="values", points=0.5)
+def test_rows(submission, draw):
+    model, tokens = build(submission, draw), tokens_of(draw, 3, 5)
+    together = read(submission, model, tokens)
+    for row in range(3):
+        alone = read(submission, model, with_axes(tokens[row : row + 1].clone(), "batch", "time"))
+        expect(together[row : row + 1], f"logits of row {row}", axes=AXES).same_as(
+            alone, name="the row read alone"
+        )
+
+
+@check(
+    "with the cache, one token at a time gives the logits of one pass",
+    aspect="cache",
+    points=1.5,
+    needs=["test_causal"],
+)
+def test_cache_steps(submission, draw):
+    model, tokens = build(submission, draw, *SIZES[:5], 8), tokens_of(draw, 2, 8)
+    compare_pieces(submission, draw, model, tokens, (3, 1, 1, 1, 1, 1))
+    compare_pieces(submission, draw, model, tokens, (1, 1, 1))
+
+
+@check(
+    "with the cache, several new tokens see the past, and of each other only what comes before",
+    aspect="cache",
+    points=1,
+    needs=["test_causal"],
+)
+def test_cache_chunks(submission, draw):
+    model, tokens = build(submission, draw), tokens_of(draw, 2, 9)
+    compare_pieces(submission, draw, model, tokens, (2, 4, 3))
+    compare_pieces(submission, draw, model, tokens, (4, 1, 2))
+
+
+@check("without a cache a text begins anew", aspect="cache", points=0.5)
+def test_cache_fresh(submission, draw):
+    used, unused = build(submission, draw), build(submission, draw)
+    first, second = tokens_of(draw, 2, 5), tokens_of(draw, 2, 4)
+    reader = submission.given("probes").cached(used)
+    with torch.no_grad():
+        reader(tokens=first)
+        reader(tokens=with_axes(second[:, :1].contiguous(), "batch", "time"))
+    expect(read(submission, used, second), "logits", axes=AXES).same_as(
+        read(submission, unused, second),
+        name="a model that has read nothing",
+        why="another text was read before, and this call was given no cache",
+    )
+
+
+@check(
+    "every layer brings parameters of its own, and the widths are as asked", aspect="parameters", points=0.5
+)
+def test_sizes(submission):
+    size = submission.given("probes").size
+
+    def count(vocab_size=13, d_ff=20, num_layers=1):
+        return size(submission.DecoderLM(vocab_size, 12, 3, d_ff, num_layers, 16))
+
+    one, two, three = (count(num_layers=n) for n in (1, 2, 3))
+    expect(two - one, "parameters that a second layer adds").is_between(
+        1, float("inf"), why="layers belong into an nn.ModuleList, each made by a call of its own"
+    )
+    expect(three - two, "parameters that a third layer adds").is_value(two - one)
+    expect(count(d_ff=30) - one, "parameters that a wider d_ff adds").is_between(1, float("inf"))
+    expect(count(vocab_size=20) - one, "parameters that a larger vocabulary adds").is_between(1, float("inf"))
+
+
+@check("dropout drops in train mode only, and not when it is 0", aspect="mode", points=0.5)
+def test_modes(submission, draw):
+    tokens = tokens_of(draw, 2, 5)
+    model = build(submission, draw, dropout=0.5)
+    model.train()
+    first = read(submission, model, tokens)
+    expect(read(submission, model, tokens), "logits in train mode", axes=AXES).differs_from(
+        first, why="with dropout=0.5 two passes drop different things"
+    )
+    model.eval()
+    first = read(submission, model, tokens)
+    expect(read(submission, model, tokens), "logits in eval mode", axes=AXES).same_as(
+        first, name="the pass before"
+    )
+    model = build(submission, draw, dropout=0.0)
+    model.train()
+    first = read(submission, model, tokens)
+    expect(read(submission, model, tokens), "logits without dropout", axes=AXES).same_as(
+        first, name="the pass before"
+    )
+
+
+@check(
+    "the logits have the model's dtype, float64 and bfloat16 alike, with a cache too",
+    aspect="dtype",
+    points=0.5,
+)
+def test_dtypes(submission, draw):
+    tokens = tokens_of(draw, 2, 5)
+    for dtype in (torch.float64, torch.bfloat16):
+        model = build(submission, draw).to(dtype)
+        found = read(submission, model, tokens)
+        expect(found, "logits", axes=AXES).is_tensor(dtype=dtype, device=draw.device)
+        reader = submission.given("probes").cached(model)
+        with torch.no_grad():
+            for piece in (tokens[:, :3], tokens[:, 3:4]):
+                found = reader(tokens=with_axes(piece.contiguous(), "batch", "time"))
+                expect(found, "logits with a cache", axes=AXES).is_tensor(dtype=dtype)
+
+
+@check("the gradient of the logits reaches every parameter they depend on", aspect="gradient", points=0.5)
+def test_model_gradients(submission, draw):
+    probes = submission.given("probes")
+    model, tokens = build(submission, draw).double(), tokens_of(draw, 2, 5)
+    cotangent = draw.normal(batch=2, time=5, token=13, dtype=torch.float64)
+    backward, tried = expect(probes.slopes(model, tokens, cotangent), "slopes").is_tuple(2)
+    limit = 1e-4 * float(tried.abs().max())
+    wrong = ((backward - tried).abs() > limit).nonzero().flatten().tolist()
+    if wrong:
+        # Rather one that is cut off altogether.
+        first = min(wrong, key=lambda index: (bool(backward[index] != 0), index))
+        name = probes.names(model)[first]
+        fail(
+            f"wrong gradient  {name}",
+            f"moved at random, the logits change by {float(tried[first]):.3g}; "
+            f"the gradient says {float(backward[first]):.3g}",
+            f"{len(wrong)} of {len(tried)} parameters are wrong",
+            ".detach(), .data and torch.no_grad() cut a path off",
+            "keys and values may only be detached in the cache, not where attention uses them",
+            stage="gradient",
+        )
+
+
+@check("tokens are left as they were, and need not be contiguous in memory", aspect="arguments", points=0.5)
+def test_arguments(submission, draw):
+    model, tokens = build(submission, draw), tokens_of(draw, 2, 5)
+    found = read(submission, model, tokens)
+    expect_unchanged(submission)
+    scattered = read(submission, model, draw.noncontiguous(tokens))
+    expect_unchanged(submission)
+    expect(scattered, "logits", axes=AXES).same_as(found, name="those for contiguous tokens")
+
+
+# --- next_token_loss ---
+
+
+@check(
+    "position t is scored on token t + 1, and the loss is the mean over all of them",
+    aspect="values",
+    points=1,
+)
+def test_loss(submission, draw):
+    for batch, time, vocab_size in ((3, 6, 11), (1, 2, 5)):
+        logits = draw.normal(batch=batch, time=time, token=vocab_size, scale=2.0)
+        tokens = tokens_of(draw, batch, time, vocab_size)
+        found = submission.next_token_loss(logits, tokens)
+        expect(found, "loss").is_scalar().close_to(oracle(loss_of(tokens), logits))
+
+
+def padded(draw, pad_id):
+    """Draw tokens with padding behind, in front, and in one row nothing but one real token."""
+    tokens = tokens_of(draw, 4, 7, 11)
+    tokens = torch.where(tokens == pad_id, (pad_id + 1) % 11, tokens)
+    tokens[0, 4:] = pad_id
+    tokens[1, :3] = pad_id
+    tokens[2, 1:] = pad_id
+    return with_axes(tokens, "batch", "time")
+
+
+@check("targets that are pad_id do not count, all others do", aspect="padding", points=1, needs=["test_loss"])
+def test_loss_padding(submission, draw):
+    for pad_id in (0, 7):
+        tokens = padded(draw, pad_id)
+        logits = draw.normal(batch=4, time=7, token=11, scale=2.0)
+        found = submission.next_token_loss(logits, tokens, pad_id=pad_id)
+        expect(found, f"loss with pad_id={pad_id}").is_scalar().close_to(
+            oracle(loss_of(tokens, pad_id), logits),
+            why="row 0 has padding behind, row 1 in front, row 2 has nothing else to predict; one mean over all",
+        )
+        found = submission.next_token_loss(logits, tokens)
+        expect(found, "loss with pad_id=None").is_scalar().close_to(
+            oracle(loss_of(tokens), logits), why="without a pad_id every token counts"
+        )
+
+
+@check("the loss's gradient is right, and zero where nothing is predicted", aspect="gradient", points=0.5)
+def test_loss_gradients(submission, draw):
+    tokens = padded(draw, 3)
+    logits = draw.normal(batch=4, time=7, token=11, requires_grad=True)
+    found = submission.next_token_loss(logits, tokens, pad_id=3)
+    expect_gradients(found, {"logits": logits}, draw, oracle=loss_of(tokens, 3), names=("loss",))
+
+
+@check("logits in the hundreds do not overflow, and float64 stays float64", aspect="stability", points=0.5)
+def test_loss_stability(submission, draw):
+    tokens = tokens_of(draw, 3, 6, 11)
+    logits = draw.normal(batch=3, time=6, token=11, scale=300.0)
+    found = submission.next_token_loss(logits, tokens)
+    expect(found, "loss").is_tensor(shape=()).is_finite().close_to(oracle(loss_of(tokens), logits))
+    exact = draw.normal(batch=3, time=6, token=11, dtype=torch.float64)
+    scattered = submission.next_token_loss(draw.noncontiguous(exact), draw.noncontiguous(tokens))
+    expect_unchanged(submission)
+    expect(scattered, "loss").is_tensor(shape=(), dtype=torch.float64).close_to(
+        oracle(loss_of(tokens), exact)
+    )
+
+
+# --- generate ---
+
+
+@check("temperature 0 appends the best next token, over and over", aspect="values", points=1)
+def test_greedy(submission, draw):
+    model, table = scripted(submission, draw)
+    for batch, time, count in ((3, 4, 6), (1, 1, 3), (2, 3, 0)):
+        prompt = tokens_of(draw, batch, time, 7)
+        found = submission.generate(model, prompt, count)
+        expect(found, "tokens", axes="batch time").equals(
+            continued(table, prompt, count),
+            why=f"the prompt is {time} long; this model decides by all tokens so far and their order",
+        )
+
+
+@check("your own model is continued with its own best tokens, up to max_len", aspect="cache", points=0.5)
+def test_own_model(submission, draw):
+    model, prompt = build(submission, draw, *SIZES[:5], 9), tokens_of(draw, 2, 3)
+    found = submission.generate(model, prompt, 6)
+    expect(found, "tokens", axes="batch time").is_tensor(shape=(2, 9), dtype=torch.int64)
+    expect(found[:, :3], "prompt in the result", axes="batch time").equals(prompt)
+    expect(found, "tokens", axes="batch time").is_between(0, 12)
+    after = read(submission, model, with_axes(found.clone(), "batch", "time"))[:, 2:-1]
+    chosen = after.gather(-1, found[:, 3:, None]).squeeze(-1)
+    expect(chosen, "logit of the token chosen", axes="batch step").same_as(
+        after.amax(dim=-1), name="the best", why="the logits are those of one pass over the result"
+    )
+
+
+@check("with a temperature, tokens are drawn from softmax(logits / temperature)", aspect="values", points=1)
+def test_sampling(submission, draw):
+    for temperature in (3.0, 1.0, 0.4):
+        model, table = scripted(submission, draw, vocab_size=5)
+        found, prompt = drawn(submission, draw, model, temperature=temperature)
+        compare_shares(found, scores(table, prompt[:1])[0] / temperature, f"at temperature {temperature:g}")
+
+
+@check(
+    "top_k leaves the k most likely tokens to draw from", aspect="values", points=0.5, needs=["test_sampling"]
+)
+def test_top_k(submission, draw):
+    for top_k, temperature in ((3, 2.0), (1, 1.0), (5, 1.0), (50, 1.0)):
+        model, table = scripted(submission, draw, vocab_size=5)
+        found, prompt = drawn(submission, draw, model, temperature=temperature, top_k=top_k)
+        logits = scores(table, prompt[:1])[0]
+        least = logits.topk(min(top_k, 5)).values[-1]
+        kept = (logits / temperature).masked_fill(logits < least, -torch.inf)
+        compare_shares(found, kept, f"with top_k={top_k} of 5")
+        stray = int((kept[found] == -torch.inf).sum())
+        expect(stray, f"tokens drawn that are not among the best {top_k}").is_value(0)
+    model, table = scripted(submission, draw)
+    prompt = tokens_of(draw, 2, 3, 7)
+    found = submission.generate(model, prompt, 4, temperature=0.0, top_k=3)
+    expect(found, "tokens at temperature 0", axes="batch time").equals(continued(table, prompt, 4))
+
+
+@check("all chance comes from the generator", aspect="values", points=0.5, needs=["test_sampling"])
+def test_generator(submission, draw):
+    model, _ = scripted(submission, draw, scale=0.5)
+    prompt, chance = tokens_of(draw, 4, 2, 7), generator(draw, 1)
+
+    def sample(chance):
+        found = submission.generate(model, prompt, 8, temperature=1.0, generator=chance)
+        return expect(found, "tokens", axes="batch time").is_tensor(shape=(4, 10), dtype=torch.int64).actual
+
+    first = sample(chance)
+    expect(sample(chance), "tokens", axes="batch time").differs_from(
+        first, why="the generator had gone on: it was used before"
+    )
+    expect(sample(generator(draw, 2)), "tokens", axes="batch time").differs_from(
+        first, why="the generator had another seed"
+    )
+    expect(sample(generator(draw, 1)), "tokens", axes="batch time").same_as(
+        first, name="the same seed before", why="a generator of the same seed was given"
+    )
+
+
+def staged(submission, draw, eos_id, steps, length=3, count=8):
+    """Return a scripted model, its table, and a prompt whose rows meet eos_id at these steps (None: at none)."""
+    while True:  # not every table leads to every fate
+        table = draw.normal(state=STATES, token=7, scale=2.0)
+        prompts = (eos_id + 1 + draw.integers(0, 6, batch=500, time=length)) % 7
+        new = continued(table, prompts, count)[:, length:] == eos_id
+        first = torch.where(new.any(dim=1), new.int().argmax(dim=1), count)
+        rows = [(first == (count if step is None else step)).nonzero().flatten().tolist() for step in steps]
+        if all(rows):
+            prompt = with_axes(prompts[[found[0] for found in rows]], "batch", "time")
+            return submission.given("probes").Scripted(table), table, prompt
+
+
+@check("a row that has ended is filled with eos_id, while the others go on", aspect="values", points=1)
+def test_eos(submission, draw):
+    for eos_id in (3, 0):
+        model, table, prompt = staged(submission, draw, eos_id, (1, None, 4))
+        found = submission.generate(model, prompt, 8, eos_id=eos_id)
+        expect(found, f"tokens with eos_id={eos_id}", axes="batch time").equals(
+            ended(continued(table, prompt, 8), 3, eos_id),
+            why="prompts of 3 tokens; row 0 ends at position 4, row 1 never, row 2 at position 7",
+        )
+    found = submission.generate(model, prompt, 8)
+    expect(found, "tokens with eos_id=None", axes="batch time").equals(continued(table, prompt, 8))
+
+
+@check("when all rows have ended it may stop, each with its eos_id", aspect="values", points=0.5)
+def test_all_ended(submission, draw):
+    model, table, prompt = staged(submission, draw, 5, (4, 0, 2))
+    found = submission.generate(model, prompt, 8, eos_id=5)
+    expect(found, "tokens", axes="batch time").is_tensor(shape=(3, None), dtype=torch.int64)
+    expect(found.shape[1], "length of the result").is_between(
+        8, 11, why="the prompts have 3 tokens, the last row draws eos_id as its fifth, and 8 were allowed"
+    )
+    wanted = ended(continued(table, prompt, 8), 3, 5)[:, : found.shape[1]]
+    expect(found, "tokens", axes="batch time").equals(
+        wanted, why="row 0 ends at position 7, row 1 at 3, row 2 at 5"
+    )
+
+
+@check("afterwards grad mode and train/eval are as before", aspect="mode", points=0.5)
+def test_restored(submission, draw):
+    after = submission.given("probes").after
+    for eos_id in (None, 5):  # to the end, and stopping early
+        model, _, prompt = staged(submission, draw, 5, (1, 0))
+        for training, grad in ((True, True), (False, True), (True, False)):
+            found = after(submission.generate, model, prompt, training=training, grad=grad, eos_id=eos_id)
+            recorded, trains = expect(found, "modes").is_tuple(2)
+            when = f"after generate(eos_id={eos_id})"
+            expect(trains, f"model.training {when}").is_value(training)
+            expect(recorded, f"torch.is_grad_enabled() {when}").is_value(grad)
+
+
+@check("the prompt is left as it was, and need not be contiguous in memory", aspect="arguments", points=0.5)
+def test_prompt(submission, draw):
+    model, table, prompt = staged(submission, draw, 2, (1, None))
+    for given in (prompt, draw.noncontiguous(prompt)):
+        found = submission.generate(model, given, 4, eos_id=2)
+        expect_unchanged(submission)
+        expect(found, "tokens", axes="batch time").equals(ended(continued(table, prompt, 4), 3, 2))
+
+
+# --- all of it ---
+
+
+@check(
+    f"trained on a small text, it completes {ACCURACY:.0%} of new sentences, which takes looking back",
+    aspect="learning",
+    points=1.5,
+)
+def test_learning(submission, draw):
+    text, new = (CORPUS["encode"](CORPUS[name]).to(draw.device) for name in ("TEXT", "HELD_OUT"))
+    verb = CORPUS["VERB"]
+    model = submission.DecoderLM(len(CORPUS["WORDS"]), 32, 4, 64, 2, 16).to(draw.device)
+    submission.given("probes").train(model, submission.next_token_loss, text, 150)
+    model.eval()
+    start = with_axes(new[:, :verb].contiguous(), "batch", "time")  # what it must say is not in what it reads
+    guess = read(submission, model, start, len(CORPUS["WORDS"]))[:, -1].argmax(dim=-1)
+    right = guess == new[:, verb]
+    share = float(right.float().mean())
+    if share < ACCURACY:
+        row = int((~right).nonzero()[0])
+        words = CORPUS["WORDS"]
+        fail(
+            f"too few right  {int(right.sum())} of {len(new)} verbs ({share:.0%})  want at least {ACCURACY:.0%}",
+            f"it read “{' '.join(words[token] for token in new[row, :verb].tolist())}” and went on with "
+            f"“{words[int(guess[row])]}”, not “{words[int(new[row, verb])]}”",
+            "the animal decides, in its number; the place says nothing: a guess is right one time in six",
+            "it trained for 150 steps with your next_token_loss, then read what stands before the verb",
+            stage="values",
+        )
+
+
+@check("no transformer class of torch is used", aspect="scratch", points=0.5)
+def test_from_scratch(submission, draw):
+    model, tokens = build(submission, draw), tokens_of(draw, 2, 5)
+    logits = read(submission, model, tokens)
+    submission.next_token_loss(logits, tokens)
+    submission.generate(model, tokens, 2)
+    expect_from_scratch(submission)

@@ -1,0 +1,150 @@
+"""Hidden checks of 9.3.7: what is right only on the visible inputs fails here."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.checks import check, expect, oracle, with_axes
+
+AXES = "batch time token"
+STATES = 97
+
+
+def build(submission, draw, *sizes):
+    model = submission.DecoderLM(*sizes).to(draw.device)
+    submission.given("probes").refill(model, draw.seed + 1)
+    model.eval()
+    return model
+
+
+def read(submission, model, tokens):
+    with torch.no_grad():
+        return submission.given("probes").logits(model)(
+            tokens=with_axes(tokens.contiguous(), "batch", "time")
+        )
+
+
+def scripted(submission, draw, vocab_size, scale, dtype=torch.float32):
+    table = draw.normal(state=STATES, token=vocab_size, scale=scale, dtype=dtype)
+    return submission.given("probes").Scripted(table), table
+
+
+def write(table, prompt, count, eos_id=None):
+    """Continue with the scripted model's best tokens, filling rows that have ended with eos_id."""
+    rows = []
+    for row in prompt.tolist():
+        length = len(row)
+        while len(row) < length + count:
+            if eos_id is not None and eos_id in row[length:]:
+                row.append(eos_id)
+                continue
+            state = 0
+            for token in row:
+                state = (5 * state + token + 1) % STATES
+            row.append(int(table[state].argmax()))
+        rows.append(row)
+    return torch.tensor(rows, device=prompt.device)
+
+
+@check("the loss is right for any sizes and any padding", aspect="padding", points=1.5)
+def test_any_loss(submission, draw):
+    for _ in range(4):
+        batch, time, vocab_size = draw.sizes(3, 2, 12)
+        tokens = draw.integers(0, vocab_size, batch=batch, time=time)
+        pad_id = draw.size(0, vocab_size - 1)
+        tokens[0, 1] = (pad_id + 1) % vocab_size  # one target counts for certain
+        logits = draw.normal(batch=batch, time=time, token=vocab_size, scale=3.0)
+        for skipped in (None, pad_id):
+            targets = tokens[:, 1:].cpu()
+            counts = torch.ones_like(targets, dtype=torch.bool) if skipped is None else targets != skipped
+
+            def loss(logits, targets=targets, counts=counts):
+                return -logits[:, :-1].log_softmax(-1).gather(-1, targets[..., None])[..., 0][counts].mean()
+
+            found = submission.next_token_loss(logits, tokens, skipped)
+            expect(found, f"loss with pad_id={skipped}").is_scalar().close_to(oracle(loss, logits))
+
+
+@check(
+    "deep, wide and narrow models read any text in any pieces as they do in one go", aspect="cache", points=2
+)
+def test_any_pieces(submission, draw):
+    for sizes in ((7, 8, 2, 5, 4, 12), (5, 20, 5, 31, 1, 12), (9, 4, 1, 6, 3, 12)):
+        model = build(submission, draw, *sizes)
+        tokens = draw.integers(0, sizes[0], batch=draw.size(1, 3), time=12)
+        whole = read(submission, model, tokens)
+        expect(whole, "logits", axes=AXES).is_tensor(shape=(*tokens.shape, sizes[0])).is_finite()
+        half = read(submission, model, tokens[:, :6])
+        expect(half, "logits of the first half", axes=AXES).same_as(whole[:, :6], name="the whole text")
+        reader, start = submission.given("probes").cached(model), 0
+        while start < 12:
+            end = min(start + draw.size(1, 5), 12)
+            with torch.no_grad():
+                found = reader(tokens=with_axes(tokens[:, start:end].contiguous(), "batch", "time"))
+            expect(found, f"logits at positions {start} to {end - 1}", axes=AXES).same_as(
+                whole[:, start:end], name="the text in one go"
+            )
+            start = end
+
+
+@check("a model that has written a text can still learn", aspect="gradient", points=1)
+def test_learns_after_writing(submission, draw):
+    model = build(submission, draw, 7, 8, 2, 5, 2, 12)
+    tokens = draw.integers(0, 7, batch=2, time=6)
+    submission.generate(model, tokens, 3)
+    found = submission.given("probes").logits(model)(tokens=tokens)
+    loss = submission.next_token_loss(found, tokens)
+    expect(loss, "loss").is_scalar().is_finite()
+    loss.backward()
+    with torch.no_grad():  # so that they arrive as leaves, with their gradients
+        gradients = [tensor.grad for _, tensor in model.named_parameters()]
+    expect(
+        sum(g is not None and bool((g != 0).any()) for g in gradients), "parameters that learn"
+    ).is_between(1, float("inf"), why="after generate the model must still learn")
+
+
+@check("rows end when they do, drawn or best, with any eos_id", aspect="values", points=1.5)
+def test_any_end(submission, draw):
+    for _ in range(3):
+        batch, length, count, vocab_size = draw.sizes(4, 2, 9)
+        vocab_size += 2
+        model, table = scripted(submission, draw, vocab_size, 2.0)
+        eos_id = draw.size(0, vocab_size - 1)
+        prompt = (eos_id + 1 + draw.integers(0, vocab_size - 1, batch=batch, time=length)) % vocab_size
+        prompt = with_axes(prompt, "batch", "time")
+        wanted = write(table, prompt, count, eos_id)
+        for options in ({}, {"temperature": 1.3, "top_k": 1}):
+            found = submission.generate(model, prompt, count, eos_id=eos_id, **options)
+            expect(found, "tokens", axes="batch time").is_tensor(shape=(batch, None), dtype=torch.int64)
+            live = int((wanted[:, length:] != eos_id).sum(dim=1).max())  # new tokens of the longest row
+            least = min(length + live + 1, length + count)
+            expect(found.shape[1], "length of the result").is_between(least, length + count)
+            expect(found, "tokens", axes="batch time").equals(wanted[:, : found.shape[1]])
+
+
+@check("large logits, float64 and low temperatures are drawn from without NaN", aspect="stability", points=1)
+def test_hard_choices(submission, draw):
+    for dtype, scale, temperature in ((torch.float32, 1000.0, 0.01), (torch.float64, 3.0, 0.005)):
+        model, table = scripted(submission, draw, 6, scale, dtype)
+        prompt = draw.integers(0, 6, batch=3, time=4)
+        found = submission.generate(model, prompt, 1, temperature=temperature)
+        state = torch.zeros_like(prompt[:, 0])
+        for token in prompt.unbind(dim=1):
+            state = (5 * state + token + 1) % STATES
+        chance = (table[state].double() / temperature).softmax(dim=-1)
+        expect(found, "tokens", axes="batch time").is_tensor(shape=(3, 5), dtype=torch.int64).is_between(0, 5)
+        picked = chance.gather(1, found[:, 4:])
+        expect(picked, "probability of the token drawn", axes="batch step").is_between(1e-9, 1.0)
+
+
+@check("one seed gives one text, whatever else is drawn", aspect="values", points=1)
+def test_seed(submission, draw):
+    model, _ = scripted(submission, draw, 8, 1.0)
+    prompt = draw.integers(0, 8, batch=3, time=2)
+    texts = []
+    for _ in range(3):
+        chance = torch.Generator(draw.device).manual_seed(draw.seed + 5)
+        texts.append(submission.generate(model, prompt, 10, temperature=0.9, top_k=4, generator=chance))
+        submission.DecoderLM(5, 8, 2, 7, 1, 6)  # makes random weights
+    expect(texts[1], "tokens", axes="batch time").same_as(texts[0], name="the same seed before")
+    expect(texts[2], "tokens", axes="batch time").same_as(texts[0], name="the same seed before")
