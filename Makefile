@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test lint bench gpu lock clean
+.PHONY: setup demo test lint bench curriculum gpu lock clean
 
 setup: .venv/installed
 
@@ -26,6 +26,13 @@ lint: setup            ## style and types
 
 bench: setup           ## the figures of docs/benchmarks.md
 	$(BIN)/python benchmarks/learner.py
+
+curriculum: setup benchmarks/.packages/installed    ## the figures of docs/curriculum.md; takes a while
+	$(BIN)/python benchmarks/curriculum.py --write
+
+benchmarks/.packages/installed: benchmarks/curriculum.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --target benchmarks/.packages -r $<
+	@touch $@
 
 gpu: setup             ## everything that needs a GPU; without one it says so
 	$(BIN)/python benchmarks/gpu.py
