@@ -136,6 +136,10 @@ def _lines(exhibit: Lines) -> Any:
     axis.set_xlabel(_words(exhibit.x_axis))
     if exhibit.log_x and any(value > 0 for series in exhibit.series for value in series.x):
         axis.set_xscale("log")
+        places = sorted({value for series in exhibit.series for value in series.x if value > 0})
+        if len(places) <= NUMBERS:
+            axis.set_xticks(places, [f"{value:g}" for value in places])
+            axis.set_xticks([], minor=True)
     if exhibit.log_y and any(value > 0 for series in exhibit.series for value in series.y):
         axis.set_yscale("log")
     if len(exhibit.series) > 1:
