@@ -338,8 +338,9 @@ def raw_call(numbers: tuple[int, int]) -> int:
 def test_memory_beyond_the_limit_is_a_memory_error(worker):
     limits = Limits(memory_bytes=256 * MIB)
     assert worker(lambda: len(bytearray(128 * MIB)), limits=limits).value == 128 * MIB
-    assert worker(lambda: len(bytearray(300 * MIB)), limits=limits).error == "MemoryError"
-    assert worker(lambda: len(bytearray(300 * MIB)), limits=Limits(memory_bytes=None)).value == 300 * MIB
+    # Far beyond: what this process has freed and kept may serve a part of it.
+    assert worker(lambda: len(bytearray(1024 * MIB)), limits=limits).error == "MemoryError"
+    assert worker(lambda: len(bytearray(1024 * MIB)), limits=Limits(memory_bytes=None)).value == 1024 * MIB
 
 
 def test_a_file_beyond_the_limit_fails(worker, scratch):
