@@ -46,9 +46,7 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
     own = [Own(kata, file) for kata, file in _passing(around) if kata.unit.pack is pack]
     try:
         with console(stderr=True).status("running"):
-            exhibits = run_demo(
-                source, pack, own, launcher, () if isinstance(subject, Unit) else subject.support
-            )
+            exhibits = run_demo(source, pack, own, launcher)
     finally:
         launcher.close()
     from grader.demos.page import page

@@ -31,9 +31,7 @@ class Own:
     file: Path
 
 
-def run_demo(
-    demo: Path, pack: Pack, own: Sequence[Own], launcher: Launcher, beside: Sequence[Path] = ()
-) -> list[Exhibit]:
+def run_demo(demo: Path, pack: Pack, own: Sequence[Own], launcher: Launcher) -> list[Exhibit]:
     """Return what a demo shows.
 
     Args:
@@ -41,7 +39,6 @@ def run_demo(
         pack: where blocks are looked for.
         own: what passes of the learner's.
         launcher: where the worker comes from.
-        beside: further modules that it imports, such as a kata's `support`.
 
     Raises:
         PackError: it fails, hangs, or returns something that is no exhibit.
@@ -49,8 +46,6 @@ def run_demo(
     with tempfile.TemporaryDirectory(prefix="kata-demo-") as name:
         given = Path(name)
         _lay_out(given, demo, pack, own)
-        for path in beside:
-            shutil.copy(path, given)
         terms = Terms("demo", ("demo",), TIME_S, TIME_S, 4 << 30, given=given)
         session = Session(launcher, read_source(demo), terms)
         try:
@@ -75,6 +70,10 @@ def _lay_out(folder: Path, demo: Path, pack: Pack, own: Sequence[Own]) -> None:
         '"""Every name of the katas: the learner\'s own where it passes, the given one elsewhere."""',
         "SOURCES = {}",
     ]
+    for kata in pack.katas:
+        if kata.folder == demo.parent:  # its data and the like; blocks are the fullest there are
+            for path in (*kata.given, *kata.support):
+                shutil.copy(path, folder)
     if blocks is not None:
         shutil.copy(blocks, folder / BLOCKS)
         lines.append("from blocks import *")
