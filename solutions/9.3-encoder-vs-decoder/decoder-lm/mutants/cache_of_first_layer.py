@@ -1,4 +1,4 @@
-"""all your layers go on from the first layer's cache: each needs its own
+"""your layers all go on from the first layer's cache: each needs its own
 
 Fails: test_cache_steps
 """

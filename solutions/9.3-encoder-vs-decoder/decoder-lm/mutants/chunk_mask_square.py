@@ -1,4 +1,4 @@
-"""with a cache your mask covers the new tokens only, so that several of them cannot see the past
+"""your mask covers the new tokens only when there is a cache, so that several of them cannot see the past
 
 Fails: test_cache_chunks
 """

@@ -1,4 +1,4 @@
-"""with a cache you drop the mask: that is right for one new token, but of several each sees those after it
+"""your mask is dropped with a cache: right for one new token, but of several each sees those after it
 
 Fails: test_cache_chunks
 """

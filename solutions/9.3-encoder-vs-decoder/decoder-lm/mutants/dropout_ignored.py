@@ -1,4 +1,4 @@
-"""your model ignores dropout
+"""your model takes dropout and drops nothing
 
 Fails: test_modes
 """

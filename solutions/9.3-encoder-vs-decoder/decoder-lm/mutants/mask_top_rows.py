@@ -1,4 +1,4 @@
-"""with a cache you take the first rows of the causal mask: the new queries are its last rows
+"""your mask with a cache is made of the first rows of the causal one: the new queries are its last rows
 
 Fails: test_cache_steps
 """

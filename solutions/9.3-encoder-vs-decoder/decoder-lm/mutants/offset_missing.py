@@ -1,4 +1,4 @@
-"""with a cache your positions start at 0 again: the new tokens come after those in the cache
+"""your positions start at 0 again with a cache: the new tokens come after those in it
 
 Fails: test_cache_steps
 """

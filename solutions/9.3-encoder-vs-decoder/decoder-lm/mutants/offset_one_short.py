@@ -1,4 +1,4 @@
-"""with a cache your positions start one too early: after n tokens the next has position n
+"""your positions start one too early with a cache: after n tokens the next has position n
 
 Fails: test_cache_steps
 """

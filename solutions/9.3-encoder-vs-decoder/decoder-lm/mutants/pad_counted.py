@@ -1,4 +1,4 @@
-"""your loss counts padding
+"""your loss counts targets that are padding
 
 Fails: test_loss_padding
 """

@@ -1,4 +1,4 @@
-"""your top_k cannot be larger than the vocabulary
+"""your top_k fails when it is larger than the vocabulary: then every token may be drawn
 
 Fails: test_top_k
 """

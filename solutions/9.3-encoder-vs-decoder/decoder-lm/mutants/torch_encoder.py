@@ -1,4 +1,4 @@
-"""you use torch's own transformer layer: build it from the given blocks
+"""your layers are torch's own transformer layers: build them from the given blocks
 
 Fails: test_from_scratch
 """
