@@ -1,0 +1,68 @@
+"""What docs/curriculum.md says of the katas: numbers, points, and commands that work."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from _pytest.mark.expression import Expression
+
+from grader.catalogue import Catalogue, Kata
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "curriculum.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+COMMANDS = sorted(set(re.findall(r"`(kata [a-z]+ [^`]+)`", TEXT)))
+
+
+@pytest.fixture(scope="module")
+def katas() -> dict[str, Kata]:
+    return {
+        kata.slug: kata for kata in Catalogue.discover().katas if kata.unit.folder.parent == ROOT / "katas"
+    }
+
+
+def names_and_titles(kata: Kata) -> list[str]:
+    """Return what -k looks at, for each visible check: its name and its title as one text."""
+    found = []
+    for node in ast.parse(kata.checks.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            decorators = " ".join(map(ast.unparse, node.decorator_list))
+            found.append(f"{node.name} {decorators.partition(', aspect=')[0]}".lower())
+    return found
+
+
+def test_the_table_has_each_kata_with_its_checks_and_points(katas: dict[str, Kata]) -> None:
+    rows = dict(re.findall(r"^\| (\d+\.\d+\.\d+) \| ([\w-]+) \|", TEXT, re.M))
+    assert rows == {kata.number: kata.slug for kata in katas.values()}
+    for kata in katas.values():
+        checks, points = len(names_and_titles(kata)), f"{kata.points:g} + {kata.hidden_points:g}"
+        row = next(line for line in TEXT.splitlines() if line.startswith(f"| {kata.number} |"))
+        assert row.endswith(f"| {checks} | {points} |"), row
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_name_something(command: str, katas: dict[str, Kata]) -> None:
+    _, verb, name, *options = shlex.split(command)
+    if name == "ID":
+        return
+    catalogue = Catalogue.discover()
+    meant = [kata for kata in katas.values() if name in (kata.slug, kata.number)]
+    unit = next((unit for unit in catalogue.units if unit.number == name), None)
+    meant = meant or list(unit.katas if unit is not None else ())
+    assert meant, command
+    if verb == "demo":
+        assert ((unit or meant[0]).folder / "demo.py").is_file(), command
+    if options:
+        flag, expression = options
+        assert flag == "-k"
+        compiled = Expression.compile(expression)
+        texts = [text for kata in meant for text in names_and_titles(kata)]
+        assert any(compiled.evaluate(lambda word, text=text, **_: word.lower() in text) for text in texts)
+
+
+def test_the_figures_have_a_place() -> None:
+    assert re.search(r"^## Figures$.*^<!-- figures -->$.*^<!-- /figures -->$", TEXT, re.M | re.S)
