@@ -1,0 +1,728 @@
+"""Checks of 9.3.6. How the classifier names its parameters is its own affair, so its checks compare it with itself."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from pathlib import Path
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from grader.checks import (
+    check,
+    expect,
+    expect_from_scratch,
+    expect_gradients,
+    expect_raises,
+    expect_unchanged,
+    fail,
+    oracle,
+    with_axes,
+)
+
+POOLINGS = ("cls", "mean", "max")
+POOLED, LOGITS = "batch width", "batch class"
+SMALL = {"d_model": 12, "num_heads": 3, "d_ff": 20, "num_layers": 2, "max_len": 16}
+
+
+def load_sentiment():
+    spec = importlib.util.spec_from_file_location("kata_sentiment", Path(__file__).with_name("sentiment.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+sentiment = load_sentiment()
+
+
+# --- the oracles ---
+
+
+def pooled(mask, strategy):
+    """Return the right hidden -> pooled under this mask."""
+
+    def rows(hidden):
+        found = []
+        for row, real in zip(hidden, mask.cpu(), strict=True):
+            if strategy == "cls":
+                found.append(row[0])
+            elif not real.any():
+                found.append(row[0] * 0)
+            else:
+                found.append(row[real].mean(dim=0) if strategy == "mean" else row[real].amax(dim=0))
+        return torch.stack(found)
+
+    return rows
+
+
+# --- helpers ---
+
+
+def ragged_mask(draw):
+    """Padding at the end, at the start, in between, and none; position 0 is real but in the second row."""
+    mask = torch.tensor(
+        [[1, 1, 1, 0, 0], [0, 0, 1, 1, 1], [1, 0, 1, 0, 1], [1, 1, 1, 1, 1]], dtype=torch.bool
+    )
+    return with_axes(mask.to(draw.device), "batch", "time")
+
+
+def hidden_for(draw, **options):
+    return draw.normal(batch=4, time=5, width=7, **options)
+
+
+def parameters_of(model):
+    """Return copies of the parameters by name, with their gradients."""
+    with torch.no_grad():
+        return dict(model.named_parameters())
+
+
+def classifier(submission, draw, **options):
+    """Build a small classifier, in eval mode, with noise on every parameter: small and zero beginnings hide much."""
+    model = submission.EncoderClassifier(23, 5, **{**SMALL, **options})
+    learned = {name: value for name, value in parameters_of(model).items() if value.requires_grad}
+    noise = {
+        name: torch.randn(value.shape, generator=draw.generator) * 0.3 for name, value in learned.items()
+    }
+    model.load_state_dict({**model.state_dict(), **{name: learned[name] + noise[name] for name in noise}})
+    model.to(draw.device)
+    model.eval()
+    return model
+
+
+def logits_of(model, tokens, name="logits", classes=5):
+    """Call the model without gradients and insist on finite logits."""
+    with torch.no_grad():
+        logits = model(tokens)
+    return expect(logits, name, axes=LOGITS).is_tensor(shape=(len(tokens), classes)).is_finite()
+
+
+def share_parameters(model, other):
+    """Give `model` the parameters of `other` wherever both have one of that name and shape."""
+    state, given = model.state_dict(), parameters_of(other)
+    same = {
+        name: value for name, value in given.items() if name in state and state[name].shape == value.shape
+    }
+    model.load_state_dict({**state, **same})
+
+
+def real_tokens(draw, batch=3, time=6, high=23):
+    """Draw tokens without padding (0)."""
+    return draw.integers(1, high, batch=batch, time=time)
+
+
+def table(submission, draw, examples, classes=3):
+    """Make a probe with random logits; return it with its rows, tokens that name the rows, and labels."""
+    rows = draw.normal(example=examples, label=classes, scale=2.0)
+    tokens = torch.cat([torch.arange(examples)[:, None], torch.randint(0, 9, (examples, 2))], dim=1)
+    tokens = with_axes(tokens.to(draw.device), "example", "time")
+    labels = draw.integers(0, classes, example=examples)
+    return submission.given("probes").Table(rows), rows, tokens, labels
+
+
+def generator(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+def floats(submission, losses, epochs):
+    """Insist on a list of floats, one an epoch; NumPy's floats are floats too."""
+    found = []
+    for i, loss in enumerate(expect(losses, "losses").is_list(epochs)):
+        if "builtins.float" in getattr(loss, "kata_types", ()):
+            loss = submission.given("probes").as_float(loss)
+        expect(loss, f"losses[{i}]").is_scalar(float)
+        found.append(loss)
+    return torch.tensor(found)
+
+
+def trained_on(probe, examples, epochs):
+    """Return the batches of each epoch, when every epoch holds every example once."""
+    batches = probe.batches
+    stream = [example for batch in batches for example in batch]
+    if len(stream) != epochs * examples:
+        never = [i for i in range(examples) if i not in stream]
+        fail(
+            f"wrong number of examples  {epochs} epochs of {examples} trained on {len(stream)}; "
+            f"want {epochs * examples}",
+            f"  in batches of {[len(batch) for batch in batches[:12]]}",
+            *([f"  never trained on: {never[:12]}"] if never else []),
+            "  an epoch goes through every example once, also those left for a short last batch",
+        )
+    for epoch in range(epochs):
+        seen = stream[epoch * examples :][:examples]
+        if sorted(seen) != list(range(examples)):
+            fail(
+                f"wrong examples  epoch {epoch} trained on {seen[:12]}",
+                f"  more than once: {[i for i in range(examples) if seen.count(i) > 1][:12]}",
+                f"  not trained on: {[i for i in range(examples) if i not in seen][:12]}",
+            )
+    per_epoch = len(batches) // epochs
+    return [batches[epoch * per_epoch :][:per_epoch] for epoch in range(epochs)]
+
+
+# --- pool ---
+
+
+@check("pooling makes [B, D] of [B, T, D], whatever the strategy", aspect="shape", points=0.5)
+def test_pool_shapes(submission, draw):
+    for strategy in POOLINGS:
+        for batch, time, width in ((3, 5, 4), (1, 6, 3), (2, 1, 5)):
+            hidden = draw.normal(batch=batch, time=time, width=width)
+            mask = draw.mask(keep=0.7, batch=batch, time=time)
+            vector = submission.pool(hidden, mask, strategy)
+            expect(vector, f"{strategy} pooling", axes=POOLED).is_tensor(
+                shape=(batch, width), dtype=torch.float32
+            )
+
+
+@check("cls takes the vector at position 0", aspect="values", points=0.5, needs=["test_pool_shapes"])
+def test_pool_cls(submission, draw):
+    hidden = hidden_for(draw)
+    vector = submission.pool(hidden, ragged_mask(draw), "cls")
+    expect(vector, "cls pooling", axes=POOLED).equals(hidden[:, 0])
+
+
+@check(
+    "mean is the average of the real positions and of no others",
+    aspect="values",
+    points=1,
+    needs=["test_pool_shapes"],
+)
+def test_pool_mean(submission, draw):
+    hidden, mask = hidden_for(draw, shift=1.0), ragged_mask(draw)
+    vector = submission.pool(hidden, mask, "mean")
+    expect(vector, "mean pooling", axes=POOLED).close_to(oracle(pooled(mask, "mean"), hidden))
+
+
+@check(
+    "max is the greatest real value of each column, also where all are far below zero",
+    aspect="values",
+    points=0.5,
+    needs=["test_pool_shapes"],
+)
+def test_pool_max(submission, draw):
+    mask = ragged_mask(draw)
+    for shift, scale in ((0.0, 1.0), (-6.0, 1.0), (-1e11, 1e9)):
+        hidden = hidden_for(draw, shift=shift, scale=scale)
+        hidden[~mask] += 9 * scale  # padding is greater than all that is real
+        vector = submission.pool(hidden, mask, "max")
+        name = f"max pooling of numbers around {shift:g}"
+        expect(vector, name, axes=POOLED).close_to(oracle(pooled(mask, "max"), hidden))
+
+
+@check(
+    "a row of padding only gives zeros, by mean and by max",
+    aspect="masks",
+    points=1,
+    needs=["test_pool_shapes"],
+)
+def test_pool_padding_only(submission, draw):
+    hidden, mask = hidden_for(draw, shift=-3.0), ragged_mask(draw)
+    mask[1] = False
+    for strategy in ("mean", "max"):
+        vector = submission.pool(hidden, mask, strategy)
+        expect(vector, f"{strategy} pooling", axes=POOLED).is_tensor(shape=(4, 7)).is_finite().is_zero_where(
+            ~mask.any(dim=1, keepdim=True), why="row 1 of the mask is all False"
+        )
+
+
+@check(
+    "gradients reach the real positions only, and stay finite in a row of padding only",
+    aspect="gradient",
+    points=0.5,
+    needs=["test_pool_cls", "test_pool_mean", "test_pool_max"],
+)
+def test_pool_gradients(submission, draw):
+    mask = ragged_mask(draw)
+    for strategy in POOLINGS:
+        for padding_only in (False, True):
+            mask = mask.clone()
+            mask[2] &= not padding_only
+            hidden = hidden_for(draw, requires_grad=True)
+            vector = submission.pool(hidden, mask, strategy)
+            expect_gradients(
+                vector, {"hidden": hidden}, draw, oracle=pooled(mask, strategy), names=[f"{strategy} pooling"]
+            )
+
+
+@check("a strategy that is none of the three is a ValueError", aspect="errors", points=0.5)
+def test_pool_strategy(submission, draw):
+    for strategy in ("median", "CLS", ""):
+        with expect_raises("ValueError", what=f"there is no pooling by {strategy!r}"):
+            submission.pool(hidden_for(draw), ragged_mask(draw), strategy)
+
+
+@check(
+    "pooling keeps the dtype, leaves its arguments as they were, and takes them non-contiguous",
+    aspect="arguments",
+    points=0.5,
+    needs=["test_pool_shapes"],
+)
+def test_pool_arguments(submission, draw):
+    mask = ragged_mask(draw)
+    for strategy in POOLINGS:
+        for dtype in (torch.float64, torch.bfloat16):
+            vector = submission.pool(hidden_for(draw, dtype=dtype), mask, strategy)
+            expect(vector, f"{strategy} pooling", axes=POOLED).is_tensor(shape=(4, 7), dtype=dtype)
+        hidden = hidden_for(draw)
+        vector = submission.pool(hidden, mask, strategy)
+        expect_unchanged(submission)
+        other = submission.pool(draw.noncontiguous(hidden), draw.noncontiguous(mask), strategy)
+        expect_unchanged(submission)
+        same = "that of contiguous arguments"
+        expect(other, f"{strategy} pooling", axes=POOLED).same_as(vector, name=same)
+
+
+# --- EncoderClassifier ---
+
+
+@check("tokens [B, T] give logits [B, classes], up to max_len tokens", aspect="shape", points=0.5)
+def test_logits_shape(submission, draw):
+    model = submission.EncoderClassifier(31, 6)  # all else by default
+    expect(model, "EncoderClassifier(31, 6)").is_instance("torch.nn.Module")
+    model.to(draw.device)
+    for batch, time in ((3, 7), (1, 4), (2, 1), (2, 128)):
+        logits = model(draw.integers(0, 31, batch=batch, time=time))
+        expect(logits, "logits", axes=LOGITS).is_tensor(
+            shape=(batch, 6), dtype=torch.float32, device=draw.device
+        )
+
+
+@check(
+    "the sizes asked for are the sizes built", aspect="parameters", points=0.5, needs=["test_logits_shape"]
+)
+def test_sizes(submission, draw):
+    sizes = dict(vocab_size=11, num_classes=3, d_model=8, num_heads=2, d_ff=12, num_layers=1, max_len=9)
+    larger = dict(vocab_size=17, num_classes=5, d_model=16, d_ff=20, num_layers=3)
+
+    def parameters(**sizes):
+        return sum(value.numel() for value in parameters_of(submission.EncoderClassifier(**sizes)).values())
+
+    few = parameters(**sizes)
+    for name, size in larger.items():
+        if parameters(**{**sizes, name: size}) <= few:
+            fail(f"no more parameters with {name}={size} than with {name}={sizes[name]}", "  is it used?")
+
+    long = classifier(submission, draw, max_len=150)
+    logits_of(long, real_tokens(draw, batch=2, time=150), "logits of 150 tokens with max_len=150")
+
+    tokens = real_tokens(draw)
+    two, four = (classifier(submission, draw, d_model=8, num_heads=heads) for heads in (2, 4))
+    share_parameters(four, two)
+    logits_of(four, tokens, "logits with 4 heads").differs_from(
+        logits_of(two, tokens).actual, why="2 heads with the same parameters must give others"
+    )
+
+
+@check(
+    "logits are free numbers: no softmax has made probabilities of them",
+    aspect="values",
+    points=0.5,
+    needs=["test_logits_shape"],
+)
+def test_raw_logits(submission, draw):
+    logits = logits_of(classifier(submission, draw), real_tokens(draw, batch=4)).actual
+    if bool((logits >= 0).all()) and bool(((logits.double().sum(dim=1) - 1).abs() < 1e-3).all()):
+        fail(
+            "probabilities  each row of logits sums to one, and none is negative",
+            "  cross-entropy takes the softmax itself; a second one before it flattens the gradient",
+        )
+
+
+@check(
+    "every real token has its say, the last as the first",
+    aspect="values",
+    points=0.5,
+    needs=["test_logits_shape"],
+)
+def test_tokens_matter(submission, draw):
+    for pooling in POOLINGS:
+        model = classifier(submission, draw, pooling=pooling)
+        tokens = real_tokens(draw, batch=2)
+        before = logits_of(model, tokens).actual
+        for place in (0, 3, 5):
+            changed = tokens.clone()
+            changed[:, place] = tokens[:, place] % 22 + 1  # another real token
+            after = logits_of(model, changed, f"logits with pooling={pooling!r}")
+            after.differs_from(before, why=f"another token at position {place} of 6")
+
+
+@check(
+    "the order of the tokens matters, with every pooling",
+    aspect="values",
+    points=0.5,
+    needs=["test_logits_shape"],
+)
+def test_order_matters(submission, draw):
+    for pooling in POOLINGS:
+        model = classifier(submission, draw, pooling=pooling)
+        tokens = with_axes(torch.stack([draw.permutation(22)[:6] + 1 for _ in range(2)]), "batch", "time")
+        tokens = tokens.to(draw.device)
+        swapped = tokens[:, [0, 3, 2, 1, 5, 4]]  # the first stays where it is
+        after = logits_of(model, swapped, f"logits with pooling={pooling!r}")
+        after.differs_from(logits_of(model, tokens).actual, why="the same tokens in another order")
+
+
+@check(
+    "padding never matters: neither more of it nor longer neighbours in the batch change a row",
+    aspect="masks",
+    points=2,
+    needs=["test_logits_shape"],
+)
+def test_padding_invariance(submission, draw):
+    for pooling in POOLINGS:
+        model = classifier(submission, draw, pooling=pooling)
+        tokens = real_tokens(draw, batch=3, time=9)
+        lengths = (4, 9, 1)
+        for row, length in enumerate(lengths):
+            tokens[row, length:] = 0
+        together = logits_of(model, tokens, f"logits with pooling={pooling!r}").actual
+        wider = torch.cat([tokens, torch.zeros_like(tokens[:, :5])], dim=1)
+        logits_of(model, wider, f"logits with pooling={pooling!r} and 5 more columns of padding").same_as(
+            together, name="that without"
+        )
+        for row, length in enumerate(lengths):
+            alone = logits_of(
+                model, tokens[row : row + 1, :length], f"logits with pooling={pooling!r}, row alone"
+            )
+            alone.same_as(together[row : row + 1], name=f"row {row} in a batch, padded from {length} to 9,")
+
+
+@check(
+    "pad_id says which token is padding, and its own vector is never read",
+    aspect="masks",
+    points=1,
+    needs=["test_logits_shape"],
+)
+def test_pad_id(submission, draw):
+    for pooling in POOLINGS:
+        tokens = draw.integers(1, 19, batch=4, time=8)
+        tokens[0, 5:], tokens[1, 2:4], tokens[2, 7] = 0, 0, 0
+        if pooling != "cls":
+            tokens[3, :3] = 0  # position 0 is what cls pools, so it stays real there
+        model = classifier(submission, draw, pooling=pooling)
+        other = classifier(submission, draw, pooling=pooling, pad_id=22)
+        share_parameters(other, model)
+        as_22 = torch.where(tokens == 0, 22, tokens)
+        renamed = logits_of(other, as_22, f"logits with pooling={pooling!r} and pad_id=22")
+        renamed.same_as(
+            logits_of(model, tokens).actual, name="that with pad_id=0", why="both see the same real tokens"
+        )
+        after = logits_of(other, tokens, f"logits with pooling={pooling!r} and pad_id=22")
+        after.differs_from(renamed.actual, why="token 0 is a real token when pad_id is 22")
+
+
+@check(
+    "a row of padding only gives finite logits and gradients, the same however long it is",
+    aspect="stability",
+    points=0.5,
+    needs=["test_logits_shape"],
+)
+def test_padding_only(submission, draw):
+    for pooling in POOLINGS:
+        model = classifier(submission, draw, pooling=pooling)
+        tokens = real_tokens(draw)
+        tokens[1] = 0
+        if pooling != "cls":
+            short = logits_of(model, tokens[1:2, :2], f"logits of 2 x padding, pooling={pooling!r}")
+            short.same_as(logits_of(model, tokens[1:2]).actual, name="that of 6 x padding")
+        logits = model(tokens)
+        expect(logits, f"logits with pooling={pooling!r}", axes=LOGITS).is_tensor(shape=(3, 5)).is_finite()
+        (logits * draw.like(logits)).sum().backward()
+        for name, parameter in parameters_of(model).items():
+            if parameter.grad is not None:
+                expect(parameter.grad, f"{name}.grad with pooling={pooling!r}").is_finite()
+
+
+@check(
+    "the classifier pools by the strategy it was built with",
+    aspect="values",
+    points=1,
+    needs=["test_logits_shape"],
+)
+def test_pooling_used(submission, draw):
+    tokens = real_tokens(draw)
+    models = {pooling: classifier(submission, draw, pooling=pooling) for pooling in POOLINGS}
+    for one, other in (("mean", "cls"), ("max", "cls"), ("max", "mean")):
+        share_parameters(models[one], models[other])
+        after = logits_of(models[one], tokens, f"logits with pooling={one!r}")
+        after.differs_from(logits_of(models[other], tokens).actual, why=f"pooling={other!r} gives the same")
+    with expect_raises("ValueError", what="there is no pooling by 'median'"):
+        classifier(submission, draw, pooling="median")(tokens)
+
+
+@check(
+    "dropout acts in train mode and only there",
+    aspect="mode",
+    points=1,
+    needs=["test_logits_shape"],
+)
+def test_dropout(submission, draw):
+    tokens = real_tokens(draw)
+    plain, model = classifier(submission, draw), classifier(submission, draw, dropout=0.5)
+    share_parameters(plain, model)
+    first = logits_of(model, tokens, "logits in eval mode").actual
+    logits_of(model, tokens, "logits in eval mode").same_as(first, name="that of the call before")
+    logits_of(model, tokens, "logits in eval mode").same_as(
+        logits_of(plain, tokens).actual, name="that with dropout=0.0"
+    )
+    model.train()
+    logits_of(model, tokens, "logits in train mode").differs_from(first, why="dropout is 0.5")
+    plain.train()
+    logits_of(plain, tokens, "logits in train mode with dropout=0.0").same_as(
+        logits_of(plain, tokens).actual, name="that of the call before"
+    )
+
+
+@check(
+    "a float64 or bfloat16 model gives logits of its dtype, and a state_dict holds all that it knows",
+    aspect="dtype",
+    points=0.5,
+    needs=["test_logits_shape"],
+)
+def test_dtype_and_state(submission, draw):
+    tokens = real_tokens(draw)
+    model, other = classifier(submission, draw), classifier(submission, draw)
+    other.load_state_dict(model.state_dict())
+    logits_of(other, tokens, "logits after load_state_dict").same_as(
+        logits_of(model, tokens).actual, name="that of the model saved"
+    )
+    for dtype in (torch.float64, torch.bfloat16):
+        model.to(dtype)
+        logits = model(tokens)
+        expect(logits, f"logits of a {dtype} model", axes=LOGITS).is_tensor(shape=(3, 5), dtype=dtype)
+
+
+@check(
+    "gradients tell how the logits depend on every parameter",
+    aspect="gradient",
+    points=0.5,
+    needs=["test_logits_shape"],
+)
+def test_gradients(submission, draw):
+    model = classifier(submission, draw, pooling="mean")
+    model.double()
+    tokens = real_tokens(draw)
+    tokens[0, 4:] = 0
+    logits = model(tokens)
+    cotangent = draw.like(expect(logits, "logits", axes=LOGITS).is_tensor(shape=(3, 5)).actual)
+    (logits * cotangent).sum().backward()
+    learned = {name: value for name, value in parameters_of(model).items() if value.requires_grad}
+    steps = {
+        name: torch.randn(value.shape, generator=draw.generator).to(value) for name, value in learned.items()
+    }
+    state = model.state_dict()
+
+    def loss_after(size):
+        model.load_state_dict({**state, **{name: state[name] + size * step for name, step in steps.items()}})
+        with torch.no_grad():
+            return float((model(tokens) * cotangent).sum())
+
+    parts = [
+        (learned[name].grad * step).sum() for name, step in steps.items() if learned[name].grad is not None
+    ]
+    by_gradient, size = float(sum(parts)), 1e-6
+    measured = (loss_after(size) - loss_after(-size)) / (2 * size)
+    if not abs(by_gradient - measured) <= 1e-3 * max(abs(measured), 1.0):
+        without = [name for name, value in learned.items() if value.grad is None]
+        fail(
+            f"wrong slope  by the gradients of all parameters {by_gradient:.4f}, measured {measured:.4f}",
+            *(
+                [f"  no gradient reaches {', '.join(without[:4])}" + " …" * (len(without) > 4)]
+                if without
+                else []
+            ),
+            "  .detach(), .item(), NumPy and torch.no_grad() cut gradients off",
+            stage="gradient",
+        )
+
+
+@check("no transformer of torch's is used", aspect="scratch", points=0.5, needs=["test_logits_shape"])
+def test_from_scratch(submission, draw):
+    logits_of(classifier(submission, draw), real_tokens(draw))
+    expect_from_scratch(submission)
+
+
+# --- fit ---
+
+
+@check(
+    "fit returns each epoch's mean cross-entropy per example, as a list of floats",
+    aspect="values",
+    points=1.5,
+)
+def test_fit_losses(submission, draw):
+    for examples, batch_size, epochs in ((9, 4, 3), (6, 3, 2), (5, 8, 1)):
+        probe, rows, tokens, labels = table(submission, draw, examples)
+        losses = submission.fit(
+            probe, tokens, labels, epochs=epochs, batch_size=batch_size, lr=1e-12, generator=generator(1)
+        )
+        wanted = oracle(lambda rows: cross_entropy(rows, labels.cpu()).expand(epochs), rows)  # noqa: B023
+        why = (
+            "the cross-entropy of each example with its own label; those of a short last batch count no more"
+        )
+        expect(floats(submission, losses, epochs), "losses", axes="epoch").close_to(wanted, why=why)
+
+
+@check(
+    "every epoch trains on every example once, in batches of batch_size and a shorter last one",
+    aspect="learning",
+    points=1.5,
+)
+def test_fit_every_example(submission, draw):
+    for examples, options, epochs, batch_size in (
+        (11, {"epochs": 2, "batch_size": 4, "generator": generator(2)}, 2, 4),
+        (7, {"epochs": 1, "batch_size": 9}, 1, 9),
+        (43, {}, 10, 32),  # the defaults
+    ):
+        probe, _, tokens, labels = table(submission, draw, examples)
+        submission.fit(probe, tokens, labels, **options)
+        for batches in trained_on(probe, examples, epochs):
+            sizes = [len(batch) for batch in batches]
+            if max(sizes) > batch_size or len(sizes) != math.ceil(examples / batch_size):
+                fail(
+                    f"wrong batches  {examples} examples with batch_size {batch_size}  got batches of {sizes}"
+                )
+
+
+@check(
+    "each update follows the gradient of its own batch alone",
+    aspect="gradient",
+    points=1,
+)
+def test_fit_zeroes_gradients(submission, draw):
+    probe, _, tokens, labels = table(submission, draw, 10)
+    submission.fit(probe, tokens, labels, epochs=2, batch_size=4, lr=0.05, generator=generator(3))
+    for step, stale in enumerate(probe.stale):
+        if stale:
+            fail(
+                f"old gradients  update {step} also follows examples {stale[:6]}, which earlier batches held",
+                "  backward adds to .grad; somebody has to empty it between two updates",
+                stage="gradient",
+            )
+
+
+@check(
+    "every batch moves the parameters, and by how much is up to lr",
+    aspect="learning",
+    points=1,
+)
+def test_fit_updates(submission, draw):
+    moved = {}
+    for lr in (0.1, 0.001):
+        probe, rows, tokens, labels = table(submission, draw, 10)
+        submission.fit(probe, tokens, labels, epochs=2, batch_size=4, lr=lr, generator=generator(4))
+        change = (probe.rows.detach() - rows).abs()
+        updated = [*probe.updated[1:], bool(change.any())]  # whether there was an update after each batch
+        if not all(updated):
+            fail(
+                f"no update  after {updated.count(False)} of {len(updated)} batches the parameters are as before",
+                "  one update for each batch: backward, then step, with the gradient still in place",
+            )
+        moved[lr] = float(change.mean())
+    if not moved[0.1] > 5 * moved[0.001]:
+        fail(
+            f"lr is not used  with lr=0.1 parameters move by {moved[0.1]:.2g}, with lr=0.001 by {moved[0.001]:.2g}"
+        )
+
+
+@check("all of it happens in train mode", aspect="mode", points=0.5)
+def test_fit_train_mode(submission, draw):
+    probe, _, tokens, labels = table(submission, draw, 10)
+    probe.eval()  # as a model is left after a look at its accuracy
+    submission.fit(probe, tokens, labels, epochs=2, batch_size=4, generator=generator(5))
+    modes = probe.training_modes
+    if not all(modes) or not modes:
+        fail(
+            f"eval mode  {modes.count(False)} of {len(modes)} batches were trained on in eval mode",
+            "  the model may come in eval mode: fit has to switch, or dropout rests while it trains",
+        )
+
+
+@check(
+    "the order comes from the generator and from nothing else",
+    aspect="learning",
+    points=1.5,
+)
+def test_fit_generator(submission, draw):
+    probes = submission.given("probes")
+    orders, results = [], []
+    _, rows, tokens, labels = table(submission, draw, 12)
+    for seed, elsewhere in ((6, 0), (6, 1), (7, 0)):
+        probe = probes.Table(rows)
+        probes.seed_everything(elsewhere)
+        losses = submission.fit(
+            probe, tokens, labels, epochs=2, batch_size=5, lr=0.05, generator=generator(seed)
+        )
+        orders.append([example for batch in probe.batches for example in batch])
+        results.append(floats(submission, losses, 2))
+    shown = "  order of the first epoch: "
+    if orders[0] != orders[1]:
+        fail(
+            "another order  with the same generator, when only the global seed is another",
+            f"{shown}{orders[0][:12]} and {orders[1][:12]}",
+            "  draw it from the generator that was handed in",
+        )
+    expect(results[1], "losses with the same generator").same_as(results[0], name="those of the run before")
+    if orders[0] == orders[2]:
+        fail(
+            "the same order  with generators of different seeds",
+            f"{shown}{orders[0][:12]}",
+            "  draw it from the generator that was handed in",
+        )
+
+
+@check("fit leaves tokens and labels as they were", aspect="arguments", points=0.5)
+def test_fit_arguments(submission, draw):
+    probe, rows, tokens, labels = table(submission, draw, 9)
+    submission.fit(probe, tokens, labels, epochs=2, batch_size=4, lr=1e-12, generator=generator(8))
+    expect_unchanged(submission)
+    probe = submission.given("probes").Table(rows)
+    scattered = draw.noncontiguous(tokens)
+    losses = submission.fit(
+        probe, scattered, labels, epochs=1, batch_size=4, lr=1e-12, generator=generator(8)
+    )
+    wanted = oracle(lambda rows: cross_entropy(rows, labels.cpu())[None], rows)
+    expect(floats(submission, losses, 1), "losses for non-contiguous tokens", axes="epoch").close_to(wanted)
+
+
+ROUNDS, EPOCHS, WANTED = 8, 6, 0.9
+
+
+@check(
+    "trained for at most 48 epochs, it reads 90% of sentences it has never seen (by word counts: 50%)",
+    aspect="learning",
+    points=2,
+    needs=["test_logits_shape"],
+)
+def test_learning(submission, draw):
+    train, test = sentiment.splits(train=480, test=200, seed=draw.size(0, 1 << 20))
+    model = submission.EncoderClassifier(
+        len(sentiment.WORDS), 2, d_model=32, num_heads=4, d_ff=64, num_layers=1, max_len=16, pooling="max"
+    )
+    model.to(draw.device)
+    order, accuracy = draw.generator, 0.0
+    for _ in range(ROUNDS):
+        model.train()
+        submission.fit(
+            model,
+            train.tokens.to(draw.device),
+            train.labels.to(draw.device),
+            epochs=EPOCHS,
+            batch_size=32,
+            lr=5e-3,
+            generator=order,
+        )
+        model.eval()
+        logits = logits_of(
+            model, test.tokens.to(draw.device), "logits of held-out sentences", classes=2
+        ).actual
+        accuracy = float((logits.argmax(dim=1).cpu() == test.labels).double().mean())
+        if accuracy >= WANTED:
+            return
+    fail(
+        f"too little learned  {accuracy:.0%} of held-out sentences are right after {ROUNDS * EPOCHS} epochs; "
+        f"want {WANTED:.0%}",
+        "  50% is what chance, or a model that is blind to order, gets; one blind to “not” gets 65%",
+        "  passes with AdamW or the like at the lr handed in; plain SGD is too slow here",
+    )

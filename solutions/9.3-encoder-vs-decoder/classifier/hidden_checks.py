@@ -1,0 +1,137 @@
+"""Hidden checks of 9.3.6: what is right only on the visible inputs fails here."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from grader.checks import check, expect, expect_gradients, expect_unchanged, fail, oracle, with_axes
+
+POOLINGS = ("cls", "mean", "max")
+POOLED, LOGITS = "batch width", "batch class"
+
+
+def pooled(mask, strategy):
+    """Return the right hidden -> pooled under this mask, one row at a time."""
+
+    def rows(hidden):
+        found = []
+        for row, real in zip(hidden, mask.cpu(), strict=True):
+            chosen = row[real] if real.any() else row[:1] * 0
+            found.append(
+                {"cls": row[0], "mean": chosen.mean(dim=0), "max": chosen.max(dim=0).values}[strategy]
+            )
+        return torch.stack(found)
+
+    return rows
+
+
+def classifier(submission, draw, vocab_size, num_classes, **options):
+    """Build a classifier in eval mode, with noise on every parameter."""
+    model = submission.EncoderClassifier(vocab_size, num_classes, **options)
+    with torch.no_grad():
+        learned = {name: value for name, value in model.named_parameters() if value.requires_grad}
+    noise = {
+        name: torch.randn(value.shape, generator=draw.generator) * 0.3 for name, value in learned.items()
+    }
+    model.load_state_dict({**model.state_dict(), **{name: learned[name] + noise[name] for name in noise}})
+    model.to(draw.device)
+    model.eval()
+    return model
+
+
+@check("pooling is right for any sizes and masks", aspect="values", points=2)
+def test_any_pooling(submission, draw):
+    for strategy in POOLINGS:
+        batch, time, width = draw.sizes(3, 2, 12)
+        mask = draw.mask(keep=0.3, batch=batch, time=time)
+        mask[draw.size(0, batch - 1)] = strategy == "cls"
+        hidden = draw.noncontiguous(draw.normal(batch=batch, time=time, width=width, shift=-2.0))
+        vector = submission.pool(hidden, mask, strategy)
+        expect_unchanged(submission)
+        wanted = oracle(pooled(mask, strategy), hidden)
+        expect(vector, f"{strategy} pooling", axes=POOLED).close_to(wanted)
+        hidden = draw.normal(batch=batch, time=time, width=width, requires_grad=True)
+        vector = submission.pool(hidden, mask, strategy)
+        expect_gradients(vector, {"hidden": hidden}, draw, oracle=pooled(mask, strategy))
+
+
+@check("padding never matters, for any sizes, pad_id and pooling", aspect="masks", points=2)
+def test_any_padding(submission, draw):
+    for pooling in POOLINGS:
+        batch, time, more = draw.sizes(3, 2, 9)
+        pad_id = draw.size(1, 12)
+        model = classifier(
+            submission, draw, 13, 4, d_model=10, num_heads=5, d_ff=7, num_layers=3, max_len=40,
+            pooling=pooling, pad_id=pad_id,
+        )  # fmt: skip
+        tokens = draw.integers(0, 12, batch=batch, time=time)
+        tokens[tokens >= pad_id] += 1  # every token but pad_id
+        lengths = [draw.size(1, time) for _ in range(batch)]
+        for row, length in enumerate(lengths):
+            tokens[row, length:] = pad_id
+        wide = torch.full((batch, time + more), pad_id, dtype=tokens.dtype, device=draw.device)
+        wide[:, :time] = tokens
+        with torch.no_grad():
+            logits = model(with_axes(wide, "batch", "time"))
+            for row, length in enumerate(lengths):
+                alone = model(tokens[row : row + 1, :length])
+                expect(alone, f"logits with pooling={pooling!r}, row alone", axes=LOGITS).is_tensor(
+                    shape=(1, 4)
+                ).is_finite().same_as(logits[row : row + 1], name="that in a batch")
+
+
+@check("fit keeps its books for any number of examples and any batch size", aspect="learning", points=2)
+def test_any_fit(submission, draw):
+    for examples, batch_size in ((1, 4), (draw.size(13, 20), 6), (12, 12), (5, 1)):
+        rows = draw.normal(example=examples, label=4, scale=2.0)
+        tokens = torch.arange(examples, device=draw.device)[:, None].expand(-1, 3).contiguous()
+        labels = draw.integers(0, 4, example=examples)
+        probe = submission.given("probes").Table(rows)
+        probe.eval()
+        generator = torch.Generator().manual_seed(draw.size(0, 1 << 20))
+        losses = submission.fit(
+            probe, with_axes(tokens, "example", "time"), labels, epochs=2, batch_size=batch_size, lr=1e-12,
+            generator=generator,
+        )  # fmt: skip
+        expect_unchanged(submission)
+        losses = [submission.given("probes").as_float(loss) for loss in expect(losses, "losses").is_list(2)]
+        for i, loss in enumerate(losses):
+            expect(loss, f"losses[{i}]").is_scalar(float)
+        wanted = oracle(lambda rows: cross_entropy(rows, labels.cpu()).expand(2), rows)  # noqa: B023
+        expect(torch.tensor(losses), "losses", axes="epoch").close_to(wanted)
+        seen = [example for batch in probe.batches for example in batch]
+        for epoch in range(2):
+            if sorted(seen[epoch * examples :][:examples]) != list(range(examples)):
+                fail(f"wrong examples  epoch {epoch} of {examples} examples in batches of {batch_size}")
+        if len(seen) != 2 * examples or not all(probe.training_modes) or any(probe.stale):
+            fail("wrong training  too many examples, eval mode, or gradients of earlier batches")
+
+
+@check("it learns which of two words comes first, in sentences of all lengths", aspect="learning", points=2)
+def test_learns_order(submission, draw):
+    def sentences(count):
+        tokens = draw.integers(4, 9, sentence=count, time=9)
+        places = torch.stack([torch.randperm(5, generator=draw.generator)[:2] + 1 for _ in range(count)])
+        labels = (places[:, 0] < places[:, 1]).long()
+        tokens[:, 0] = 3
+        for word in (0, 1):  # 0 is a word like any other here, and 2 is padding
+            tokens[torch.arange(count), places[:, word].to(draw.device)] = word
+        ends = torch.randint(6, 10, (count, 1), generator=draw.generator).to(draw.device)
+        tokens[torch.arange(9, device=draw.device) >= ends] = 2
+        return tokens, labels.to(draw.device)
+
+    model = submission.EncoderClassifier(9, 2, 32, 4, 64, 1, 12, pooling="max", pad_id=2)
+    model.to(draw.device)
+    (tokens, labels), (held_out, answers) = sentences(320), sentences(200)
+    accuracy = 0.0
+    for _ in range(10):
+        model.train()
+        submission.fit(model, tokens, labels, epochs=6, batch_size=28, lr=5e-3, generator=draw.generator)
+        model.eval()
+        with torch.no_grad():
+            logits = expect(model(held_out), "logits", axes="sentence class").is_tensor(shape=(200, 2)).actual
+        accuracy = float((logits.argmax(dim=1) == answers).double().mean())
+        if accuracy >= 0.9:
+            return
+    fail(f"too little learned  {accuracy:.0%} of held-out sentences are right; want 90%")
