@@ -119,6 +119,15 @@ def _in_full(value: Tensor) -> bool:
     return value.layout == torch.strided and value.numel() <= NUMBERS and value.device.type == "cpu"
 
 
+def _spread(names: Sequence[str], count: int) -> list[str]:
+    """Return a name for each argument: those behind `*masks` are masks[0], masks[1] and so on."""
+    for place, name in enumerate(names):
+        if name.startswith("*") and not name.startswith("**"):
+            rest = [f"{name[1:]}[{number}]" for number in range(max(count - place, 0))]
+            return [*names[:place], *rest]
+    return list(names)
+
+
 def describe_call(
     name: str,
     parameter_names: Sequence[str] = (),
@@ -134,7 +143,9 @@ def describe_call(
     """
     inline: list[str] = []
     tensors: dict[str, list[str]] = {}
-    named = [(clean(n, 40), value) for n, value in zip(parameter_names, args, strict=False)]
+    named = [
+        (clean(n, 40), value) for n, value in zip(_spread(parameter_names, len(args)), args, strict=False)
+    ]
     named += [("", value) for value in args[len(named) :]]
     named += [(clean(key, 40), value) for key, value in (kwargs or {}).items()]
     for argument, value in named:

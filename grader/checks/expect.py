@@ -80,7 +80,7 @@ class Expectation:
                 self._fail(
                     "device",
                     f"wrong device  {self._name}  got {value.device}  want {want}",
-                    "create tensors on the device of the input: device=x.device",
+                    "make it on the device that is asked for, or else on that of the input: device=x.device",
                 )
         return self
 
@@ -396,7 +396,7 @@ class Expectation:
         if want == torch.bool:
             hint = "a mask is made of True and False: compare, or call .bool()"
         elif got.is_floating_point and want.is_floating_point:
-            hint = "keep the dtype of the input: new tensors take dtype=x.dtype"
+            hint = "take the dtype that is asked for, or else that of the input: dtype=x.dtype"
         self._fail(
             "dtype", f"wrong dtype  {self._name}  got {dtype_name(got)}  want {dtype_name(want)}", hint
         )

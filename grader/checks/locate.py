@@ -110,7 +110,9 @@ def _one_value(got: Tensor) -> str | None:
     first = got.reshape(-1)[0]
     if not bool((got == first).all()):
         return None
-    value = first.item() + 0  # no negative zero
+    value = first.item()
+    if not isinstance(value, bool):
+        value += 0  # no negative zero
     shown = short(value) if isinstance(value, float) else str(value)
     same = not isinstance(value, float) or float(shown) == value
     return f"yours is {shown} everywhere" if same else "yours is the same number everywhere"

@@ -19,6 +19,7 @@ def clean(text: str, limit: int = LINE) -> str:
     'abcd…'
     """
     text = text[: limit + 1]  # a character takes at least one column, except marks, which we may cut early
+    text = text.replace("\t", "  ")
     if not text.isprintable():
         text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
     if text.isascii():

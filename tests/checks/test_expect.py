@@ -133,13 +133,14 @@ def test_dtype():
     )
     assert said(lambda: expect(X.double()).close_to(X)) == (
         "wrong dtype  result  got float64  want float32\n"
-        "keep the dtype of the input: new tensors take dtype=x.dtype"
+        "take the dtype that is asked for, or else that of the input: dtype=x.dtype"
     )
 
 
 def test_device():
     assert said(lambda: expect(X).is_tensor(device="cuda")) == (
-        "wrong device  result  got cpu  want cuda\ncreate tensors on the device of the input: device=x.device"
+        "wrong device  result  got cpu  want cuda\n"
+        "make it on the device that is asked for, or else on that of the input: device=x.device"
     )
     expect(X).is_tensor(device=torch.device("cpu"))
 
