@@ -66,6 +66,7 @@ def main() -> None:
     )
     arguments.add_argument("katas", nargs="*")
     arguments.add_argument("--seeds", type=int, default=100, help="per right answer (10 where checks train)")
+    arguments.add_argument("--keep", type=Path, help="a folder: katas scored there are not scored again")
     arguments.add_argument(
         "--json", action="store_true", help="print the counts only, for this script itself"
     )
