@@ -18,7 +18,7 @@ demo: setup            ## a learner's session on real submissions, played withou
 	$(BIN)/python -m demo
 
 test: setup            ## every test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: setup            ## style and types
 	$(BIN)/ruff check .

@@ -183,7 +183,7 @@ def test_odd_width(submission):
 
 @check("the table is made on the device asked for", aspect="dtype", points=0.5)
 def test_device(submission, device):
-    found = submission.sinusoidal_positions(5, 4, device=device)
+    found = submission.sinusoidal_positions(max_len=5, d_model=4, device=device)
     expect(found, "sinusoidal_positions(5, 4, device=...)").is_tensor(shape=(5, 4), device=device)
     expect_device(lambda there: submission.sinusoidal_positions(5, 4, device=there), "positions")
     found = submission.sinusoidal_positions(5, 4, device=None)

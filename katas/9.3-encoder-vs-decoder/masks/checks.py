@@ -62,9 +62,9 @@ def test_length_one(submission):
 
 @check("masks are made on the device asked for, or on that of the input", aspect="dtype", points=0.5)
 def test_device(submission, draw, device):
-    square = submission.bidirectional_mask(3, device=device)
+    square = submission.bidirectional_mask(seq_len=3, device=device)
     expect(square, "bidirectional_mask(3, device=...)").is_tensor(shape=(3, 3), device=device)
-    square = submission.causal_mask(4, device=device)
+    square = submission.causal_mask(seq_len=4, device=device)
     expect(square, "causal_mask(4, device=...)").is_tensor(shape=(4, 4), device=device)
     expect_device(lambda there: submission.bidirectional_mask(3, device=there), "bidirectional mask")
     expect_device(lambda there: submission.causal_mask(seq_len=4, device=there), "causal mask")
