@@ -182,7 +182,8 @@ class Suite:
             if outcome.machine:
                 lost += report.max_points
                 excused.add(report.id)
-            if report.status in ("fail", "error") and not report.hidden:
+            # What a trained model returns hangs on the last digit of every step, and so on the processor.
+            if report.status in ("fail", "error") and not report.hidden and report.aspect != "learning":
                 marks[report.id] = fingerprint(examinee.observed())
             if progress is not None:
                 progress(report, examinee.calls)

@@ -323,7 +323,13 @@ def _transcripts(mutants: Iterable[Mutant], reports: dict[str, KataReport]) -> s
     parts = []
     for mutant in mutants:
         check = next((c for c in reports[mutant.name].checks if c.id == mutant.fails[0]), None)
-        message = _stable(check.message or "") if check is not None else reports[mutant.name].status
+        message: str
+        if check is None:
+            message = reports[mutant.name].status
+        elif check.aspect == "learning":
+            message = "(what a trained model returns differs between processors)"
+        else:
+            message = _stable(check.message or "")
         parts.append(f"=== {mutant.name} · {mutant.fails[0]}\n{message}\n")
     return "\n".join(parts)
 
