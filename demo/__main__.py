@@ -128,7 +128,9 @@ def play(stage: Stage) -> None:
     )
     stage.type("kata", shows=("2 of ", "next:"))
 
-    stage.scene("The idea, live", "Every unit has a demo. It runs on the learner's own code where that passes.")
+    stage.scene(
+        "The idea, live", "Every unit has a demo. It runs on the learner's own code where that passes."
+    )
     stage.type("kata demo 9.3", shows=("Your own code: masks, masked-attention", "index.html"), lines=24)
 
     stage.scene("The same in a notebook", "Somebody else prefers notebooks.")

@@ -31,7 +31,9 @@ def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
     reflections = read_text(kata.reflections) if passed and kata.reflections.is_file() else None
     if path is None and reflections is not None:
         if as_json:
-            print_json({"kata": kata.slug, "number": kata.number, "solution": None, "reflections": reflections})
+            print_json(
+                {"kata": kata.slug, "number": kata.number, "solution": None, "reflections": reflections}
+            )
             return
         note(f"This install has no solution of {kata.number} {kata.slug}. What to think about is here:")
         print_markdown(reflections)

@@ -127,7 +127,9 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
             _print_failure(first, report, out)
         _print_next_steps(first, report, out, again)
     if report.status == "pass":
-        out.print(Text(f"  All of it holds. Ours, and what to think about:  kata solution {report.kata}", "dim"))
+        out.print(
+            Text(f"  All of it holds. Ours, and what to think about:  kata solution {report.kata}", "dim")
+        )
 
 
 def _check_cells(check: CheckReport, out: Console) -> tuple[Text, Text, Text]:

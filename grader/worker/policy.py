@@ -82,7 +82,9 @@ class Recorder:
             enable_gqa: bool = False,
         ) -> torch.Tensor:
             self._record(name)
-            if attn_mask is not None and attn_mask.dtype == torch.bool:  # the operator below takes numbers only
+            if (
+                attn_mask is not None and attn_mask.dtype == torch.bool
+            ):  # the operator below takes numbers only
                 zeros = torch.zeros((), dtype=query.dtype, device=query.device)
                 attn_mask = zeros.masked_fill(~attn_mask, -math.inf)
             output: torch.Tensor = torch.ops.aten._scaled_dot_product_attention_math(

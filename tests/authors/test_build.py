@@ -57,7 +57,10 @@ def test_an_installed_bundle_stands_beside_ours(course: Path, tmp_path: Path) ->
     site = tmp_path / "site"
     install = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", site, wheel]
     subprocess.run(install, check=True, capture_output=True)
-    code = f"import sys; sys.path.insert(0, {str(site)!r}); from grader.cli.main import main; sys.argv = ['kata', 'list']; main()"
+    code = (
+        f"import sys; sys.path.insert(0, {str(site)!r}); sys.argv = ['kata', 'list']; "
+        "from grader.cli.main import main; main()"
+    )
     listed = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
     ).stdout

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from tests.catalogue.handmade import write_kata, write_unit
 
 

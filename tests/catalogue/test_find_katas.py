@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.catalogue.handmade import write_kata, write_unit
 
 from grader.catalogue import Catalogue, discover, load_pack
 from grader.errors import KataError, PackError, UsageError
+from tests.catalogue.handmade import write_kata, write_unit
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
 
