@@ -172,13 +172,13 @@ def _attention(model: nn.Module) -> list[Exhibit]:
     handle.remove()
     return [
         heatmap(
-            "What <cls> looks at in the last layer",
+            f"What <cls> looks at in the last layer, sentence {number}",
             [one],
             row_axis="head",
             column_axis="word",
             note="Look for “but”, “not” and the adjective behind “but”. Earlier layers have mixed the words already.",
         )
-        for one in shown
+        for number, one in enumerate(shown, 1)
     ]
 
 
