@@ -86,7 +86,7 @@ class Waits:
 
 def cold(folder: Path, rounds: int) -> list[Figures]:
     """Measure `kata check`, `pytest -q` and `kata watch` in turns, each kata with its reference as the answer."""
-    katas = Catalogue.discover().katas
+    katas = alone()
     waits = {kata.slug: Waits() for kata in katas}
     space = _workspace(folder, katas)
     with ExitStack() as stack:
@@ -156,6 +156,11 @@ def _cold_tables() -> tuple[Figures, Figures]:
             ["kata", "save to verdict", "`kata check`, cold", "ratio", f"≤ {WATCH_RATIO:g}"],
         ),
     )
+
+
+def alone() -> tuple[Kata, ...]:
+    """Return the katas whose checks need no file beside them: plain pytest can run those as one file."""
+    return tuple(kata for kata in Catalogue.discover().katas if not (kata.given or kata.support))
 
 
 def _workspace(folder: Path, katas: tuple[Kata, ...]) -> Path:
@@ -267,7 +272,7 @@ def _watching(space: Path, kata: Kata) -> Iterator[Callable[[Path, int], float]]
 
 def light(folder: Path, rounds: int) -> list[Figures]:
     """Measure the commands that never import torch, with the output they give on a terminal."""
-    katas = Catalogue.discover().katas
+    katas = alone()
     folder.mkdir()
     space = _workspace(folder / "space", katas)
     environment = {**os.environ, "FORCE_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": "100"}
@@ -386,7 +391,7 @@ def _calls(folder: Path, launcher: Launcher, repetitions: int) -> Figures:
 def _suites(launcher: Launcher, repetitions: int) -> Figures:
     from grader.checks.suite import Options, with_suites
 
-    katas = Catalogue.discover().katas
+    katas = alone()
     table = Figures(
         "All checks of a kata through the boundary",
         "The same collected checks over the reference, in one process (`kata check --pdb` without the debugger) and "
