@@ -35,9 +35,12 @@ class CheckInfo:
     aspect: str
     points: float
     needs: tuple[str, ...]
+    trained: bool = False
 
 
-def check(title: str, *, aspect: Aspect, points: float = 1.0, needs: Sequence[str] = ()) -> Callable[[F], F]:
+def check(
+    title: str, *, aspect: Aspect, points: float = 1.0, needs: Sequence[str] = (), trained: bool = False
+) -> Callable[[F], F]:
     """Make a pytest function a check.
 
     Args:
@@ -45,6 +48,8 @@ def check(title: str, *, aspect: Aspect, points: float = 1.0, needs: Sequence[st
         aspect: what it is about; a report groups by it.
         points: what it is worth.
         needs: functions of the same file; when one of them did not pass, this check is skipped.
+        trained: what it looks at comes from a model that was trained, and so hangs on the processor's rounding; no
+            fingerprint is taken of it.
 
     Raises:
         ValueError: an unknown aspect, negative points or an empty title.
@@ -53,7 +58,7 @@ def check(title: str, *, aspect: Aspect, points: float = 1.0, needs: Sequence[st
         raise ValueError(f"aspect {aspect!r} is none of {', '.join(get_args(Aspect))}")
     if not title.strip() or points < 0:
         raise ValueError("a check needs a title and points of at least 0")
-    info = CheckInfo(title, aspect, float(points), tuple(needs))
+    info = CheckInfo(title, aspect, float(points), tuple(needs), trained)
 
     def mark(function: F) -> F:
         function.kata_check = info  # type: ignore[attr-defined]

@@ -152,7 +152,7 @@ class Gate:
                     "recognition",
                     f"{mutant.name} is not recognised; add a check that tells it apart, or a line `Unnamed: why`",
                 )
-        self._keep(kata, fresh, _transcripts(mutants, reports), verdict)
+        self._keep(kata, fresh, _transcripts(mutants, reports, suite.trained()), verdict)
 
     def _keep(self, kata: Kata, fresh: Fingerprints, transcripts: str, verdict: Verdict) -> None:
         """Compare fingerprints and transcripts with the files, or renew these."""
@@ -318,7 +318,7 @@ def _same_fingerprints(kept: Fingerprints, fresh: Fingerprints) -> bool:
     return True
 
 
-def _transcripts(mutants: Iterable[Mutant], reports: dict[str, KataReport]) -> str:
+def _transcripts(mutants: Iterable[Mutant], reports: dict[str, KataReport], trained: set[str]) -> str:
     """Return what a learner reads who made each mistake, as one text to compare and to proof-read."""
     parts = []
     for mutant in mutants:
@@ -326,7 +326,7 @@ def _transcripts(mutants: Iterable[Mutant], reports: dict[str, KataReport]) -> s
         message: str
         if check is None:
             message = reports[mutant.name].status
-        elif check.aspect == "learning":
+        elif check.id in trained:
             message = "(what a trained model returns differs between processors)"
         else:
             message = _stable(check.message or "")

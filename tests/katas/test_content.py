@@ -27,6 +27,7 @@ class Check:
     name: str
     title: str
     points: float
+    trained: bool
     needs: tuple[str, ...]
     body: ast.FunctionDef
 
@@ -77,7 +78,14 @@ def read_checks(path: Path) -> list[Check]:
         options = {keyword.arg: ast.literal_eval(keyword.value) for keyword in calls[0].keywords}
         title = ast.unparse(calls[0].args[0])  # as written: it may hold numbers of the file
         checks.append(
-            Check(node.name, title, options.get("points", 1.0), tuple(options.get("needs", ())), node)
+            Check(
+                node.name,
+                title,
+                options.get("points", 1.0),
+                options.get("trained", False),
+                tuple(options.get("needs", ())),
+                node,
+            )
         )
     return checks
 
@@ -403,7 +411,8 @@ def test_every_mutant_states_its_misconception_and_what_it_fails(content: Conten
 def test_every_visible_check_is_failed_by_some_mutant(content: Content) -> None:
     fingerprints = json.loads((content.folder / "fingerprints.json").read_text(encoding="utf-8"))
     failed = {check for mutant in fingerprints["mutants"].values() for check in mutant["checks"]}
-    assert {check.name for check in content.checks} == failed
+    # What a trained model returns hangs on the processor, so checks that train leave no fingerprint.
+    assert {check.name for check in content.checks if not check.trained} == failed
 
 
 def test_fingerprints_are_those_of_the_mutants(content: Content) -> None:

@@ -692,6 +692,7 @@ ROUNDS, EPOCHS, WANTED = 8, 6, 0.9
 @check(
     "trained for at most 48 epochs, it reads 90% of sentences it has never seen (by word counts: 50%)",
     aspect="learning",
+    trained=True,
     points=2,
     needs=["test_logits_shape"],
 )

@@ -546,6 +546,7 @@ def test_prompt(submission, draw):
 @check(
     f"trained on a small text, it completes {ACCURACY:.0%} of new sentences, which takes looking back",
     aspect="learning",
+    trained=True,
     points=1.5,
 )
 def test_learning(submission, draw):
