@@ -44,7 +44,7 @@ class Channel:
         """Return the isolation level that the worker reached."""
         reply, _ = self._receive(deadline)
         if not isinstance(reply, wire.Hello):
-            self._violation("it did not greet")
+            self.violation("it did not greet")
         return reply.isolation
 
     def ask(
@@ -61,7 +61,7 @@ class Channel:
         self._send(wire.pack(request, buffers), deadline)
         reply, payload = self._receive(deadline)
         if reply.id != request.id or isinstance(reply, wire.Hello):
-            self._violation("it answered what was not asked")
+            self.violation("it answered what was not asked")
         return reply, payload
 
     def take_output(self) -> str:
@@ -74,14 +74,6 @@ class Channel:
         self._printed.clear()
         self._dropped = 0
         return text
-
-    def violation(self, what: str) -> NoReturn:
-        """Kill a worker whose answer was well framed but makes no sense.
-
-        Raises:
-            WorkerDied: always.
-        """
-        self._violation(what)
 
     def close(self, patience_s: float = 0.0) -> int | None:
         """End the worker; see `WorkerProcess.end`."""
@@ -117,7 +109,7 @@ class Channel:
             wire.check_layout(reply.tensors, payload_size)
             return reply, payload
         except wire.ProtocolError as error:
-            self._violation(str(error))
+            self.violation(str(error))
 
     def _read(self, size: int, deadline: float) -> bytearray:
         data = bytearray(size)
@@ -177,7 +169,12 @@ class Channel:
         code = self.close(PATIENCE_S)
         raise WorkerDied(describe_exit(code))
 
-    def _violation(self, what: str) -> NoReturn:
+    def violation(self, what: str) -> NoReturn:
+        """Kill a worker whose answer was well framed but makes no sense.
+
+        Raises:
+            WorkerDied: always.
+        """
         self.close()
         raise WorkerDied(f"broke off the conversation with the grader ({what})")
 

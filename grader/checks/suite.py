@@ -216,15 +216,7 @@ class Suite:
         debug: bool,
     ) -> tuple[CheckReport, Outcome]:
         info = info_of(item)
-        report = CheckReport(
-            name=info.title,
-            id=item.name,
-            aspect=info.aspect,
-            hidden=item.path.name == "hidden_checks.py",
-            status="pass",
-            points=0.0,
-            max_points=info.points,
-        )
+        report = _blank(item)
         wanting = next(
             (ended[need] for need in info.needs if need in ended and ended[need].status != "pass"), None
         )
@@ -320,19 +312,9 @@ class Suite:
         report.message = message
         report.max_score = self.max_score()
         for item in self._items:
-            info = info_of(item)
-            report.checks.append(
-                CheckReport(
-                    name=info.title,
-                    id=item.name,
-                    aspect=info.aspect,
-                    hidden=item.path.name == "hidden_checks.py",
-                    status="skipped",
-                    points=0.0,
-                    max_points=info.points,
-                    message="not run: the submission did not load",
-                )
-            )
+            check = _blank(item)
+            check.status, check.message = "skipped", "not run: the submission did not load"
+            report.checks.append(check)
         return report
 
     def _report(self, examinee: Examinee | None, file: Path, options: Options) -> KataReport:
@@ -360,6 +342,20 @@ class Suite:
 
 def _does_not_load(source: Source, error: SubmissionRaised) -> str:
     return "\n".join([f"{source.path.name} does not load.", *describe_raised(error)])
+
+
+def _blank(item: pytest.Item) -> CheckReport:
+    """Return the report of a check of which nothing is known yet: no points, and nothing against it."""
+    info = info_of(item)
+    return CheckReport(
+        name=info.title,
+        id=item.name,
+        aspect=info.aspect,
+        hidden=item.path.name == "hidden_checks.py",
+        status="pass",
+        points=0.0,
+        max_points=info.points,
+    )
 
 
 def versions() -> dict[str, str]:

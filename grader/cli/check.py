@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.catalogue import Catalogue, Kata
-from grader.cli.context import Here, complete_id, here
+from grader.cli.context import Here, complete_id, here, seed_option, timeout_option
 from grader.errors import KataError, UsageError
 from grader.reports.style import console
 from grader.workspace import Workspace, edit_progress, katas_in, locate, record_check
@@ -50,19 +50,8 @@ class Request:
 @click.option("-x", "fail_fast", is_flag=True, help="Stop a kata at its first failing check.")
 @click.option("-v", "verbose", is_flag=True, help="Every kata and every failure in full.")
 @click.option("-q", "quiet", is_flag=True, help="One line a kata.")
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**31 - 1),
-    default=0,
-    show_default=True,
-    help="Where random inputs begin.",
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0.1, 3600),
-    metavar="SECONDS",
-    help="For one check; the kata says otherwise.",
-)
+@seed_option
+@timeout_option
 @click.option("--json", "as_json", is_flag=True, help="Print one report set as JSON and nothing else.")
 @click.option(
     "--pdb", is_flag=True, help="Debug: run in one process, stop at each failure. No marks, no progress."

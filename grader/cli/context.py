@@ -33,6 +33,21 @@ json_option: Callable[[Any], Any] = click.option(
 )
 
 
+seed_option: Callable[[Any], Any] = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**31 - 1),
+    default=0,
+    show_default=True,
+    help="Where random inputs begin.",
+)
+timeout_option: Callable[[Any], Any] = click.option(
+    "--timeout",
+    type=click.FloatRange(0.1, 3600),
+    metavar="SECONDS",
+    help="For one check; the kata says otherwise.",
+)
+
+
 @dataclass(frozen=True)
 class Here:
     """Where a command runs: the folder, the workspace around it, the progress in that."""

@@ -16,7 +16,7 @@ import click
 
 from grader.catalogue import SUBMISSION_SUFFIXES
 from grader.cli.check import Request, Target, announce, find_targets, remember, start_launcher
-from grader.cli.context import complete_id, here
+from grader.cli.context import complete_id, here, seed_option, timeout_option
 from grader.errors import KataError, UsageError
 from grader.reports.style import console
 
@@ -32,19 +32,8 @@ QUIET_MS = 10
 
 @click.command(short_help="Check again whenever you save.")
 @click.argument("what", metavar="[ID|PATH]", required=False, shell_complete=complete_id)
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**31 - 1),
-    default=0,
-    show_default=True,
-    help="Where random inputs begin.",
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0.1, 3600),
-    metavar="SECONDS",
-    help="For one check; the kata says otherwise.",
-)
+@seed_option
+@timeout_option
 @click.option("--json", "as_json", is_flag=True, help="Print one report a line as JSON and nothing else.")
 def watch(what: str | None, seed: int, timeout: float | None, as_json: bool) -> int:
     """Check again whenever you save.
