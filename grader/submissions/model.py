@@ -1,0 +1,49 @@
+"""A submission as data: the files of one learner for one kata, or the reason why there are none."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from functools import cached_property
+from typing import Literal
+
+import msgspec
+
+
+class Bundle(msgspec.Struct, frozen=True, dict=True):
+    """One module and what lies beside it: everything a grader anywhere needs to load it."""
+
+    main: str
+    """The module's path among `files`: `masks.py`, or `masks.ipynb`."""
+    files: dict[str, bytes]
+    """Relative POSIX path to content, `main` included. Never absolute, never with `..`."""
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over names and contents: equal content, equal digest, whatever the times and folders."""
+        total = hashlib.sha256(self.main.encode())
+        for name in sorted(self.files):
+            for part in (name.encode(), self.files[name]):
+                total.update(len(part).to_bytes(8, "big"))
+                total.update(part)
+        return total.hexdigest()
+
+
+class Submission(msgspec.Struct, frozen=True, kw_only=True):
+    """What one learner handed in for one kata."""
+
+    learner: str
+    """The learner's identity in the gradebook, unique and stable from run to run."""
+    kata: str
+    """The kata's slug."""
+    bundle: Bundle | None = None
+    status: Literal["found", "missing", "error"] = "found"
+    """`missing`: no such file; `error`: there is something, and it cannot be read; without a bundle, both."""
+    message: str | None = None
+    """Why it is missing or unreadable, for the learner and the instructor."""
+    origin: str | None = None
+    """Where it was found, as a person would look for it: `ada/week 2.zip › masks.py`."""
+    submitted_at: datetime | None = None
+    """When it was handed in, with a time zone, where the layout tells."""
+    notes: tuple[str, ...] = ()
+    """What the instructor should know though it was read: a second file that was left out, and the like."""
