@@ -66,6 +66,8 @@ class Terms:
     advice: str = ""
     """What to write instead of what is forbidden."""
     read: tuple[Path, ...] = ()
+    preload: tuple[str, ...] = ()
+    """Modules that are imported before the submission is."""
 
 
 @dataclass
@@ -212,7 +214,7 @@ class Session:
         started = time.monotonic()
         # CUDA reserves terabytes of address space, so there memory has no limit.
         memory = None if self._cuda else terms.memory_bytes
-        process = self._launcher.launch(read, memory, cuda=self._cuda)
+        process = self._launcher.launch(read, memory, cuda=self._cuda, preload=self.terms.preload)
         self._channel = Channel(process)
         self.isolation = self._channel.hello(max(self.deadline, started + START_S))
         ours = time.monotonic() - started  # starting a worker is not the learner's time

@@ -94,6 +94,7 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
         after=data.after,
         given=tuple(_given("given", name, folder, unit, path, data.module) for name in data.given),
         support=tuple(_given("support", name, folder, unit, path, data.module) for name in data.support),
+        preload=data.preload,
         points=data.points,
         hidden_points=data.hidden_points,
         policy=data.policy,

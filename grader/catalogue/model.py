@@ -30,6 +30,7 @@ class Kata:
     after: tuple[str, ...]
     given: tuple[Path, ...]
     support: tuple[Path, ...]
+    preload: tuple[str, ...]
     points: float
     hidden_points: float
     policy: Policy

@@ -15,6 +15,12 @@ Identifier = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", descriptio
 DottedName = Annotated[
     str, Meta(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$", description="a dotted Python name")
 ]
+ModuleName = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$", description="a module's name, with dots where it has them"
+    ),
+]
 FileName = Annotated[
     str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", description="a file name without folders")
 ]
@@ -54,6 +60,8 @@ class KataFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     """Files that learners get beside the stub, e.g. blocks.py."""
     support: tuple[FileName, ...] = ()
     """Modules that checks use in the worker, e.g. a model that records how it is called. Learners do not get them."""
+    preload: tuple[ModuleName, ...] = ()
+    """Modules that take long to import, which a worker has imported before its time starts."""
     policy: Policy = Policy()
     limits: Limits = Limits()
 

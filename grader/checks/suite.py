@@ -116,6 +116,10 @@ class Suite:
             examinee = LocalExaminee(submission, source)
             return self._examine(examinee, source, options, None, debug=interactive)[0]
 
+    def without(self, status: KataStatus, message: str, options: Options = Options()) -> KataReport:
+        """Report a submission of which there is nothing to examine, and why."""
+        return self._unloaded(status, message, Path(f"{self.kata.module}.py"), options)
+
     @cached_property
     def terms(self) -> Terms:
         """What the kata grants a submission and asks of it."""
@@ -129,6 +133,7 @@ class Suite:
             given=_given_folder((*kata.given, *kata.support)),
             forbid=kata.policy.forbid,
             advice=kata.policy.say,
+            preload=kata.preload,
         )
 
     @cached_property

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -83,6 +86,7 @@ class Gate:
         verdict.mutants = len(mutants)
         _look_at_files(kata, verdict)
         _look_at_hints(kata, verdict)
+        _look_at_preload(kata, verdict)
         with tempfile.TemporaryDirectory(prefix="kata-gate-") as folder, _copies(kata, Path(folder)) as copy:
             self._stub(kata, suite, copy, verdict)
             self._right_answers(kata, suite, copy, verdict)
@@ -258,6 +262,29 @@ def _look_at_hints(kata: Kata, verdict: Verdict) -> None:
         for line in sorted(answer):
             if len(line) >= _LONG_LINE and line in squeezed:
                 verdict.find("hints", f"hint {tier} holds a line of the reference: {line}")
+
+
+def _look_at_preload(kata: Kata, verdict: Verdict) -> None:
+    """Import what the kata wants imported before the fork, elsewhere: a thread of it would break every fork."""
+    for name in kata.preload:
+        code = (
+            f"import torch, importlib, sys; importlib.import_module({name!r}); sys.exit({_COUNT_THREADS} > 1)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", code],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            last = (
+                done.stderr.strip().splitlines() or ["it starts threads, and a worker is forked without"]
+            )[-1]
+            verdict.find("preload", f"{name} cannot be imported beforehand: {last}")
+
+
+_COUNT_THREADS = "len(__import__('os').listdir('/proc/self/task')) if sys.platform == 'linux' else 1"
 
 
 def _body_lines(path: Path) -> Iterator[str]:

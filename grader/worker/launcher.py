@@ -55,8 +55,15 @@ class Launcher(Protocol):
 
     name: Literal["fork", "spawn"]
 
-    def launch(self, read: Iterable[Path], memory_bytes: int | None, *, cuda: bool = False) -> WorkerProcess:
-        """Start a worker that may read these folders."""
+    def launch(
+        self,
+        read: Iterable[Path],
+        memory_bytes: int | None,
+        *,
+        cuda: bool = False,
+        preload: tuple[str, ...] = (),
+    ) -> WorkerProcess:
+        """Start a worker that may read these folders and has these modules imported."""
         ...
 
     def reap(self, pid: int, patience_s: float) -> int | None:
@@ -77,10 +84,17 @@ class ForkLauncher:
         keep_freed_memory()
         self._zygote = Zygote.fork()
 
-    def launch(self, read: Iterable[Path], memory_bytes: int | None, *, cuda: bool = False) -> WorkerProcess:
-        """Start a worker that may read these folders."""
+    def launch(
+        self,
+        read: Iterable[Path],
+        memory_bytes: int | None,
+        *,
+        cuda: bool = False,
+        preload: tuple[str, ...] = (),
+    ) -> WorkerProcess:
+        """Start a worker that may read these folders and has these modules imported."""
         scratch, ours, theirs, output_read, output_write = _ends()
-        job = Job(tuple(str(path) for path in read), str(scratch), memory_bytes, cuda=cuda)
+        job = Job(tuple(str(path) for path in read), str(scratch), memory_bytes, cuda=cuda, preload=preload)
         try:
             pid = self._zygote.launch(job, theirs, output_write)
         finally:
@@ -109,10 +123,17 @@ class SpawnLauncher:
     def __init__(self) -> None:
         self._running: dict[int, subprocess.Popen[bytes]] = {}
 
-    def launch(self, read: Iterable[Path], memory_bytes: int | None, *, cuda: bool = False) -> WorkerProcess:
-        """Start a worker that may read these folders."""
+    def launch(
+        self,
+        read: Iterable[Path],
+        memory_bytes: int | None,
+        *,
+        cuda: bool = False,
+        preload: tuple[str, ...] = (),
+    ) -> WorkerProcess:
+        """Start a worker that may read these folders and has these modules imported."""
         scratch, ours, theirs, output_read, output_write = _ends()
-        job = Job(tuple(str(path) for path in read), str(scratch), memory_bytes, cuda=cuda)
+        job = Job(tuple(str(path) for path in read), str(scratch), memory_bytes, cuda=cuda, preload=preload)
         arguments = [
             sys.executable,
             "-I",

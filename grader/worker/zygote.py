@@ -16,7 +16,7 @@ import msgspec
 
 from grader import sandbox
 from grader.errors import EngineError
-from grader.worker.process import Job, become_worker
+from grader.worker.process import Job, become_worker, preload
 
 MAX_MESSAGE = 1 << 16
 
@@ -131,6 +131,7 @@ def _answer(
         children.discard(request.pid)
         sandbox.kill_descendants(exclude=frozenset(children))
         return Ended(code)
+    preload(request.job)
     try:
         pid = os.fork()
     except OSError as error:

@@ -133,6 +133,15 @@ def _fingerprint_changed(course: Path) -> None:
     edit(course / KATA / "fingerprints.json", '"say": "your mean', '"say": "our mean')
 
 
+def _preload(course: Path, name: str) -> None:
+    text = (course / KATA / "kata.toml").read_text()
+    (course / KATA / "kata.toml").write_text(f'preload = ["{name}"]\n' + text)
+
+
+def _preload_misspelt(course: Path) -> None:
+    _preload(course, "torch.optimm")
+
+
 def _few_checks(course: Path) -> None:
     text = (course / KATA / "checks.py").read_text()
     head, tail = text.split('@check("large weights', 1)
@@ -159,6 +168,7 @@ def _few_checks(course: Path) -> None:
         (_constant_inputs, "inputs", "equal weights give the plain mean"),
         (_transcript_changed, "transcripts", "--update"),
         (_fingerprint_changed, "fingerprints", "--update"),
+        (_preload_misspelt, "preload", "torch.optimm cannot be imported beforehand: ModuleNotFoundError"),
         (_few_checks, "checks", "fewer than 12"),
     ],
 )

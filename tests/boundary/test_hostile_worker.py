@@ -35,7 +35,7 @@ class Peer:
         self._scratch = scratch
         self.killed = 0
 
-    def launch(self, read: Any, memory_bytes: int | None, *, cuda: bool = False) -> WorkerProcess:
+    def launch(self, read: Any, memory_bytes: int | None, **_: Any) -> WorkerProcess:
         ours, self.end = socket.socketpair()
         for end in (ours, self.end):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22)

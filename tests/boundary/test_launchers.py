@@ -79,6 +79,20 @@ def test_calls_gradients_prints_and_errors(either: Any) -> None:
         either.submission.Model(1, 2)
 
 
+def test_what_takes_long_to_import_is_there_before_the_submission(either: Any, tmp_path: Path) -> None:
+    launcher = either.session._launcher
+    source = """
+        import sys
+        before = [name in sys.modules for name in ("colorsys", "no_such_module")]
+    """
+    names = ("colorsys", "no_such_module")
+    opened = open_submission(launcher, tmp_path / "preloaded.py", source, preload=names)
+    try:
+        assert opened.submission.before == [True, False]
+    finally:
+        opened.session.close()
+
+
 def test_the_environment_is_empty_and_the_folder_a_scratch_one(either: Any) -> None:
     variables, folder, arguments, standard_input = either.submission.environment()
     assert set(variables) <= {"PATH", "HOME", "TMPDIR", "USER", "LANG", "LC_CTYPE", "OMP_NUM_THREADS"}
