@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from grader.submissions.find import LearnerFolder, Scan, find_learners
 from grader.submissions.model import Bundle, Submission
 
-__all__ = ["Bundle", "Submission"]
+__all__ = ["Bundle", "LearnerFolder", "Scan", "Submission", "find_learners"]
