@@ -24,7 +24,7 @@ def main() -> int:
 
 def _references() -> int:
     """Check every reference with its inputs on the GPU."""
-    from grader.cli.check import start_launcher
+    from grader.worker.warm import start_launcher
 
     launcher = start_launcher()
     from grader.catalogue import Catalogue

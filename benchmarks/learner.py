@@ -311,7 +311,7 @@ ANSWER = "def shifted(x):\n    return x + 1\n"
 
 def boundary(folder: Path, rounds: int) -> list[Figures]:
     """Measure the same calls and the same checks in this process and through the boundary."""
-    from grader.cli.check import start_launcher
+    from grader.worker.warm import start_launcher
 
     launcher = start_launcher()  # before anything else is loaded, as `kata check` does
     try:

@@ -14,6 +14,7 @@ from grader.catalogue import Catalogue, Kata
 from grader.cli.context import Here, complete_id, here, seed_option, timeout_option
 from grader.errors import KataError, UsageError
 from grader.reports.style import console
+from grader.worker.warm import start_launcher
 from grader.workspace import Workspace, edit_progress, katas_in, locate, record_check
 
 if TYPE_CHECKING:
@@ -125,23 +126,6 @@ def announce(request: Request, *, quiet: bool) -> None:
     names = ", ".join(target.kata.slug for target in request.targets[:4])
     more = f" and {len(request.targets) - 4} more" if len(request.targets) > 4 else ""
     click.echo(f"checking {names}{more} …", err=True)
-
-
-def start_launcher() -> Launcher:
-    """Import torch and split off what starts workers, before any answer is in memory."""
-    import gc
-
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no thread may exist when the zygote forks
-    gc.disable()  # importing torch makes many objects and no garbage
-    import torch
-
-    from grader.worker.launcher import default_launcher
-
-    launcher = default_launcher()
-    torch.set_num_threads(1)  # after the fork: it prepares threads, which a zygote must not have
-    gc.freeze()
-    gc.enable()
-    return launcher
 
 
 def run(

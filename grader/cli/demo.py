@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from grader.catalogue import Kata, Unit
-from grader.cli.check import start_launcher
+from grader.worker.warm import start_launcher
 from grader.cli.context import Here, complete_id, here, json_option, note, print_json, shown
 from grader.errors import UsageError
 from grader.files import write_atomic

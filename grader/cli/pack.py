@@ -48,7 +48,7 @@ def check(id_: str | None, seeds: int, update: bool, as_json: bool) -> int:
       kata pack check 9.3.2 --seeds 100
     """
     from grader.catalogue import Catalogue
-    from grader.cli.check import start_launcher
+    from grader.worker.warm import start_launcher
 
     catalogue = Catalogue.discover()
     katas = catalogue.resolve(id_) if id_ else list(catalogue.katas)

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.catalogue import SUBMISSION_SUFFIXES
-from grader.cli.check import Request, Target, announce, find_targets, remember, start_launcher
+from grader.cli.check import Request, Target, announce, find_targets, remember
 from grader.cli.context import complete_id, here, seed_option, timeout_option
 from grader.errors import KataError, UsageError
 from grader.reports.style import console
+from grader.worker.warm import start_launcher
 
 if TYPE_CHECKING:
     from grader.checks.suite import Options, Suite

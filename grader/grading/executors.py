@@ -1,0 +1,82 @@
+"""Where grading happens: threads here that each mind a station, or the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from grader.errors import EngineError, UsageError
+from grader.grading.stations import stations
+
+REACH_S = "15s"
+"""How long a scheduler may take to answer."""
+
+
+@dataclass(frozen=True)
+class Slots:
+    """An executor, and how many tasks it works on at once."""
+
+    executor: Executor
+    count: int
+    where: str
+    """For people: `2 slots here`."""
+
+
+@contextmanager
+def local_slots(count: int) -> Iterator[Slots]:
+    """Grade on this machine, `count` submissions at a time."""
+    pool = ThreadPoolExecutor(count, thread_name_prefix="slot")
+    try:
+        with stations():  # a thread that waits for an answer comes free when its station ends
+            try:
+                yield Slots(pool, count, f"{count} slot{'s' * (count != 1)} on this machine")
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+    finally:
+        pool.shutdown(wait=True)
+
+
+@contextmanager
+def cluster_slots(address: str, *, gpu: bool = False) -> Iterator[Slots]:
+    """Grade on the workers of the Dask scheduler at `address`.
+
+    Only our own code runs in a Dask worker: it starts stations, and those start confined workers.
+
+    Raises:
+        UsageError: the extra is not installed, or the address is none.
+        EngineError: no scheduler answers there, or it has no workers.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise UsageError(
+            "--scheduler needs Dask, which is not installed.", "Install it with: pip install 'kata[cluster]'"
+        ) from error
+    try:
+        client = Client(address, timeout=REACH_S, set_as_default=False)
+    except (OSError, TimeoutError) as error:
+        raise EngineError(
+            f"No Dask scheduler answers at {address}.",
+            "Start one with: dask scheduler (it prints its address), and give that to --scheduler.",
+        ) from error
+    except (ValueError, TypeError) as error:
+        raise UsageError(
+            f"--scheduler {address} is no address ({error}).", "It looks like tcp://host:8786"
+        ) from error
+    try:
+        threads = sum(client.nthreads().values())
+        if not threads:
+            raise EngineError(
+                f"The scheduler at {address} has no workers.",
+                f"Start some, on any machine that has Kata and its packs: dask worker {address} --nthreads 1",
+            )
+        # Where Dask moves a task is not our affair; how often it is lost with a machine is (see Run).
+        executor = client.get_executor(pure=False, **({"resources": {"GPU": 1}} if gpu else {}))
+        machines = len({worker.rpartition(":")[0] for worker in client.nthreads()})
+        where = f"{threads} slot{'s' * (threads != 1)} on {machines} machine{'s' * (machines != 1)}"
+        yield Slots(executor, threads, where)
+        executor.shutdown(wait=False)
+    finally:
+        client.close(timeout=5)

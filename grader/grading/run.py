@@ -1,0 +1,238 @@
+"""Grade a class: which submissions need it, hand them out, keep what comes back. Can be stopped at any moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from grader.catalogue import Kata
+from grader.errors import EngineError, KataError
+from grader.gradebook.model import Key
+from grader.grading.stations import grade
+from grader.grading.task import Graded, Refused, Setup, Task, answer_decoder, encode
+from grader.grading.terms import kata_digest, seed_for, terms_of
+from grader.grading.terms import versions as versions_here
+from grader.reports.model import Isolation, KataReport
+from grader.submissions.model import Submission
+
+MARGIN_S = 60.0
+"""What a task may take beyond the submission's own time: starting workers, writing messages."""
+AHEAD = 4
+"""Tasks handed out per slot: enough that none waits for us, few enough that memory stays flat."""
+TRIES = 3
+"""How often a task is handed out when the executor loses it, a dead machine say."""
+
+
+class Learner(Protocol):
+    """A learner as `grader.submissions` finds one."""
+
+    @property
+    def learner(self) -> str:
+        """The identity."""
+        ...
+
+    def submissions(self, katas: Sequence[Kata]) -> list[Submission]:
+        """Return one submission for every kata."""
+        ...
+
+
+class Marks(Protocol):
+    """What a run needs of a gradebook."""
+
+    @property
+    def nonce(self) -> bytes:
+        """What seeds derive from."""
+        ...
+
+    def keys(self, learner: str) -> dict[str, Key]:
+        """Return the key of each newest attempt, by kata."""
+        ...
+
+    def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> object:
+        """Keep a report."""
+        ...
+
+    def reuse(self, run: int, submission: Submission, key: Key) -> object:
+        """Note that a submission was there again, unchanged."""
+        ...
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How submissions are graded."""
+
+    seed: int | None = None
+    """Fixed, or from the gradebook's nonce."""
+    timeout_s: float | None = None
+    device: str = "cpu"
+    require_isolation: Isolation | None = None
+    force: bool = False
+    """Grade also what has not changed."""
+
+
+@dataclass
+class Tally:
+    """How far a run is. Every submission is counted once, under `graded` or `unchanged`."""
+
+    total: int
+    graded: int = 0
+    unchanged: int = 0
+    by_status: dict[str, int] = field(default_factory=dict)
+    refused: list[tuple[Submission, Refused]] = field(default_factory=list)
+    """What could not be graded, though not for the submission's fault: graded again next time."""
+    notes: list[tuple[Submission, str]] = field(default_factory=list)
+
+    @property
+    def done(self) -> int:
+        """How many rows stand."""
+        return self.graded + self.unchanged
+
+
+Watch = Callable[[Tally, Submission, KataReport | None], None]
+"""Told after every row; the report is None where the old mark stands."""
+
+
+@dataclass
+class _Out:
+    """A task that is being graded somewhere."""
+
+    submission: Submission
+    key: Key
+    task: bytes
+    tries: int = 1
+
+
+class Run:
+    """One run over a class."""
+
+    def __init__(self, katas: Sequence[Kata], marks: Marks, policy: Policy, number: int) -> None:
+        self._katas = list(katas)
+        self._marks = marks
+        self._policy = policy
+        self._number = number
+        self.setup = setup_for(katas, policy)
+        self._setup = encode(self.setup)
+        self._seeds = {kata.slug: seed_for(marks.nonce, kata.slug, policy.seed) for kata in katas}
+        self._terms = {slug: terms_of(self.setup, slug, seed) for slug, seed in self._seeds.items()}
+
+    def grade(self, learners: Sequence[Learner], executor: Executor, slots: int, watch: Watch) -> Tally:
+        """Grade what has changed and keep every outcome as soon as it is there.
+
+        Raises:
+            EngineError: the executor is gone. What was graded until then is kept.
+        """
+        tally = Tally(total=len(learners) * len(self._katas))
+        out: dict[Future[bytes], _Out] = {}
+        waiting = self._wanted(learners, tally, watch)
+        try:
+            while True:
+                while len(out) < AHEAD * slots and (one := next(waiting, None)) is not None:
+                    out[self._hand_out(executor, one)] = one
+                if not out:
+                    return tally
+                for future in wait(out, return_when=FIRST_COMPLETED).done:
+                    one = out.pop(future)
+                    answer = self._answer(future, one)
+                    if answer is None:
+                        one.tries += 1
+                        out[self._hand_out(executor, one)] = one
+                    else:
+                        self._keep(one, answer, tally, watch)
+        finally:
+            for future in out:
+                future.cancel()
+
+    def _wanted(self, learners: Iterable[Learner], tally: Tally, watch: Watch) -> Iterator[_Out]:
+        for learner in learners:
+            known = self._marks.keys(learner.learner)
+            for submission in learner.submissions(self._katas):
+                tally.notes += [(submission, note) for note in submission.notes]
+                key = Key(
+                    submission.bundle.digest
+                    if submission.bundle
+                    else f"{submission.status}:{submission.message}",
+                    self._terms[submission.kata],
+                )
+                if known.get(submission.kata) == key and not self._policy.force:
+                    self._marks.reuse(self._number, submission, key)
+                    tally.unchanged += 1
+                    watch(tally, submission, None)
+                else:
+                    yield _Out(submission, key, self._task(submission))
+
+    def _task(self, submission: Submission) -> bytes:
+        return encode(
+            Task(
+                kata=submission.kata,
+                seed=self._seeds[submission.kata],
+                bundle=submission.bundle,
+                status=submission.status,
+                message=submission.message,
+            )
+        )
+
+    def _hand_out(self, executor: Executor, one: _Out) -> Future[bytes]:
+        try:
+            return executor.submit(grade, self._setup, one.task)
+        except (RuntimeError, OSError) as error:
+            raise _lost(error) from error
+
+    def _answer(self, future: Future[bytes], one: _Out) -> Graded | Refused | None:
+        """Return the answer; None when the executor lost the task and it should be handed out again."""
+        try:
+            return answer_decoder.decode(future.result())
+        except (BrokenExecutor, CancelledError) as error:
+            raise _lost(error) from error
+        except Exception as error:  # an executor's own: the machine that graded is gone
+            if one.tries < TRIES:
+                return None
+            return Refused(f"The machines that grade were lost {TRIES} times ({type(error).__name__}).")
+
+    def _keep(self, one: _Out, answer: Graded | Refused, tally: Tally, watch: Watch) -> None:
+        submission = one.submission
+        if isinstance(answer, Graded):
+            report, key = answer.report, one.key
+        else:
+            tally.refused.append((submission, answer))
+            # A row all the same; with terms that never recur, so that the next run tries again.
+            report, key = self._ungraded(submission, answer), Key(one.key.digest, "")
+        report.learner = submission.learner
+        self._marks.record(self._number, submission, key, report)
+        tally.graded += 1
+        tally.by_status[report.status] = tally.by_status.get(report.status, 0) + 1
+        watch(tally, submission, report)
+
+    def _ungraded(self, submission: Submission, refused: Refused) -> KataReport:
+        kata = next(kata for kata in self._katas if kata.slug == submission.kata)
+        return KataReport(
+            kata=kata.slug,
+            number=kata.number,
+            status="error",
+            score=0.0,
+            max_score=kata.points + kata.hidden_points,
+            seed=self._seeds[kata.slug],
+            device=self._policy.device,
+            versions=versions_here(),
+            message=f"This was not graded, and it is not the submission's fault. {refused.message}",
+        )
+
+
+def setup_for(katas: Sequence[Kata], policy: Policy) -> Setup:
+    """Return what every station of a run is told."""
+    own = max((kata.limits.submission_timeout_s for kata in katas), default=0.0)
+    return Setup(
+        katas={kata.slug: kata_digest(kata) for kata in katas},
+        timeout_s=policy.timeout_s,
+        patience_s=max(own, policy.timeout_s or 0.0) + MARGIN_S,
+        device=policy.device,
+        require_isolation=policy.require_isolation,
+    )
+
+
+def _lost(error: BaseException) -> KataError:
+    return EngineError(
+        f"Those who grade are gone ({type(error).__name__}: {error}).",
+        "What was graded is kept; the same command goes on from there.",
+    )

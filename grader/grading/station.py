@@ -1,0 +1,146 @@
+"""A station: a process that knows the answers, has collected every check once, and grades what it is handed.
+
+Run as `python -m grader.grading.station`. Frames on stdin and stdout: a length, then MessagePack. The first frame is
+the set-up, every later one a task, and each task gets one answer. It ends when its input does.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from grader.catalogue import Catalogue, Kata
+from grader.errors import EngineError, KataError
+from grader.grading.task import Answer, Graded, Refused, Setup, Task, encode, setup_decoder, task_decoder
+from grader.grading.terms import kata_digest
+from grader.worker.warm import start_launcher
+
+if TYPE_CHECKING:
+    from grader.checks.suite import Options, Suite
+    from grader.reports.model import Isolation, KataReport
+    from grader.worker.launcher import Launcher
+
+LENGTH = struct.Struct(">I")
+_STRENGTH: dict[Isolation, int] = {"none": 0, "process": 1, "confined": 2, "full": 3}
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    requests, answers = _claim_streams()
+    setup = setup_decoder.decode(read_frame(requests))
+    try:
+        launcher = start_launcher()
+        try:
+            _serve(setup, launcher, requests, answers)
+        finally:
+            launcher.close()
+    except KataError as error:
+        # Nothing was asked yet; whoever asks first hears why nothing can be graded.
+        refusal = encode(Refused(error.message, error.hint))
+        while read_frame(requests):
+            write_frame(answers, refusal)
+
+
+def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: BinaryIO) -> None:
+    from grader.checks.suite import Options, with_suites
+
+    katas = [_same(kata, setup) for kata in Catalogue.discover().katas if kata.slug in setup.katas]
+    if lacking := set(setup.katas) - {kata.slug for kata in katas}:
+        raise EngineError(f"This machine has no kata {', '.join(sorted(lacking))}.", _SAME_PACK)
+
+    def body(suites: dict[str, Suite]) -> None:
+        while frame := read_frame(requests):
+            task = task_decoder.decode(frame)
+            options = Options(seed=task.seed, timeout_s=setup.timeout_s, device=setup.device)
+            try:
+                report = grade(task, suites[task.kata], launcher, options)
+                answer: Answer = Graded(_isolated(report, setup))
+            except KataError as error:
+                answer = Refused(error.message, error.hint)
+            write_frame(answers, encode(answer))
+
+    with_suites(katas, body, hidden=True)
+
+
+def grade(task: Task, suite: Suite, launcher: Launcher, options: Options) -> KataReport:
+    """Grade one submission in a folder of its own, which is gone afterwards."""
+    if task.bundle is None:
+        return suite.without("missing" if task.status == "missing" else "error", task.message or "", options)
+    folder = Path(tempfile.mkdtemp(prefix="kata-submission-"))
+    try:
+        folder.chmod(0o755)  # a worker may run as a user of its own
+        for name, content in task.bundle.files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        report = suite.check(folder / task.bundle.main, launcher, options)
+    except OSError as error:
+        raise EngineError(
+            f"The submission cannot be put where it is graded ({error.strerror or error}).",
+            "Free some space in the temporary folder.",
+        ) from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    report.file = task.bundle.main
+    return report
+
+
+def _same(kata: Kata, setup: Setup) -> Kata:
+    if kata_digest(kata) != setup.katas[kata.slug]:
+        raise EngineError(f"This machine has another version of {kata.slug}.", _SAME_PACK)
+    return kata
+
+
+_SAME_PACK = (
+    "Install the same packs, with their solutions, on every machine that grades (KATA_PACKS names folders)."
+)
+
+
+def _isolated(report: KataReport, setup: Setup) -> KataReport:
+    """Refuse a mark that was made under weaker isolation than was demanded."""
+    wanted = setup.require_isolation
+    if wanted and report.isolation != "none" and _STRENGTH[report.isolation] < _STRENGTH[wanted]:
+        raise EngineError(
+            f"Isolation {wanted!r} was required and only {report.isolation!r} was reached.",
+            "kata doctor says what is missing and how to get it.",
+        )
+    return report
+
+
+def read_frame(stream: BinaryIO) -> bytes:
+    """Return the next frame, empty at the end of the stream."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return b""
+    (size,) = LENGTH.unpack(head)
+    data = stream.read(size)
+    return data if len(data) == size else b""
+
+
+def write_frame(stream: BinaryIO, data: bytes) -> None:
+    """Send one frame."""
+    stream.write(LENGTH.pack(len(data)))
+    stream.write(data)
+    stream.flush()
+
+
+def _claim_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Take stdin and stdout for the conversation; what anything here prints goes to stderr."""
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    with open(os.devnull, "rb") as empty:
+        os.dup2(empty.fileno(), 0)
+    os.dup2(2, 1)
+    return requests, answers
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except BrokenPipeError:
+        sys.exit(0)  # nobody is left to answer to

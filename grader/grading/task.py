@@ -1,0 +1,55 @@
+"""What travels between the process that keeps the gradebook and those that grade: plain data, in bytes."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from grader.reports.model import Isolation, KataReport
+from grader.submissions.model import Bundle
+
+
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
+    """What all tasks of a run share; stations with the same set-up are interchangeable."""
+
+    katas: dict[str, str]
+    """Slug to digest of everything that its marks depend on: a station with another pack refuses."""
+    timeout_s: float | None = None
+    """For one check; the kata's own where None."""
+    patience_s: float = 600.0
+    """How long a station may take over one task when everything is slow and nothing is broken."""
+    device: str = "cpu"
+    require_isolation: Isolation | None = None
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """Grade one kata of one learner. It does not say whose."""
+
+    kata: str
+    seed: int
+    bundle: Bundle | None = None
+    status: Literal["found", "missing", "error"] = "found"
+    message: str | None = None
+    """Why there is nothing to grade, when there is not."""
+
+
+class Graded(msgspec.Struct, frozen=True, tag="graded"):
+    """The outcome."""
+
+    report: KataReport
+
+
+class Refused(msgspec.Struct, frozen=True, tag="refused"):
+    """The station cannot grade this, and it is not the submission's fault."""
+
+    message: str
+    hint: str | None = None
+
+
+Answer = Graded | Refused
+
+setup_decoder = msgspec.msgpack.Decoder(Setup)
+task_decoder = msgspec.msgpack.Decoder(Task)
+answer_decoder: msgspec.msgpack.Decoder[Answer] = msgspec.msgpack.Decoder(Answer)  # type: ignore[arg-type]
+encode = msgspec.msgpack.encode

@@ -1,0 +1,25 @@
+"""Warm a process up for grading, and split off what starts workers while it still knows no answers."""
+
+from __future__ import annotations
+
+import gc
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from grader.worker.launcher import Launcher
+
+
+def start_launcher() -> Launcher:
+    """Import torch and split off what starts workers, before any answer is in memory."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no thread may exist when the zygote forks
+    gc.disable()  # importing torch makes many objects and no garbage
+    import torch
+
+    from grader.worker.launcher import default_launcher
+
+    launcher = default_launcher()
+    torch.set_num_threads(1)  # after the fork: it prepares threads, which a zygote must not have
+    gc.freeze()
+    gc.enable()
+    return launcher
