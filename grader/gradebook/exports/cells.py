@@ -1,0 +1,53 @@
+"""Cells of a table that a spreadsheet shows and never runs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable
+
+Cell = str | float | None
+
+_BEGINS = "=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212"
+"""What begins a formula, also as the wide and small letters that East Asian spreadsheets take for the same."""
+_FILLER = "['\"\\s\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2060\ufeff]*"
+"""What a spreadsheet may strip or overlook before it looks at the first character."""
+_FORMULA = re.compile(f"{_FILLER}[{_BEGINS}]|'*[\t\r\n]")
+_INNER_FORMULA = re.compile(f"([;\t\r\n])(?={_FILLER}[{_BEGINS}])")
+
+
+def defuse(text: str) -> str:
+    """Return `text` with an apostrophe before whatever a spreadsheet would run as a formula.
+
+    OWASP ("CSV Injection") and CWE-1236 name the first characters ``= + - @``, tab and carriage return, and their
+    full-width variants. They count behind blanks, quotes and invisible characters too, and behind a semicolon, tab
+    or line break *inside* the text: a spreadsheet that is set to another separator begins a cell there.
+
+    To get the text back, take away one apostrophe wherever this would have put one; what held apostrophes of its
+    own in such a place got one more, so nothing is lost.
+    """
+    inner = _INNER_FORMULA.sub(r"\1'", text)
+    return f"'{inner}" if _FORMULA.match(inner) else inner
+
+
+def number(value: float) -> str:
+    """Return a number as every importer reads it: a decimal point, up to four decimals, no exponent."""
+    text = f"{value:.4f}".rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "") else text
+
+
+def line(cells: Iterable[Cell]) -> str:
+    """Return one line of a CSV file (RFC 4180, ended by a line feed): numbers as they are, texts defused."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow([_text(cell) for cell in cells])
+    return out.getvalue()
+
+
+def _text(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, str):
+        # A folder's name may hold bytes that are no text; NUL ends a cell in more than one spreadsheet.
+        return defuse(cell.encode("utf-8", "replace").decode().replace("\0", ""))
+    return number(cell)

@@ -1,0 +1,113 @@
+"""Gradescope: what an autograder leaves behind for one learner."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from grader.gradebook.exports.cells import number
+from grader.gradebook.exports.model import by_learner
+from grader.gradebook.exports.tables import comments
+from grader.gradebook.model import Row
+from grader.reports.model import CheckReport
+
+NAME_LENGTH = 80
+
+
+def gradescope(rows: Iterable[Row]) -> Iterator[tuple[str, bytes]]:
+    """Yield `<learner>/results.json` and its content for each learner.
+
+    The format is that of gradescope-autograders.readthedocs.io, "Autograder Specifications". The score above the
+    tests is the mark, with lateness and what people changed, and overrides the tests' sum. A learner reads this:
+    a hidden check is a test of visibility `hidden` that says its aspect and points, and neither its claim nor
+    its message; seeds are left out.
+    """
+    for learner, own in by_learner(rows):
+        document: dict[str, Any] = {
+            "score": _points(sum(row.score for row in own.values())),
+            "max_score": _points(sum(row.max_score for row in own.values())),
+            "execution_time": round(sum(row.report.duration_s for row in own.values())),
+            "output": "\n".join(_summary(row) for row in own.values()),
+            "output_format": "text",
+            "visibility": "visible",
+            "stdout_visibility": "hidden",
+            "tests": [test for row in own.values() for test in _tests(row)],
+        }
+        yield (
+            f"{folder_name(learner)}/results.json",
+            msgspec.json.format(msgspec.json.encode(document), indent=2),
+        )
+
+
+def folder_name(learner: str) -> str:
+    """Return a learner's identity as the name of a folder: itself where it is harmless, else a likeness and a hash.
+
+    Nothing leaves the folder it is made in, hides, is too long for a file system, or falls together with another
+    where case does not count.
+    """
+    plain = re.sub(r"[^\w.@+-]+", "_", learner).strip("._")[:NAME_LENGTH]
+    if plain == learner and plain == plain.lower() and plain.isascii():
+        return plain
+    mark = hashlib.sha256(learner.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{plain}-{mark}" if plain else mark
+
+
+def _tests(row: Row) -> Iterator[dict[str, Any]]:
+    report = row.report
+    if not report.checks:
+        yield {
+            "number": report.number,
+            "name": f"{report.number} {report.kata}",
+            "score": _points(report.score),
+            "max_score": _points(report.max_score),
+            "status": "passed" if report.status == "pass" else "failed",
+            "visibility": "visible",
+            "output": report.message or "",
+        }
+    hidden = 0
+    for position, check in enumerate(report.checks, start=1):
+        hidden += check.hidden
+        test = {
+            "number": f"{report.number}.{position}",
+            "name": f"{report.number} hidden check {hidden} ({check.aspect})" if check.hidden
+            else f"{report.number} {check.name}",
+            "score": _points(check.points),
+            "max_score": _points(check.max_points),
+            "status": "passed" if check.status == "pass" else "failed",
+            "visibility": "hidden" if check.hidden else "visible",
+        }  # fmt: skip
+        if not check.hidden:
+            test["output"] = _told(check)
+        yield test
+
+
+def _told(check: CheckReport) -> str:
+    """Return what a learner reads about a visible check: nothing when it passed."""
+    if check.status == "pass":
+        return ""
+    parts = [check.message or {"timeout": "It ran out of time."}.get(check.status, check.status)]
+    if check.likely:
+        parts.append(f"likely  {check.likely}")
+    if check.output:
+        parts.append(f"printed\n{check.output.rstrip()}")
+    return "\n".join(parts)
+
+
+def _summary(row: Row) -> str:
+    """Return a kata in a line: `9.3.1 masks: 8/10, 2 days late: -1, (+2) the third check was ours to mend`."""
+    parts = [f"{row.report.number} {row.kata}: {number(row.score)}/{number(row.max_score)}"]
+    if row.late_points:
+        parts.append(f"{number(row.days_late)} days late: -{number(row.late_points)}")
+    if said := comments(row):
+        parts.append(said)
+    if row.report.message:
+        parts.append(row.report.message)
+    return ", ".join(parts)
+
+
+def _points(value: float) -> float:
+    return round(value, 4)

@@ -1,0 +1,107 @@
+"""Plain CSV: one line for each learner and kata, or one line for each learner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from grader.gradebook.exports.cells import line, number
+from grader.gradebook.exports.model import NOBODY, Column, People, by_learner, shown_name
+from grader.gradebook.model import Adjustment, Row
+
+LONG = (
+    "learner",
+    "name",
+    "email",
+    "number",
+    "kata",
+    "status",
+    "score",
+    "max_score",
+    "graded_score",
+    "days_late",
+    "late_points",
+    "adjusted_points",
+    "comments",
+    "checks_passed",
+    "checks",
+    "attempts",
+    "submitted_at",
+    "graded_at",
+    "isolation",
+)
+
+
+def long(rows: Iterable[Row], people: People) -> Iterator[str]:
+    """Yield one line for each learner and kata.
+
+    `score` is the mark; `graded_score` what the checks gave; `adjusted_points` what people changed after lateness
+    was taken off. Times are ISO 8601 with their offset. RFC 4180; how texts are kept from running as formulas, and
+    how to undo that, is said at `cells.defuse`.
+    """
+    yield line(LONG)
+    for row in rows:
+        report, person = row.report, people.get(row.learner, NOBODY)
+        yield line(
+            [
+                row.learner,
+                person.name or row.name,
+                person.email,
+                report.number,
+                row.kata,
+                report.status,
+                row.score,
+                row.max_score,
+                report.score,
+                row.days_late,
+                row.late_points,
+                adjusted_points(row),
+                comments(row),
+                sum(check.status == "pass" for check in report.checks),
+                len(report.checks),
+                row.attempts,
+                _iso(row.submitted_at),
+                _iso(row.graded_at),
+                report.isolation,
+            ]
+        )
+
+
+def wide(rows: Iterable[Row], columns: Sequence[Column], people: People) -> Iterator[str]:
+    """Yield one line for each learner: a column for each kata, by slug, then the total and what there was to get.
+
+    A kata that a learner has no row for is an empty cell.
+    """
+    yield line(["learner", "name", "email", *(column.kata for column in columns), "score", "max_score"])
+    for learner, own in by_learner(rows):
+        marks = [own.get(column.kata) for column in columns]
+        yield line(
+            [
+                learner,
+                shown_name(learner, own, people),
+                people.get(learner, NOBODY).email,
+                *(None if row is None else row.score for row in marks),
+                sum(row.score for row in marks if row),
+                sum(row.max_score for row in marks if row),
+            ]
+        )
+
+
+def adjusted_points(row: Row) -> float:
+    """Return by how much people changed a mark that lateness had already been taken from."""
+    return row.score - max(0.0, row.report.score - row.late_points)
+
+
+def comments(row: Row) -> str:
+    """Return what people said about a mark: `(+2) the seed was unlucky; (= 9) graded by hand`."""
+    return "; ".join(f"({signed(one)}) {one.comment}" for one in row.adjustments if not one.revoked)
+
+
+def signed(one: Adjustment) -> str:
+    """Return an adjustment as a person writes it: +2, -1.5, = 9."""
+    sign = "= " if one.kind == "override" else "+" if one.points >= 0 else ""
+    return sign + number(one.points)
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return moment.isoformat(timespec="seconds") if moment else None
