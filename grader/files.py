@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from grader.errors import EngineError
 
@@ -15,25 +18,43 @@ def write_atomic(path: Path, data: bytes | str) -> None:
     Raises:
         EngineError: the file system refused (full, read-only, no permission).
     """
-    payload = data.encode("utf-8") if isinstance(data, str) else data
+    with replacing(path) as file:
+        file.write(data.encode("utf-8") if isinstance(data, str) else data)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that takes the place of `path` when the block ends well, and vanishes when it does not.
+
+    A device or a pipe is written to as it is: /dev/null must not become a file.
+
+    Raises:
+        EngineError: as `write_atomic`.
+    """
     temporary: str | None = None
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            with path.open("wb") as file:
+                yield file
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name[:50]}.", dir=path.parent)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(payload)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
         os.chmod(temporary, mode)
         os.replace(temporary, path)
+        temporary = None
     except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
         raise EngineError(
             f"{path}: cannot be written ({error.strerror or error}).",
             "What was there before is unchanged. Free some space or mend the permissions, then try again.",
         ) from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
 
 
 def create_new(path: Path, data: bytes | str) -> bool:
