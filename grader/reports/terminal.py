@@ -49,6 +49,15 @@ def print_reports(
         out.print(Text(f"{passed} of {len(reports)} passed, {points(score, whole)} points"))
 
 
+def print_findings(report: KataReport, out: Console) -> None:
+    """Print all that was found about a kata, every check with its message, and no advice to the learner."""
+    if report.message:
+        _print_block(report.message, out)
+    if report.output:
+        _print_output(report.output, "printed while loading", out)
+    _print_every_check(report, out)
+
+
 def _focus(reports: Sequence[KataReport]) -> KataReport | None:
     """Return the one kata to show in full: the first that went wrong, or the only one there is."""
     if len(reports) == 1:
@@ -107,16 +116,13 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
         _print_output(report.output, "printed while loading", out)
     if report.message and not verbose:
         return
-    checks = Table.grid(padding=(0, 1))
-    checks.add_column(no_wrap=True)
-    checks.add_column(no_wrap=True, justify="right")
-    checks.add_column()  # the title is what gives way on a narrow terminal, by wrapping
     if verbose:
-        for check in report.checks:
-            out.print(_check_line(check, out))
-            if check.status != "pass":
-                _print_details(check, out)
+        _print_every_check(report, out)
     else:
+        checks = Table.grid(padding=(0, 1))
+        checks.add_column(no_wrap=True)
+        checks.add_column(no_wrap=True, justify="right")
+        checks.add_column()  # the title is what gives way on a narrow terminal, by wrapping
         for check in report.checks:
             checks.add_row(*_check_cells(check, out))
         out.print(checks)
@@ -130,6 +136,13 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
         out.print(
             Text(f"  All of it holds. Ours, and what to think about:  kata solution {report.kata}", "dim")
         )
+
+
+def _print_every_check(report: KataReport, out: Console) -> None:
+    for check in report.checks:
+        out.print(_check_line(check, out))
+        if check.status != "pass":
+            _print_details(check, out)
 
 
 def _check_cells(check: CheckReport, out: Console) -> tuple[Text, Text, Text]:
