@@ -1,10 +1,10 @@
-"""The example of docs/authors.md is a pack that works, and its shell lines do what the page says."""
+"""docs/authors.md is followed to the letter: its files are written and its shell lines run, one after the other."""
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,57 +13,103 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "authors.md").read_text(encoding="utf-8")
-FILE = re.compile(r"(?ms)^`([\w./-]+)`\n\n```\w+\n(.*?)^```$")
-SHELL = re.compile(r"(?ms)^```sh\n(.*?)^```$")
-KATA = [sys.executable, "-m", "grader"]
+PART = re.compile(r"(?ms)^(?:`(?P<file>[\w./-]+)`\n\n)?```(?P<language>\w+)\n(?P<text>.*?)^```$")
+COURSE = "vectors"
+PRELUDE = """
+kata() {{ {python} -m grader "$@"; }}
+pytest() {{ {python} -m pytest -p no:cacheprovider "$@"; }}
+pip() {{ {python} -m pip "$1" --quiet --no-deps --no-index --target {site} "${{@:2}}"; }}
+"""
 
 
-@pytest.fixture
-def pack(tmp_path: Path) -> Path:
-    for name, text in FILE.findall(PAGE):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return tmp_path
+class Walk:
+    """What was typed, in order, and what came of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.outcomes: list[tuple[str, int, str]] = []
+        course, site = folder / COURSE, folder / "site"
+        script = [PRELUDE.format(python=shlex.quote(sys.executable), site=shlex.quote(str(site)))]
+        for number, part in enumerate(PART.finditer(PAGE)):
+            if part["file"]:
+                source = folder / f"part-{number}"
+                source.write_text(part["text"], encoding="utf-8")
+                target = course / part["file"]
+                script.append(
+                    f"mkdir -p {shlex.quote(str(target.parent))} && cp {source} {shlex.quote(str(target))}"
+                )
+            elif part["language"] == "sh":
+                for line in part["text"].splitlines():
+                    script.append(f'echo {shlex.quote(f"$ {line}")}; {line}\necho "[exit $?]"')
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith(("KATA_", "PYTEST_"))
+        }
+        environment |= {"PYTHONPATH": f"{ROOT}{os.pathsep}{site}", "COLUMNS": "200"}
+        done = subprocess.run(
+            ["bash", "-c", "\n".join(script)],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        self.text = done.stdout
+        for typed, output, code in re.findall(r"(?ms)^\$ ([^\n]*)\n(.*?)^\[exit (\d+)\]$", done.stdout):
+            self.outcomes.append((typed, int(code), output))
+
+    def output(self, typed: str, occurrence: int = 0) -> str:
+        """Return what a line printed; it must have been on the page."""
+        return [text for line, _, text in self.outcomes if line.startswith(typed)][occurrence]
 
 
-def run(folder: Path, *command: str, packs: Path) -> subprocess.CompletedProcess[str]:
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith(("KATA_", "PYTEST_"))
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
+    return Walk(tmp_path_factory.mktemp("author"))
+
+
+def test_every_line_of_the_page_ends_as_it_says(walk: Walk) -> None:
+    failed = [line for line, code, _ in walk.outcomes if code != 0]
+    # A wrong answer, and a stub on which nothing is written yet.
+    assert len(failed) == 2, walk.text
+    assert failed[0].startswith("pytest ")
+    assert failed[1] == "kata check"
+
+
+def test_the_reference_passes_and_a_mutant_is_shown_its_failure(walk: Walk) -> None:
+    assert "1.1.1 center   12/12 points" in walk.output("kata check solutions/")
+    shown = walk.output("pytest ")
+    assert "first difference" in shown
+    assert "10 failed, 2 passed" in shown
+
+
+def test_the_kata_passes_the_gate_with_every_mutant_named(walk: Walk) -> None:
+    for occurrence in (0, 1):
+        verdict = walk.output("kata pack check", occurrence)
+        assert re.search(r"center +✔ passed +13 +10 +10 ", verdict), verdict
+    assert "=== whole_mean · test_values" in walk.output("cat ")
+
+
+def test_the_learners_wheel_holds_no_solution_and_works(walk: Walk) -> None:
+    installed = [path.name for path in (walk.folder / "site").rglob("*.py")]
+    assert sorted(installed) == ["__init__.py", "center.py", "checks.py"]
+    started = walk.output("kata start 1.1")
+    assert "center.py" in started
+    assert "not started" in walk.output("kata check", 1)
+    assert "1.1.1 center   12/12 points" in walk.output("kata check", 2)
+
+
+def test_what_the_page_replaces_is_all_that_was_written(walk: Walk) -> None:
+    """Nothing of the first kata is left over: whoever follows the page has written every file of it."""
+    on_page = {part["file"] for part in PART.finditer(PAGE) if part["file"]}
+    generated = {"fingerprints.json", "transcripts.txt"}
+    course = walk.folder / COURSE
+    files = {
+        path.relative_to(course).as_posix()
+        for top in ("katas", "solutions")
+        for path in (course / top).rglob("*")
+        if path.is_file() and path.suffix != ".pyc" and path.name not in generated
     }
-    environment |= {"KATA_PACKS": str(packs / "katas"), "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-
-
-def test_the_reference_passes(pack: Path) -> None:
-    done = run(pack, *KATA, "check", "solutions/1.1-vectors/center/center.py", packs=pack)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "1.1.1 center   4/4 points" in done.stdout
-
-
-def test_the_stub_is_not_started(pack: Path) -> None:
-    space = pack / "space"
-    space.mkdir()
-    assert run(space, *KATA, "start", "1.1.1", packs=pack).returncode == 0
-    done = run(space, *KATA, "check", packs=pack)
-    assert done.returncode == 1
-    assert "not started" in done.stdout
-
-
-def test_the_mutant_fails_as_its_docstring_says(pack: Path) -> None:
-    submission = pack / "elsewhere" / "center.py"
-    submission.parent.mkdir()
-    shutil.copy(pack / "solutions/1.1-vectors/center/mutants/whole_mean.py", submission)
-    done = run(pack, *KATA, "check", str(submission), packs=pack)
-    assert done.returncode == 1
-    assert "FAIL 1.1.1 each row loses its own mean" in done.stdout
-
-
-def test_plain_pytest_shows_the_failure(pack: Path) -> None:
-    (line,) = [
-        line for block in SHELL.findall(PAGE) for line in block.splitlines() if line.startswith("pytest ")
-    ]
-    done = run(pack, sys.executable, "-m", *line.split(), packs=pack)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "first difference" in done.stdout
-    assert "2 passed" in done.stdout or "3 passed" in done.stdout
+    assert files == on_page
