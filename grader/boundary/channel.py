@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import time
@@ -12,6 +13,10 @@ from grader.worker.launcher import PATIENCE_S, WorkerProcess
 
 MAX_OUTPUT = 16_384
 """Printed bytes kept for one check; the rest is read and dropped."""
+
+
+MAX_WITNESSED = 1 << 20
+"""Bytes read from a worker's witness at a time; a pipe holds less, so only one that is being filled reaches it."""
 
 
 class WorkerTimeout(Exception):
@@ -37,6 +42,7 @@ class Channel:
         self._output_open = True
         self._printed = bytearray()
         self._dropped = 0
+        self._witnessed = bytearray()
         self._next = 1
         self.alive = True
 
@@ -75,6 +81,13 @@ class Channel:
         self._dropped = 0
         return text
 
+    def take_uses(self) -> bytes:
+        """Return what was written to the witness since the last time, bounded."""
+        if self.alive:
+            self._drain_witness()
+        data, self._witnessed = bytes(self._witnessed), bytearray()
+        return data
+
     def close(self, patience_s: float = 0.0) -> int | None:
         """End the worker; see `WorkerProcess.end`."""
         if not self.alive:
@@ -82,6 +95,7 @@ class Channel:
         self.alive = False
         self._process.kill() if patience_s == 0 else None
         self._drain_until_silent()
+        self._drain_witness()
         return self._process.end(patience_s)
 
     def _send(self, pieces: list[Any], deadline: float) -> None:
@@ -159,6 +173,13 @@ class Channel:
             self._printed += kept
             self._dropped += len(data) - len(kept)
         return found
+
+    def _drain_witness(self) -> None:
+        if self._process.witness is None:
+            return
+        with contextlib.suppress(BlockingIOError):
+            while len(self._witnessed) < MAX_WITNESSED and (data := os.read(self._process.witness, 65_536)):
+                self._witnessed += data
 
     def _drain_until_silent(self) -> None:
         for _ in range(16):

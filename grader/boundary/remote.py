@@ -10,11 +10,10 @@ from typing import Any, cast
 import torch
 from torch.utils.weak import WeakIdKeyDictionary
 
+from grader.boundary import wire
 from grader.boundary.channel import WorkerDied, WorkerTimeout
 from grader.boundary.codec import MRO
 from grader.boundary.session import Session, SubmissionMissing, SubmissionRaised, SubmissionUnsendable
-
-MODULE = 0
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ class RemoteSubmission:
             raise AttributeError(name)
         session = self._session
         try:
-            value = session.get(MODULE, name)
+            value = session.named(name)
         except SubmissionRaised as error:
             _note(session, name, error)
             if error.type_name == "AttributeError":
@@ -104,7 +103,7 @@ class RemoteSubmission:
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._session.set(MODULE, name, value)
+        self._session.set(wire.MODULE, name, value)
 
     def __repr__(self) -> str:
         return f"<submission {self._session.source.path.name}>"

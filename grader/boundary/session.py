@@ -101,6 +101,9 @@ class Session:
         self._cuda = cuda
         self._channel: Channel | None = None
         self._release: list[int] = []
+        self._begin: int | None = None
+        self._named: dict[str, Any] = {}
+        """The submission's functions and classes, looked up once in the life of a worker."""
         self._proxies: WeakValueDictionary[tuple[int, str, str], Any] = WeakValueDictionary()
         """One object over there is one proxy here, so that a check may ask `layers[0] is not layers[1]`."""
         self._ends = time.monotonic() + terms.submission_timeout_s
@@ -121,7 +124,7 @@ class Session:
             self._start()
             if again:
                 self.take_output()  # what is printed while loading was told the first time
-        self._checked(*self._ask(wire.Reset(seed=seed), []))
+        self._begin = seed
 
     def take_output(self) -> str:
         """Return what the submission printed since the last time."""
@@ -143,12 +146,23 @@ class Session:
         """Return a module of the kata's own that runs beside the submission."""
         return self._value(*self._ask(wire.Import(name=name), []))
 
+    def named(self, name: str) -> Any:
+        """Return an attribute of the submission itself; functions and classes are looked up once."""
+        found = self._named.get(name)
+        if found is None:
+            found = self.get(wire.MODULE, name)
+            if getattr(found, "_kind", None) in ("function", "class"):
+                self._named[name] = found
+        return found
+
     def get(self, target: int, name: str) -> Any:
         """Return an attribute of a handle."""
         return self._value(*self._ask(wire.Get(target=target, name=name), []))
 
     def set(self, target: int, name: str, value: Any) -> None:
         """Set an attribute of a handle."""
+        if target == wire.MODULE:
+            self._named.pop(name, None)
         encoder = Encoder(self._handle, towards_worker=True)
         data = encoder.encode(value)
         request = wire.Set(target=target, name=name, value=data, tensors=encoder.tensors)
@@ -205,6 +219,8 @@ class Session:
         self.generation += 1
         self._release.clear()
         self._proxies.clear()
+        self._named.clear()
+        self._begin = None
         terms = self.terms
         read: Iterable[Path] = (
             self.source.path.parent,
@@ -241,6 +257,7 @@ class Session:
         if channel is None or not channel.alive:
             raise WorkerDied("had ended already")
         request.release, self._release = self._release, []
+        request.begin, self._begin = self._begin, None
         return channel.ask(request, buffers, self.deadline)
 
     def _value(self, reply: wire.AnyReply, payload: bytearray) -> Any:

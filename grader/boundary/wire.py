@@ -18,6 +18,8 @@ ALIGNMENT = 64
 MAX_HEAD = 4 << 20
 MAX_PAYLOAD = 256 << 20
 MAX_TENSOR = 128 << 20
+MODULE = 0
+"""The handle of the submission itself."""
 MAX_TEXT = 4000
 """No message, name or line of text that a worker sends is longer."""
 
@@ -53,6 +55,8 @@ class Request(msgspec.Struct, tag_field="do", forbid_unknown_fields=True, kw_onl
     tensors: list[TensorHead] = []
     release: list[int] = []
     """Handles and graphs that the grader no longer holds."""
+    begin: int | None = None
+    """The first request of a check carries its seed: forget the handles of the last check, seed everything."""
 
 
 class Load(Request, tag="load"):
@@ -71,12 +75,6 @@ class Import(Request, tag="import"):
     """Import a module that the kata gives its checks."""
 
     name: str
-
-
-class Reset(Request, tag="reset"):
-    """Begin a check: forget handles, set every seed."""
-
-    seed: int
 
 
 class Get(Request, tag="get"):
@@ -112,7 +110,9 @@ class Backward(Request, tag="backward"):
 
 
 class Uses(Request, tag="uses"):
-    """Which forbidden operators were used so far."""
+    """Write this token behind the names of what was used; see `grader.boundary.witness`."""
+
+    token: int
 
 
 class Reply(msgspec.Struct, tag_field="is", forbid_unknown_fields=True, kw_only=True):
@@ -167,7 +167,7 @@ class Unsendable(Reply, tag="unsendable"):
     reason: Text
 
 
-AnyRequest = Load | Import | Reset | Get | Set | Call | Backward | Uses
+AnyRequest = Load | Import | Get | Set | Call | Backward | Uses
 AnyReply = Hello | Done | Raised | Unsendable
 
 _encoder = msgspec.msgpack.Encoder()

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.boundary import wire
+from grader.boundary import wire, witness
 from grader.boundary.codec import MRO, Decoder, Encoder, Unencodable
 from grader.boundary.cotangents import products
 from grader.demos import exhibits as _exhibits  # noqa: F401 - a demo imports it when files are closed to it
@@ -28,8 +28,6 @@ from grader.worker.loader import load_module, load_notebook
 from grader.worker.policy import Recorder
 from grader.worker.raised import bounded, describe_raised
 
-MODULE = 0
-"""The handle of the submission itself."""
 _compare = ctypes.CDLL(None).memcmp
 _compare.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 MAX_STREAM = 10_000
@@ -39,13 +37,15 @@ MAX_STREAM = 10_000
 class Worker:
     """Hold one submission and answer one request at a time."""
 
-    def __init__(self, channel: socket.socket) -> None:
+    def __init__(self, channel: socket.socket, witness_end: int) -> None:
         self._channel = channel
+        self._witness = witness_end
         self._objects: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
+        self._named: set[int] = set()
+        """Handles of the submission's own functions and classes, which outlive a check."""
         self._graphs: dict[int, tuple[list[torch.Tensor], list[torch.Tensor]]] = {}
         self._counter = itertools.count(1)
-        self._recorder = Recorder()
         self._folder = ""
 
     def run(self) -> None:
@@ -86,6 +86,8 @@ class Worker:
         for number in request.release:
             self._forget(number)
         try:
+            if request.begin is not None:
+                self._reset(request.begin)
             return self._perform(request, payload)
         except Unencodable as error:
             return wire.Unsendable(reason=bounded(str(error))), []
@@ -97,18 +99,19 @@ class Worker:
             case wire.Call():
                 return self._call(request, payload)
             case wire.Get():
-                return self._reply(getattr(self._objects[request.target], request.name))
+                value = getattr(self._objects[request.target], request.name)
+                if request.target == wire.MODULE and _sort(value) in ("function", "class"):
+                    self._named.add(self._handle(value)[0])
+                return self._reply(value)
             case wire.Backward():
                 return self._backward(request, payload)
-            case wire.Reset():
-                self._reset(request.seed)
-                return wire.Done(), []
             case wire.Set():
                 decoder = Decoder(request.tensors, payload, self._resolve, trusted=True)
                 _set(self._objects[request.target], request.name, decoder.decode(request.value))
                 return wire.Done(), []
             case wire.Uses():
-                return wire.Done(value=[0, *(bounded(name) for name in self._recorder.used)]), []
+                witness.stamp(self._witness, request.token)
+                return wire.Done(), []
             case wire.Import():
                 return self._reply(importlib.import_module(request.name))
             case wire.Load():
@@ -117,17 +120,21 @@ class Worker:
 
     def _load(self, request: wire.Load, source: bytes) -> None:
         self._folder = os.path.dirname(request.path)
-        self._recorder.forbid(request.forbid)
+        if request.forbid:
+            recorder = Recorder(witness.writer(self._witness))
+            recorder.forbid(request.forbid)
+            recorder.keep()
         if request.notebook:
             module = load_notebook(request.module, request.path, source, request.given, request.required)
         else:
             module = load_module(request.module, request.path, source, request.given)
-        self._objects[MODULE] = module
+        self._objects[wire.MODULE] = module
 
     def _reset(self, seed: int) -> None:
-        module = self._objects[MODULE]
-        self._objects, self._numbers, self._graphs = {MODULE: module}, {}, {}
-        self._recorder.used.clear()  # what was tried at import, or in another check, is nobody's business
+        module = self._objects[wire.MODULE]
+        kept = {number: self._objects[number] for number in self._named if number in self._objects}
+        self._objects, self._graphs = {wire.MODULE: module, **kept}, {}
+        self._numbers = {id(value): number for number, value in kept.items()}
         random.seed(seed)
         np.random.seed(seed % (1 << 32))
         # torch.manual_seed also leaves a note, with a whole traceback, for a CUDA that may never come.
@@ -138,7 +145,7 @@ class Worker:
 
     def _forget(self, number: int) -> None:
         self._graphs.pop(number, None)
-        if number != MODULE and number in self._objects:
+        if number != wire.MODULE and number in self._objects:
             self._numbers.pop(id(self._objects.pop(number)), None)
 
     def _resolve(self, number: int, type_name: str, kind: str) -> Any:
