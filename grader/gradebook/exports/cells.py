@@ -13,8 +13,9 @@ _BEGINS = "=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212"
 """What begins a formula, also as the wide and small letters that East Asian spreadsheets take for the same."""
 _FILLER = "['\"\\s\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2060\ufeff]*"
 """What a spreadsheet may strip or overlook before it looks at the first character."""
-_FORMULA = re.compile(f"{_FILLER}[{_BEGINS}]|'*[\t\r\n]")
-_INNER_FORMULA = re.compile(f"([;\t\r\n])(?={_FILLER}[{_BEGINS}])")
+_FORMULA = re.compile(f"{_FILLER}[{_BEGINS}\t\r\n]")
+_INNER = re.compile(f"([;\t\r\n])(?={_FILLER}[{_BEGINS}])")
+_INNER_DEFUSED = re.compile(f"([;\t\r\n])'(?={_FILLER}[{_BEGINS}])")
 
 
 def defuse(text: str) -> str:
@@ -24,11 +25,19 @@ def defuse(text: str) -> str:
     full-width variants. They count behind blanks, quotes and invisible characters too, and behind a semicolon, tab
     or line break *inside* the text: a spreadsheet that is set to another separator begins a cell there.
 
-    To get the text back, take away one apostrophe wherever this would have put one; what held apostrophes of its
-    own in such a place got one more, so nothing is lost.
+    `restore` gets the text back.
     """
-    inner = _INNER_FORMULA.sub(r"\1'", text)
+    inner = _INNER.sub(r"\1'", text)
     return f"'{inner}" if _FORMULA.match(inner) else inner
+
+
+def restore(cell: str) -> str:
+    """Return the text that was defused: one apostrophe less wherever `defuse` puts one.
+
+    What held apostrophes of its own in such a place got one more, so nothing is lost.
+    """
+    inner = cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
+    return _INNER_DEFUSED.sub(r"\1", inner)
 
 
 def number(value: float) -> str:
@@ -40,8 +49,9 @@ def number(value: float) -> str:
 def line(cells: Iterable[Cell]) -> str:
     """Return one line of a CSV file (RFC 4180, ended by a line feed): numbers as they are, texts defused."""
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow([_text(cell) for cell in cells])
-    return out.getvalue()
+    # With this end of a line the writer puts a cell with a lone carriage return in quotes, too.
+    csv.writer(out, lineterminator="\r\n").writerow([_text(cell) for cell in cells])
+    return out.getvalue().removesuffix("\r\n") + "\n"
 
 
 def _text(cell: Cell) -> str:

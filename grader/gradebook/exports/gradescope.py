@@ -15,7 +15,10 @@ from grader.gradebook.exports.tables import comments
 from grader.gradebook.model import Row
 from grader.reports.model import CheckReport
 
-NAME_LENGTH = 80
+NAME_LENGTH = 60
+"""Letters, of up to four bytes; a file system allows 255 bytes."""
+_MARKED = re.compile("-[0-9a-f]{8}$")
+"""A name that could be somebody else's likeness and hash."""
 
 
 def gradescope(rows: Iterable[Row]) -> Iterator[tuple[str, bytes]]:
@@ -49,11 +52,12 @@ def folder_name(learner: str) -> str:
     Nothing leaves the folder it is made in, hides, is too long for a file system, or falls together with another
     where case does not count.
     """
-    plain = re.sub(r"[^\w.@+-]+", "_", learner).strip("._")[:NAME_LENGTH]
-    if plain == learner and plain == plain.lower() and plain.isascii():
-        return plain
+    likeness = re.sub(r"[^\w.@+-]+", "_", learner)[:NAME_LENGTH].strip("._-")
+    harmless = likeness == learner == learner.lower() and learner.isascii() and not _MARKED.search(learner)
+    if likeness and harmless:
+        return likeness
     mark = hashlib.sha256(learner.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{plain}-{mark}" if plain else mark
+    return f"{likeness}-{mark}" if likeness else mark
 
 
 def _tests(row: Row) -> Iterator[dict[str, Any]]:

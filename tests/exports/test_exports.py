@@ -1,0 +1,338 @@
+"""The files that other systems read."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import PurePosixPath
+from typing import Any
+from xml.etree import ElementTree
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.gradebook.exports import (
+    Column,
+    Person,
+    canvas,
+    columns_of,
+    gradescope,
+    jsonl,
+    junit,
+    long,
+    moodle,
+    wide,
+)
+from grader.gradebook.exports.gradescope import folder_name
+from grader.gradebook.model import Row
+from grader.reports.model import KataReport
+
+from .made_up import SECRET, adjustment, check, report, row, small_class
+
+EVIL = '=HYPERLINK("http://x")'
+TITLES = {"masks": "Masks", "layer-norm": "Layer norm"}
+ROSTER = {
+    "ada": Person(
+        name="Lovelace, Ada", email="Ada@example.org", login="al1", sis_id="S1", canvas_id="77", section="A"
+    ),
+    "bob": Person(),
+}
+
+
+def table(pieces: Iterator[str]) -> list[list[str]]:
+    return list(csv.reader(io.StringIO("".join(pieces), newline="")))
+
+
+def columns(**canvas_ids: str) -> list[Column]:
+    return columns_of(
+        small_class(), TITLES, {name.replace("_", "-"): id_ for name, id_ in canvas_ids.items()}
+    )
+
+
+def test_long_csv_has_a_line_for_each_mark() -> None:
+    lines = list(csv.DictReader(io.StringIO("".join(long(small_class(), ROSTER)), newline="")))
+    assert [(line["learner"], line["kata"], line["status"]) for line in lines] == [
+        ("ada", "masks", "fail"),
+        ("ada", "layer-norm", "error"),
+        ("bob", "masks", "pass"),
+        ("bob", "layer-norm", "pass"),
+    ]
+    assert lines[0]["name"] == "Lovelace, Ada"
+    assert (lines[0]["checks_passed"], lines[0]["checks"]) == ("1", "3")
+    bob = lines[2]
+    assert bob["name"] == 'Bob, the "Builder" 🧱'
+    assert (bob["score"], bob["graded_score"], bob["max_score"]) == ("7", "6", "6")
+    assert (bob["days_late"], bob["late_points"], bob["adjusted_points"]) == ("1.5", "1", "2")
+    assert bob["comments"] == "(+2) the seed was unlucky"
+    assert bob["graded_at"] == "2025-03-14T09:26:53+00:00"
+
+
+def test_wide_csv_has_a_line_for_each_learner_and_totals() -> None:
+    assert table(wide(small_class(), columns(), ROSTER)) == [
+        ["learner", "name", "email", "masks", "layer-norm", "score", "max_score"],
+        ["ada", "Lovelace, Ada", "Ada@example.org", "2", "0", "2", "10"],
+        ["bob", 'Bob, the "Builder" 🧱', "", "7", "4", "11", "10"],
+    ]
+
+
+def test_a_kata_that_a_learner_has_no_row_for_is_an_empty_cell() -> None:
+    rows = [row("ada"), row("bob", report("layer-norm"))]
+    found = columns_of(rows)
+    assert [line[3:5] for line in table(wide(rows, found, {}))[1:]] == [["2", ""], ["", "2"]]
+    assert [line[5:] for line in table(canvas(rows, found, {}))[2:]] == [["2", ""], ["", "2"]]
+    assert [line[3:] for line in table(moodle(rows, found, {}))[1:]] == [["2", ""], ["", "2"]]
+
+
+def test_columns_are_in_the_order_of_their_numbers_and_worth_the_most_that_anybody_could_get() -> None:
+    shortened = report("masks", max_score=1.0)
+    rows = [
+        row("ada", report("late-kata")),
+        row("ada", shortened),
+        row("bob", report("layer-norm")),
+        row("bob"),
+    ]
+    found = columns_of(rows, TITLES, {"masks": "9"})
+    assert [(one.kata, one.heading, one.max_score, one.canvas_id) for one in found] == [
+        ("masks", "9.3.1 Masks", 2.0, "9"),
+        ("layer-norm", "9.3.3 Layer norm", 2.0, ""),
+        ("late-kata", "9.10.1 late-kata", 2.0, ""),
+    ]
+
+
+def test_canvas_finds_students_assignments_and_points() -> None:
+    lines = table(canvas(small_class(), columns(masks="1234"), ROSTER))
+    assert lines[0] == [
+        "Student",
+        "ID",
+        "SIS User ID",
+        "SIS Login ID",
+        "Section",
+        "9.3.1 Masks (1234)",
+        "9.3.3 Layer norm",
+    ]
+    assert lines[1] == ["    Points Possible", "", "", "", "", "6", "4"]
+    assert lines[2] == ["Lovelace, Ada", "77", "S1", "al1", "A", "2", "0"]
+    assert lines[3] == ['Bob, the "Builder" 🧱', "", "", "bob", "", "7", "4"]
+
+
+def test_no_student_is_taken_for_the_line_of_points() -> None:
+    """Canvas reads any line whose first cell holds "Points Possible" as what the assignments are worth."""
+    lines = table(canvas([row("eve", name="Points Possible")], columns(), {}))
+    assert [line[0] for line in lines if "Points Possible" in line[0]] == ["    Points Possible"]
+
+
+def test_moodle_has_somebody_to_map_and_a_column_for_each_kata() -> None:
+    assert table(moodle(small_class(), columns(), ROSTER)) == [
+        ["Identifier", "Full name", "Email address", "9.3.1 Masks", "9.3.3 Layer norm"],
+        ["al1", "Lovelace, Ada", "Ada@example.org", "2", "0"],
+        ["bob", 'Bob, the "Builder" 🧱', "", "7", "4"],
+    ]
+
+
+def test_no_table_holds_a_formula() -> None:
+    rows = [row(EVIL, name=EVIL, adjustments=[adjustment(-1, EVIL)], score=1.0)]
+    roster = {EVIL: Person(name=EVIL, email=EVIL, login=EVIL, sis_id=EVIL, canvas_id=EVIL, section=EVIL)}
+    found = columns_of(rows, {"masks": EVIL})
+    for export in (
+        long(rows, roster),
+        wide(rows, found, roster),
+        canvas(rows, found, roster),
+        moodle(rows, found, roster),
+    ):
+        cells = [cell for line in table(export) for cell in line]
+        assert any("HYPERLINK" in cell for cell in cells)
+        assert not [cell for cell in cells if cell.startswith(("=", "+", "@"))]
+        assert not [cell for cell in cells if cell.startswith("-") and not re.fullmatch(r"-[\d.]+", cell)]
+
+
+def test_json_lines_are_the_reports_with_the_learner() -> None:
+    lines = list(jsonl(small_class()))
+    assert all(line.endswith("\n") and line.count("\n") == 1 for line in lines)
+    reports = [msgspec.json.decode(line, type=KataReport) for line in lines]
+    assert [one.learner for one in reports] == ["ada", "ada", "bob", "bob"]
+    assert [msgspec.structs.replace(one, learner=None) for one in reports] == [
+        one.report for one in small_class()
+    ]
+    assert json.loads(lines[0])["schema"] == 1
+
+
+def results(rows: list[Row]) -> dict[str, Any]:
+    return {name: json.loads(data) for name, data in gradescope(rows)}
+
+
+def test_gradescope_gets_a_file_for_each_learner() -> None:
+    files = results(small_class())
+    assert list(files) == ["ada/results.json", "bob/results.json"]
+    ada, bob = files.values()
+    assert (ada["score"], ada["max_score"]) == (2.0, 10.0)
+    assert (bob["score"], bob["max_score"]) == (11.0, 10.0), "the mark, with lateness and what people changed"
+    assert "1.5 days late: -1, (+2) the seed was unlucky" in bob["output"]
+    assert "a slip" not in bob["output"], "what was revoked is gone"
+    first, failed, hidden, broken = ada["tests"]
+    assert (first["name"], first["status"], first["score"], first["max_score"]) == (
+        "9.3.1 it holds",
+        "passed",
+        2.0,
+        2.0,
+    )
+    assert failed["output"] == "first difference\n  got 1\nlikely  the mask is shifted\nprinted\nhello"
+    assert (hidden["visibility"], hidden["status"], hidden["score"]) == ("hidden", "failed", 0.0)
+    assert (broken["number"], broken["status"], broken["output"]) == (
+        "9.3.3",
+        "failed",
+        "line 3: invalid syntax",
+    )
+    for test in [*ada["tests"], *bob["tests"]]:
+        assert set(test) <= {"name", "number", "score", "max_score", "status", "visibility", "output"}
+        assert test["status"] in ("passed", "failed")
+        assert test["visibility"] in ("visible", "hidden")
+
+
+def test_gradescope_never_shows_a_learner_anything_of_a_hidden_check_or_the_seed() -> None:
+    for _, data in gradescope(small_class()):
+        text = data.decode()
+        assert SECRET not in text
+        assert "secret-mutant" not in text
+        assert "4711" not in text
+    for document in results(small_class()).values():
+        for test in document["tests"]:
+            assert test["visibility"] == ("hidden" if "hidden check" in test["name"] else "visible")
+            assert "hidden" not in test["name"] or "output" not in test
+
+
+NAMES = [
+    "ada",
+    "Ada",
+    "../../etc",
+    "",
+    ".",
+    "..",
+    ".hidden",
+    "a/b",
+    "a\\b",
+    "x" * 300,
+    "Zoë 🧱",
+    "zoë 🧱",
+    "con:",
+    "-rf",
+    "\n",
+]
+
+
+def test_folders_are_apart_and_stay_inside() -> None:
+    made = [folder_name(name) for name in NAMES]
+    made.append(folder_name(made[1].lower()))  # somebody who calls themselves what another's folder is called
+    assert len({name.lower() for name in made}) == len(NAMES) + 1
+    assert made[0] == "ada"
+
+
+@given(st.text(max_size=300))
+def test_any_learner_has_a_folder(learner: str) -> None:
+    name = folder_name(learner)
+    assert 0 < len(name.encode()) <= 255
+    assert PurePosixPath(name).parts == (name,)
+    assert not name.startswith((".", "-"))
+    assert name.isprintable()
+
+
+def document(rows: list[Row]) -> ElementTree.Element:
+    return ElementTree.fromstring("".join(junit(rows)).encode())
+
+
+def test_junit_counts_what_it_holds() -> None:
+    suites = list(document(small_class()))
+    assert [suite.get("name") for suite in suites][:2] == ["ada 9.3.1 masks", "ada 9.3.3 layer-norm"]
+    assert [suite.get("id") for suite in suites] == ["0", "1", "2", "3"]
+    for suite in suites:
+        assert suite.get("tests") == str(len(suite.findall("testcase")))
+        assert suite.get("failures") == str(len(suite.findall("testcase/failure")))
+        assert suite.get("errors") == str(len(suite.findall("testcase/error")))
+        assert suite.get("skipped") == str(len(suite.findall("testcase/skipped")))
+    assert suites[0].get("failures") == "2"
+    assert suites[1].get("errors") == "1", "a submission that cannot be checked is no success"
+    failure = suites[0].find("testcase/failure")
+    assert failure is not None
+    assert failure.get("message") == "first difference"
+    assert failure.text == "0/2 points, values\nfirst difference\n  got 1\nthe mask is shifted\nhello\n"
+    facts = {one.get("name"): one.get("value") for one in suites[2].iterfind("properties/property")}
+    assert (facts["score"], facts["graded_score"], facts["late_points"]) == ("7", "6", "1")
+
+
+# The order of a suite's elements and what each element must and may have, in Ant's schema; Jenkins' allows all of it.
+SUITE = ("properties", "testcase", "system-out", "system-err")
+ATTRIBUTES = {
+    "testsuites": (set(), set()),
+    "testsuite": (
+        {"package", "id", "name", "timestamp", "hostname", "tests", "failures", "errors", "time"},
+        {"skipped"},
+    ),
+    "properties": (set(), set()),
+    "property": ({"name", "value"}, set()),
+    "testcase": ({"name", "classname", "time"}, set()),
+    "failure": ({"type"}, {"message"}),
+    "error": ({"type"}, {"message"}),
+    "skipped": (set(), {"type", "message"}),
+    "system-out": (set(), set()),
+    "system-err": (set(), set()),
+}
+
+
+def test_junit_keeps_to_the_strict_schema() -> None:
+    skipped = row("cy", report(checks=[check("skipped", message="needs a GPU"), check("timeout")]))
+    root = document([*small_class(), skipped])
+    for element in root.iter():
+        required, optional = ATTRIBUTES[element.tag]
+        assert required <= set(element.attrib) <= required | optional, element.tag
+        assert len(element) == 0 or not (element.text or "").strip()
+    for suite in root:
+        order = [SUITE.index(element.tag) for element in suite]
+        assert order == sorted(order)
+        assert [element.tag for element in suite if element.tag != "testcase"] == [SUITE[0], *SUITE[2:]]
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", suite.attrib["timestamp"])
+        assert re.fullmatch(r"\d+\.\d{3}", suite.attrib["time"])
+        for case in suite.iterfind("testcase"):
+            assert len(case) <= 1
+
+
+@given(st.text(min_size=1, max_size=20), st.text(max_size=40))
+def test_any_text_gives_xml_that_can_be_read(learner: str, message: str) -> None:
+    graded = report(checks=[check("fail", message=message, output=message, name=learner)], message=message)
+    root = document([row(learner, graded, name=message)])
+    assert len(root) == 1
+
+
+@pytest.mark.parametrize("character", ["\0", "\x1b", "\x0b", "\ufffe", "\uffff", "\ud800"])
+def test_characters_that_xml_does_not_have_are_dropped(character: str) -> None:
+    failure = document([row("ada", report(checks=[check("fail", message=f"a{character}b")]))]).find(
+        ".//failure"
+    )
+    assert failure is not None
+    assert failure.get("message") == "ab"
+
+
+def test_exports_take_rows_as_they_come() -> None:
+    """A class never lies in memory as a whole: an endless one has a beginning."""
+
+    def endless() -> Iterator[Row]:
+        number = 0
+        while True:
+            yield row(f"learner{number}")
+            number += 1
+
+    found = columns_of([row()])
+    for export in (
+        long(endless(), {}),
+        wide(endless(), found, {}),
+        jsonl(endless()),
+        canvas(endless(), found, {}),
+        moodle(endless(), found, {}),
+        gradescope(endless()),
+        junit(endless()),
+    ):
+        assert len(list(islice(export, 5))) == 5
