@@ -28,6 +28,79 @@ class Adjustment(msgspec.Struct, frozen=True, kw_only=True):
     author: str
     at: datetime
     revoked: bool = False
+    id: int = 0
+    """What `Gradebook.revoke` takes."""
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that happened to one learner's mark for one kata."""
+
+    kind: Literal["attempt", "adjust", "override", "revoke"]
+    at: datetime
+    run: int | None = None
+    """The run that graded the attempt."""
+    attempt: int | None = None
+    """What `Gradebook.bundle` and `Gradebook.attempt` take."""
+    digest: str | None = None
+    """Of the content that was graded; empty when there was none to read."""
+    submitted_at: datetime | None = None
+    status: str | None = None
+    score: float | None = None
+    """The attempt's points, before lateness and adjustments."""
+    max_score: float | None = None
+    seed: int | None = None
+    adjustment: int | None = None
+    """The adjustment made, or revoked."""
+    points: float | None = None
+    comment: str | None = None
+    author: str | None = None
+    revoked: bool = False
+    """The adjustment no longer counts."""
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """One grading of one submission, whole."""
+
+    id: int
+    run: int
+    learner: str
+    kata: str
+    key: Key
+    report: KataReport
+    submitted_at: datetime | None
+    graded_at: datetime
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """One `kata grade`."""
+
+    id: int
+    started_at: datetime
+    finished_at: datetime | None
+    """None while it runs, and when it was stopped."""
+    arguments: dict[str, str | int | float | None | list[str]]
+    version: str
+
+
+class CheckRate(msgspec.Struct, frozen=True, kw_only=True):
+    """How one check went over the newest attempts of a class."""
+
+    kata: str
+    id: str
+    name: str
+    aspect: str
+    hidden: bool
+    passed: int
+    counted: int
+    """Attempts in which it was not skipped."""
+
+
+class MisconceptionCount(msgspec.Struct, frozen=True, kw_only=True):
+    """How many learners' newest attempts show one catalogued mistake."""
+
+    kata: str
+    misconception: str
+    learners: int
 
 
 class Row(msgspec.Struct, kw_only=True):
@@ -46,6 +119,12 @@ class Row(msgspec.Struct, kw_only=True):
     days_late: float = 0.0
     late_points: float = 0.0
     """Points that lateness took, zero or more."""
+    attempt: int | None = None
+    """The newest attempt, for `Gradebook.bundle`; None when nothing of this learner was graded for the kata."""
+    origin: str | None = None
+    """Where the submission was found."""
+    notes: tuple[str, ...] = ()
+    """What the instructor should know about what was found."""
     score: float
     """After lateness, adjustments and overrides; never below 0. May exceed `max_score` by a bonus."""
     max_score: float

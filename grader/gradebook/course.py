@@ -1,0 +1,242 @@
+"""Course settings: `course.toml`, read and checked; what they mean for one learner and one kata."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import zoneinfo
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, tzinfo
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from grader.catalogue import Catalogue
+from grader.catalogue.breach import read_data
+from grader.errors import PackError, UsageError
+from grader.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment
+from grader.gradebook.place import Place
+from grader.gradebook.roster import Person, read_roster, same
+
+COURSE_FILE = "course.toml"
+
+_ID = 'an ID is a number in quotes ("9.3", "9.3.2") or a name (masks)'
+
+
+class CourseFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """`course.toml`. Tables by ID and by learner are checked entry by entry, so that errors name the entry."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=400, description="the course's name, a sentence")]
+    timezone: Annotated[str, Meta(description="a time zone's name, such as Europe/Berlin")] | None = None
+    katas: Annotated[tuple[str, ...], Meta(min_length=1, description="a list of IDs")] | None = None
+    roster: Annotated[str, Meta(min_length=1, description="a CSV file's path")] | None = None
+    late: LatePolicy = LatePolicy()
+    due: dict[str, Any] = {}
+    weights: dict[str, Any] = {}
+    extensions: dict[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course's settings, with every ID resolved to katas."""
+
+    name: str = ""
+    katas: tuple[str, ...] | None = None
+    """The katas that are graded, by slug, in order; None means all."""
+    roster: Mapping[str, Person] = field(default_factory=dict)
+    """Who is in the class, by learner, in the roster's order."""
+    due: Mapping[str, datetime] = field(default_factory=dict)
+    """By slug, in UTC."""
+    late: LatePolicy = LatePolicy()
+    extensions: Mapping[tuple[str, str | None], float] = field(default_factory=dict)
+    """Days, by learner and slug; without a slug for every kata that has no entry of its own."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    timezone: tzinfo = UTC
+    path: Path | None = None
+    """The file; None when there is none."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "_people", {same(learner): person for learner, person in self.roster.items()}
+        )
+
+    @classmethod
+    def find(cls, gradebook: str, file: Path | None, catalogue: Catalogue) -> Course:
+        """Read `file`, or the `course.toml` beside the gradebook (for one on a server: in this folder), if any.
+
+        Raises:
+            UsageError: as `load`.
+        """
+        if file is not None:
+            return cls.load(file, catalogue)
+        beside = Place.parse(gradebook).file
+        path = (beside.parent if beside is not None else Path()) / COURSE_FILE
+        return cls.load(path, catalogue) if path.exists() else cls()
+
+    @classmethod
+    def load(cls, path: Path, catalogue: Catalogue) -> Course:
+        """Read course settings and the roster they name.
+
+        Raises:
+            UsageError: something in it is wrong: the file, the key, and what is allowed.
+        """
+        try:
+            data = read_data(path, CourseFile)
+        except PackError as error:
+            raise UsageError(error.message, error.hint) from error
+        return _Reader(path, data, catalogue).course()
+
+    def person(self, learner: str) -> Person | None:
+        """Return a learner's line in the roster."""
+        people: dict[str, Person] = self.__dict__["_people"]
+        return people.get(same(learner))
+
+    def has(self, learner: str) -> bool:
+        """Return whether a learner is in the roster."""
+        return self.person(learner) is not None
+
+    def name_of(self, learner: str) -> str:
+        """Return how a learner is shown: the roster's name, else the identity."""
+        person = self.person(learner)
+        return person.name if person is not None and person.name else learner
+
+    def same(self, learner: str) -> str:
+        """Return what two spellings of one identity share."""
+        return same(learner)
+
+    def weight(self, kata: str) -> float:
+        """Return how much a kata counts in a total; 1 unless the course says otherwise."""
+        return self.weights.get(kata, 1.0)
+
+    def due_for(self, learner: str, kata: str) -> datetime | None:
+        """Return when a kata is due for a learner, extension included, in UTC; None when it never is."""
+        due = self.due.get(kata)
+        if due is None or not self.extensions:
+            return due
+        who = same(learner)
+        days = self.extensions.get((who, kata), self.extensions.get((who, None), 0.0))
+        return extended(due, days, self.timezone) if days else due
+
+    def lateness(
+        self, learner: str, kata: str, submitted: datetime | None, score: float, max_score: float
+    ) -> Lateness:
+        """Return how late a submission is, and what it costs of `score`."""
+        return lateness(self.due_for(learner, kata), submitted, self.late, score=score, max_score=max_score)
+
+
+class _Reader:
+    """Resolves a course file against the catalogue; every error names file and key."""
+
+    def __init__(self, path: Path, data: CourseFile, catalogue: Catalogue) -> None:
+        self._path = path
+        self._data = data
+        self._catalogue = catalogue
+        self._zone = self._read_zone()
+
+    def course(self) -> Course:
+        data = self._data
+        return Course(
+            name=data.name,
+            katas=self._katas(),
+            roster=read_roster(self._path.parent / data.roster) if data.roster else {},
+            due=dict(self._by_kata("due", data.due, self._moment)),
+            late=data.late,
+            extensions=dict(self._extensions()),
+            weights=dict(self._by_kata("weights", data.weights, self._weight)),
+            timezone=self._zone or UTC,
+            path=self._path,
+        )
+
+    def _read_zone(self) -> tzinfo | None:
+        name = self._data.timezone
+        if name is None:
+            return None
+        try:
+            return zoneinfo.ZoneInfo(name)
+        except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
+            close = difflib.get_close_matches(name, zoneinfo.available_timezones(), n=1)
+            guess = f" Did you mean {close[0]}?" if close else ""
+            raise self._wrong(
+                "timezone", f"there is no time zone {name}.{guess}", "Such as Europe/Berlin, or UTC."
+            ) from error
+
+    def _katas(self) -> tuple[str, ...] | None:
+        if self._data.katas is None:
+            return None
+        chosen = {
+            slug
+            for place, text in enumerate(self._data.katas)
+            for slug in self._resolve(f"katas[{place}]", text)
+        }
+        return tuple(kata.slug for kata in self._catalogue.katas if kata.slug in chosen)
+
+    def _by_kata(self, table: str, entries: Mapping[str, Any], read: Any) -> Iterator[tuple[str, Any]]:
+        """Yield a value for each kata that a table by ID covers; what names fewer katas is more specific and wins."""
+        best: dict[str, tuple[int, str]] = {}
+        values: dict[str, Any] = {}
+        for text, entry in entries.items():
+            key = f"{table}.{_quoted(text)}"
+            value, slugs = read(key, entry), self._resolve(key, text)
+            for slug in slugs:
+                size, other = best.get(slug, (len(self._catalogue.katas) + 1, ""))
+                if size == len(slugs):
+                    raise self._wrong(key, f"{slug} is meant by {other} already.", "Leave one out.")
+                if len(slugs) < size:
+                    best[slug], values[slug] = (len(slugs), key), value
+        yield from values.items()
+
+    def _extensions(self) -> Iterator[tuple[tuple[str, str | None], float]]:
+        for learner, entry in self._data.extensions.items():
+            key = f"extensions.{_quoted(learner)}"
+            who = same(learner)
+            if not isinstance(entry, dict):
+                yield (who, None), self._days(key, entry)
+                continue
+            for slug, days in self._by_kata(key, entry, self._days):
+                yield (who, slug), days
+
+    def _moment(self, key: str, value: object) -> datetime:
+        if not isinstance(value, date):
+            raise self._wrong(
+                key, "must be a date or a time, without quotes.", "Such as 2026-10-15T23:59:00."
+            )
+        if self._zone is None and (not isinstance(value, datetime) or value.tzinfo is None):
+            raise self._wrong(
+                key,
+                "is a local time, and nothing says where.",
+                'Add the key `timezone`, such as timezone = "Europe/Berlin", above the first table; or write a zone: '
+                "2026-10-15T23:59:00+02:00.",
+            )
+        try:
+            return moment(value, self._zone or UTC)
+        except (OverflowError, ValueError) as error:
+            raise self._wrong(key, "is too far away.", "Such as 2026-10-15T23:59:00.") from error
+
+    def _days(self, key: str, value: object) -> float:
+        return self._number(key, value, 0, 3650, "a number of days")
+
+    def _weight(self, key: str, value: object) -> float:
+        return self._number(key, value, 0, 1000, "a number")
+
+    def _number(self, key: str, value: object, least: float, most: float, what: str) -> float:
+        good = isinstance(value, int | float) and not isinstance(value, bool)
+        if not good or not math.isfinite(float(value)) or not least <= value <= most:  # type: ignore[arg-type,operator]
+            raise self._wrong(key, f"must be {what} from {least} to {most}.")
+        return float(value)  # type: ignore[arg-type]
+
+    def _resolve(self, key: str, text: str) -> list[str]:
+        try:
+            return [kata.slug for kata in self._catalogue.resolve(text)]
+        except UsageError as error:
+            raise self._wrong(key, error.message, f"Here {_ID}. See what there is: kata list") from error
+
+    def _wrong(self, key: str, why: str, hint: str | None = None) -> UsageError:
+        return UsageError(f"{self._path}: `{key}`: {why}", hint)
+
+
+def _quoted(key: str) -> str:
+    bare = key and all(letter.isascii() and (letter.isalnum() or letter in "_-") for letter in key)
+    return key if bare else msgspec.json.encode(key).decode()

@@ -1,0 +1,17 @@
+"""What can go wrong with a gradebook, worded for the instructor."""
+
+from __future__ import annotations
+
+from grader.errors import KataError, UsageError
+
+
+class GradebookError(KataError):
+    """The gradebook cannot be used just now: locked, full, read-only, from a newer version, its server gone."""
+
+    exit_code = 3
+
+
+class GradebookUsageError(GradebookError, UsageError):
+    """Something else was meant: no gradebook there, no database, an unknown address, learner, kata or adjustment."""
+
+    exit_code = 2

@@ -1,0 +1,138 @@
+"""Where a gradebook is: a path or an address, read once, shown without its password, opened with the right settings."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+from grader.gradebook.errors import GradebookUsageError
+
+DEFAULT = "gradebook.sqlite"
+BUSY_SECONDS = 15.0
+"""How long a write waits for another process's; `sqlite:///FILE?timeout=SECONDS` says otherwise."""
+
+_KNOWN = "Give a path, sqlite:///FILE, or postgresql://USER:PASSWORD@HOST/DATABASE."
+_CREDENTIALS = re.compile(r"(?<=://)\S*@")
+_SECRET = re.compile(r"(?i)([?&][^=&]*password=)[^&#\s]*")
+_SERVER = {"connect_timeout": 10, "keepalives_idle": 30, "tcp_user_timeout": 30_000}
+"""A server that stops answering is noticed within half a minute, not after the kernel's quarter of an hour."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A gradebook's address."""
+
+    url: URL
+
+    @classmethod
+    def parse(cls, where: str) -> Place:
+        """Read a path or an address.
+
+        Raises:
+            GradebookUsageError: it is neither, or of a kind that Kata does not know, or its driver is missing.
+        """
+        if "://" not in where:
+            if not where.strip():
+                raise GradebookUsageError("The gradebook's name is empty.", _KNOWN)
+            if "\0" in where:
+                raise GradebookUsageError("The gradebook's name holds a zero byte.", _KNOWN)
+            return cls(URL.create("sqlite", database=str(Path(where).expanduser())))
+        try:
+            url = make_url(where)
+        except (ArgumentError, ValueError) as error:
+            raise GradebookUsageError(f"{redact(where)}: not an address of a gradebook.", _KNOWN) from error
+        kind, _, driver = url.drivername.partition("+")
+        if kind == "sqlite" and driver in ("", "pysqlite"):
+            if not url.database or url.database == ":memory:":
+                raise GradebookUsageError(f"{redact(where)}: a gradebook is a file; this names none.", _KNOWN)
+            return cls(url.set(drivername="sqlite"))
+        if kind in ("postgresql", "postgres") and driver in ("", "psycopg"):
+            return cls(url.set(drivername="postgresql+psycopg"))
+        raise GradebookUsageError(
+            f"{redact(where)}: Kata keeps gradebooks in SQLite and PostgreSQL, not in {url.drivername}.",
+            _KNOWN,
+        )
+
+    @property
+    def file(self) -> Path | None:
+        """The SQLite file; None where a server has it."""
+        return Path(self.url.database or "") if self.url.drivername == "sqlite" else None
+
+    @property
+    def shown(self) -> str:
+        """The address for people, without its password."""
+        return str(self.file) if self.file else redact(self.url.render_as_string(hide_password=True))
+
+    def scrub(self, text: str) -> str:
+        """Take the password out of what a driver says."""
+        secrets = [str(self.url.password or ""), *map(str, self._secret_options())]
+        for secret in secrets:
+            if secret:
+                text = text.replace(secret, "***")
+        return redact(text)
+
+    def engine(self) -> Engine:
+        """Return what connects to it; nothing is opened yet.
+
+        Raises:
+            GradebookUsageError: the driver is not installed.
+        """
+        if self.file is not None:
+            made = create_engine(
+                self.url,
+                hide_parameters=True,
+                connect_args={"timeout": self._timeout(), "check_same_thread": False},
+            )
+            event.listen(made, "connect", _set_up_sqlite)
+            event.listen(made, "begin", _begin_sqlite)
+            return made
+        options = {name: value for name, value in _SERVER.items() if name not in self.url.query}
+        try:
+            return create_engine(self.url, hide_parameters=True, connect_args=options)
+        except (ImportError, NoSuchModuleError) as error:
+            raise GradebookUsageError(
+                f"{self.shown}: a gradebook on PostgreSQL needs the driver psycopg, which is not installed.",
+                "Install it beside kata: pip install 'kata[postgres]'",
+            ) from error
+
+    def _timeout(self) -> float:
+        given = self.url.query.get("timeout")
+        try:
+            return BUSY_SECONDS if given is None else float(str(given))
+        except ValueError as error:
+            raise GradebookUsageError(
+                f"{self.shown}: timeout must be a number of seconds.", _KNOWN
+            ) from error
+
+    def _secret_options(self) -> list[Any]:
+        return [value for name, value in self.url.query.items() if "password" in name.lower()]
+
+
+def redact(text: str) -> str:
+    """Take user names and passwords out of anything that looks like an address."""
+    return _SECRET.sub(r"\1***", _CREDENTIALS.sub(_without_password, text))
+
+
+def _without_password(found: re.Match[str]) -> str:
+    user, colon, _ = found[0][:-1].partition(":")
+    return f"{user}:***@" if colon else found[0]
+
+
+def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None  # transactions begin where we say, also before a read or a CREATE TABLE
+    connection.execute("PRAGMA foreign_keys = ON")
+    # In the write-ahead log a killed process loses nothing. A power cut may take the last marks, which are then
+    # graded again; what people enter is written with FULL (see `Gradebook.adjust`).
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A write that begins as a read cannot wait for another writer: it would fail at once.
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

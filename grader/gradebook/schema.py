@@ -1,0 +1,195 @@
+"""The tables, as this version knows them. How an older gradebook gets there is in `migrations`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Dialect,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+
+VERSIONS = ("0001",)
+"""Every version of the tables so far, oldest first; each is a file in `migrations/versions`."""
+VERSION_TABLE = "kata_version"
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """A moment, in UTC. SQLite has no such type: there it is ISO 8601 text of fixed width, which sorts."""
+
+    impl = String(32)
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> Any:
+        """Return the database's own type."""
+        own = DateTime(timezone=True) if dialect.name == "postgresql" else String(32)
+        return dialect.type_descriptor(own)
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
+        """Bring a moment to UTC; one without a zone would mean something else on every machine."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a time without a zone cannot be kept in the gradebook")
+        moment = value.astimezone(UTC)
+        return moment if dialect.name == "postgresql" else moment.isoformat(timespec="microseconds")
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        """Return a moment in UTC."""
+        if value is None:
+            return None
+        moment: datetime = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+        return moment.astimezone(UTC)
+
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+meta = Table(
+    "meta",
+    metadata,
+    Column("id", Integer, CheckConstraint("id = 1", name="single"), primary_key=True, autoincrement=False),
+    Column("nonce", LargeBinary, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("created_by", Text, nullable=False),
+    Column("written_by", Text, nullable=False),
+)
+
+learners = Table(
+    "learners",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+)
+
+katas = Table(
+    "katas",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("slug", Text, nullable=False, unique=True),
+    Column("number", Text, nullable=False),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("started_at", UtcTime, nullable=False),
+    Column("finished_at", UtcTime),
+    Column("arguments", Text, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("host", Text, nullable=False),
+    Column("process", Integer, nullable=False),
+)
+
+contents = Table(
+    "contents",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("size", Integer, nullable=False),
+    Column("bundle", LargeBinary, nullable=False),
+)
+"""What was handed in, once for each content: MessagePack, deflated; `size` is that before deflating."""
+
+attempts = Table(
+    "attempts",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("run_id", ForeignKey("runs.id"), nullable=False, index=True),
+    Column("learner_id", ForeignKey("learners.id"), nullable=False),
+    Column("kata_id", ForeignKey("katas.id"), nullable=False),
+    Column("content", ForeignKey("contents.digest"), index=True),
+    Column("digest", Text, nullable=False),
+    Column("terms", Text, nullable=False),
+    Column("submitted_at", UtcTime),
+    Column("graded_at", UtcTime, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("score", Double, nullable=False),
+    Column("max_score", Double, nullable=False),
+    Column("seed", Text, nullable=False),
+    Column("isolation", Text, nullable=False),
+    Column("device", Text, nullable=False),
+    Column("duration_s", Double, nullable=False),
+    Column("versions", Text, nullable=False),
+    # Last, because SQLite reads a row from its beginning: marks are read without the long text behind them.
+    Column("report", Text, nullable=False),
+    Index(None, "learner_id", "kata_id"),
+)
+
+submissions = Table(
+    "submissions",
+    metadata,
+    Column("learner_id", ForeignKey("learners.id"), primary_key=True, autoincrement=False),
+    Column("kata_id", ForeignKey("katas.id"), primary_key=True, autoincrement=False),
+    Column("attempt_id", ForeignKey("attempts.id"), nullable=False),
+    Column("run_id", ForeignKey("runs.id"), nullable=False, index=True),
+    Column("attempts", Integer, nullable=False),
+    Column("submitted_at", UtcTime),
+    Column("origin", Text),
+    Column("notes", Text, nullable=False),
+)
+"""How it stands: for each learner and kata the newest attempt, and the run that saw it last."""
+
+checks = Table(
+    "checks",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("kata_id", ForeignKey("katas.id"), nullable=False),
+    Column("function", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("aspect", Text, nullable=False),
+    Column("hidden", Boolean, nullable=False),
+    UniqueConstraint("kata_id", "function", "name", "aspect", "hidden"),
+)
+
+results = Table(
+    "results",
+    metadata,
+    Column("attempt_id", ForeignKey("attempts.id"), primary_key=True, autoincrement=False),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("check_id", ForeignKey("checks.id"), nullable=False, index=True),
+    Column("status", Text, nullable=False),
+    Column("points", Double, nullable=False),
+    Column("max_points", Double, nullable=False),
+    Column("misconception", Text),
+    sqlite_with_rowid=False,
+)
+
+adjustments = Table(
+    "adjustments",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("learner_id", ForeignKey("learners.id"), nullable=False),
+    Column("kata_id", ForeignKey("katas.id"), nullable=False),
+    Column("kind", Text, CheckConstraint("kind IN ('adjust', 'override')", name="kind"), nullable=False),
+    Column("points", Double, nullable=False),
+    Column("comment", Text, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("revoked_at", UtcTime),
+    Column("revoked_by", Text),
+    Column("revoked_because", Text),
+    Index(None, "learner_id", "kata_id"),
+)

@@ -1,0 +1,125 @@
+"""A database's refusals in the instructor's words: what happened, what is kept, what to do."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from grader.gradebook.errors import GradebookError, GradebookUsageError
+from grader.gradebook.place import Place
+
+KEPT = "What was recorded before is kept; the same command again goes on from there."
+
+_SQLITE = (
+    # What SQLite says, what we say, what to do, whether another place was meant.
+    ("file is not a database", "this file is no gradebook", "Name another file with --gradebook.", True),
+    (
+        "malformed",
+        "the file is damaged",
+        "Restore a copy of it (sqlite3 FILE .recover may save what is left).",
+        False,
+    ),
+    (
+        "locked",
+        "the gradebook is locked: another program is writing to it",
+        f"Close it there (a database browser, another kata), then try again. {KEPT}",
+        False,
+    ),
+    ("full", "the disk is full", f"Free some space. {KEPT}", False),
+    (
+        "readonly",
+        "the gradebook is read-only",
+        "Mend the permissions of the file and its folder, or copy it elsewhere.",
+        False,
+    ),
+    (
+        "unable to open",
+        "the gradebook cannot be opened; its folder must exist, and be writable also to read it",
+        "Mend the permissions of the file and its folder, or copy it elsewhere.",
+        False,
+    ),
+    (
+        "disk i/o",
+        "the disk refused to read or write",
+        f"Look at the disk: full, gone, or failing? {KEPT}",
+        False,
+    ),
+)
+_POSTGRES = {
+    # Five letters name one refusal, two a class of them.
+    "28": ("the server refused the user name or the password", "Mend the address in --gradebook.", True),
+    "3D000": (
+        "the server has no database of this name",
+        "Make it there (createdb), or mend the address.",
+        True,
+    ),
+    "42501": ("the server does not allow it", "Ask for the right to create and write tables there.", False),
+    "25006": ("the database is read-only", "Name the primary server, not a standby.", False),
+    "53100": ("the server's disk is full", f"Free some space there. {KEPT}", False),
+    "53": ("the server is out of resources", f"Try again when it is less busy. {KEPT}", False),
+    "55P03": ("the gradebook is locked by another program", f"Try again when that is done. {KEPT}", False),
+}
+
+
+@contextmanager
+def told(place: Place, doing: str) -> Iterator[None]:
+    """Turn what a database refuses into a `GradebookError` that says it in words.
+
+    Args:
+        place: the gradebook.
+        doing: what was being done, as in "while ... the marks of ada".
+    """
+    try:
+        yield
+    except SQLAlchemyError as error:
+        raise explain(error, place, doing) from error
+
+
+def explain(error: SQLAlchemyError, place: Place, doing: str) -> GradebookError:
+    """Return the error for a refusal."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    said = place.scrub(" ".join(str(cause).split()))[:300]
+    if place.file is not None:
+        for words, what, hint, misnamed in _SQLITE:
+            if words in said.lower().replace("read-only", "readonly"):
+                kind = GradebookUsageError if misnamed else GradebookError
+                return kind(f"{place.shown}: {what} ({doing}).", hint)
+        return GradebookError(f"{place.shown}: the database refused, {doing}: {said}.", KEPT)
+    state = str(getattr(cause, "sqlstate", None) or "")
+    for code in (state, state[:2]):
+        if code in _POSTGRES:
+            what, hint, misnamed = _POSTGRES[code]
+            kind = GradebookUsageError if misnamed else GradebookError
+            return kind(f"{place.shown}: {what} ({doing}): {said}", hint)
+    if isinstance(error, PoolTimeout) or (isinstance(error, DBAPIError) and error.connection_invalidated):
+        return gone(place, doing, said)
+    if type(cause).__name__ in ("OperationalError", "ConnectionTimeout", "InterfaceError") or state[:2] in (
+        "08",
+        "57",
+    ):
+        return gone(place, doing, said)
+    return GradebookError(f"{place.shown}: the database refused, {doing}: {said}", KEPT)
+
+
+def gone(place: Place, doing: str, said: str) -> GradebookError:
+    """Return the error for a server that does not answer."""
+    return GradebookError(
+        f"{place.shown}: the database server is not there, or went away ({doing}): {said}",
+        f"Is it running, and is the address right? {KEPT}",
+    )
+
+
+def refused_file(error: OSError, place: Place, doing: str) -> GradebookError:
+    """Return the error for a file that cannot be made beside the gradebook."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return GradebookError(f"{place.shown}: the disk is full ({doing}).", f"Free some space. {KEPT}")
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return GradebookError(
+        f"{place.shown}: the gradebook's folder cannot be written ({doing}): {reason}.",
+        "Mend the permissions of the file and its folder, or copy it elsewhere.",
+    )
