@@ -21,20 +21,22 @@ from grader.worker.policy import Recorder
 class LocalSubmission:
     """The learner's module itself, with its function calls recorded for failure messages."""
 
-    def __init__(self, module: types.ModuleType, calls: Calls, recorder: Recorder, advice: str) -> None:
+    def __init__(self, module: types.ModuleType, calls: Calls, used: dict[str, None], terms: Terms) -> None:
         self._module = module
         self.calls = calls
-        self.policy_advice = advice
-        self._recorder = recorder
+        self.policy_advice = terms.advice
+        self._used = used
+        self._within = terms.within
 
     def forbidden_uses(self) -> list[str]:
-        """Return which operators that the kata excludes were used in this check."""
-        return list(self._recorder.used)
+        """Return what was used that the kata excludes."""
+        return list(self._used)
 
     def begin(self) -> None:
-        """Forget the calls and uses of an earlier check."""
+        """Forget the calls of an earlier check, and the uses where only some names are watched."""
         self.calls.clear()
-        self._recorder.used.clear()
+        if self._within:
+            self._used.clear()
 
     def given(self, name: str) -> Any:
         """Return a module that the kata gives."""
@@ -58,16 +60,17 @@ class LocalSubmission:
 @contextmanager
 def load_local(source: Source, terms: Terms, calls: Calls) -> Iterator[LocalSubmission]:
     """Load a submission into this process; on exit, torch and `sys` are as they were."""
-    recorder = Recorder()
+    used: dict[str, None] = {}
+    recorder = Recorder(lambda number: used.setdefault(terms.forbid[number]))
     path, modules = list(sys.path), set(sys.modules)
-    recorder.forbid(list(terms.forbid))
+    recorder.forbid(terms.forbid)
     given = str(terms.given) if terms.given else None
     try:
         if source.is_notebook:
             module = load_notebook(terms.module, str(source.path), source.data, given, list(terms.required))
         else:
             module = load_module(terms.module, str(source.path), source.data, given)
-        yield LocalSubmission(module, calls, recorder, terms.advice)
+        yield LocalSubmission(module, calls, used, terms)
     finally:
         recorder.restore()
         sys.path[:] = path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,9 +12,10 @@ from weakref import WeakValueDictionary
 
 import torch
 
-from grader.boundary import wire
+from grader.boundary import wire, witness
 from grader.boundary.channel import Channel, WorkerDied, WorkerTimeout
 from grader.boundary.codec import Decoder, Encoder
+from grader.boundary.scan import called
 from grader.boundary.source import Source
 from grader.worker.launcher import Launcher
 
@@ -63,6 +65,8 @@ class Terms:
     memory_bytes: int | None = 2 << 30
     given: Path | None = None
     forbid: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
+    """The required names that may not use what is forbidden; all of them when there are none."""
     advice: str = ""
     """What to write instead of what is forbidden."""
     read: tuple[Path, ...] = ()
@@ -102,6 +106,7 @@ class Session:
         self._channel: Channel | None = None
         self._release: list[int] = []
         self._begin: int | None = None
+        self._uses: dict[str, None] = {}
         self._named: dict[str, Any] = {}
         """The submission's functions and classes, looked up once in the life of a worker."""
         self._proxies: WeakValueDictionary[tuple[int, str, str], Any] = WeakValueDictionary()
@@ -120,10 +125,14 @@ class Session:
         self.observed.clear()
         self.deadline = min(now + (timeout_s or self.terms.check_timeout_s), self._ends)
         again = self._channel is not None
+        self._take_uses()
         if self._channel is None or not self._channel.alive:
             self._start()
             if again:
                 self.take_output()  # what is printed while loading was told the first time
+            self._take_uses()
+        if self.terms.within:
+            self._uses.clear()  # the other names may use it: only what this check calls counts
         self._begin = seed
 
     def take_output(self) -> str:
@@ -131,9 +140,19 @@ class Session:
         return self._channel.take_output() if self._channel is not None else ""
 
     def forbidden_uses(self) -> list[str]:
-        """Return the forbidden operators that were used in this check."""
-        value = self._value(*self._ask(wire.Uses(), []))
-        return [str(name) for name in value] if isinstance(value, list) else []
+        """Return what was used that is forbidden: while loading, in this check or in an earlier one, or in the source.
+
+        Where the terms say `within`, only this check and the source of those names count.
+        """
+        terms = self.terms
+        if not terms.forbid:
+            return []
+        self._take_uses()
+        token = secrets.randbits(64)
+        self._checked(*self._ask(wire.Uses(token=token), []))
+        self._take_uses(token)
+        written = called(self.source, terms.within or terms.required, terms.forbid)
+        return _told(list(self._uses), written)
 
     def close(self) -> None:
         """End the worker."""
@@ -214,6 +233,11 @@ class Session:
             self._release.append(number)
 
     # ------------------------------------------------------------------------------------------------------------
+
+    def _take_uses(self, token: int | None = None) -> None:
+        if self._channel is not None:
+            names = list(self.terms.forbid)
+            self._uses.update(dict.fromkeys(witness.read(self._channel.take_uses(), names, token)))
 
     def _start(self) -> None:
         self.generation += 1
@@ -315,6 +339,15 @@ class Session:
         if isinstance(value, RemoteObject):
             return RemoteObject.number(value, self), "", ""
         return None
+
+
+def _told(used: list[str], written: dict[str, int]) -> list[str]:
+    """Name what was used as a learner would: an operator by itself only when nothing that leads to it was named."""
+    names = dict.fromkeys((*written, *(name for name in used if name not in written)))
+    plain = [name for name in names if "::" not in name] or [
+        f"torch.ops.{name.replace('::', '.')}" for name in names
+    ]
+    return [f"{name} (line {written[name]})" if written.get(name) else name for name in plain]
 
 
 class _Crossing(torch.autograd.Function):

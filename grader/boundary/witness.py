@@ -22,7 +22,7 @@ CLOSED = "a way round the grader's record of what is used"
 
 def writer(descriptor: int) -> Callable[[int], object]:
     """Return what writes the number of a name; it never raises and never waits."""
-    records = [_RECORD.pack(number, 0) for number in range(MAX_NAMES)]
+    records = tuple(_RECORD.pack(number, 0) for number in range(MAX_NAMES))
 
     # Whatever it needs it holds itself: who replaces `os.write` later does not silence it.
     def note(number: int, write: Callable[[int, bytes], int] = os.write) -> None:

@@ -84,6 +84,12 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
         )
     if keyword.iskeyword(data.module) or data.module in _RESERVED_MODULES:
         raise PackError(f"{path}: `module` cannot be {data.module!r}; choose another Python module name.")
+    unknown = [name for name in data.policy.within if name not in data.required]
+    if unknown:
+        raise PackError(
+            f"{path}: `policy.within` names {unknown[0]!r}, which is not in `required`; "
+            f"allowed: {', '.join(data.required)}."
+        )
     kata = Kata(
         number=data.number,
         slug=slug,

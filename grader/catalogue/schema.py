@@ -12,13 +12,17 @@ Slug = Annotated[
     str, Meta(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", description="lower-case words joined by hyphens")
 ]
 Identifier = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="a Python name")]
-DottedName = Annotated[
-    str, Meta(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$", description="a dotted Python name")
-]
 ModuleName = Annotated[
     str,
     Meta(
         pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$", description="a module's name, with dots where it has them"
+    ),
+]
+ForbiddenName = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Za-z_]\w*((\.[A-Za-z_]\w*)+|::[A-Za-z_]\w*)$",
+        description="a dotted Python name, or an operator such as aten::gelu",
     ),
 ]
 FileName = Annotated[
@@ -30,9 +34,12 @@ Seconds = Annotated[float, Meta(gt=0, le=3600)]
 
 
 class Policy(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What "from scratch" excludes: dotted names of torch callables, and what to write instead."""
+    """What "from scratch" excludes, and what to write instead."""
 
-    forbid: tuple[DottedName, ...] = ()
+    forbid: Annotated[tuple[ForbiddenName, ...], Meta(max_length=500)] = ()
+    """A torch function stands for its operator under every name; `aten::…` names an operator that has no other."""
+    within: tuple[Identifier, ...] = ()
+    """The required names that may not use it, when the others may."""
     say: Sentence = "Write it from basic tensor operations."
 
 

@@ -132,6 +132,7 @@ class Suite:
             memory_bytes=kata.limits.memory_mb << 20,
             given=_given_folder((*kata.given, *kata.support)),
             forbid=kata.policy.forbid,
+            within=kata.policy.within,
             advice=kata.policy.say,
             preload=kata.preload,
         )

@@ -35,6 +35,8 @@ class WorkerProcess:
     output: int
     scratch: Path
     launcher: Launcher = field(repr=False)
+    witness: int | None = None
+    """Where it writes what it used that its kata excludes; see `grader.boundary.witness`."""
 
     def kill(self) -> None:
         """End it now, with its process group."""
@@ -46,6 +48,8 @@ class WorkerProcess:
         self.channel.close()
         code = self.launcher.reap(self.pid, patience_s)
         os.close(self.output)
+        if self.witness is not None:
+            os.close(self.witness)
         shutil.rmtree(self.scratch, ignore_errors=True)
         return code
 
@@ -93,14 +97,14 @@ class ForkLauncher:
         preload: tuple[str, ...] = (),
     ) -> WorkerProcess:
         """Start a worker that may read these folders and has these modules imported."""
-        scratch, ours, theirs, output_read, output_write = _ends()
-        job = Job(tuple(str(path) for path in read), str(scratch), memory_bytes, cuda=cuda, preload=preload)
+        ends = _ends()
+        scratch = str(ends.scratch)
+        job = Job(tuple(str(path) for path in read), scratch, memory_bytes, cuda=cuda, preload=preload)
         try:
-            pid = self._zygote.launch(job, theirs, output_write)
+            pid = self._zygote.launch(job, ends.theirs, ends.output_write, ends.witness_write)
         finally:
-            theirs.close()
-            os.close(output_write)
-        return WorkerProcess(pid, ours, output_read, scratch, self)
+            ends.close_theirs()
+        return ends.process(pid, self)
 
     def reap(self, pid: int, patience_s: float) -> int | None:
         """Collect a worker: its exit code (negative: the signal), None when it had to be killed."""
@@ -132,34 +136,34 @@ class SpawnLauncher:
         preload: tuple[str, ...] = (),
     ) -> WorkerProcess:
         """Start a worker that may read these folders and has these modules imported."""
-        scratch, ours, theirs, output_read, output_write = _ends()
-        job = Job(tuple(str(path) for path in read), str(scratch), memory_bytes, cuda=cuda, preload=preload)
+        ends = _ends()
+        scratch = str(ends.scratch)
+        job = Job(tuple(str(path) for path in read), scratch, memory_bytes, cuda=cuda, preload=preload)
+        theirs = (ends.theirs.fileno(), ends.output_write, ends.witness_write)
         arguments = [
             sys.executable,
             "-I",
             "-m",
             "grader.worker.process",
             msgspec.json.encode(job).decode(),
-            str(theirs.fileno()),
-            str(output_write),
+            *map(str, theirs),
         ]
         try:
             process = subprocess.Popen(
                 arguments,
                 stdin=subprocess.DEVNULL,
-                stdout=output_write,
-                stderr=output_write,
-                pass_fds=(theirs.fileno(), output_write),
+                stdout=ends.output_write,
+                stderr=ends.output_write,
+                pass_fds=theirs,
                 start_new_session=True,
                 env={"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", **_ONE_THREAD},
             )
         except OSError as error:
             raise EngineError(f"No worker could be started: {error}.") from error
         finally:
-            theirs.close()
-            os.close(output_write)
+            ends.close_theirs()
         self._running[process.pid] = process
-        return WorkerProcess(process.pid, ours, output_read, scratch, self)
+        return ends.process(process.pid, self)
 
     def reap(self, pid: int, patience_s: float) -> int | None:
         """Collect a worker: its exit code (negative: the signal), None when it had to be killed."""
@@ -195,15 +199,36 @@ def default_launcher() -> Launcher:
     return ForkLauncher() if launcher_name() == "fork" else SpawnLauncher()
 
 
-def _ends() -> tuple[Path, socket.socket, socket.socket, int, int]:
+@dataclass
+class _Ends:
+    """Both ends of everything that ties a worker to its grader."""
+
+    scratch: Path
+    ours: socket.socket
+    theirs: socket.socket
+    output_read: int
+    output_write: int
+    witness_read: int
+    witness_write: int
+
+    def close_theirs(self) -> None:
+        self.theirs.close()
+        os.close(self.output_write)
+        os.close(self.witness_write)
+
+    def process(self, pid: int, launcher: Launcher) -> WorkerProcess:
+        return WorkerProcess(pid, self.ours, self.output_read, self.scratch, launcher, self.witness_read)
+
+
+def _ends() -> _Ends:
     try:
-        scratch = Path(tempfile.mkdtemp(prefix="kata-"))
-        ours, theirs = socket.socketpair()
-        output_read, output_write = os.pipe()
+        ends = _Ends(Path(tempfile.mkdtemp(prefix="kata-")), *socket.socketpair(), *os.pipe(), *os.pipe())
     except OSError as error:
         raise EngineError(
             f"No worker could be started: {error}.", "Free some space in the temporary folder."
         ) from error
-    ours.setblocking(False)
-    os.set_blocking(output_read, False)
-    return scratch, ours, theirs, output_read, output_write
+    ends.ours.setblocking(False)
+    # A full pipe must stop neither side: who used that much has left evidence enough.
+    for descriptor in (ends.output_read, ends.witness_read, ends.witness_write):
+        os.set_blocking(descriptor, False)
+    return ends

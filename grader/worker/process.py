@@ -20,6 +20,8 @@ from grader.worker.serve import Worker
 
 CHANNEL = 3
 """The descriptor a worker answers on; 0 is empty, 1 and 2 are captured."""
+WITNESS = 4
+"""The descriptor it writes to what it used that its kata excludes."""
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -45,11 +47,11 @@ def preload(job: Job) -> None:
                 importlib.import_module(name)
 
 
-def become_worker(job: Job, channel: int, output: int) -> NoReturn:
+def become_worker(job: Job, channel: int, output: int, witness: int) -> NoReturn:
     """Never return: the process ends when the grader hangs up, or when the submission ends it."""
     status = 1
     try:
-        worker = _prepare(job, channel, output)
+        worker = _prepare(job, channel, output, witness)
         worker.run()
         status = 0
     except (BrokenPipeError, ConnectionError):
@@ -59,10 +61,10 @@ def become_worker(job: Job, channel: int, output: int) -> NoReturn:
         os._exit(status)
 
 
-def _prepare(job: Job, channel: int, output: int) -> Worker:
+def _prepare(job: Job, channel: int, output: int, witness: int) -> Worker:
     with contextlib.suppress(PermissionError):  # a fresh interpreter leads its session already
         os.setsid()
-    _rewire(channel, output)
+    _rewire(channel, output, witness)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     os.chdir(job.scratch)
@@ -85,7 +87,7 @@ def _prepare(job: Job, channel: int, output: int) -> Worker:
     import torch
 
     preload(job)
-    worker = Worker(socket.socket(fileno=CHANNEL))
+    worker = Worker(socket.socket(fileno=CHANNEL), WITNESS)
     level = sandbox.confine(
         sandbox.Confinement(
             read=(*sandbox.python_read_paths(), *(Path(folder) for folder in job.read)),
@@ -101,23 +103,25 @@ def _prepare(job: Job, channel: int, output: int) -> Worker:
     return worker
 
 
-def _rewire(channel: int, output: int) -> None:
-    """Put channel and output where they belong and close everything else that was inherited."""
-    channel, output = (
-        os.dup2(number, spare, inheritable=False) for number, spare in ((channel, 200), (output, 201))
+def _rewire(channel: int, output: int, witness: int) -> None:
+    """Put channel, output and witness where they belong and close everything else that was inherited."""
+    channel, output, witness = (
+        os.dup2(number, spare, inheritable=False)
+        for number, spare in ((channel, 200), (output, 201), (witness, 202))
     )
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.dup2(channel, CHANNEL, inheritable=False)
-    os.closerange(CHANNEL + 1, min(os.sysconf("SC_OPEN_MAX"), 65536))
+    os.dup2(witness, WITNESS, inheritable=False)
+    os.closerange(WITNESS + 1, min(os.sysconf("SC_OPEN_MAX"), 65536))
 
 
 def main() -> NoReturn:
-    """Entry of a fresh interpreter: `python -m grader.worker.process JOB CHANNEL OUTPUT`."""
+    """Entry of a fresh interpreter: `python -m grader.worker.process JOB CHANNEL OUTPUT WITNESS`."""
     job = msgspec.json.decode(sys.argv[1], type=Job)
-    become_worker(job, int(sys.argv[2]), int(sys.argv[3]))
+    become_worker(job, int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
 
 
 if __name__ == "__main__":

@@ -74,11 +74,14 @@ class Zygote:
         theirs.close()
         return cls(ours, pid)
 
-    def launch(self, job: Job, channel: socket.socket, output: int) -> int:
-        """Return the process number of a new worker that answers on `channel` and prints to `output`."""
+    def launch(self, job: Job, channel: socket.socket, output: int, witness: int) -> int:
+        """Return the process number of a new worker.
+
+        It answers on `channel`, prints to `output`, and writes to `witness` what it used that its kata excludes.
+        """
         message = msgspec.json.encode(Launch(job))
         try:
-            socket.send_fds(self._link, [message], [channel.fileno(), output])
+            socket.send_fds(self._link, [message], [channel.fileno(), output, witness])
             answer = _answers.decode(self._link.recv(MAX_MESSAGE))
         except (OSError, msgspec.DecodeError) as error:
             raise EngineError(f"The process that starts workers is gone ({error}).") from error
@@ -111,7 +114,7 @@ def _serve(link: socket.socket) -> NoReturn:
         sandbox.become_subreaper()
         sandbox.enter_namespaces()
         while True:
-            message, descriptors, _, _ = socket.recv_fds(link, MAX_MESSAGE, 2)
+            message, descriptors, _, _ = socket.recv_fds(link, MAX_MESSAGE, 3)
             if not message:
                 break
             link.send(msgspec.json.encode(_answer(link, message, descriptors, children)))
