@@ -1,0 +1,277 @@
+"""Which of a learner's files answers a kata, and what lies beside it. Never a guess: two that differ are an error."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from grader.boundary.source import MAX_NOTEBOOK, MAX_SOURCE
+from grader.catalogue import Kata
+from grader.submissions.archives import Refused
+from grader.submissions.listing import File, Listing
+from grader.submissions.model import Bundle
+from grader.submissions.names import module_rank
+
+MAX_BESIDE = 256
+"""Files in a bundle."""
+MAX_BESIDE_BYTES = 16 << 20
+"""Bytes of the files beside the module."""
+MAX_COMPARED = 20
+"""Files that could be one kata's answer, compared with each other."""
+
+
+class Missing(Exception):
+    """There is no file for the kata."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A kata's answer, read."""
+
+    file: File
+    bundle: Bundle
+    notes: tuple[str, ...]
+
+
+def choose(kata: Kata, listing: Listing) -> Chosen:
+    """Return what answers `kata`.
+
+    A file's exact name goes before one that differs in case, and that before a renamed copy. Among several, an
+    untouched stub steps back, then a file in a folder named after the kata or its unit goes first, then equal
+    contents count as one.
+
+    Raises:
+        Missing: no file has the name.
+        Refused: files have it, and none can be read, or they differ.
+    """
+    named = _named(kata, listing)
+    if not named:
+        raise Missing(_missing(kata, listing))
+    notes: list[str] = []
+    readable = [(rank, file) for rank, file in named if file.problem is None]
+    if not readable:
+        raise Refused("; ".join(f"{file.origin} {file.problem}" for _, file in named[:3]))
+    best = min(rank for rank, _ in readable)
+    files = [file for rank, file in readable if rank == best]
+    notes += [f"{file.origin} {file.problem}" for _, file in named if file.problem is not None][:5]
+    notes += [
+        f"{file.origin} was left out: {files[0].origin} has the right name"
+        for r, file in readable
+        if r > best
+    ][:5]
+    file = files[0] if len(files) == 1 else _one_of(kata, listing, files, notes)
+    main = f"{kata.module}{os.path.splitext(file.name)[1].lower()}"
+    if best:
+        notes.append(f"{file.origin} was taken for {main}")
+    try:
+        data = listing.read(file, _limit(file))
+    except Refused as refused:
+        raise Refused(f"{file.origin} {refused}") from None
+    return Chosen(file, _bundle(main, file, data, listing, notes), tuple(notes))
+
+
+def looks_like_one(name: str, modules: Sequence[str]) -> bool:
+    """Whether a file of this name could answer one of the katas with these modules."""
+    return any(module_rank(name, module) is not None for module in modules)
+
+
+def _named(kata: Kata, listing: Listing) -> list[tuple[int, File]]:
+    ranked = [(module_rank(file.name, kata.module), file) for file in listing.files]
+    found = [(rank, file) for rank, file in ranked if rank is not None]
+    # Packs may each have a module of this name: what lies in another kata's folder is that one's.
+    others = {other.slug for other in kata.unit.pack.katas if other.module == kata.module} - {kata.slug}
+    found = [(rank, file) for rank, file in found if not others.intersection(file.folder[-1:])]
+    return sorted(found, key=lambda pair: (pair[0], len(pair[1].parts), pair[1].origin))
+
+
+def _one_of(kata: Kata, listing: Listing, files: list[File], notes: list[str]) -> File:
+    if len(files) > MAX_COMPARED:
+        raise Refused(f"{len(files)} files could be the answer: {_listed(files)}")
+    contents: dict[File, bytes] = {}
+    for file in files:
+        try:
+            contents[file] = listing.read(file, _limit(file))
+        except Refused as refused:
+            notes.append(f"{file.origin} {refused}")
+    if not contents:
+        raise Refused(notes[-1])
+    left = list(contents)
+    stub = _Stub(kata)
+    worked = [file for file in left if not stub.untouched(file, contents[file])]
+    if worked and len(worked) < len(left):
+        notes += [f"{file.origin} was left out: an untouched stub" for file in left if file not in worked]
+        left = worked
+    for own in _own_folders(kata):
+        there = [file for file in left if own(file.folder)]
+        if there:
+            notes += [
+                f"{file.origin} was left out: {there[0].origin} lies in the kata's folder"
+                for file in left
+                if file not in there and contents[file] != contents[there[0]]
+            ]
+            left = there
+            break
+    distinct = {(os.path.splitext(file.name)[1].lower(), contents[file]) for file in left}
+    if len(distinct) > 1:
+        raise Refused(
+            f"{'two' if len(left) == 2 else len(left)} files could be the answer, and they differ: {_listed(left)}. "
+            f"Keep one, or put it in a folder called {kata.slug}"
+        )
+    if len(left) > 1:
+        notes.append(f"{_listed(left[1:])}: the same as {left[0].origin}")
+    return left[0]
+
+
+def _own_folders(kata: Kata) -> list[Any]:
+    """Return tests of a folder, the surest first."""
+    unit = {name.casefold() for name in (kata.unit.folder.name, kata.unit.slug, kata.unit.number)}
+    slug = {kata.slug.casefold(), kata.number}
+
+    def both(folder: tuple[str, ...]) -> bool:
+        return len(folder) > 1 and folder[-1].casefold() in slug and folder[-2].casefold() in unit
+
+    def kata_folder(folder: tuple[str, ...]) -> bool:
+        return bool(folder) and folder[-1].casefold() in slug
+
+    def unit_folder(folder: tuple[str, ...]) -> bool:
+        return bool(folder) and folder[-1].casefold() in unit
+
+    return [both, kata_folder, unit_folder]
+
+
+class _Stub:
+    """What `kata start` writes, compared by its lines: nothing of a learner is parsed as code here."""
+
+    def __init__(self, kata: Kata) -> None:
+        try:
+            text = kata.stub.read_text(encoding="utf-8")
+            tree = ast.parse(text)
+        except (OSError, ValueError, SyntaxError):
+            text, tree = "", ast.Module([], [])
+        self._lines = _lines(text)
+        first = tree.body[0] if tree.body else None
+        introduced = ast.get_docstring(tree) is not None and first is not None
+        self._cells = _lines(
+            "\n".join(text.split("\n")[(first.end_lineno or 0) if introduced and first else 0 :])
+        )
+
+    def untouched(self, file: File, data: bytes) -> bool:
+        """Whether the file is the stub still, but for empty lines and line endings."""
+        if not self._lines:
+            return False
+        if not file.name.lower().endswith(".ipynb"):
+            return _lines(data.decode("utf-8-sig", "replace")) == self._lines
+        try:
+            notebook = msgspec.json.decode(data, type=_Notebook)
+        except (msgspec.DecodeError, RecursionError):
+            return False
+        code = [
+            cell.source if isinstance(cell.source, str) else "".join(cell.source)
+            for cell in notebook.cells
+            if cell.cell_type == "code"
+        ]
+        return _lines("\n".join(code)) == self._cells
+
+
+class _Cell(msgspec.Struct):
+    cell_type: str = ""
+    source: str | list[str] = ""
+
+
+class _Notebook(msgspec.Struct):
+    cells: list[_Cell] = []
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+def _bundle(main: str, file: File, data: bytes, listing: Listing, notes: list[str]) -> Bundle:
+    depth = len(file.folder)
+    beside: list[tuple[str, File]] = []
+    for other in listing.files:
+        if other is file or other.space != file.space or other.folder[:depth] != file.folder:
+            continue
+        name = "/".join(other.parts[depth:])
+        problem = other.problem or _unusable(name)
+        if problem is not None:
+            notes.append(f"{other.origin} {problem}")
+        else:
+            beside.append((name, other))
+    if not _fits(beside):
+        python = [(name, other) for name, other in beside if name.casefold().endswith(".py")]
+        if not _fits(python):
+            raise Refused(
+                f"beside {file.origin} lie {len(beside)} files; at most {MAX_BESIDE} files "
+                f"and {MAX_BESIDE_BYTES >> 20} MB go with it. Hand in the kata's folder alone"
+            )
+        notes.append(
+            f"of {len(beside)} files beside {file.origin} only the .py files were taken: "
+            f"more than {MAX_BESIDE} files or {MAX_BESIDE_BYTES >> 20} MB"
+        )
+        beside = python
+    files = {main: data}
+    for name, other in sorted(beside, key=lambda pair: pair[0]):
+        try:
+            content = listing.read(other, MAX_BESIDE_BYTES)
+        except Refused as refused:
+            notes.append(f"{other.origin} {refused}")
+            continue
+        if files.get(name, content) != content:
+            raise Refused(f"{other.origin} is there twice, and the two differ")
+        files[name] = content
+    folders = {name[:place] for name in files for place, char in enumerate(name) if char == "/"}
+    for name in sorted(folders & files.keys()):
+        if name == main:
+            files = {inner: content for inner, content in files.items() if not inner.startswith(f"{main}/")}
+        else:
+            del files[name]
+        notes.append(f"{name} is both a file and a folder beside {file.origin}; one of them was left out")
+    del notes[20:]
+    return Bundle(main, files)
+
+
+def _fits(files: list[tuple[str, File]]) -> bool:
+    return len(files) < MAX_BESIDE and sum(other.size for _, other in files) <= MAX_BESIDE_BYTES
+
+
+def _unusable(name: str) -> str | None:
+    try:
+        parts = name.encode().split(b"/")
+    except UnicodeEncodeError:
+        return "was left out: its name is no valid text"
+    if b"\0" in name.encode() or max(map(len, parts)) > 255 or len(name.encode()) > 1024:
+        return "was left out: its name is too long or holds a zero"
+    return None
+
+
+def _limit(file: File) -> int:
+    return MAX_NOTEBOOK if file.name.lower().endswith(".ipynb") else MAX_SOURCE
+
+
+def _missing(kata: Kata, listing: Listing) -> str:
+    expected = f"{kata.module}.py or {kata.module}.ipynb"
+    seen = {file.name: file for file in listing.files if file.name.casefold().endswith((".py", ".ipynb"))}
+    known = {other.module for other in kata.unit.pack.katas}
+    stems = {os.path.splitext(name)[0]: file for name, file in seen.items()}
+    near = difflib.get_close_matches(
+        kata.module, [s for s in stems if s not in known][:200], n=1, cutoff=0.75
+    )
+    message = f"there is no {expected}"
+    if near:
+        message += f"; was {stems[near[0]].origin} meant?"
+    blocked = [file for file in listing.files if file.problem is not None]
+    if blocked:
+        message += f"; {blocked[0].origin} {blocked[0].problem}"
+    return message
+
+
+def _listed(files: Sequence[File]) -> str:
+    shown = " and ".join(file.origin for file in files[:4])
+    return shown if len(files) <= 4 else f"{shown} and {len(files) - 4} more"

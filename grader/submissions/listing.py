@@ -1,0 +1,208 @@
+"""Everything one learner handed in, as a flat list of files that are read when they are needed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from grader.submissions.archives import Member, Refused, open_archive, read_file
+from grader.submissions.names import archive_stem, foreign_archive, ignored_file, ignored_folder
+from grader.workspace import PROGRESS_FILE
+
+MAX_FILES = 20_000
+MAX_DEPTH = 40
+MAX_ARCHIVES = 20
+MAX_NESTED = 64 << 20
+"""An archive inside an archive is read into memory."""
+MAX_LEARNER = 128 << 20
+"""Bytes that are read of one learner, all katas together."""
+NESTING = 2
+"""An archive may lie in an archive; no deeper."""
+
+ARROW = " › "
+
+
+@dataclass(frozen=True, eq=False)
+class File:
+    """One file of a learner."""
+
+    parts: tuple[str, ...]
+    """The path within its place, under the name that it had before any system renamed it."""
+    origin: str
+    """Where it lies, as a person would look for it."""
+    space: int
+    """Files of one folder or one archive share it: only these can lie beside each other."""
+    size: int
+    fetch: Callable[[int], bytes]
+    problem: str | None = None
+    """Why it is never read, as the end of `NAME …`."""
+    path: Path | None = None
+    """Where it lies on disk, if it does so by itself."""
+
+    @property
+    def name(self) -> str:
+        """The last part."""
+        return self.parts[-1]
+
+    @property
+    def folder(self) -> tuple[str, ...]:
+        """All parts but the last."""
+        return self.parts[:-1]
+
+
+@dataclass
+class Listing:
+    """A learner's files, and the places that could not be looked into."""
+
+    files: list[File] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
+    """Sentences on places that may hold anything: an archive that does not open, a folder without permission."""
+    notes: list[str] = field(default_factory=list)
+    _spaces: int = 0
+    _archives: int = 0
+    _entries: int = 0
+    _read: dict[File, bytes] = field(default_factory=dict)
+    _total: int = 0
+
+    def new_space(self) -> int:
+        """Return a number for the files of one more folder or archive."""
+        self._spaces += 1
+        return self._spaces
+
+    def read(self, file: File, limit: int) -> bytes:
+        """Return the content, read once.
+
+        Raises:
+            Refused: it cannot be read, it is larger than `limit`, or the learner's files are too much together.
+        """
+        if file.problem is not None:
+            raise Refused(file.problem)
+        if file not in self._read:
+            left = MAX_LEARNER - self._total
+            if file.size > left:
+                raise Refused(
+                    f"is left unread: over {MAX_LEARNER >> 20} MB of this learner were read before it"
+                )
+            self._read[file] = file.fetch(min(limit, left))
+            self._total += len(self._read[file])
+        if len(self._read[file]) > limit:
+            raise Refused(f"is larger than the {limit >> 20} MB that are read")
+        return self._read[file]
+
+    def add(self, file: File, depth: int) -> None:
+        """Take in a file, or what is in it when it is an archive; `depth` archives are around it."""
+        if self._full(file.origin):
+            return
+        stem = archive_stem(file.name)
+        if stem is None and foreign_archive(file.name) is None:
+            self.files.append(file)
+            return
+        reason = file.problem
+        if reason is None and stem is None:
+            reason = "is an archive of a kind that is not read: hand in a .zip or .tar.gz"
+        elif reason is None and depth >= NESTING:
+            reason = "lies in an archive in an archive; only one inside another is read"
+        elif reason is None and self._archives >= MAX_ARCHIVES:
+            reason = f"is left closed: at most {MAX_ARCHIVES} archives of a learner are opened"
+        if reason is None:
+            self._archives += 1
+            try:
+                source = file.path if file.path is not None else file.fetch(MAX_NESTED)
+                members = open_archive(source, file.name)
+            except Refused as refused:
+                reason = str(refused)
+            else:
+                self.add_members(members, f"{file.origin}{ARROW}", depth + 1)
+                return
+        self.closed.append(f"{file.origin} {reason}")
+
+    def add_members(self, members: Iterable[Member], label: str, depth: int, strip: int = 0) -> None:
+        """Take in the files of an archive, without the first `strip` parts of their names."""
+        members = list(members)
+        space = self.new_space()
+        environments = {member.parts[:-1] for member in members if member.parts[-1] == "pyvenv.cfg"}
+        for member in members:
+            folders = member.parts[:-1]
+            around = [folders[:length] for length in range(len(folders) + 1)]
+            if any(ignored_folder(part) for part in folders) or ignored_file(member.parts[-1]):
+                continue
+            if any(place in environments for place in around):
+                continue
+            parts = member.parts[strip:]
+            origin = label + "/".join(parts)
+            self.add(File(parts, origin, space, member.size, member.read, member.problem), depth)
+
+    def add_folder(self, folder: Path, label: str) -> None:
+        """Take in everything below a folder on disk; links are named, never followed."""
+        space = self.new_space()
+        pending: list[tuple[str, tuple[str, ...]]] = [(os.fspath(folder), ())]
+        while pending:
+            path, parts = pending.pop()
+            origin = "/".join((label, *parts))
+            try:
+                with os.scandir(path) as found:
+                    entries = sorted(islice(found, MAX_FILES + 1), key=lambda entry: entry.name)
+            except OSError as error:
+                reason = (
+                    "permission denied" if isinstance(error, PermissionError) else error.strerror or error
+                )
+                self.closed.append(f"{origin} cannot be opened: {reason}")
+                continue
+            names = {entry.name for entry in entries}
+            if "pyvenv.cfg" in names and parts:
+                continue
+            for entry in entries:
+                if self._entries > MAX_FILES:
+                    return
+                below = (*parts, entry.name)
+                kind = kind_of(entry)
+                if kind == "folder":
+                    # `kata reset` keeps there what it replaces.
+                    backups = entry.name == "backups" and PROGRESS_FILE in names
+                    if ignored_folder(entry.name) or backups:
+                        continue
+                    if len(below) > MAX_DEPTH:
+                        self.closed.append(f"{origin} lies too deep; it was not looked into")
+                        continue
+                    if self._full(origin):
+                        return
+                    pending.append((entry.path, below))
+                    if not entry.name.casefold().endswith((".py", ".ipynb")):
+                        continue
+                    kind = "is a folder; a file was expected"
+                if ignored_file(entry.name):
+                    continue
+                self.add(disk_file(Path(entry.path), below, origin, space, kind), 0)
+
+    def _full(self, origin: str) -> bool:
+        self._entries += 1
+        if self._entries == MAX_FILES + 1:
+            self.closed.append(f"{origin}: more than {MAX_FILES} files; the rest was not looked at")
+        return self._entries > MAX_FILES
+
+
+def disk_file(path: Path, parts: tuple[str, ...], folder: str, space: int, problem: str = "") -> File:
+    """Return a file on disk, seen in `folder`; it is opened when it is read."""
+    try:
+        size = path.lstat().st_size
+    except OSError as error:
+        size, problem = 0, problem or f"cannot be read: {error.strerror or error}"
+    origin = f"{folder}/{parts[-1]}" if folder else parts[-1]
+    return File(parts, origin, space, size, lambda limit: read_file(path, limit), problem or None, path)
+
+
+def kind_of(entry: os.DirEntry[str]) -> str:
+    """Return `folder`, nothing for a file, or why it is not read."""
+    try:
+        mode = entry.stat(follow_symlinks=False).st_mode
+    except OSError as error:
+        return f"cannot be read: {error.strerror or error}"
+    if stat.S_ISDIR(mode):
+        return "folder"
+    if stat.S_ISLNK(mode):
+        return "is a symbolic link; links are not followed"
+    return "" if stat.S_ISREG(mode) else "is no ordinary file"
