@@ -84,7 +84,7 @@ class RemoteSubmission:
         """
         value = self._session.given(name)
         if isinstance(value, RemoteObject):
-            value._name(name, name, self.calls)
+            value._name("", name, self.calls)  # its file's name tells a learner nothing
         return value
 
     def __getattr__(self, name: str) -> Any:
@@ -195,6 +195,15 @@ class RemoteObject:
     def __repr__(self) -> str:
         return f"<{self.kata_type} in the submission>"
 
+    @property
+    def kata_label(self) -> str:
+        """How a message speaks of it: `DecoderLM(13, 12)`, or nothing when a check has not made it itself."""
+        return cast(str, self._label) if self._calls is not None else ""
+
+    def stands_for(self, other: RemoteObject) -> None:
+        """Let messages speak of calls of this as if they were calls of `other`."""
+        self._name(other._label, other._root, other._calls)
+
     def _name(self, label: str, root: str, calls: Calls | None) -> None:
         put = object.__setattr__
         put(self, "_label", label)
@@ -203,7 +212,7 @@ class RemoteObject:
 
     def _adopt(self, value: Any, name: str) -> Any:
         if isinstance(value, RemoteObject) and value._root == "":
-            separator = "" if name.startswith("[") else "."
+            separator = "" if name.startswith("[") or not self._label else "."
             value._name(f"{self._label}{separator}{name}", self._root, self._calls)
         return value
 

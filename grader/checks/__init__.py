@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from grader.checks.conduct import expect_device, expect_from_scratch, expect_raises, expect_unchanged
+from grader.checks.conduct import (
+    expect_device,
+    expect_from_scratch,
+    expect_no_error,
+    expect_raises,
+    expect_unchanged,
+)
 from grader.checks.describe import describe
 from grader.checks.draw import Draw, axes_of, with_axes
 from grader.checks.expect import Expectation, expect
@@ -26,6 +32,7 @@ __all__ = [
     "expect_device",
     "expect_from_scratch",
     "expect_gradients",
+    "expect_no_error",
     "expect_raises",
     "expect_unchanged",
     "fail",

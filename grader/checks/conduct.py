@@ -31,9 +31,8 @@ def expect_raises(name: str, what: str) -> Iterator[None]:
         if error.not_written and name != "NotImplementedError":
             raise
         if name not in error.type_names:
-            fail(
-                f"raised {error.type_name}; want {name}: {what}", f"  {clean(error.message)}", stage="raises"
-            )
+            message = [f"  {clean(error.message)}"] if error.message.strip() else []
+            fail(f"raised {error.type_name}; want {name}: {what}", *message, stage="raises")
     except (KataError, CheckFailure):
         raise
     except Exception as error:  # in one process the learner's exception arrives as it is
@@ -41,6 +40,22 @@ def expect_raises(name: str, what: str) -> Iterator[None]:
             raise
     else:
         fail(f"raised nothing; want {name}: {what}", stage="raises")
+
+
+@contextmanager
+def expect_no_error(what: str) -> Iterator[None]:
+    """Demand that the calls inside raise nothing.
+
+    Args:
+        what: why nothing is wrong there, e.g. "5 positions fit into max_len=5".
+    """
+    __tracebackhide__ = True
+    try:
+        yield
+    except SubmissionRaised as error:
+        if error.not_written:
+            raise
+        fail(f"raised {error.type_name}: {clean(error.message, 80)}", f"  {what}", stage="raises")
 
 
 def expect_unchanged(submission: Any) -> None:

@@ -15,6 +15,7 @@ from grader.checks.text import clean, listed, number, sizes
 NUMBERS = 12
 """Integer tensors of at most so many numbers are shown in full."""
 _WIDTH = 100
+_CALL_LINES, _INDENT = 3, 10
 _ITEMS = 6
 _DEPTH = 3
 
@@ -90,6 +91,8 @@ def _describe(value: Any, depth: int) -> str:
         if kind is dict:
             return f"{{{inside}}}"
         return f"({inside}{',' if len(value) == 1 else ''})"
+    if hasattr(kind, "kata_label") and value.kata_label:
+        return clean(value.kata_label, 60)
     return f"<{type_name(value)}>"
 
 
@@ -128,6 +131,18 @@ def _spread(names: Sequence[str], count: int) -> list[str]:
     return list(names)
 
 
+def _wrapped(head: str, arguments: Sequence[str]) -> list[str]:
+    """Return the call in at most three lines, broken between arguments."""
+    lines = [head]
+    for place, argument in enumerate(arguments):
+        text = argument + (", " if place + 1 < len(arguments) else ")")
+        if len(lines[-1]) + len(text.rstrip()) > _WIDTH and len(lines) < _CALL_LINES:
+            lines[-1] = lines[-1].rstrip()
+            lines.append(" " * _INDENT)
+        lines[-1] += text
+    return [clean(line, _WIDTH) for line in (lines if arguments else [f"{head})"])]
+
+
 def describe_call(
     name: str,
     parameter_names: Sequence[str] = (),
@@ -155,17 +170,18 @@ def describe_call(
             tensors.setdefault(describe(value), []).append(shown)
         else:
             inline.append(f"{argument}={describe(value, 60)}" if argument else describe(value, 60))
-    call = clean(f"called  {clean(name, 50)}({', '.join(inline)})", _WIDTH)
+    *before, call = _wrapped(f"called  {clean(name, 84)}(", inline)
     if not tensors:
-        return [call]
+        return [*before, call]
     if len(tensors) == 1:
         ((text, names),) = tensors.items()
         who = "each" if len(names) > 1 else names[0]
         if len(call) + 4 + len(who) + len(text) <= _WIDTH:
-            return [f"{call}   {who} {text}"]
+            return [*before, f"{call}   {who} {text}"]
     groups = {listed(names): text for text, names in tensors.items()}
     pad = max(len(names) for names in groups)
     return [
+        *before,
         call,
         *(clean(f"          {names.ljust(pad)}  {text}", _WIDTH) for names, text in groups.items()),
     ][:14]

@@ -305,7 +305,7 @@ class Expectation:
         limit = self._agreement(mine, theirs, tolerance) if theirs.dtype.is_floating_point else 0.0
         gap = (value.double() - theirs.double()).abs()
         if not bool((gap > limit).any() | (value.isnan() != theirs.isnan()).any()):
-            self._fail("values", f"no difference  {self._name}  is the same both times", why)
+            self._fail("values", f"no difference  {self._name}: the same both times", why)
         return self
 
     def is_value(self, want: object, why: str = "") -> Expectation:
@@ -335,7 +335,7 @@ class Expectation:
         if mine != theirs:
             self._fail(
                 "names",
-                f"wrong names  {self._name}  got {len(mine)}  want {len(theirs)}",
+                f"wrong names  {self._name}" + _counts(len(mine), len(theirs)),
                 _names("missing", sorted(theirs - mine)),
                 _names("not wanted", sorted(mine - theirs)),
                 why,
@@ -586,6 +586,10 @@ def _range(low: float, high: float) -> str:
     if low == -math.inf:
         return f"want at most {high:g}"
     return f"want {low:g} to {high:g}"
+
+
+def _counts(got: int, want: int) -> str:
+    return f"  got {got}  want {want}" if got != want else ""
 
 
 def _names(what: str, names: list[str]) -> str:

@@ -62,7 +62,7 @@ def judge(
             where = f" ({file}, line {error.frames[-1].line})" if error.frames else ""
             return Outcome("fail", [f"not written yet: it still raises NotImplementedError{where}"])
         if isinstance(error, SubmissionMissing) and not error.frames:
-            return Outcome("fail", [*_missing(error, file)])
+            return Outcome("fail", _missing(error, file, called))
         return Outcome("error", [*called, *describe_raised(error)])
     if isinstance(error, SubmissionUnsendable):
         return Outcome("fail", [*called, f"returned {clean(error.reason)}"])
@@ -117,11 +117,18 @@ def _called(call: CallRecord | None, signatures: Signatures) -> list[str]:
     return list(describe_call(call.label, list(signatures.get(call.signature, ())), call.args, call.kwargs))
 
 
-def _missing(error: SubmissionRaised, file: str) -> list[str]:
-    name = error.message.rpartition("attribute ")[2].strip("'")
-    if error.message.startswith("module "):
-        return [f"{file} has no `{clean(name)}`: was it renamed or removed?"]
-    return [clean(f"{error.type_name}: {error.message}")]
+def _missing(error: SubmissionRaised, file: str, called: list[str]) -> list[str]:
+    owner, _, name = error.message.rpartition("attribute ")
+    if owner.startswith("module "):
+        return [f"{file} has no `{clean(name.strip(chr(39)))}`: was it renamed or removed?"]
+    if owner.endswith("' object has no "):
+        kind, name = clean(owner.split("'")[1], 40), clean(name.strip("'"), 40)
+        return [
+            *called,
+            f"no attribute `{name}`  the {kind} has none",
+            "is it set in __init__, under this name?",
+        ]
+    return [*called, clean(f"{error.type_name}: {error.message}")]
 
 
 def _short(error: BaseException) -> str:

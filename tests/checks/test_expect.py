@@ -332,7 +332,7 @@ only time 2, the last; the same places in every width
 only faster"""
     )
     assert said(lambda: expect(X).differs_from(X, "in train mode dropout changes it")) == (
-        "no difference  result  is the same both times\nin train mode dropout changes it"
+        "no difference  result: the same both times\nin train mode dropout changes it"
     )
     rough = Expected(X.double(), 0.1, torch.float32)
     expect(X).same_as(X + 0.19, tolerance=rough)

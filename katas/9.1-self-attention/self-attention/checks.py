@@ -209,7 +209,9 @@ def test_both_directions(submission, draw):
     expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(2, 6, 6)).is_finite()
     everyone = torch.ones(2, 6, 6, dtype=torch.bool)
     why = "no position is hidden from another in this exercise"
-    expect(weights != 0, "looks", axes=WEIGHTS, picture="mask").equals(everyone, why=why)
+    expect(weights != 0, "whether the query looks at the key", axes=WEIGHTS, picture="mask").equals(
+        everyone, why=why
+    )
 
 
 @check(

@@ -117,7 +117,7 @@ def table(submission, draw, examples, classes=3):
     tokens = torch.cat([torch.arange(examples)[:, None], torch.randint(0, 9, (examples, 2))], dim=1)
     tokens = with_axes(tokens.to(draw.device), "example", "time")
     labels = draw.integers(0, classes, example=examples)
-    return submission.given("probes").Table(rows), rows, tokens, labels
+    return submission.given("probes").StandIn(rows), rows, tokens, labels
 
 
 def generator(seed):
@@ -526,7 +526,8 @@ def test_gradients(submission, draw):
     if not abs(by_gradient - measured) <= 1e-3 * max(abs(measured), 1.0):
         without = [name for name, value in learned.items() if value.grad is None]
         fail(
-            f"wrong slope  by the gradients of all parameters {by_gradient:.4f}, measured {measured:.4f}",
+            f"wrong gradients  moved at random, the parameters change the logits by {measured:.4f}; "
+            f"their gradients say {by_gradient:.4f}",
             *(
                 [f"  no gradient reaches {', '.join(without[:4])}" + " …" * (len(without) > 4)]
                 if without
@@ -534,6 +535,7 @@ def test_gradients(submission, draw):
             ),
             "  .detach(), .item(), NumPy and torch.no_grad() cut gradients off",
             stage="gradient",
+            subject=logits,
         )
 
 
@@ -649,7 +651,7 @@ def test_fit_generator(submission, draw):
     orders, results = [], []
     _, rows, tokens, labels = table(submission, draw, 12)
     for seed, elsewhere in ((6, 0), (6, 1), (7, 0)):
-        probe = probes.Table(rows)
+        probe = probes.StandIn(rows)
         probes.seed_everything(elsewhere)
         losses = submission.fit(
             probe, tokens, labels, epochs=2, batch_size=5, lr=0.05, generator=generator(seed)
@@ -677,7 +679,7 @@ def test_fit_arguments(submission, draw):
     probe, rows, tokens, labels = table(submission, draw, 9)
     submission.fit(probe, tokens, labels, epochs=2, batch_size=4, lr=1e-12, generator=generator(8))
     expect_unchanged(submission)
-    probe = submission.given("probes").Table(rows)
+    probe = submission.given("probes").StandIn(rows)
     scattered = draw.noncontiguous(tokens)
     losses = submission.fit(
         probe, scattered, labels, epochs=1, batch_size=4, lr=1e-12, generator=generator(8)

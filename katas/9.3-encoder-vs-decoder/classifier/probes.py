@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 
-class Table(nn.Module):
+class StandIn(nn.Module):
     """A model whose logits for the example with first token i are row i of its only parameter.
 
     So an example touches its own row alone, and a gradient tells which examples it came from. Only forward

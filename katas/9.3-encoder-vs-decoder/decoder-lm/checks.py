@@ -1,6 +1,6 @@
 """Checks of 9.3.7. How the model is built is the learner's affair, so it is checked for what it does.
 
-`probes` runs beside the submission: it reads a model in one go (`probes.logits`) or piece by piece (`probes.cached`),
+`probes` runs beside the submission: it reads a model in one go (`logits`) or piece by piece (`cached`),
 and has a scripted model for `generate`, whose continuation is computed here.
 """
 
@@ -26,6 +26,8 @@ CORPUS = runpy.run_path(str(Path(__file__).with_name("corpus.py")))
 SIZES = (13, 12, 3, 20, 2, 16)
 """vocab_size, d_model, num_heads, d_ff, num_layers, max_len of the model that most checks build."""
 AXES = "batch time token"
+NEWEST = "the newest"
+"""What messages show for a cache that stays with the probe."""
 STATES = 97
 SAMPLES = 2000
 ACCURACY = 0.7
@@ -79,10 +81,25 @@ def build(submission, draw, *sizes, **options):
     return model
 
 
+def cached(submission, model):
+    """Return a reader of this model that goes on with the cache it got last, when it is called with NEWEST."""
+    reader = submission.given("probes").cached(model)
+    speak_of(reader, model)
+    return reader
+
+
+def speak_of(reader, model):
+    """Let messages say DecoderLM(..)(tokens=..) where a probe passes a call on; in one process they say so anyway."""
+    if hasattr(type(reader), "stands_for"):
+        reader.stands_for(model)
+
+
 def read(submission, model, tokens, vocab_size=SIZES[0], name="logits"):
     """Return the logits [B, T, V] of tokens read in one go."""
     with torch.no_grad():
-        found = submission.given("probes").logits(model)(tokens=tokens)
+        reader = submission.given("probes").logits(model)
+        speak_of(reader, model)
+        found = reader(tokens=tokens)
     expect(found, name, axes=AXES).is_tensor(shape=(*tokens.shape, vocab_size)).is_finite()
     return found
 
@@ -90,13 +107,13 @@ def read(submission, model, tokens, vocab_size=SIZES[0], name="logits"):
 def compare_pieces(submission, draw, model, tokens, lengths):
     """Read tokens in pieces with the cache; each piece's logits must be those of the whole text read in one go."""
     whole = read(submission, model, tokens)
-    reader = submission.given("probes").cached(model)
+    reader = cached(submission, model)
     start = 0
     for length in lengths:
         end = start + length
         piece = with_axes(tokens[:, start:end].contiguous(), "batch", "time")
         with torch.no_grad():
-            found = reader(tokens=piece)
+            found = reader(tokens=piece, cache=NEWEST if start else None)
         where = f"position {start}" if length == 1 else f"positions {start} to {end - 1}"
         why = f"positions 0 to {start - 1} were read before, the cache stands for them" if start else ""
         expect(found, f"logits at {where}", axes=AXES).same_as(
@@ -112,7 +129,7 @@ def tokens_of(draw, batch, time, vocab_size=SIZES[0]):
 def scripted(submission, draw, vocab_size=7, scale=2.0):
     """Return a scripted model in the worker, and its table of scores."""
     table = draw.normal(state=STATES, token=vocab_size, scale=scale)
-    return submission.given("probes").Scripted(table), table
+    return submission.given("probes").ScriptedModel(table), table
 
 
 def generator(draw, seed):
@@ -165,9 +182,9 @@ def test_causal(submission, draw):
         changed[:, position] = (changed[:, position] + draw.size(1, 12)) % 13
         after = read(submission, model, with_axes(changed, "batch", "time"))
         touched[:, position] = ((after - before).abs() > limit).any(dim=-1).any(dim=0).cpu()
-    expect(touched, "does the logit depend on the token", axes="logit token", picture="mask").equals(
+    expect(touched, "whether the logit depends on the token", axes="logit token", picture="mask").equals(
         torch.ones(6, 6, dtype=torch.bool).tril(),
-        why="a logit at position t may know tokens 0 to t, and must",
+        why="the logits at position t depend on tokens 0 to t, on each of them, and on none behind",
     )
 
 
@@ -235,10 +252,10 @@ def test_cache_chunks(submission, draw):
 def test_cache_fresh(submission, draw):
     used, unused = build(submission, draw), build(submission, draw)
     first, second = tokens_of(draw, 2, 5), tokens_of(draw, 2, 4)
-    reader = submission.given("probes").cached(used)
+    reader = cached(submission, used)
     with torch.no_grad():
-        reader(tokens=first)
-        reader(tokens=with_axes(second[:, :1].contiguous(), "batch", "time"))
+        reader(tokens=first, cache=None)
+        reader(tokens=with_axes(second[:, :1].contiguous(), "batch", "time"), cache=NEWEST)
     expect(read(submission, used, second), "logits", axes=AXES).same_as(
         read(submission, unused, second),
         name="a model that has read nothing",
@@ -250,7 +267,7 @@ def test_cache_fresh(submission, draw):
     "every layer brings parameters of its own, and the widths are as asked", aspect="parameters", points=0.5
 )
 def test_sizes(submission):
-    size = submission.given("probes").size
+    size = submission.given("probes").count_parameters
 
     def count(vocab_size=13, d_ff=20, num_layers=1):
         return size(submission.DecoderLM(vocab_size, 12, 3, d_ff, num_layers, 16))
@@ -297,10 +314,10 @@ def test_dtypes(submission, draw):
         model = build(submission, draw).to(dtype)
         found = read(submission, model, tokens)
         expect(found, "logits", axes=AXES).is_tensor(dtype=dtype, device=draw.device)
-        reader = submission.given("probes").cached(model)
+        reader = cached(submission, model)
         with torch.no_grad():
-            for piece in (tokens[:, :3], tokens[:, 3:4]):
-                found = reader(tokens=with_axes(piece.contiguous(), "batch", "time"))
+            for piece, cache in ((tokens[:, :3], None), (tokens[:, 3:4], NEWEST)):
+                found = reader(tokens=with_axes(piece.contiguous(), "batch", "time"), cache=cache)
                 expect(found, "logits with a cache", axes=AXES).is_tensor(dtype=dtype)
 
 
@@ -309,7 +326,7 @@ def test_model_gradients(submission, draw):
     probes = submission.given("probes")
     model, tokens = build(submission, draw).double(), tokens_of(draw, 2, 5)
     cotangent = draw.normal(batch=2, time=5, token=13, dtype=torch.float64)
-    backward, tried = expect(probes.slopes(model, tokens, cotangent), "slopes").is_tuple(2)
+    backward, tried = expect(probes.try_gradients(model, tokens, cotangent), "slopes").is_tuple(2)
     limit = 1e-4 * float(tried.abs().max())
     wrong = ((backward - tried).abs() > limit).nonzero().flatten().tolist()
     if wrong:
@@ -324,6 +341,7 @@ def test_model_gradients(submission, draw):
             ".detach(), .data and torch.no_grad() cut a path off",
             "keys and values may only be detached in the cache, not where attention uses them",
             stage="gradient",
+            subject=tried,
         )
 
 
@@ -488,7 +506,7 @@ def staged(submission, draw, eos_id, steps, length=3, count=8):
         rows = [(first == (count if step is None else step)).nonzero().flatten().tolist() for step in steps]
         if all(rows):
             prompt = with_axes(prompts[[found[0] for found in rows]], "batch", "time")
-            return submission.given("probes").Scripted(table), table, prompt
+            return submission.given("probes").ScriptedModel(table), table, prompt
 
 
 @check("a row that has ended is filled with eos_id, while the others go on", aspect="values", points=1)
@@ -520,7 +538,7 @@ def test_all_ended(submission, draw):
 
 @check("afterwards grad mode and train/eval are as before", aspect="mode", points=0.5)
 def test_restored(submission, draw):
-    after = submission.given("probes").after
+    after = submission.given("probes").modes_after
     for eos_id in (None, 5):  # to the end, and stopping early
         model, _, prompt = staged(submission, draw, 5, (1, 0))
         for training, grad in ((True, True), (False, True), (True, False)):

@@ -18,7 +18,7 @@ STATES = 97
 # --- reading a model ---
 
 
-class logits:  # messages say probes.logits(DecoderLM(..))(tokens=..)
+class logits:
     """Read a text in one go, and leave the cache here: whatever it is, it need not cross."""
 
     def __init__(self, model: Any) -> None:
@@ -36,9 +36,9 @@ class cached:
     def __init__(self, model: Any) -> None:
         self.model, self.cache = model, None
 
-    def __call__(self, tokens: Tensor) -> Any:
-        """Return the logits of forward(tokens, cache)."""
-        result = self.model(tokens, cache=self.cache)
+    def __call__(self, tokens: Tensor, cache: object) -> Any:
+        """Return the logits of forward(tokens, cache), with the cache of the call before unless None is asked for."""
+        result = self.model(tokens, cache=self.cache if cache is not None else None)
         if not isinstance(result, tuple) or len(result) != 2:
             raise TypeError("forward returned no pair (logits, cache), so there is no cache to go on with")
         scores, self.cache = result
@@ -68,17 +68,17 @@ def refill(model: nn.Module, seed: int, scale: float | None = None) -> None:
             parameter.copy_(parameter.round() + noise * (0.0 if scale else 0.2))
 
 
-def size(model: nn.Module) -> int:
+def count_parameters(model: nn.Module) -> int:
     """Return how many numbers the model can learn."""
     return sum(parameter.numel() for parameter in model.parameters())
 
 
 def names(model: nn.Module) -> list[str]:
-    """Return the names of the parameters that `slopes` tells of."""
+    """Return the names of the parameters that `try_gradients` tells of."""
     return [name for name, parameter in model.named_parameters() if parameter.requires_grad]
 
 
-def slopes(model: nn.Module, tokens: Tensor, cotangent: Tensor) -> tuple[Tensor, Tensor]:
+def try_gradients(model: nn.Module, tokens: Tensor, cotangent: Tensor) -> tuple[Tensor, Tensor]:
     """Return how fast (logits * cotangent).sum() grows when a parameter moves in a random direction.
 
     One number per parameter, by backward and by trying: moving it a little both ways.
@@ -121,7 +121,7 @@ class Memory:
         self.tokens = tokens
 
 
-class Scripted(nn.Module):
+class ScriptedModel(nn.Module):
     """A model whose next-token scores are a row of a table, chosen by all tokens so far and their order.
 
     Whoever forgets a token, reads one twice, or goes on from an old cache is led to another row.
@@ -143,7 +143,7 @@ class Scripted(nn.Module):
         return self.table[torch.stack(states, dim=1)[:, -tokens.shape[1] :]], Memory(history)
 
 
-def after(
+def modes_after(
     generate: Callable[..., Any],
     model: nn.Module,
     prompt: Tensor,

@@ -87,7 +87,7 @@ def test_any_fit(submission, draw):
         rows = draw.normal(example=examples, label=4, scale=2.0)
         tokens = torch.arange(examples, device=draw.device)[:, None].expand(-1, 3).contiguous()
         labels = draw.integers(0, 4, example=examples)
-        probe = submission.given("probes").Table(rows)
+        probe = submission.given("probes").StandIn(rows)
         probe.eval()
         generator = torch.Generator().manual_seed(draw.size(0, 1 << 20))
         losses = submission.fit(

@@ -26,7 +26,7 @@ def read(submission, model, tokens):
 
 def scripted(submission, draw, vocab_size, scale, dtype=torch.float32):
     table = draw.normal(state=STATES, token=vocab_size, scale=scale, dtype=dtype)
-    return submission.given("probes").Scripted(table), table
+    return submission.given("probes").ScriptedModel(table), table
 
 
 def write(table, prompt, count, eos_id=None):
@@ -80,7 +80,8 @@ def test_any_pieces(submission, draw):
         while start < 12:
             end = min(start + draw.size(1, 5), 12)
             with torch.no_grad():
-                found = reader(tokens=with_axes(tokens[:, start:end].contiguous(), "batch", "time"))
+                piece = with_axes(tokens[:, start:end].contiguous(), "batch", "time")
+                found = reader(tokens=piece, cache="the newest" if start else None)
             expect(found, f"logits at positions {start} to {end - 1}", axes=AXES).same_as(
                 whole[:, start:end], name="the text in one go"
             )
