@@ -26,6 +26,8 @@ COMMANDS = {
     "reset": "grader.cli.reset:reset",
     "demo": "grader.cli.demo:demo",
     "doctor": "grader.cli.doctor:doctor",
+    "grade": "grader.cli.grade:grade",
+    "gradebook": "grader.cli.gradebook:gradebook",
     "pack": "grader.cli.pack:pack",
 }
 """Where each command lives; a module is imported when its command is used."""

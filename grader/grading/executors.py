@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, cast
 
 from grader.errors import EngineError, UsageError
 from grader.grading.stations import stations
@@ -49,13 +50,14 @@ def cluster_slots(address: str, *, gpu: bool = False) -> Iterator[Slots]:
         EngineError: no scheduler answers there, or it has no workers.
     """
     try:
-        from distributed import Client
+        import distributed
     except ImportError as error:
         raise UsageError(
             "--scheduler needs Dask, which is not installed.", "Install it with: pip install 'kata[cluster]'"
         ) from error
+    client: Any
     try:
-        client = Client(address, timeout=REACH_S, set_as_default=False)
+        client = cast(Any, distributed.Client)(address, timeout=REACH_S, set_as_default=False)
     except (OSError, TimeoutError) as error:
         raise EngineError(
             f"No Dask scheduler answers at {address}.",

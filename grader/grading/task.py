@@ -51,5 +51,5 @@ Answer = Graded | Refused
 
 setup_decoder = msgspec.msgpack.Decoder(Setup)
 task_decoder = msgspec.msgpack.Decoder(Task)
-answer_decoder: msgspec.msgpack.Decoder[Answer] = msgspec.msgpack.Decoder(Answer)  # type: ignore[arg-type]
+answer_decoder: msgspec.msgpack.Decoder[Answer] = msgspec.msgpack.Decoder(Answer)
 encode = msgspec.msgpack.encode

@@ -1,0 +1,82 @@
+"""How far grading a class is: a live bar on a terminal, now and then a line elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from grader.grading.run import Tally, Watch
+from grader.reports.model import KataReport
+from grader.reports.style import console
+from grader.submissions.model import Submission
+
+EVERY_S = 10.0
+"""Off a terminal, a line this often."""
+
+
+@contextmanager
+def watching(total: int, where: str) -> Iterator[Watch]:
+    """Show progress on stderr while the block runs; the block calls what it gets after every row."""
+    err = console(stderr=True)
+    if not err.is_terminal:
+        yield _lines(total, where)
+        return
+    columns = (
+        TextColumn("grading"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[told]}"),
+    )
+    with Progress(*columns, console=err, transient=True) as progress:
+        task = progress.add_task("", total=total, rate="", told=where)
+        started = time.monotonic()
+
+        def watch(tally: Tally, submission: Submission, report: KataReport | None) -> None:
+            progress.update(task, completed=tally.done, rate=_rate(tally, started), told=told(tally) or where)
+
+        yield watch
+
+
+def _lines(total: int, where: str) -> Watch:
+    click.echo(f"grading {total} submissions, {where}", err=True)
+    started = last = time.monotonic()
+
+    def watch(tally: Tally, submission: Submission, report: KataReport | None) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= EVERY_S:
+            last = now
+            click.echo(f"{tally.done}/{total}  {_rate(tally, started)}  {told(tally)}", err=True)
+
+    return watch
+
+
+def told(tally: Tally) -> str:
+    """Say what became of the submissions so far."""
+    parts = [
+        f"{tally.by_status[status]} {word}" for status, word in _WORDS.items() if tally.by_status.get(status)
+    ]
+    if tally.unchanged:
+        parts.append(f"{tally.unchanged} unchanged")
+    return ", ".join(parts)
+
+
+_WORDS = {
+    "pass": "passed",
+    "fail": "failed",
+    "error": "error",
+    "timeout": "timed out",
+    "not_started": "not started",
+    "missing": "missing",
+}
+
+
+def _rate(tally: Tally, started: float) -> str:
+    seconds = time.monotonic() - started
+    return f"{tally.graded / seconds:.1f}/s" if tally.graded and seconds > 1 else ""

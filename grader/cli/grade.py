@@ -1,0 +1,237 @@
+"""`kata grade`: a class, into a gradebook."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import click
+
+from grader.catalogue import Catalogue, Kata
+from grader.cli.context import note
+from grader.errors import KataError, UsageError
+from grader.reports.model import Isolation
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from grader.gradebook.course import Course
+    from grader.gradebook.store import Gradebook
+    from grader.grading.executors import Slots
+    from grader.grading.run import Run, Tally
+    from grader.submissions import LearnerFolder, Scan
+
+LEVELS = [level for level in get_args(Isolation) if level != "none"]
+
+
+@click.command(short_help="Grade a class into a gradebook.")
+@click.argument("submissions", type=click.Path(path_type=Path))
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1, 1024),
+    metavar="N",
+    help="Submissions at a time. [default: one a core]",
+)
+@click.option(
+    "--only", multiple=True, metavar="ID|LEARNER", help="Only this unit, kata or learner; repeat it for more."
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**31 - 1),
+    help="Where random inputs begin. [default: from the gradebook's own secret]",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0.1, 3600),
+    metavar="SECONDS",
+    help="For one check; the kata says otherwise.",
+)
+@click.option("--force", is_flag=True, help="Grade again also what has not changed.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the reports, one a line; - is stdout.")
+@click.option("--gradebook", metavar="URL", help="A file, or a database's URL. [default: gradebook.sqlite]")
+@click.option(
+    "--course",
+    "course_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Settings. [default: course.toml beside the gradebook, if it is there]",
+)
+@click.option("--scheduler", metavar="URL", help="Grade on a Dask cluster: tcp://host:8786.")
+@click.option("--require-isolation", type=click.Choice(LEVELS), help="Refuse to grade at a lower level.")
+@click.option(
+    "--fail-under",
+    type=click.FloatRange(0, 100),
+    metavar="PERCENT",
+    help="Exit with 1 when a learner's total is below this share of the points.",
+)
+def grade(
+    submissions: Path,
+    jobs: int | None,
+    only: tuple[str, ...],
+    seed: int | None,
+    timeout: float | None,
+    force: bool,
+    json_file: str | None,
+    gradebook: str | None,
+    course_file: Path | None,
+    scheduler: str | None,
+    require_isolation: Isolation | None,
+    fail_under: float | None,
+) -> int:
+    """Grade a class: a row for every learner and kata, also for what is missing or cannot be read.
+
+    SUBMISSIONS holds a folder or an archive for each learner, or is what a learning-management system gives as a
+    bulk download. A mark is kept as soon as it is there: stop at any time, and the same command goes on from
+    there. What has not changed is not graded again. Exit code 0 says that every submission was graded, whatever
+    the marks.
+
+    \b
+    Example:
+      kata grade submissions/
+      kata grade submissions/ --only 9.3 -j 8 --json reports.jsonl
+      kata grade submissions/ --scheduler tcp://head-node:8786
+    """
+    from grader.cli.class_table import print_summary
+    from grader.gradebook.course import Course
+    from grader.gradebook.place import DEFAULT
+    from grader.gradebook.store import Gradebook
+    from grader.grading.run import Policy, Run
+    from grader.submissions import find_learners
+
+    if jobs is not None and scheduler is not None:
+        raise UsageError("-j is for this machine; with --scheduler the cluster's workers count.")
+    if require_isolation is not None and scheduler is None:
+        from grader import sandbox
+
+        sandbox.require(require_isolation)
+    catalogue = Catalogue.discover()
+    where = gradebook or DEFAULT
+    course = Course.find(where, course_file, catalogue)
+    katas, names = _selected(only, course, catalogue)
+    _warn_of_missing_answers(katas)
+    scan = find_learners(submissions, katas)
+    for text in scan.notes:
+        note(f"note: {text}")
+    learners = _chosen(scan, names, course)
+    with ExitStack() as stack:
+        book: Gradebook = stack.enter_context(Gradebook.open(where, create=True, course=course))
+        number = book.start_run(
+            {
+                "submissions": str(submissions.absolute()),
+                "only": list(only),
+                "seed": seed,
+                "timeout": timeout,
+                "scheduler": scheduler,
+            }
+        )
+        run = Run(
+            katas, book, Policy(seed, timeout, require_isolation=require_isolation, force=force), number
+        )
+        tally = _graded(run, learners, _slots(jobs, scheduler))
+        book.finish_run(number)
+        ids = [learner.learner for learner in learners]
+        slugs = [kata.slug for kata in katas]
+        print_summary(book, katas, ids, tally, where, stderr=json_file == "-")
+        if json_file is not None:
+            write_reports(book, slugs, ids, json_file)
+        if tally.refused:
+            return KataError.exit_code
+        if fail_under is not None and any(share < fail_under for share in _shares(book, slugs, ids)):
+            return 1
+    return 0
+
+
+def write_reports(book: Gradebook, katas: list[str], learners: list[str], file: str) -> None:
+    """Write the reports as JSON Lines, whole or not at all; `-` is stdout."""
+    import msgspec
+
+    from grader.files import replacing
+
+    lines = (msgspec.json.encode(report) + b"\n" for report in book.reports(katas=katas, learners=learners))
+    if file == "-":
+        stream = sys.stdout.buffer
+        for line in lines:
+            stream.write(line)
+        return
+    with replacing(Path(file)) as stream:
+        for line in lines:
+            stream.write(line)
+
+
+def _selected(only: tuple[str, ...], course: Course, catalogue: Catalogue) -> tuple[list[Kata], list[str]]:
+    """Split `--only` into katas and other words; where it names no kata, the course decides, or everything counts."""
+    katas: dict[Kata, None] = {}
+    names: list[str] = []
+    for word in only:
+        try:
+            katas.update(dict.fromkeys(catalogue.resolve(word)))
+        except UsageError:
+            names.append(word)  # a learner, perhaps: who is there, is known when the folder has been read
+    if katas:
+        return sorted(katas, key=lambda kata: kata.key), names
+    return [kata for kata in catalogue.katas if course.katas is None or kata.slug in course.katas], names
+
+
+def _warn_of_missing_answers(katas: Sequence[Kata]) -> None:
+    bare = [kata.slug for kata in katas if kata.solution is None]
+    if bare:
+        more = f" and {len(bare) - 3} more" if len(bare) > 3 else ""
+        note(f"warning: this install has no solutions and no hidden checks of {', '.join(bare[:3])}{more}.")
+
+
+def _chosen(scan: Scan, names: list[str], course: Course) -> list[LearnerFolder]:
+    """Return whom to grade: all who were found or are in the roster, or whom `--only` names.
+
+    Raises:
+        UsageError: nobody is called that.
+    """
+    from grader.gradebook.order import natural_key
+    from grader.submissions import LearnerFolder
+
+    known = {learner.learner: learner for learner in scan.learners}
+    present = {course.same(name) for name in known}
+    known |= {name: LearnerFolder(name) for name in course.roster if course.same(name) not in present}
+    if not names:
+        return [known[name] for name in sorted(known, key=natural_key)]
+    for name in names:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=3)
+            guess = f" Did you mean {' or '.join(close)}?" if close else ""
+            raise UsageError(
+                f"--only {name}: no unit, kata or learner is called that.{guess}",
+                "kata list shows the katas; learners are called as their folders.",
+            )
+    return [known[name] for name in dict.fromkeys(names)]
+
+
+def _slots(jobs: int | None, scheduler: str | None) -> AbstractContextManager[Slots]:
+    from grader.grading.executors import cluster_slots, local_slots
+
+    return cluster_slots(scheduler) if scheduler is not None else local_slots(jobs or _cores())
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _graded(run: Run, learners: list[LearnerFolder], where: AbstractContextManager[Slots]) -> Tally:
+    from grader.cli.class_progress import watching
+
+    with where as slots, watching(len(learners) * len(run.setup.katas), slots.where) as watch:
+        return run.grade(learners, slots.executor, slots.count, watch)
+
+
+def _shares(book: Gradebook, katas: list[str], learners: list[str]) -> Iterator[float]:
+    """Yield each learner's share of the points in percent."""
+    totals: dict[str, tuple[float, float]] = {}
+    for row in book.rows(katas=katas, learners=learners):
+        score, whole = totals.get(row.learner, (0.0, 0.0))
+        totals[row.learner] = score + row.score, whole + row.max_score
+    for score, whole in totals.values():
+        yield 100.0 * score / whole if whole else 100.0
