@@ -1,8 +1,8 @@
 """Read a submission's source for calls of what its kata excludes: the second witness, which no running code can touch.
 
-Text only: nothing is imported or evaluated. It speaks where a name is certain to lead to torch and the call is certain to
-be made by what the kata asks for. What hangs on a condition, a comparison with torch's result in a test that nothing calls,
-a name that is bound twice: all that is left to the first witness, which sees what really happens.
+Text only: nothing is imported or evaluated. It speaks where a name is certain to lead to torch and the call is certain
+to be made by what the kata asks for. What hangs on a condition, a comparison with torch's result in a test that nothing
+calls, a name that is bound twice: all that is left to the first witness, which sees what really happens.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """What a submission used that its kata excludes: written by its worker at the moment of use, read by the grader.
 
-It travels through a pipe of its own, because what was written to a pipe cannot be taken back: a list in the worker could
-be cleared by the submission, which shares its memory. Each record is a number, the place of a name among those that were
-watched. Before the grader believes a silence it asks for a stamp: a pipe that was closed or led elsewhere cannot give it.
+It travels through a pipe of its own, because what was written to a pipe cannot be taken back: a list in the worker
+could be cleared by the submission, which shares its memory. Each record is a number, the place of a name among those
+that are watched. Before the grader believes a silence it asks for a stamp: a pipe that was closed, or led elsewhere,
+gives none.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def writer(descriptor: int) -> Callable[[int], object]:
 
     # Whatever it needs it holds itself: who replaces `os.write` later does not silence it.
     def note(number: int, write: Callable[[int, bytes], int] = os.write) -> None:
-        try:
+        try:  # noqa: SIM105 - it may not depend on what the submission can replace
             write(descriptor, records[number])
         except OSError:  # full: there is evidence enough; closed: the stamp will be missing
             pass

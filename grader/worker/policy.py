@@ -1,8 +1,8 @@
 """What "from scratch" excludes: forbidden operators are noted when they are used, and still work.
 
 An operator is watched below every name that it has: its kernels are replaced in torch's dispatcher, once for the whole
-process, by one that notes the use and then calls the kernel that was there. So values, gradients, dtypes and speed stay as
-they are, and `torch.ops`, `torch._C`, scripts, traces, compiled graphs, custom operators, other threads and the modules
+process, by one that notes the use and then calls the kernel that was there. So values, gradients and dtypes stay as
+they are, and `torch.ops`, `torch._C`, scripts, traces, compiled graphs, custom operators, other threads and modules
 that call the operator inside all come past. Classes, and functions that are no operators, are watched by their name.
 
 This decides what a kata asks for, not what can do harm; the sandbox does that.
@@ -75,6 +75,7 @@ class Recorder:
         self._note = note
         self._registrations: list[Any] = []
         self._kernels: list[Callable[..., Any]] = []
+        self._watched: set[str] = set()
         self._undo: list[tuple[Any, str, Any]] = []
 
     def forbid(self, names: Iterable[str]) -> None:
@@ -82,7 +83,8 @@ class Recorder:
         for number, name in enumerate(names):
             operators = operators_of(name)
             if operators:
-                self._watch_operators(operators, number)
+                self._watch_operators([one for one in operators if one not in self._watched], number)
+                self._watched.update(operators)
             elif "::" not in name:
                 self._watch_name(name, number)
 
@@ -95,6 +97,7 @@ class Recorder:
             registration.reset()
         self._registrations.clear()
         self._kernels.clear()
+        self._watched.clear()
 
     def keep(self) -> None:
         """Make what `forbid` did last as long as the process, out of reach of whoever looks for it there.
@@ -112,20 +115,22 @@ class Recorder:
         self._undo.clear()
 
     def _watch_operators(self, operators: list[str], number: int) -> None:
-        registration = torch._C._dispatch_library("IMPL", operators[0].partition("::")[0], "", __file__, 0)  # type: ignore[attr-defined]
-        self._registrations.append(registration)
         with warnings.catch_warnings():  # torch warns of an override; this one is meant
             warnings.simplefilter("ignore")
             for operator in operators:
+                registration = torch._C._dispatch_library(
+                    "IMPL", operator.partition("::")[0], "", __file__, 0
+                )
+                self._registrations.append(registration)
                 for overload in _overloads()[operator]:
                     for key, found_at in _kernels(overload):
-                        found = torch._C._dispatch_get_computed_kernel_for_dispatch_key(  # type: ignore[attr-defined]
+                        found = torch._C._dispatch_get_computed_kernel_for_dispatch_key(
                             overload,
-                            torch._C._dispatch_key_parse(found_at),  # type: ignore[attr-defined]
+                            torch._C._dispatch_key_parse(found_at),
                         )
                         kernel = _noting(found.call_boxed, self._note, number)
                         self._kernels.append(kernel)
-                        registration.impl(overload.partition("::")[2], key, kernel, True)
+                        registration.impl(overload.partition("::")[2], key, kernel, True)  # type: ignore[call-arg]
 
     def _watch_name(self, name: str, number: int) -> None:
         try:
@@ -143,13 +148,13 @@ class Recorder:
 
 def _kernels(overload: str) -> Iterable[tuple[str, str]]:
     """Return under which keys kernels have to be replaced, and where to find the one that is there."""
-    if torch._C._dispatch_has_kernel_for_dispatch_key(overload, _COMPOSITE):
+    has = torch._C._dispatch_has_kernel_for_dispatch_key
+    if has(overload, _COMPOSITE):
         return [(_COMPOSITE, "CPU")]
-    return [
-        (key, key)
-        for key in _BACKENDS
-        if torch._C._dispatch_has_computed_kernel_for_dispatch_key(overload, key)
-    ]
+    keys = {key for key in _BACKENDS if has(overload, key)}
+    if has(overload, "CompositeExplicitAutograd") and not overload.endswith("out"):
+        keys |= {"CPU", "CUDA", "Meta"}  # one kernel for all; an overload with `out` calls the one without
+    return [(key, key) for key in sorted(keys)] if keys != {"Meta"} else []
 
 
 def _noting(kernel: Callable[..., Any], note: Note, number: int) -> Callable[..., Any]:
@@ -167,7 +172,7 @@ def _calling(function: Callable[..., Any], note: Note, number: int) -> Callable[
 
     if isinstance(function, types.FunctionType):
         # With the names of the original around it, torch.jit.script still finds and compiles the original.
-        calling = types.FunctionType(  # type: ignore[assignment]
+        calling = types.FunctionType(
             calling.__code__, function.__globals__, function.__name__, None, calling.__closure__
         )
     functools.update_wrapper(calling, function, updated=())
