@@ -1,0 +1,95 @@
+"""`kata report`: a class's marks as pages to read, and feedback to hand back."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.cli.context import json_option, note, print_json
+from grader.errors import UsageError
+from grader.reports.style import console, safe
+
+if TYPE_CHECKING:
+    from grader.pages import Part
+
+FOLDER = "kata-report"
+
+
+@click.command(short_help="Write a class report, and feedback for each learner, as pages.")
+@click.option(
+    "--gradebook",
+    "where",
+    metavar="URL",
+    default="gradebook.sqlite",
+    show_default=True,
+    help="A file, or the address of a database.",
+)
+@click.option(
+    "--course",
+    "course_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Course settings; course.toml beside the gradebook otherwise.",
+)
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    default=FOLDER,
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Where the pages go.",
+)
+@click.option("--feedback-only", is_flag=True, help="Only what learners may see.")
+@click.option("--class-only", is_flag=True, help="Only what instructors read.")
+@json_option
+def report(
+    where: str, course_file: Path | None, out: Path, feedback_only: bool, class_only: bool, as_json: bool
+) -> None:
+    """Write a class report, and feedback for each learner, as pages.
+
+    FOLDER/index.html is for instructors, and leads to a page for each learner; both show hidden checks.
+    FOLDER/feedback holds a page and a Markdown file for each learner, without hidden checks and seeds: this is
+    what you hand back. FOLDER/index.json says whose is which. Pages need no server and no network.
+
+    \b
+    Example:
+      kata report
+      kata report --out week-3 --feedback-only
+    """
+    if feedback_only and class_only:
+        raise UsageError("--feedback-only and --class-only leave nothing to write.", "Give one, or neither.")
+    from grader.catalogue import Catalogue
+    from grader.gradebook.course import Course
+    from grader.gradebook.store import Gradebook
+    from grader.pages import Lessons, write_report
+
+    part: Part = "feedback" if feedback_only else "class" if class_only else "all"
+    catalogue = Catalogue.discover()
+    course = Course.find(where, course_file, catalogue)
+    with Gradebook.open(where, create=False, course=course) as book, console(stderr=True).status("") as line:
+        written = write_report(
+            book.rows(),
+            course,
+            Lessons(catalogue),
+            out,
+            built=datetime.now(UTC),
+            part=part,
+            progress=lambda done: line.update(f"learners  {done}"),
+        )
+    if as_json:
+        print_json({"folder": str(out), "learners": written.learners, "files": written.files, "part": part})
+        return
+    people = "1 learner" if written.learners == 1 else f"{written.learners} learners"
+    if part != "feedback":
+        click.echo(f"report    {safe(str(out / 'index.html'))}   {people}")
+    if part != "class":
+        click.echo(
+            f"feedback  {safe(str(out / 'feedback'))}   a page and a Markdown file for each of {people}"
+        )
+    sys.stdout.flush()
+    if part == "all":
+        note("hand out only the feedback folder: the other pages show hidden checks")

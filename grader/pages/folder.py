@@ -1,0 +1,82 @@
+"""The folder that pages go into: known by a list of its own, never somebody else's, never with half a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.errors import EngineError, UsageError
+from grader.files import read_bounded, write_atomic
+
+LIST = ".kata-report"
+HEAD = "# Files written by `kata report`. It replaces and removes these, and no others."
+LIMIT_BYTES = 64 << 20
+
+
+class Folder:
+    """A report's folder. Every file is whole from the moment it has its name."""
+
+    def __init__(self, root: Path) -> None:
+        """Take over a folder that is new, empty or an earlier report's.
+
+        Raises:
+            UsageError: it holds something else, or is a file.
+            EngineError: it cannot be read or written.
+        """
+        self._root = root
+        self._before = self._listed()
+        self._now: dict[str, None] = {}
+        write_atomic(root / LIST, self._list(self._before))
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file; it is on the list before it exists, so that an interrupted run leaves nothing unknown."""
+        if name not in self._before:
+            try:
+                with (self._root / LIST).open("a", encoding="utf-8") as file:
+                    file.write(name + "\n")
+            except OSError as error:
+                raise EngineError(f"{self._root / LIST}: cannot be written ({error.strerror}).") from error
+        write_atomic(self._root / name, text)
+        self._now[name] = None
+
+    def finish(self, keep: tuple[str, ...] = ()) -> None:
+        """Remove what an earlier report wrote and this one did not.
+
+        Args:
+            keep: beginnings of names that stay, because this run left that part alone.
+        """
+        kept = dict(self._now)
+        for name in self._before:
+            if name in kept:
+                continue
+            if name.startswith(keep):
+                kept[name] = None
+            else:
+                (self._root / name).unlink(missing_ok=True)
+        write_atomic(self._root / LIST, self._list(kept))
+
+    def _listed(self) -> dict[str, None]:
+        try:
+            if not self._root.is_dir():
+                if self._root.exists() or self._root.is_symlink():
+                    raise UsageError(f"{self._root} is a file.", "Name a folder: kata report --out FOLDER")
+                return {}
+            if not (self._root / LIST).is_file():
+                if any(self._root.iterdir()):
+                    raise UsageError(
+                        f"{self._root} holds other things, which a report would mix with.",
+                        "Name another folder, one that does not exist yet: kata report --out FOLDER",
+                    )
+                return {}
+            lines = read_bounded(self._root / LIST, LIMIT_BYTES).decode("utf-8").split("\n")
+        except (OSError, ValueError) as error:
+            raise EngineError(f"{self._root}: cannot be read ({error}).") from error
+        # Only plain names below the folder are ever removed, whatever somebody wrote into the list.
+        return {line: None for line in lines if line and not line.startswith("#") and _is_below(line)}
+
+    @staticmethod
+    def _list(names: dict[str, None]) -> str:
+        return "\n".join([HEAD, *sorted(names)]) + "\n"
+
+
+def _is_below(name: str) -> bool:
+    return not name.startswith("/") and ".." not in name.split("/") and name.count("/") <= 1

@@ -1,0 +1,78 @@
+"""Pages from templates: everything inside, nothing from outside, and nothing that a text of a learner's could run."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from grader.pages import prose, view
+from grader.pages.charts import slices
+from grader.reports.style import LOOKS, points, safe
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def page(template: str, **values: Any) -> str:
+    """Return the page that `template` makes of `values`.
+
+    The page may use its own style and script, known by their hashes, and nothing else: no other script, no style
+    attribute, no picture, font, frame, form or request.
+    """
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+    )
+    style, script = _source("style.css"), _source("table.js")
+    environment.globals.update(
+        looks=LOOKS,
+        out_of=view.out_of,
+        slices=slices,
+        style=Markup(style),
+        script=Markup(script),
+        policy=(
+            f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+            "base-uri 'none'; form-action 'none'"
+        ),
+    )
+    environment.filters.update(points=points, percent=_percent, prose=prose.prose, inline=prose.inline)
+    return environment
+
+
+def _shown(value: object) -> object:
+    """Make whatever is put into a page printable; escaping comes after this."""
+    return safe(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _percent(part: float | None) -> str:
+    """Return a part of one as a whole number of per cent: 100 and 0 only when it is all or nothing."""
+    if part is None:
+        return "\N{EN DASH}"
+    rounded = round(100 * part)
+    if rounded == 100 and part < 1:
+        rounded = 99
+    elif rounded == 0 and part > 0:
+        rounded = 1
+    return f"{rounded} %"
+
+
+def _source(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _hash(source: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"

@@ -1,0 +1,54 @@
+"""What a pack says beside its checks: a kata's title, its first hint, its questions."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from grader.catalogue import Catalogue, read_hints
+from grader.errors import PackError
+from grader.files import read_bounded
+
+LIMIT_BYTES = 200_000
+
+
+class Lessons:
+    """The texts of a catalogue's katas, each read once; a kata that has left the catalogue has none."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._katas = {kata.slug: kata for kata in catalogue.katas}
+        self.hint = cache(self._hint)
+        self.questions = cache(self._questions)
+
+    def title(self, slug: str) -> str:
+        """Return the kata's title, or its slug."""
+        kata = self._katas.get(slug)
+        return kata.title if kata is not None else slug
+
+    def _hint(self, slug: str) -> str | None:
+        """Return the first of the three hints, as Markdown.
+
+        Raises:
+            PackError: the hints are broken.
+        """
+        kata = self._katas.get(slug)
+        return read_hints(kata.hints)[0] if kata is not None else None
+
+    def _questions(self, slug: str) -> tuple[str, ...]:
+        """Return the questions to think about after a pass, without the answers.
+
+        Raises:
+            PackError: the file cannot be read.
+        """
+        kata = self._katas.get(slug)
+        if kata is None or not kata.reflections.is_file():
+            return ()
+        try:
+            text = read_bounded(kata.reflections, LIMIT_BYTES).decode("utf-8")
+        except (OSError, ValueError) as error:
+            raise PackError(f"{kata.reflections}: the questions cannot be read ({error}).") from error
+        found, fenced = [], False
+        for line in text.splitlines():
+            fenced ^= line.startswith("```")
+            if line.startswith("## ") and not fenced:
+                found.append(line[3:].strip())
+        return tuple(found)

@@ -1,0 +1,42 @@
+"""Text that a submission had a hand in, cut to what a page can bear."""
+
+from __future__ import annotations
+
+from grader.reports.style import safe
+
+MESSAGE_LINES = 80
+OUTPUT_LINES = 40
+COLUMNS = 400
+"""Letters of the longest line; a message's own limit is far below."""
+LIMIT = MESSAGE_LINES * COLUMNS
+"""Letters of a text that are looked at."""
+NAME = 120
+"""Letters of the longest name."""
+
+
+def message(text: str) -> str:
+    """Return the first lines of a message, without what a reader's program would obey instead of showing."""
+    lines = safe(text[:LIMIT]).rstrip("\n").split("\n")
+    more = text.count("\n") + 1 - MESSAGE_LINES
+    kept = [_line(line) for line in lines[:MESSAGE_LINES]]
+    return "\n".join([*kept, f"… {more} more lines"] if more > 0 else kept)
+
+
+def output(text: str) -> str:
+    """Return the last lines of what a submission printed."""
+    text = text.rstrip("\n")
+    total = text.count("\n") + 1
+    lines = safe(text[-LIMIT:]).split("\n")[-OUTPUT_LINES:]
+    left = total - len(lines)
+    kept = [_line(line) for line in lines]
+    return "\n".join([f"… {left} lines before", *kept] if left > 0 else kept)
+
+
+def name(text: str) -> str:
+    """Return a name on one line."""
+    flat = " ".join(safe(text[: NAME + 1]).split()) or "(no name)"
+    return flat if len(flat) <= NAME else flat[: NAME - 1] + "…"
+
+
+def _line(line: str) -> str:
+    return line if len(line) <= COLUMNS else line[: COLUMNS - 1] + "…"

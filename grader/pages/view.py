@@ -1,0 +1,325 @@
+"""What a page shows of a row. The one place that decides what a learner may see of hidden checks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Protocol, TypedDict, Unpack
+
+from grader.gradebook.course import Course
+from grader.gradebook.exports.model import total
+from grader.gradebook.model import Adjustment, Row
+from grader.pages import text
+from grader.pages.lessons import Lessons
+from grader.reports.model import CheckReport, CheckStatus, KataReport, KataStatus
+from grader.reports.style import points
+
+TELLING = 6
+"""A hidden check's word of this many letters is blotted out wherever it turns up; shorter ones are common words."""
+BIG_SEED = 1000
+"""A seed from here on is blotted out as a number alone; smaller ones only where they are called a seed."""
+
+MINUS = "\N{MINUS SIGN}"
+
+
+@dataclass(frozen=True)
+class CheckView:
+    """One check, as a page shows it."""
+
+    name: str
+    id: str
+    aspect: str
+    status: CheckStatus
+    points: float
+    max_points: float
+    message: str | None
+    likely: str | None
+    output: str | None
+    hidden: bool = False
+    misconception: str | None = None
+
+
+@dataclass(frozen=True)
+class HiddenPart:
+    """All that a learner is told of a kata's hidden checks."""
+
+    count: int
+    points: float
+    max_points: float
+    aspects: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A step from the graded points to the score."""
+
+    words: str
+    comment: str | None = None
+    author: str | None = None
+    at: str | None = None
+    revoked: bool = False
+
+
+@dataclass(frozen=True)
+class KataView:
+    """One kata of one learner, as a page shows it."""
+
+    number: str
+    slug: str
+    title: str
+    status: KataStatus
+    score: float
+    max_score: float
+    graded: float
+    message: str | None
+    output: str | None
+    attempts: int
+    submitted_at: str | None
+    changes: tuple[Change, ...]
+    checks: tuple[CheckView, ...]
+    hidden: HiddenPart | None = None
+    hint: str | None = None
+    questions: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    """Label and value, for an instructor: seed, isolation, versions."""
+
+    @property
+    def passed(self) -> tuple[CheckView, ...]:
+        """The checks that passed."""
+        return tuple(check for check in self.checks if check.status == "pass")
+
+    @property
+    def wrong(self) -> tuple[CheckView, ...]:
+        """The others; none where one reason stands for all: it is not written, not there or does not load."""
+        others = tuple(check for check in self.checks if check.status != "pass")
+        one_reason = self.status in ("not_started", "missing") or (
+            self.message is not None and all(check.status == "skipped" for check in others)
+        )
+        return () if one_reason else others
+
+
+@dataclass(frozen=True)
+class LearnerView:
+    """One learner's katas."""
+
+    name: str
+    learner: str
+    score: float
+    max_score: float
+    """Over all katas, each weighed as the course says."""
+    katas: tuple[KataView, ...]
+
+
+def for_instructor(rows: Sequence[Row], course: Course, lessons: Lessons) -> LearnerView:
+    """Return everything there is about one learner, hidden checks and seeds too."""
+    katas = []
+    for row in rows:
+        report = row.report
+        katas.append(
+            _kata(
+                row,
+                course,
+                lessons,
+                checks=[_check(check, text, full=True) for check in report.checks],
+                changes=[_change(item, course, full=True) for item in row.adjustments],
+                message=text.message(report.message) if report.message else None,
+                output=text.output(report.output) if report.output else None,
+                facts=_facts(row, course),
+            )
+        )
+    return _learner(rows, course, katas)
+
+
+def for_learner(rows: Sequence[Row], course: Course, lessons: Lessons) -> LearnerView:
+    """Return what a learner may see: of hidden checks the number, the points and the aspects; no seed, no path."""
+    katas = []
+    for row in rows:
+        report, blot = row.report, Blot(row.report)
+        katas.append(
+            _kata(
+                row,
+                course,
+                lessons,
+                checks=[_check(check, blot) for check in report.checks if not check.hidden],
+                changes=[_change(item, course) for item in row.adjustments if not item.revoked],
+                message=blot.message(report.message) if report.message else None,
+                output=blot.output(report.output) if report.output and report.status != "pass" else None,
+                hidden=_hidden_part(report.checks),
+                hint=lessons.hint(report.kata) if report.status in ("fail", "timeout") else None,
+                questions=lessons.questions(report.kata) if report.status == "pass" else (),
+            )
+        )
+    return _learner(rows, course, katas)
+
+
+class Tell(Protocol):
+    """How texts of a report become texts of a page."""
+
+    def message(self, told: str, /) -> str:
+        """Return a message, cut to size."""
+
+    def output(self, told: str, /) -> str:
+        """Return what was printed, cut to size."""
+
+
+class Blot:
+    """Takes a kata's seed, and the words of its hidden checks, out of texts that a learner reads.
+
+    Visible checks should hold neither. This is the second lock on the door.
+    """
+
+    def __init__(self, report: KataReport) -> None:
+        shown = _words(check for check in report.checks if not check.hidden)
+        secret = _words(check for check in report.checks if check.hidden) - shown
+        longest_first = sorted((word for word in secret if len(word) >= TELLING), key=len, reverse=True)
+        self._words = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+        seed = report.seed
+        self._option = re.compile(r"[ \t]*--seed[ \t=]+\S+")
+        self._named = re.compile(rf"(seeds?\W{{0,3}}){seed}(?!\d)", re.IGNORECASE)
+        self._bare = re.compile(rf"(?<!\d){seed}(?!\d)") if seed >= BIG_SEED else None
+
+    def __call__(self, told: str) -> str:
+        """Return `told` without them."""
+        told = self._option.sub("", told)
+        told = self._named.sub(r"\1…", told)
+        if self._bare is not None:
+            told = self._bare.sub("…", told)
+        return self._words.sub("(hidden)", told) if self._words is not None else told
+
+    def message(self, told: str) -> str:
+        """Return a bounded message without them."""
+        return text.message(self(told[: text.LIMIT]))
+
+    def output(self, told: str) -> str:
+        """Return the end of what was printed, without them."""
+        return text.output(self(told[-text.LIMIT :]))
+
+
+def _words(checks: Iterable[CheckReport]) -> set[str]:
+    told = ((check.name, check.id, check.misconception, check.likely) for check in checks)
+    return {word for words in told for word in words if word}
+
+
+def _learner(rows: Sequence[Row], course: Course, katas: Sequence[KataView]) -> LearnerView:
+    score, most = total(rows, course)
+    return LearnerView(text.name(rows[0].name), text.name(rows[0].learner), score, most, tuple(katas))
+
+
+def _kata(
+    row: Row,
+    course: Course,
+    lessons: Lessons,
+    *,
+    checks: Iterable[CheckView],
+    changes: Iterable[Change],
+    message: str | None,
+    output: str | None,
+    **more: Unpack[_More],
+) -> KataView:
+    """Return the view of a row; what it says of checks is decided by the caller."""
+    report = row.report
+    late = [_late(row)] if row.late_points or row.days_late > 0 else []
+    return KataView(
+        number=report.number,
+        slug=report.kata,
+        title=lessons.title(report.kata),
+        status=report.status,
+        score=row.score,
+        max_score=row.max_score,
+        graded=report.score,
+        attempts=row.attempts,
+        submitted_at=when(row.submitted_at, course),
+        message=message,
+        output=output,
+        changes=(*late, *changes),
+        checks=tuple(checks),
+        **more,
+    )
+
+
+class _More(TypedDict, total=False):
+    hidden: HiddenPart | None
+    hint: str | None
+    questions: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+
+
+def _check(check: CheckReport, tell: Tell, *, full: bool = False) -> CheckView:
+    wrong = check.status != "pass"
+    return CheckView(
+        name=text.name(check.name),
+        id=check.id,
+        aspect=check.aspect,
+        status=check.status,
+        points=check.points,
+        max_points=check.max_points,
+        message=tell.message(check.message) if check.message else None,
+        likely=tell.message(check.likely) if check.likely else None,
+        output=tell.output(check.output) if check.output and (wrong or full) else None,
+        hidden=full and check.hidden,
+        misconception=check.misconception if full else None,
+    )
+
+
+def _hidden_part(checks: Iterable[CheckReport]) -> HiddenPart | None:
+    hidden = [check for check in checks if check.hidden]
+    if not hidden:
+        return None
+    return HiddenPart(
+        count=len(hidden),
+        points=sum(check.points for check in hidden),
+        max_points=sum(check.max_points for check in hidden),
+        aspects=tuple(sorted({check.aspect for check in hidden})),
+    )
+
+
+def _late(row: Row) -> Change:
+    amount, unit = (row.days_late, "day") if row.days_late >= 1 else (row.days_late * 24, "hour")
+    number = f"{amount:.1f}".removesuffix(".0")
+    taken = f"{MINUS}{points(row.late_points)}" if row.late_points else "no points taken"
+    return Change(f"{number} {unit if number == '1' else unit + 's'} late: {taken}")
+
+
+def _change(item: Adjustment, course: Course, *, full: bool = False) -> Change:
+    sign = MINUS if item.points < 0 else "+"
+    words = (
+        f"adjusted: {sign}{points(abs(item.points))}"
+        if item.kind == "adjust"
+        else f"set to {points(item.points)}"
+    )
+    return Change(
+        words,
+        comment=text.message(item.comment) if item.comment else None,
+        author=text.name(item.author) if full else None,
+        at=when(item.at, course),
+        revoked=item.revoked,
+    )
+
+
+def _facts(row: Row, course: Course) -> tuple[tuple[str, str], ...]:
+    report = row.report
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(report.versions.items()))
+    return (
+        ("graded", when(row.graded_at, course) or "unknown"),
+        ("took", f"{report.duration_s:.2f} s"),
+        ("seed", str(report.seed)),
+        ("device", report.device),
+        ("isolation", report.isolation),
+        ("versions", versions or "unknown"),
+        ("file", PurePosixPath(report.file).name if report.file else "none"),
+    )
+
+
+def out_of(score: float, whole: float) -> str:
+    """Return points as a person reads them: 0.5 of 2 points."""
+    return f"{points(score)} of {points(whole)} {'point' if whole == 1 else 'points'}"
+
+
+def when(moment: datetime | None, course: Course) -> str | None:
+    """Return a moment as a person reads it, in the course's time zone."""
+    if moment is None:
+        return None
+    return f"{moment.astimezone(course.timezone):%Y-%m-%d %H:%M %Z}"

@@ -1,0 +1,146 @@
+"""From a gradebook's rows to a folder of pages, one learner at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain, groupby
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from grader.catalogue.model import number_key
+from grader.errors import UsageError
+from grader.gradebook.course import Course
+from grader.gradebook.model import Row
+from grader.pages import markdown, tally, view
+from grader.pages.charts import histogram, tops
+from grader.pages.folder import Folder
+from grader.pages.html import page
+from grader.pages.lessons import Lessons
+from grader.pages.names import file_stem
+from grader.pages.tally import ClassTally
+
+Part = Literal["all", "class", "feedback"]
+CLASS, LEARNERS, FEEDBACK, INDEX = "index.html", "learners/", "feedback/", "index.json"
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written."""
+
+    folder: Path
+    learners: int
+    files: int
+
+
+def write_report(
+    rows: Iterable[Row],
+    course: Course,
+    lessons: Lessons,
+    folder: Path,
+    *,
+    built: datetime,
+    part: Part = "all",
+    progress: Callable[[int], None] = lambda done: None,
+) -> Written:
+    """Write the class report, a page for each learner, and the feedback.
+
+    Args:
+        rows: ordered by learner; one learner's are held in memory at a time.
+        course: its name, weights and time zone.
+        lessons: titles, hints and questions.
+        folder: new, empty, or an earlier report's.
+        built: the moment to state.
+        part: which of it to write; the other part stays as it is.
+        progress: told how many learners are done.
+
+    Raises:
+        UsageError: there are no rows, or the folder holds something else.
+        PackError: a kata's hints or questions cannot be read.
+        EngineError: a file cannot be written.
+    """
+    every = iter(rows)
+    first = next(every, None)
+    if first is None:
+        raise UsageError("The gradebook holds no marks yet.", "Grade a class first: kata grade SUBMISSIONS")
+    into = Folder(folder)
+    counted = ClassTally(course)
+    index: list[dict[str, str]] = []
+    files = 0
+    for learner, group in groupby(chain([first], every), key=lambda row: row.learner):
+        theirs = list(group)
+        stem = file_stem(learner)
+        pages = {"learner": learner, "name": theirs[0].name}
+        if part != "class":
+            shown = view.for_learner(theirs, course, lessons)
+            pages |= {"feedback": f"{FEEDBACK}{stem}.html", "markdown": f"{FEEDBACK}{stem}.md"}
+            into.write(pages["feedback"], page("feedback.html", learner=shown))
+            into.write(pages["markdown"], markdown.feedback(shown))
+        if part != "feedback":
+            pages["page"] = f"{LEARNERS}{stem}.html"
+            full = view.for_instructor(theirs, course, lessons)
+            into.write(pages["page"], page("learner.html", learner=full, feedback=pages.get("feedback")))
+            counted.add(
+                theirs,
+                title={row.kata: lessons.title(row.kata) for row in theirs},
+                page=pages["page"],
+                feedback=f"{FEEDBACK}{stem}" if part == "all" else None,
+            )
+        index.append(pages)
+        files += len(pages) - 2
+        progress(len(index))
+    if part != "feedback":
+        into.write(
+            CLASS, page("class.html", **_figures(counted), title=course.name, built=view.when(built, course))
+        )
+        files += 1
+    into.write(INDEX, msgspec.json.format(msgspec.json.encode(index), indent=1).decode() + "\n")
+    other: dict[Part, tuple[str, ...]] = {"all": (), "class": (FEEDBACK,), "feedback": (CLASS, LEARNERS)}
+    into.finish(keep=other[part])
+    return Written(folder, len(index), files + 1)
+
+
+def _figures(counted: ClassTally) -> dict[str, Any]:
+    """Return what the class report shows."""
+    katas = sorted(counted.katas.values(), key=lambda kata: (number_key(kata.number), kata.slug))
+    middle = tally.median(counted.parts)
+    highest = max((max(tops(kata.parts)) for kata in katas), default=0)
+    plots = []
+    times = []
+    for kata in katas:
+        plots.append(
+            (
+                kata,
+                histogram(kata.parts, highest, tally.median(kata.parts)),
+                tally.median(kata.scores),
+            )
+        )
+        times.append(
+            (
+                kata,
+                _short(tally.mean(kata.attempts)),
+                max(kata.attempts, default=0),
+                _short(tally.median(kata.durations)),
+                _short(max(kata.durations, default=None)),
+            )
+        )
+    return {
+        "lines": counted.lines,
+        "katas": katas,
+        "worked": counted.worked,
+        "mean": tally.mean(counted.parts),
+        "median": middle,
+        "overall": histogram(counted.parts, max(tops(counted.parts), default=0), middle),
+        "plots": plots,
+        "times": times,
+        "mistakes": counted.mistakes,
+        "weights": {slug: counted.course.weight(slug) for slug in counted.katas},
+        "has_feedback": any(line.feedback for line in counted.lines),
+    }
+
+
+def _short(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
