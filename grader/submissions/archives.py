@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 MAX_ENTRIES = 20_000
 MAX_DIRECTORY = 4 << 20
@@ -186,11 +186,11 @@ def _tar(raw: IO[bytes], scale: int) -> Iterator[Member]:
     if raw.read(2) == b"\x1f\x8b":
         raw = _unpacked(raw, MAX_TAR * scale)
     guard = _Guard(raw, MAX_HEADER)
-    archive = tarfile.TarFile(fileobj=guard, mode="r", errors="surrogateescape")  # type: ignore[arg-type]
+    archive: Any = tarfile.TarFile(fileobj=guard, mode="r", errors="surrogateescape")
     count = 0
     while True:
         guard.budget = MAX_HEADER
-        info = archive.next()
+        info: tarfile.TarInfo | None = archive.next()
         if info is None:
             break
         archive.members = []  # else it keeps every one

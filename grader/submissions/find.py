@@ -501,7 +501,7 @@ class _Class:
             while identity in named:
                 identity = f"{name} ({short_digest(identity)})"
             named[identity] = claim
-        for name, claim in named.items():
+        for claim in named.values():
             if learner_name(claim.name) != claim.name:
                 claim.notes.append(f"the name stands for {claim.name[:400]!r}")
         folded = Counter(name.casefold() for name in named)
