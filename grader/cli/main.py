@@ -28,6 +28,7 @@ COMMANDS = {
     "doctor": "grader.cli.doctor:doctor",
     "grade": "grader.cli.grade:grade",
     "gradebook": "grader.cli.gradebook:gradebook",
+    "report": "grader.cli.report:report",
     "pack": "grader.cli.pack:pack",
 }
 """Where each command lives; a module is imported when its command is used."""
