@@ -50,7 +50,7 @@ class Course:
     """Who is in the class, by learner, in the roster's order."""
     due: Mapping[str, datetime] = field(default_factory=dict)
     """By slug, in UTC."""
-    late: LatePolicy = LatePolicy()
+    late: LatePolicy = field(default_factory=LatePolicy)
     extensions: Mapping[tuple[str, str | None], float] = field(default_factory=dict)
     """Days, by learner and slug; without a slug for every kata that has no entry of its own."""
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -94,10 +94,6 @@ class Course:
         people: dict[str, Person] = self.__dict__["_people"]
         return people.get(same(learner))
 
-    def has(self, learner: str) -> bool:
-        """Return whether a learner is in the roster."""
-        return self.person(learner) is not None
-
     def name_of(self, learner: str) -> str:
         """Return how a learner is shown: the roster's name, else the identity."""
         person = self.person(learner)
@@ -135,13 +131,14 @@ class _Reader:
         self._data = data
         self._catalogue = catalogue
         self._zone = self._read_zone()
+        self._roster = read_roster(path.parent / data.roster) if data.roster else {}
 
     def course(self) -> Course:
         data = self._data
         return Course(
             name=data.name,
             katas=self._katas(),
-            roster=read_roster(self._path.parent / data.roster) if data.roster else {},
+            roster=self._roster,
             due=dict(self._by_kata("due", data.due, self._moment)),
             late=data.late,
             extensions=dict(self._extensions()),
@@ -192,6 +189,10 @@ class _Reader:
         for learner, entry in self._data.extensions.items():
             key = f"extensions.{_quoted(learner)}"
             who = same(learner)
+            if self._roster and who not in {same(name) for name in self._roster}:
+                close = difflib.get_close_matches(learner, self._roster, n=1)
+                guess = f" Did you mean {close[0]}?" if close else ""
+                raise self._wrong(key, f"the roster has no learner {learner}.{guess}")
             if not isinstance(entry, dict):
                 yield (who, None), self._days(key, entry)
                 continue

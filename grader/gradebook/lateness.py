@@ -75,8 +75,8 @@ def lateness(
 def moment(written: datetime | date, zone: tzinfo) -> datetime:
     """Return the moment that a due date means, in UTC.
 
-    A time without a zone is the course's local one; where a clock change makes that two moments, the later. A date alone
-    means until the end of that day.
+    A time without a zone is the course's local one; where a clock change makes that two moments, the later. A date
+    alone means until the end of that day.
     """
     if not isinstance(written, datetime):
         return moment(datetime.combine(written + DAY, time()), zone)

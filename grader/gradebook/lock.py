@@ -6,7 +6,8 @@ import fcntl
 import os
 from pathlib import Path
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 
 from grader.gradebook.migrate import ADVISORY_KEY
 
@@ -70,18 +71,27 @@ class FileLock:
 class ServerLock:
     """PostgreSQL's advisory lock: the server frees it when the connection ends."""
 
-    _THIS_SCHEMA = "hashtext(coalesce(current_schema(), ''))"
+    _KEY = f"{ADVISORY_KEY}, hashtext(coalesce(current_schema(), ''))"
+    _WAIT = "1s"
+    """How long a server may take to notice that a killed run's connection is closed."""
+    _TIMED_OUT = "55P03"
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def acquire(self) -> bool:
         """Take the lock; return False when somebody has it."""
-        asked = text(f"SELECT pg_try_advisory_lock({ADVISORY_KEY}, {self._THIS_SCHEMA})")
-        taken = bool(self._connection.execute(asked).scalar())
-        self._connection.commit()
-        return taken
+        try:
+            with self._connection.begin():
+                self._connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{self._WAIT}'")
+                self._connection.exec_driver_sql(f"SELECT pg_advisory_lock({self._KEY})")
+        except DBAPIError as error:
+            if getattr(error.orig, "sqlstate", None) == self._TIMED_OUT:
+                return False
+            raise
+        return True
 
     def release(self) -> None:
-        """Give the lock back by closing the connection for good, so that no pool keeps it."""
-        self._connection.invalidate()
+        """Give the lock back."""
+        with self._connection.begin():
+            self._connection.exec_driver_sql(f"SELECT pg_advisory_unlock({self._KEY})")

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from grader import __version__
 from grader.gradebook.errors import GradebookError, GradebookUsageError
-from grader.gradebook.place import Place
+from grader.gradebook.place import Place, pragma
 from grader.gradebook.schema import VERSION_TABLE, VERSIONS, meta
 
 NONCE_BYTES = 32
@@ -31,10 +31,7 @@ def prepare(engine: Engine, place: Place, *, create: bool) -> bytes:
         if version == VERSIONS[-1]:
             return _nonce(connection)
     if place.file is not None:
-        with engine.connect() as connection:  # outside of a transaction, where alone it can be changed
-            driver = connection.connection.driver_connection
-            assert driver is not None
-            driver.execute("PRAGMA journal_mode = WAL")
+        pragma(engine, "journal_mode = WAL").close()  # kept in the file; readers then never wait for a writer
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         if place.file is None:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_KEY})

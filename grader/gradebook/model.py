@@ -78,7 +78,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     started_at: datetime
     finished_at: datetime | None
     """None while it runs, and when it was stopped."""
-    arguments: dict[str, str | int | float | None | list[str]]
+    arguments: dict[str, str | int | float | list[str] | None]
     version: str
 
 

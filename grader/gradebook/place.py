@@ -127,12 +127,23 @@ def _without_password(found: re.Match[str]) -> str:
 def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # transactions begin where we say, also before a read or a CREATE TABLE
     connection.execute("PRAGMA foreign_keys = ON")
-    # In the write-ahead log a killed process loses nothing. A power cut may take the last marks, which are then
-    # graded again; what people enter is written with FULL (see `Gradebook.adjust`).
-    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA synchronous = FULL")
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    # A write that begins as a read cannot wait for another writer: it would fail at once.
-    writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    options = connection.get_execution_options()
+    if not options.get("bare", False):
+        # A write that begins as a read cannot wait for another writer: it would fail at once.
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("writes", False) else "BEGIN")
+
+
+def pragma(engine: Engine, setting: str) -> Connection:
+    """Return a connection to an SQLite file with a setting that can only be made outside of a transaction."""
+    connection = engine.connect().execution_options(bare=True)
+    try:
+        connection.exec_driver_sql(f"PRAGMA {setting}").close()
+        connection.rollback()
+    except BaseException:
+        connection.close()
+        raise
+    return connection.execution_options(bare=False)

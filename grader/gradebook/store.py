@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import socket
 import threading
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import Connection, Engine, Executable, Select, Table, and_, distinct, func, select
+from sqlalchemy import Connection, Engine, Select, Table, and_, bindparam, distinct, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader import __version__
@@ -36,8 +35,8 @@ from grader.gradebook.model import (
     Run,
 )
 from grader.gradebook.order import natural_key
-from grader.gradebook.place import DEFAULT, Place, redact
-from grader.gradebook.trouble import explain, refused_file, told
+from grader.gradebook.place import DEFAULT, Place, pragma, redact
+from grader.gradebook.trouble import gone, refused_file, told
 from grader.reports.model import KataReport
 from grader.submissions.model import Bundle, Submission
 
@@ -48,6 +47,48 @@ Argument = str | int | float | None | list[str]
 
 _CHUNK = 200
 """Learners that are read at once: few queries, and memory that does not grow with the class."""
+_INSERTS = {table.name: table.insert() for table in schema.metadata.sorted_tables}
+# Statements that run once for every submission are built once.
+_KEYS = (
+    select(schema.katas.c.slug, schema.attempts.c.digest, schema.attempts.c.terms)
+    .select_from(schema.learners)
+    .join(schema.submissions, schema.submissions.c.learner_id == schema.learners.c.id)
+    .join(schema.attempts, schema.attempts.c.id == schema.submissions.c.attempt_id)
+    .join(schema.katas, schema.katas.c.id == schema.submissions.c.kata_id)
+    .where(schema.learners.c.name == bindparam("learner"))
+)
+_NEWEST = _KEYS.where(schema.katas.c.slug == bindparam("kata")).add_columns(
+    schema.submissions.c.learner_id, schema.submissions.c.kata_id
+)
+_SIZE = select(schema.contents.c.size).where(schema.contents.c.digest == bindparam("digest"))
+_GRADED = select(func.count(distinct(schema.attempts.c.digest))).where(
+    schema.attempts.c.learner_id == bindparam("learner"),
+    schema.attempts.c.kata_id == bindparam("kata"),
+    schema.attempts.c.digest != "",
+)
+_MINE = and_(
+    schema.submissions.c.learner_id == bindparam("learner"), schema.submissions.c.kata_id == bindparam("kata")
+)
+_STANDS = (
+    schema.submissions.update()
+    .where(_MINE)
+    .values(
+        {name: bindparam(name) for name in ("run_id", "origin", "notes", "attempt_id", "submitted_at")}
+        | {"attempts": _GRADED.scalar_subquery()}
+    )
+)
+_SEEN_AGAIN = (
+    schema.submissions.update()
+    .where(_MINE)
+    .values(
+        {name: bindparam(name) for name in ("run_id", "origin", "notes")}
+        | {
+            "submitted_at": func.coalesce(
+                bindparam("anew", type_=schema.UtcTime), schema.submissions.c.submitted_at
+            )
+        }
+    )
+)
 _NEVER = "Nothing of this learner was graded for this kata."
 
 
@@ -176,52 +217,43 @@ class Gradebook:
 
     def keys(self, learner: str) -> dict[str, Key]:
         """Return, by kata, what the learner's newest attempts depended on."""
-        katas, attempts, submissions = schema.katas, schema.attempts, schema.submissions
-        wanted = (
-            select(katas.c.slug, attempts.c.digest, attempts.c.terms)
-            .select_from(schema.learners)
-            .join(submissions, submissions.c.learner_id == schema.learners.c.id)
-            .join(attempts, attempts.c.id == submissions.c.attempt_id)
-            .join(katas, katas.c.id == submissions.c.kata_id)
-            .where(schema.learners.c.name == _text(learner))
-        )
         with self._reading(f"reading what {learner} has") as connection:
-            return {slug: Key(digest, terms) for slug, digest, terms in connection.execute(wanted)}
+            found = connection.execute(_KEYS, {"learner": _text(learner)})
+            return {slug: Key(digest, terms) for slug, digest, terms in found}
 
     def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> None:
         """Keep a report and what was graded, in one transaction; it is durable when this returns."""
         kept = msgspec.structs.replace(report, learner=submission.learner)
-        with (
-            self._guard,
-            self._writing(run, f"recording {submission.learner}, {submission.kata}") as connection,
-        ):
-            found: dict[tuple[Any, ...], int] = {}  # known for good only once the transaction is through
-            learner = self._id(connection, found, schema.learners, name=_text(submission.learner))
-            kata = self._kata(connection, found, submission.kata, report.number)
-            attempt = self._insert(
-                connection,
-                schema.attempts,
-                run_id=run,
-                learner_id=learner,
-                kata_id=kata,
-                content=self._content(connection, submission.bundle),
-                digest=key.digest,
-                terms=key.terms,
-                submitted_at=submission.submitted_at,
-                graded_at=datetime.now(UTC),
-                status=report.status,
-                score=report.score,
-                max_score=report.max_score,
-                seed=str(report.seed),
-                isolation=report.isolation,
-                device=report.device,
-                duration_s=report.duration_s,
-                versions=_json(report.versions),
-                report=_json(kept),
-            )
-            self._results(connection, found, kata, attempt, report)
-            self._stand(connection, run, submission, (learner, kata), attempt)
-        self._known.update(found)
+        doing = f"recording {submission.learner}, {submission.kata}"
+        found: dict[tuple[Any, ...], int] = {}
+        with self._guard:
+            with self._writing(run, doing) as connection:
+                learner = self._id(connection, found, schema.learners, name=_text(submission.learner))
+                kata = self._kata(connection, found, submission.kata, report.number)
+                attempt = self._insert(
+                    connection,
+                    schema.attempts,
+                    run_id=run,
+                    learner_id=learner,
+                    kata_id=kata,
+                    content=self._content(connection, submission.bundle),
+                    digest=key.digest,
+                    terms=key.terms,
+                    submitted_at=submission.submitted_at,
+                    graded_at=datetime.now(UTC),
+                    status=report.status,
+                    score=report.score,
+                    max_score=report.max_score,
+                    seed=str(report.seed),
+                    isolation=report.isolation,
+                    device=report.device,
+                    duration_s=report.duration_s,
+                    versions=_json(report.versions),
+                    report=_json(kept),
+                )
+                self._results(connection, found, kata, attempt, report)
+                self._stand(connection, run, submission, (learner, kata), attempt)
+            self._known.update(found)  # only now is it sure that they are there
 
     def reuse(self, run: int, submission: Submission, key: Key) -> None:
         """Note that a submission was seen again, unchanged; it may have been handed in anew.
@@ -230,22 +262,9 @@ class Gradebook:
             ValueError: it is not what the newest attempt graded.
         """
         doing = f"recording {submission.learner}, {submission.kata}"
-        learners, katas, attempts = schema.learners, schema.katas, schema.attempts
-        found = (
-            select(
-                schema.submissions.c.learner_id,
-                schema.submissions.c.kata_id,
-                attempts.c.digest,
-                attempts.c.terms,
-            )
-            .select_from(schema.submissions)
-            .join(learners, learners.c.id == schema.submissions.c.learner_id)
-            .join(katas, katas.c.id == schema.submissions.c.kata_id)
-            .join(attempts, attempts.c.id == schema.submissions.c.attempt_id)
-            .where(learners.c.name == _text(submission.learner), katas.c.slug == _text(submission.kata))
-        )
         with self._guard, self._writing(run, doing) as connection:
-            row = connection.execute(found).one_or_none()
+            whose = {"learner": _text(submission.learner), "kata": _text(submission.kata)}
+            row = connection.execute(_NEWEST, whose).one_or_none()
             if row is None or Key(row.digest, row.terms) != key:
                 raise ValueError(
                     f"{submission.learner}, {submission.kata}: there is no attempt with this key"
@@ -510,40 +529,38 @@ class Gradebook:
         """Open a transaction on the run's own connection, which holds the lock: no lock, no writing."""
         if self._connection is None or run != self._run:
             raise ValueError(f"run {run} is not this gradebook object's run")
+        if self._connection.invalidated:  # a new connection would not hold the lock
+            raise gone(self._place, doing, "the connection of this run is lost")
         with told(self._place, doing), self._connection.begin():
             yield self._connection
 
     @contextmanager
     def _deciding(self, doing: str) -> Iterator[Connection]:
         """Open a transaction for a person's word, which no machine can repeat: on the disk when it returns."""
-        with told(self._place, doing), self._engine.connect() as raw:
-            if self._place.file is not None:
-                raw.connection.driver_connection.execute("PRAGMA synchronous = FULL")  # type: ignore[union-attr]
-                raw.detach()  # not back into the pool with it
-            connection = raw.execution_options(writes=True)
+        with told(self._place, doing), self._engine.connect() as connection:
+            connection.execution_options(writes=True)
             with connection.begin():
                 yield connection
 
     def _acquire(self) -> None:
         if self._place.file is not None:
-            lock: FileLock | ServerLock = FileLock(self._place.file)
+            self._lock = lock = FileLock(self._place.file)
             try:
                 taken = lock.acquire()
             except OSError as error:
                 raise refused_file(error, self._place, "starting a run") from error
-            connection = self._engine.connect() if taken else None
+            if taken:
+                # In the write-ahead log a killed process loses nothing even so. A power cut may take the last marks,
+                # and they are graded again; what people decide is written with FULL.
+                self._connection = pragma(self._engine, "synchronous = NORMAL").execution_options(writes=True)
+                self._connection.detach()  # not back among the others with it
         else:
-            connection = self._engine.connect()
-            lock = ServerLock(connection)
-            self._connection = connection
-            taken = lock.acquire()
+            self._connection = self._engine.connect()
+            server_lock = ServerLock(self._connection)
+            taken = server_lock.acquire()
+            self._lock = server_lock if taken else None
         if not taken:
-            if connection is not None:
-                connection.close()
-            self._connection = None
             raise self._busy()
-        assert connection is not None
-        self._connection, self._lock = connection.execution_options(writes=True), lock
 
     def _busy(self) -> GradebookError:
         """Say who else is grading."""
@@ -562,13 +579,11 @@ class Gradebook:
         connection, lock = self._connection, self._lock
         self._run = self._connection = self._lock = None
         self._known.clear()
-        try:
-            if isinstance(lock, ServerLock):
-                lock.release()
+        with suppress(SQLAlchemyError):  # the server is gone, and the lock with it
             if connection is not None:
-                connection.close()
-        except SQLAlchemyError:
-            pass  # the server is gone, and its lock with it
+                with closing(connection):
+                    if isinstance(lock, ServerLock) and not connection.invalidated:
+                        lock.release()
         if isinstance(lock, FileLock):
             lock.release()
 
@@ -607,17 +622,17 @@ class Gradebook:
         return known
 
     def _insert(self, connection: Connection, table: Table, **columns: Any) -> int:
-        made = connection.execute(table.insert().values(**columns)).inserted_primary_key
+        made = connection.execute(_INSERTS[table.name], columns).inserted_primary_key
         assert made is not None
         return int(made[0])
 
     def _content(self, connection: Connection, bundle: Bundle | None) -> str | None:
         if bundle is None:
             return None
-        table = schema.contents
-        if connection.execute(select(table.c.size).where(table.c.digest == bundle.digest)).scalar() is None:
+        if connection.execute(_SIZE, {"digest": bundle.digest}).scalar() is None:
             packed, size = _packed(bundle)
-            connection.execute(table.insert().values(digest=bundle.digest, size=size, bundle=packed))
+            content = {"digest": bundle.digest, "size": size, "bundle": packed}
+            connection.execute(_INSERTS["contents"], content)
         return bundle.digest
 
     def _results(
@@ -650,7 +665,7 @@ class Gradebook:
             for position, check in enumerate(report.checks)
         ]
         if lines:
-            connection.execute(schema.results.insert(), lines)
+            connection.execute(_INSERTS["results"], lines)
 
     def _stand(
         self,
@@ -661,25 +676,21 @@ class Gradebook:
         attempt: int | None,
     ) -> None:
         """Say how it stands for one learner and kata: the newest attempt, or what is new about the same one."""
-        table = schema.submissions
-        learner, kata = whose
-        mine = and_(table.c.learner_id == learner, table.c.kata_id == kata)
         values: dict[str, Any] = {
+            "learner": whose[0],
+            "kata": whose[1],
             "run_id": run,
             "origin": _maybe(submission.origin),
             "notes": _json(submission.notes),
         }
-        if attempt is not None or submission.submitted_at is not None:
-            values["submitted_at"] = submission.submitted_at
-        if attempt is not None:
-            attempts = schema.attempts
-            graded = select(func.count(distinct(attempts.c.digest))).where(
-                attempts.c.learner_id == learner, attempts.c.kata_id == kata, attempts.c.digest != ""
-            )
-            values |= {"attempt_id": attempt, "attempts": graded.scalar_subquery()}
-        changed = connection.execute(table.update().where(mine).values(**values))
-        if not changed.rowcount:
-            connection.execute(table.insert().values(learner_id=learner, kata_id=kata, **values))
+        if attempt is None:
+            connection.execute(_SEEN_AGAIN, {**values, "anew": submission.submitted_at})
+            return
+        values |= {"attempt_id": attempt, "submitted_at": submission.submitted_at}
+        if not connection.execute(_STANDS, values).rowcount:
+            learner, kata = values.pop("learner"), values.pop("kata")
+            values["attempts"] = connection.execute(_GRADED, {"learner": learner, "kata": kata}).scalar()
+            connection.execute(_INSERTS["submissions"], {"learner_id": learner, "kata_id": kata, **values})
 
     def _decide(
         self,
@@ -714,12 +725,13 @@ class Gradebook:
 
     def _find(self, connection: Connection, learner: str, kata: str) -> tuple[int | None, int]:
         """Return the rows of a learner and a kata; the learner's is None for one who is in the roster only."""
-        people = schema.learners
-        name = _text(learner)
-        person = connection.execute(select(people.c.id).where(people.c.name == name)).scalar()
-        if person is None and not self.course.has(name):
-            names = [known for known, _ in self._people(connection, None)]
-            raise _unknown("learner", learner, names, "See who is there: kata gradebook show")
+        everybody = self._people(connection, None)
+        names = {self.course.same(name): number for name, number in everybody}
+        name = self.course.same(_text(learner))
+        if name not in names:
+            known = [name for name, _ in everybody]
+            raise _unknown("learner", learner, known, "See who is there: kata gradebook show")
+        person = names[name]
         slug = select(schema.katas.c.id).where(schema.katas.c.slug == _text(kata))
         kata_id = connection.execute(slug).scalar()
         if kata_id is None:

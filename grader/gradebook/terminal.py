@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.catalogue.model import number_key
-from grader.gradebook.exports.model import by_learner
+from grader.gradebook.exports.model import by_learner, total
 from grader.gradebook.exports.tables import signed
-from grader.gradebook.model import Row
+from grader.gradebook.model import Event, Row
+from grader.gradebook.order import number_key
 from grader.reports.style import LOOKS, has_unicode, points, safe, status_text
 from grader.reports.terminal import print_findings
 
+if TYPE_CHECKING:
+    from grader.gradebook.course import Course
+
 GAP = 2
-NAME_WIDTH = 24
-NAME_WIDTH_PLAIN = 60
+MARK_GAP = 1
+"""Between marks, which end in a blank or a sign of their own."""
+NAME_WIDTH, NAME_WIDTH_WIDE = 24, 40
+"""The most that a learner's name takes; the latter where lines are long."""
 CHANGED = "*"
 """Stands beside a mark that is not what the checks gave."""
 
@@ -41,7 +48,7 @@ class _Kata:
     passed: int = 0
 
 
-def print_class(rows: Iterable[Row], out: Console) -> int:
+def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
     """Print one line for each learner and one column for each kata, in as many blocks as the width asks for.
 
     Returns:
@@ -51,7 +58,7 @@ def print_class(rows: Iterable[Row], out: Console) -> int:
     lines: list[tuple[str, dict[str, _Cell], str]] = []
     statuses: set[str] = set()
     changed = False
-    for learner, own in by_learner(rows):
+    for _, own in by_learner(rows):
         cells = {}
         for slug, row in own.items():
             kata = katas.setdefault(slug, _Kata(row.report.number, slug))
@@ -61,13 +68,12 @@ def print_class(rows: Iterable[Row], out: Console) -> int:
             statuses.add(row.report.status)
             changed = changed or is_changed(row)
             cells[slug] = _cell(row, out)
-        total = points(sum(row.score for row in own.values()), sum(row.max_score for row in own.values()))
-        lines.append((safe(learner).replace("\n", "\\n"), cells, total))
+        lines.append((who(next(iter(own.values()))), cells, points(*total(own.values(), course))))
     columns = sorted(katas.values(), key=lambda kata: (number_key(kata.number), kata.slug))
     for first, block in _blocks(columns, lines, out):
         if not first:
             out.print()
-        _print_block(block, lines, out, last=block[-1] is columns[-1])
+        _print_block(block, lines, out)
     legend = Text("\n")
     for status in LOOKS:
         if status in statuses:
@@ -88,15 +94,12 @@ def _blocks(
     columns: Sequence[_Kata], lines: Sequence[tuple[str, dict[str, _Cell], str]], out: Console
 ) -> Iterator[tuple[bool, list[_Kata]]]:
     """Yield the columns that fit beside each other, block by block; the totals stand in every block."""
-    room = out.width - _name_width(lines, out) - max((len(total) for *_, total in lines), default=5) - GAP
+    room = out.width - _name_width(lines, out) - MARK_GAP - max((len(sum_) for *_, sum_ in lines), default=5)
     block: list[_Kata] = []
     used, first = 0, True
     for kata in columns:
-        width = GAP + max(
-            len(kata.number),
-            len(f"/{points(kata.max_score)} "),
-            *(len(cells[kata.slug].text) for _, cells, _ in lines if kata.slug in cells),
-        )
+        marks = (len(cells[kata.slug].text) for _, cells, _ in lines if kata.slug in cells)
+        width = MARK_GAP + max(*(len(word) for word in _heading(kata).split("\n")), *marks)
         if block and used + width > room:
             yield first, block
             block, used, first = [], 0, False
@@ -106,23 +109,27 @@ def _blocks(
         yield first, block
 
 
+def _heading(kata: _Kata) -> str:
+    return f"{kata.number} \n/{points(kata.max_score)} "
+
+
 def _name_width(lines: Sequence[tuple[str, dict[str, _Cell], str]], out: Console) -> int:
-    most = NAME_WIDTH if out.is_terminal else NAME_WIDTH_PLAIN
+    most = NAME_WIDTH if out.width < 120 else NAME_WIDTH_WIDE
     return min(most, max([len("learner"), *(cell_len(name) for name, *_ in lines)]))
 
 
 def _print_block(
-    block: Sequence[_Kata], lines: Sequence[tuple[str, dict[str, _Cell], str]], out: Console, *, last: bool
+    block: Sequence[_Kata], lines: Sequence[tuple[str, dict[str, _Cell], str]], out: Console
 ) -> None:
-    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-    table.add_column("learner", width=_name_width(lines, out), overflow="fold")
+    table = Table(box=None, pad_edge=False, padding=(0, MARK_GAP, 0, 0), header_style="bold")
+    table.add_column("learner", width=_name_width(lines, out), no_wrap=True, overflow="ellipsis")
     for kata in block:
-        table.add_column(f"{kata.number} \n/{points(kata.max_score)} ", justify="right", no_wrap=True)
+        table.add_column(_heading(kata), justify="right", no_wrap=True)
     table.add_column("total", justify="right", no_wrap=True)
-    for name, cells, total in lines:
+    for name, cells, sum_ in lines:
         marks = [cells.get(kata.slug) for kata in block]
         table.add_row(
-            Text(name), *(Text(mark.text, mark.style) if mark else Text("") for mark in marks), Text(total)
+            Text(name), *(Text(mark.text, mark.style) if mark else Text("") for mark in marks), Text(sum_)
         )
     if len(lines) > 1:
         table.add_section()
@@ -132,10 +139,11 @@ def _print_block(
     out.print(table)
 
 
-def print_learner(rows: Sequence[Row], out: Console) -> None:
+def print_learner(rows: Sequence[Row], course: Course, out: Console) -> None:
     """Print one learner: a line for each kata, and what was said about the mark."""
-    total = points(sum(row.score for row in rows), sum(row.max_score for row in rows))
-    out.print(Text.assemble((who(rows[0]), "bold"), f"   {total} points"), soft_wrap=True)
+    out.print(
+        Text.assemble((who(rows[0]), "bold"), f"   {points(*total(rows, course))} points"), soft_wrap=True
+    )
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, GAP, 0, 0))
     for _ in range(2):
         table.add_column(no_wrap=True)
@@ -153,44 +161,85 @@ def print_learner(rows: Sequence[Row], out: Console) -> None:
     out.print(table)
 
 
-def print_mark(row: Row, out: Console) -> None:
+def print_mark(row: Row, course: Course, out: Console) -> None:
     """Print one mark with everything that made it: the checks, lateness, what people changed."""
     title = Text.assemble(
         (f"{who(row)}   {row.report.number} {row.kata}", "bold"),
         f"   {points(row.score, row.max_score)} points   ",
     )
     out.print(title.append_text(status_text(row.report.status, out)), soft_wrap=True)
-    for fact in _facts(row):
+    for fact in _facts(row, course):
         out.print(Text(f"  {fact}"), soft_wrap=True)
     out.print()
     print_findings(row.report, out)
 
 
-def _facts(row: Row) -> Iterator[str]:
+def _facts(row: Row, course: Course) -> Iterator[str]:
     report = row.report
     if is_changed(row):
         yield f"graded    {points(report.score, report.max_score)}"
     if row.late_points or row.days_late:
-        yield f"late      {_days(row.days_late)}: -{points(row.late_points)}"
+        yield f"late      {_late(row)}"
     for one in row.adjustments:
         if not one.revoked:
             word = "override" if one.kind == "override" else "adjusted"
             yield f"{word:8}  {signed(one)} by {safe(one.author)}: {safe(one.comment)}"
     if row.submitted_at is not None:
-        yield f"handed in {row.submitted_at:%Y-%m-%d %H:%M %Z}".rstrip()
+        yield f"handed in {_when(row.submitted_at, course)}"
+    if row.origin:
+        yield f"found in  {safe(row.origin)}"
+    for remark in row.notes:
+        yield f"note      {safe(remark)}"
+    if not row.attempt:
+        return
     yield (
-        f"checked   {row.graded_at:%Y-%m-%d %H:%M %Z}, attempt {row.attempts}, {report.duration_s:.1f} s, "
+        f"checked   {_when(row.graded_at, course)}, {_contents(row.attempts)}, {report.duration_s:.1f} s, "
         f"seed {report.seed}, {safe(report.device)}, isolation {report.isolation}"
     )
+
+
+def print_history(told: Mapping[str, Sequence[Event]], course: Course, out: Console) -> None:
+    """Print what happened to marks, by kata, oldest first, in the course's time zone."""
+    for kata, events in told.items():
+        if not events:
+            continue
+        out.print(Text(kata, style="bold"))
+        table = Table(box=None, show_header=False, padding=(0, GAP, 0, 0), pad_edge=False)
+        for _ in range(3):
+            table.add_column(no_wrap=True)
+        table.add_column()  # the one to give way on a narrow terminal
+        for event in events:
+            table.add_row(f"  {_when(event.at, course)}", *_happened(event, course, out))
+        out.print(table)
+
+
+def _happened(event: Event, course: Course, out: Console) -> tuple[Text, str, Text]:
+    """Return what an event is, its points, and what there is to say."""
+    if event.kind == "attempt":
+        status = status_text(event.status or "missing", out)
+        handed_in = f", handed in {_when(event.submitted_at, course)}" if event.submitted_at else ""
+        mark = points(event.score or 0.0, event.max_score or 0.0)
+        return status, mark, Text(f"attempt {event.attempt}{handed_in}", style="dim")
+    said = Text(f"{safe(event.author or '')}: {safe(event.comment or '')}")
+    if event.kind == "revoke":
+        return Text("revoked"), f"change {event.adjustment}", said
+    word = "override" if event.kind == "override" else "adjusted"
+    sign = "= " if event.kind == "override" else "+" if (event.points or 0.0) >= 0 else ""
+    said.append(f"  change {event.adjustment}{', revoked later' if event.revoked else ''}", "dim")
+    return Text(word), sign + points(event.points or 0.0), said
+
+
+def _when(moment: datetime, course: Course) -> str:
+    return f"{moment.astimezone(course.timezone):%Y-%m-%d %H:%M}"
 
 
 def _remarks(row: Row) -> str:
     """Return what is worth a glance in a table of one learner."""
     parts = [f"({signed(one)}) {safe(one.comment)}" for one in row.adjustments if not one.revoked]
     if row.late_points or row.days_late:
-        parts.insert(0, f"{_days(row.days_late)}: -{points(row.late_points)}")
+        parts.insert(0, _late(row))
     if row.attempts > 1:
-        parts.append(f"attempt {row.attempts}")
+        parts.append(f"{row.attempts} different contents")
     if row.report.message:
         parts.append(safe(row.report.message).partition("\n")[0])
     wrong = [check for check in row.report.checks if check.status not in ("pass", "skipped")]
@@ -199,8 +248,14 @@ def _remarks(row: Row) -> str:
     return ", ".join(parts)
 
 
-def _days(days: float) -> str:
-    return f"{points(days)} day{'' if days == 1 else 's'} late"
+def _contents(attempts: int) -> str:
+    """Return how many different contents were graded."""
+    return f"{attempts} content{'' if attempts == 1 else 's'} so far"
+
+
+def _late(row: Row) -> str:
+    days = f"{points(row.days_late)} day{'' if row.days_late == 1 else 's'} late"
+    return f"{days}: -{points(row.late_points)}" if row.late_points else days
 
 
 def who(row: Row) -> str:
