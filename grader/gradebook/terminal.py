@@ -193,7 +193,7 @@ def _facts(row: Row, course: Course) -> Iterator[str]:
     if not row.attempt:
         return
     yield (
-        f"checked   {_when(row.graded_at, course)}, {_contents(row.attempts)}, {report.duration_s:.1f} s, "
+        f"checked   {_when(row.graded_at, course)}, {_versions(row)}, {report.duration_s:.1f} s, "
         f"seed {report.seed}, {safe(report.device)}, isolation {report.isolation}"
     )
 
@@ -239,7 +239,7 @@ def _remarks(row: Row) -> str:
     if row.late_points or row.days_late:
         parts.insert(0, _late(row))
     if row.attempts > 1:
-        parts.append(f"{row.attempts} different contents")
+        parts.append(_versions(row))
     if row.report.message:
         parts.append(safe(row.report.message).partition("\n")[0])
     wrong = [check for check in row.report.checks if check.status not in ("pass", "skipped")]
@@ -248,9 +248,9 @@ def _remarks(row: Row) -> str:
     return ", ".join(parts)
 
 
-def _contents(attempts: int) -> str:
+def _versions(row: Row) -> str:
     """Return how many different contents were graded."""
-    return f"{attempts} content{'' if attempts == 1 else 's'} so far"
+    return f"{row.attempts} version{'' if row.attempts == 1 else 's'} handed in"
 
 
 def _late(row: Row) -> str:

@@ -82,9 +82,14 @@ def small_class() -> list[Row]:
     failed = check(
         "fail", message="first difference\n  got 1", likely="the mask is shifted", output="hello\n"
     )
+    ada = "Lovelace, Ada"
     return [
-        row("ada", report("masks", "fail", [check(), failed, hidden])),
-        row("ada", report("layer-norm", "error", [], message="line 3: invalid syntax", max_score=4.0)),
+        row("ada", report("masks", "fail", [check(), failed, hidden]), name=ada),
+        row(
+            "ada",
+            report("layer-norm", "error", [], message="line 3: invalid syntax", max_score=4.0),
+            name=ada,
+        ),
         row(
             "bob",
             report("masks", checks=[check(), check(), check(hidden=True, name=SECRET)]),

@@ -17,32 +17,46 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.gradebook.course import Course
 from grader.gradebook.exports import (
     Column,
-    Person,
-    canvas,
     columns_of,
-    gradescope,
-    jsonl,
-    junit,
-    long,
-    moodle,
-    wide,
+    to_canvas,
+    to_csv,
+    to_gradescope,
+    to_jsonl,
+    to_junit,
+    to_moodle,
+    to_wide,
 )
 from grader.gradebook.exports.gradescope import folder_name
 from grader.gradebook.model import Row
+from grader.gradebook.roster import Person
 from grader.reports.model import KataReport
 
 from .made_up import SECRET, adjustment, check, report, row, small_class
 
 EVIL = '=HYPERLINK("http://x")'
 TITLES = {"masks": "Masks", "layer-norm": "Layer norm"}
-ROSTER = {
-    "ada": Person(
-        name="Lovelace, Ada", email="Ada@example.org", login="al1", sis_id="S1", canvas_id="77", section="A"
-    ),
-    "bob": Person(),
-}
+NOBODY = Course()
+
+
+def course(learner: str = "ada", **more: Any) -> Course:
+    person = {
+        "name": "Lovelace, Ada",
+        "email": "Ada@example.org",
+        "section": "A",
+        "canvas_id": "77",
+        "moodle_id": "al1",
+    }
+    other = {"sis_user_id": "S1", "sis_login_id": "ada01"}
+    return Course(
+        roster={learner: Person(learner=learner, **{**person, "other": other, **more})},
+        weights={"masks": 2.0},
+    )
+
+
+COURSE = course()
 
 
 def table(pieces: Iterator[str]) -> list[list[str]]:
@@ -56,7 +70,7 @@ def columns(**canvas_ids: str) -> list[Column]:
 
 
 def test_long_csv_has_a_line_for_each_mark() -> None:
-    lines = list(csv.DictReader(io.StringIO("".join(long(small_class(), ROSTER)), newline="")))
+    lines = list(csv.DictReader(io.StringIO("".join(to_csv(small_class(), COURSE)), newline="")))
     assert [(line["learner"], line["kata"], line["status"]) for line in lines] == [
         ("ada", "masks", "fail"),
         ("ada", "layer-norm", "error"),
@@ -74,19 +88,19 @@ def test_long_csv_has_a_line_for_each_mark() -> None:
 
 
 def test_wide_csv_has_a_line_for_each_learner_and_totals() -> None:
-    assert table(wide(small_class(), columns(), ROSTER)) == [
+    assert table(to_wide(small_class(), columns(), COURSE)) == [
         ["learner", "name", "email", "masks", "layer-norm", "score", "max_score"],
-        ["ada", "Lovelace, Ada", "Ada@example.org", "2", "0", "2", "10"],
-        ["bob", 'Bob, the "Builder" 🧱', "", "7", "4", "11", "10"],
+        ["ada", "Lovelace, Ada", "Ada@example.org", "2", "0", "4", "16"],
+        ["bob", 'Bob, the "Builder" 🧱', "", "7", "4", "18", "16"],
     ]
 
 
 def test_a_kata_that_a_learner_has_no_row_for_is_an_empty_cell() -> None:
     rows = [row("ada"), row("bob", report("layer-norm"))]
     found = columns_of(rows)
-    assert [line[3:5] for line in table(wide(rows, found, {}))[1:]] == [["2", ""], ["", "2"]]
-    assert [line[5:] for line in table(canvas(rows, found, {}))[2:]] == [["2", ""], ["", "2"]]
-    assert [line[3:] for line in table(moodle(rows, found, {}))[1:]] == [["2", ""], ["", "2"]]
+    assert [line[3:5] for line in table(to_wide(rows, found, NOBODY))[1:]] == [["2", ""], ["", "2"]]
+    assert [line[5:] for line in table(to_canvas(rows, found, NOBODY))[2:]] == [["2", ""], ["", "2"]]
+    assert [line[3:] for line in table(to_moodle(rows, found, NOBODY))[1:]] == [["2", ""], ["", "2"]]
 
 
 def test_columns_are_in_the_order_of_their_numbers_and_worth_the_most_that_anybody_could_get() -> None:
@@ -106,7 +120,7 @@ def test_columns_are_in_the_order_of_their_numbers_and_worth_the_most_that_anybo
 
 
 def test_canvas_finds_students_assignments_and_points() -> None:
-    lines = table(canvas(small_class(), columns(masks="1234"), ROSTER))
+    lines = table(to_canvas(small_class(), columns(masks="1234"), COURSE))
     assert lines[0] == [
         "Student",
         "ID",
@@ -117,18 +131,18 @@ def test_canvas_finds_students_assignments_and_points() -> None:
         "9.3.3 Layer norm",
     ]
     assert lines[1] == ["    Points Possible", "", "", "", "", "6", "4"]
-    assert lines[2] == ["Lovelace, Ada", "77", "S1", "al1", "A", "2", "0"]
+    assert lines[2] == ["Lovelace, Ada", "77", "S1", "ada01", "A", "2", "0"]
     assert lines[3] == ['Bob, the "Builder" 🧱', "", "", "bob", "", "7", "4"]
 
 
 def test_no_student_is_taken_for_the_line_of_points() -> None:
     """Canvas reads any line whose first cell holds "Points Possible" as what the assignments are worth."""
-    lines = table(canvas([row("eve", name="Points Possible")], columns(), {}))
+    lines = table(to_canvas([row("eve", name="Points Possible")], columns(), NOBODY))
     assert [line[0] for line in lines if "Points Possible" in line[0]] == ["    Points Possible"]
 
 
 def test_moodle_has_somebody_to_map_and_a_column_for_each_kata() -> None:
-    assert table(moodle(small_class(), columns(), ROSTER)) == [
+    assert table(to_moodle(small_class(), columns(), COURSE)) == [
         ["Identifier", "Full name", "Email address", "9.3.1 Masks", "9.3.3 Layer norm"],
         ["al1", "Lovelace, Ada", "Ada@example.org", "2", "0"],
         ["bob", 'Bob, the "Builder" 🧱', "", "7", "4"],
@@ -137,13 +151,14 @@ def test_moodle_has_somebody_to_map_and_a_column_for_each_kata() -> None:
 
 def test_no_table_holds_a_formula() -> None:
     rows = [row(EVIL, name=EVIL, adjustments=[adjustment(-1, EVIL)], score=1.0)]
-    roster = {EVIL: Person(name=EVIL, email=EVIL, login=EVIL, sis_id=EVIL, canvas_id=EVIL, section=EVIL)}
+    person = dict.fromkeys(("name", "email", "section", "canvas_id", "moodle_id"), EVIL)
+    roster = course(EVIL, **person, other=dict.fromkeys(("sis_user_id", "sis_login_id"), EVIL))
     found = columns_of(rows, {"masks": EVIL})
     for export in (
-        long(rows, roster),
-        wide(rows, found, roster),
-        canvas(rows, found, roster),
-        moodle(rows, found, roster),
+        to_csv(rows, roster),
+        to_wide(rows, found, roster),
+        to_canvas(rows, found, roster),
+        to_moodle(rows, found, roster),
     ):
         cells = [cell for line in table(export) for cell in line]
         assert any("HYPERLINK" in cell for cell in cells)
@@ -152,7 +167,7 @@ def test_no_table_holds_a_formula() -> None:
 
 
 def test_json_lines_are_the_reports_with_the_learner() -> None:
-    lines = list(jsonl(small_class()))
+    lines = list(to_jsonl(small_class()))
     assert all(line.endswith("\n") and line.count("\n") == 1 for line in lines)
     reports = [msgspec.json.decode(line, type=KataReport) for line in lines]
     assert [one.learner for one in reports] == ["ada", "ada", "bob", "bob"]
@@ -163,7 +178,7 @@ def test_json_lines_are_the_reports_with_the_learner() -> None:
 
 
 def results(rows: list[Row]) -> dict[str, Any]:
-    return {name: json.loads(data) for name, data in gradescope(rows)}
+    return {name: json.loads(data) for name, data in to_gradescope(rows, NOBODY)}
 
 
 def test_gradescope_gets_a_file_for_each_learner() -> None:
@@ -195,7 +210,7 @@ def test_gradescope_gets_a_file_for_each_learner() -> None:
 
 
 def test_gradescope_never_shows_a_learner_anything_of_a_hidden_check_or_the_seed() -> None:
-    for _, data in gradescope(small_class()):
+    for _, data in to_gradescope(small_class(), NOBODY):
         text = data.decode()
         assert SECRET not in text
         assert "secret-mutant" not in text
@@ -242,7 +257,7 @@ def test_any_learner_has_a_folder(learner: str) -> None:
 
 
 def document(rows: list[Row]) -> ElementTree.Element:
-    return ElementTree.fromstring("".join(junit(rows)).encode())
+    return ElementTree.fromstring("".join(to_junit(rows)).encode())
 
 
 def test_junit_counts_what_it_holds() -> None:
@@ -327,12 +342,12 @@ def test_exports_take_rows_as_they_come() -> None:
 
     found = columns_of([row()])
     for export in (
-        long(endless(), {}),
-        wide(endless(), found, {}),
-        jsonl(endless()),
-        canvas(endless(), found, {}),
-        moodle(endless(), found, {}),
-        gradescope(endless()),
-        junit(endless()),
+        to_csv(endless(), NOBODY),
+        to_wide(endless(), found, NOBODY),
+        to_jsonl(endless()),
+        to_canvas(endless(), found, NOBODY),
+        to_moodle(endless(), found, NOBODY),
+        to_gradescope(endless(), NOBODY),
+        to_junit(endless()),
     ):
         assert len(list(islice(export, 5))) == 5

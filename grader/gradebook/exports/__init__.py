@@ -4,23 +4,22 @@ Every function takes rows in the gradebook's order (by learner, then by kata) an
 that a large class never lies in memory as a whole. Nothing here opens a database or writes a file.
 """
 
-from grader.gradebook.exports.canvas import canvas
-from grader.gradebook.exports.gradescope import gradescope
-from grader.gradebook.exports.jsonl import jsonl
-from grader.gradebook.exports.junit import junit
-from grader.gradebook.exports.model import Column, Person, columns_of
-from grader.gradebook.exports.moodle import moodle
-from grader.gradebook.exports.tables import long, wide
+from grader.gradebook.exports.canvas import to_canvas
+from grader.gradebook.exports.gradescope import to_gradescope
+from grader.gradebook.exports.jsonl import to_jsonl
+from grader.gradebook.exports.junit import to_junit
+from grader.gradebook.exports.model import Column, columns_of
+from grader.gradebook.exports.moodle import to_moodle
+from grader.gradebook.exports.tables import to_csv, to_wide
 
 __all__ = [
     "Column",
-    "Person",
-    "canvas",
     "columns_of",
-    "gradescope",
-    "jsonl",
-    "junit",
-    "long",
-    "moodle",
-    "wide",
+    "to_canvas",
+    "to_csv",
+    "to_gradescope",
+    "to_jsonl",
+    "to_junit",
+    "to_moodle",
+    "to_wide",
 ]

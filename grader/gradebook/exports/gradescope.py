@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from grader.gradebook.exports.cells import number
-from grader.gradebook.exports.model import by_learner
+from grader.gradebook.exports.model import by_learner, total
 from grader.gradebook.exports.tables import comments
 from grader.gradebook.model import Row
 from grader.reports.model import CheckReport
+
+if TYPE_CHECKING:
+    from grader.gradebook.course import Course
 
 NAME_LENGTH = 60
 """Letters, of up to four bytes; a file system allows 255 bytes."""
@@ -21,18 +24,19 @@ _MARKED = re.compile("-[0-9a-f]{8}$")
 """A name that could be somebody else's likeness and hash."""
 
 
-def gradescope(rows: Iterable[Row]) -> Iterator[tuple[str, bytes]]:
+def to_gradescope(rows: Iterable[Row], course: Course) -> Iterator[tuple[str, bytes]]:
     """Yield `<learner>/results.json` and its content for each learner.
 
     The format is that of gradescope-autograders.readthedocs.io, "Autograder Specifications". The score above the
-    tests is the mark, with lateness and what people changed, and overrides the tests' sum. A learner reads this:
-    a hidden check is a test of visibility `hidden` that says its aspect and points, and neither its claim nor
+    tests is the mark, with lateness, weights and what people changed, and overrides the tests' sum. A learner reads
+    this: a hidden check is a test of visibility `hidden` that says its aspect and points, and neither its claim nor
     its message; seeds are left out.
     """
     for learner, own in by_learner(rows):
+        score, most = total(own.values(), course)
         document: dict[str, Any] = {
-            "score": _points(sum(row.score for row in own.values())),
-            "max_score": _points(sum(row.max_score for row in own.values())),
+            "score": _points(score),
+            "max_score": _points(most),
             "execution_time": round(sum(row.report.duration_s for row in own.values())),
             "output": "\n".join(_summary(row) for row in own.values()),
             "output_format": "text",

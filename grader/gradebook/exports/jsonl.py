@@ -9,7 +9,7 @@ import msgspec
 from grader.gradebook.model import Row
 
 
-def jsonl(rows: Iterable[Row]) -> Iterator[str]:
+def to_jsonl(rows: Iterable[Row]) -> Iterator[str]:
     """Yield one report a line (schema 1), with `learner` filled in.
 
     A report is what the checks found. Lateness and what people changed are in the gradebook and in the tables,

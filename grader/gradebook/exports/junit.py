@@ -15,7 +15,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _KINDS = {"fail": "failure", "error": "error", "timeout": "error", "skipped": "skipped"}
 
 
-def junit(rows: Iterable[Row]) -> Iterator[str]:
+def to_junit(rows: Iterable[Row]) -> Iterator[str]:
     """Yield a document with one suite for each learner and kata, and one case for each check.
 
     It is valid against both schemas in use: Jenkins' (`junit-10.xsd` of jenkinsci/xunit-plugin) and the stricter

@@ -1,27 +1,18 @@
-"""What an export needs beside the rows: who the learners are elsewhere, and which katas are columns."""
+"""What an export needs beside the rows: which katas are columns, and what they add up to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.catalogue.model import number_key
 from grader.gradebook.model import Row
+from grader.gradebook.order import number_key
 
-
-class Person(msgspec.Struct, frozen=True, kw_only=True):
-    """What a roster says about a learner; everything may be missing."""
-
-    name: str = ""
-    email: str = ""
-    login: str = ""
-    """How the learner signs in; the identity in the gradebook where nothing is given."""
-    sis_id: str = ""
-    """The identity in the student information system."""
-    canvas_id: str = ""
-    section: str = ""
+if TYPE_CHECKING:
+    from grader.gradebook.course import Course
 
 
 class Column(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,12 +29,6 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     def heading(self) -> str:
         """Number and title: what the assignment is called elsewhere."""
         return f"{self.number} {self.title}"
-
-
-People = Mapping[str, Person]
-"""By identity in the gradebook; may lack anybody."""
-
-NOBODY = Person()
 
 
 def columns_of(
@@ -81,7 +66,10 @@ def by_learner(rows: Iterable[Row]) -> Iterator[tuple[str, dict[str, Row]]]:
         yield learner, {row.kata: row for row in own}
 
 
-def shown_name(learner: str, own: Mapping[str, Row], people: People) -> str:
-    """Return how a learner is called: by the roster, else by the gradebook."""
-    row = next(iter(own.values()))
-    return people.get(learner, NOBODY).name or row.name or learner
+def total(rows: Iterable[Row], course: Course) -> tuple[float, float]:
+    """Return what somebody has and what there was to get, each kata weighed as the course says."""
+    score = most = 0.0
+    for row in rows:
+        weight = course.weight(row.kata)
+        score, most = score + weight * row.score, most + weight * row.max_score
+    return score, most

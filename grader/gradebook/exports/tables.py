@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from grader.gradebook.exports.cells import line, number
-from grader.gradebook.exports.model import NOBODY, Column, People, by_learner, shown_name
+from grader.gradebook.exports.model import Column, by_learner, total
 from grader.gradebook.model import Adjustment, Row
+
+if TYPE_CHECKING:
+    from grader.gradebook.course import Course
 
 LONG = (
     "learner",
@@ -32,7 +36,7 @@ LONG = (
 )
 
 
-def long(rows: Iterable[Row], people: People) -> Iterator[str]:
+def to_csv(rows: Iterable[Row], course: Course) -> Iterator[str]:
     """Yield one line for each learner and kata.
 
     `score` is the mark; `graded_score` what the checks gave; `adjusted_points` what people changed after lateness
@@ -41,12 +45,12 @@ def long(rows: Iterable[Row], people: People) -> Iterator[str]:
     """
     yield line(LONG)
     for row in rows:
-        report, person = row.report, people.get(row.learner, NOBODY)
+        report, person = row.report, course.person(row.learner)
         yield line(
             [
                 row.learner,
-                person.name or row.name,
-                person.email,
+                row.name,
+                person.email if person else "",
                 report.number,
                 row.kata,
                 report.status,
@@ -67,22 +71,24 @@ def long(rows: Iterable[Row], people: People) -> Iterator[str]:
         )
 
 
-def wide(rows: Iterable[Row], columns: Sequence[Column], people: People) -> Iterator[str]:
+def to_wide(rows: Iterable[Row], columns: Sequence[Column], course: Course) -> Iterator[str]:
     """Yield one line for each learner: a column for each kata, by slug, then the total and what there was to get.
+
+    The total weighs the katas as the course says.
 
     A kata that a learner has no row for is an empty cell.
     """
     yield line(["learner", "name", "email", *(column.kata for column in columns), "score", "max_score"])
     for learner, own in by_learner(rows):
         marks = [own.get(column.kata) for column in columns]
+        person = course.person(learner)
         yield line(
             [
                 learner,
-                shown_name(learner, own, people),
-                people.get(learner, NOBODY).email,
+                next(iter(own.values())).name,
+                person.email if person else "",
                 *(None if row is None else row.score for row in marks),
-                sum(row.score for row in marks if row),
-                sum(row.max_score for row in marks if row),
+                *total((row for row in marks if row), course),
             ]
         )
 

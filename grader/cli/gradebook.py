@@ -1,0 +1,608 @@
+"""`kata gradebook`: look at marks, change them, take them elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.cli.context import complete_id, json_option, note, print_json
+from grader.errors import UsageError
+from grader.reports.style import console, points, safe
+
+if TYPE_CHECKING:
+    from grader.gradebook.course import Course
+    from grader.gradebook.model import Row
+    from grader.gradebook.store import Gradebook
+
+MOST_POINTS = 1e6
+_MINUS = "\u2212"
+"""Stands for the hyphen of a negative number while click looks for options."""
+FORMATS = ("csv", "wide", "jsonl", "canvas", "moodle", "gradescope", "junit")
+
+_where_options = (
+    click.option(
+        "--gradebook",
+        "where",
+        metavar="URL",
+        default="gradebook.sqlite",
+        show_default=True,
+        help="A file, or the address of a database.",
+    ),
+    click.option(
+        "--course",
+        "course_file",
+        metavar="FILE",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Course settings; course.toml beside the gradebook otherwise.",
+    ),
+)
+_only_option: Callable[[Any], Any] = click.option(
+    "--only",
+    metavar="ID",
+    multiple=True,
+    shell_complete=complete_id,
+    help="Only these katas; give it again for more.",
+)
+_author_option: Callable[[Any], Any] = click.option(
+    "--author", metavar="NAME", help="Whose word it is; your user name otherwise."
+)
+
+
+def _where(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that say which gradebook is meant."""
+    for option in reversed(_where_options):
+        command = option(command)
+    return command
+
+
+class TakesPoints(click.Command):
+    """A command that reads -2 as points, not as an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Mark negative numbers that stand where an argument does."""
+        before = ["", *args]
+        marked = [
+            word.replace("-", _MINUS, 1)
+            if re.match(r"-[.\d]", word) and not previous.startswith("--")
+            else word
+            for previous, word in zip(before, args, strict=False)
+        ]
+        return super().parse_args(ctx, marked)
+
+
+@click.group(short_help="Look at a class's marks, change them, export them.")
+def gradebook() -> None:
+    """Look at a class's marks, change them, export them.
+
+    LEARNER is an identity as `show` lists it, a name, or the beginning of one. ID is a number (9.3.2), a name
+    (masked-attention), or the beginning of one. Every command takes --gradebook URL.
+
+    \b
+    Example:
+      kata gradebook show
+      kata gradebook adjust ada masks +2 --comment "the third check was ours to mend"
+      kata gradebook export --format canvas -o canvas.csv
+    """
+
+
+@gradebook.command(short_help="Show a class, a learner, or one mark with everything that made it.")
+@click.argument("learner", required=False)
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
+@_only_option
+@json_option
+@_where
+def show(
+    learner: str | None,
+    id_: str | None,
+    only: tuple[str, ...],
+    as_json: bool,
+    where: str,
+    course_file: Path | None,
+) -> None:
+    """Show a class, a learner, or one mark with everything that made it.
+
+    Alone it is a table: a line a learner, a column a kata. Hidden checks are shown: it is for instructors.
+
+    \b
+    Example:
+      kata gradebook show
+      kata gradebook show --only 9.3
+      kata gradebook show ada
+      kata gradebook show ada masks
+    """
+    from grader.gradebook import terminal
+
+    with _opened(where, course_file) as book:
+        katas = _katas(book, (*only, *([id_] if id_ else [])))
+        if learner is None:
+            _show_class(book, katas, as_json)
+            return
+        rows = list(book.rows(katas=katas, learners=[_learner(book, learner)]))
+        if as_json:
+            print_json(_described(rows, book.course, whole=True))
+        elif id_ is not None and len(rows) == 1:
+            terminal.print_mark(rows[0], book.course, console())
+        elif rows:
+            out = console()
+            terminal.print_learner(rows, book.course, out)
+            look = next((row for row in rows if row.report.status != "pass"), rows[0])
+            mark = f"{_word(look.learner)} {look.kata}{_again(where)}"
+            out.print(f"\nin full  kata gradebook show {mark}", soft_wrap=True)
+
+
+def _show_class(book: Gradebook, katas: list[str] | None, as_json: bool) -> None:
+    from grader.gradebook import terminal
+    from grader.gradebook.exports.model import by_learner
+
+    rows = book.rows(katas=katas)
+    if as_json:
+        print_json({"learners": [_described(list(own.values()), book.course) for _, own in by_learner(rows)]})
+    elif not terminal.print_class(rows, book.course, console()):
+        note(f"Nothing is graded yet in {book.where}.")
+
+
+@gradebook.command(cls=TakesPoints, short_help="Give a learner points for a kata, or take some.")
+@click.argument("learner")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.argument("points_", metavar="POINTS", callback=lambda _context, _parameter, text: _number(text))
+@click.option("--comment", metavar="TEXT", required=True, help="Why; the learner may read it.")
+@_author_option
+@_where
+def adjust(
+    learner: str,
+    id_: str,
+    points_: float,
+    comment: str,
+    author: str | None,
+    where: str,
+    course_file: Path | None,
+) -> None:
+    """Give a learner points for a kata, or take some.
+
+    They count on top of what is graded, also when it is graded again. The mark never falls below 0, and may
+    exceed the maximum.
+
+    \b
+    Example:
+      kata gradebook adjust ada masks +2 --comment "the third check was ours to mend"
+      kata gradebook adjust ada 9.3.2 -1.5 --comment "handed in by mail" --author kim
+    """
+    if not points_:
+        raise UsageError("0 points change nothing.", "Give points, such as 2, or take some, such as -1.5.")
+    with _opened(where, course_file) as book, _changing(book, learner, id_, comment) as (who, kata):
+        book.adjust(who, kata, points_, comment=comment, author=_author(author))
+    _note_the_way_back(who, kata, where)
+
+
+@gradebook.command(cls=TakesPoints, short_help="Set a learner's mark for a kata, whatever was graded.")
+@click.argument("learner")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.argument("points_", metavar="POINTS", callback=lambda _context, _parameter, text: _number(text))
+@click.option("--comment", metavar="TEXT", required=True, help="Why; the learner may read it.")
+@_author_option
+@_where
+def override(
+    learner: str,
+    id_: str,
+    points_: float,
+    comment: str,
+    author: str | None,
+    where: str,
+    course_file: Path | None,
+) -> None:
+    """Set a learner's mark for a kata, whatever was graded.
+
+    It replaces the graded mark, lateness and earlier adjustments, and stays when the kata is graded again.
+
+    \b
+    Example:
+      kata gradebook override ada masks 8 --comment "graded by hand: the notebook was in an old format"
+    """
+    if points_ < 0:
+        raise UsageError(
+            f"A mark cannot be {points(points_)}; it is 0 or more.", "To take points: kata gradebook adjust"
+        )
+    with _opened(where, course_file) as book, _changing(book, learner, id_, comment) as (who, kata):
+        book.override(who, kata, points_, comment=comment, author=_author(author))
+    _note_the_way_back(who, kata, where)
+
+
+@gradebook.command(short_help="Take an adjustment or an override back.")
+@click.argument("learner")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.argument("number", required=False, type=click.IntRange(min=1))
+@click.option("--comment", metavar="TEXT", required=True, help="Why; it stays in the history.")
+@_author_option
+@_where
+def revoke(
+    learner: str,
+    id_: str,
+    number: int | None,
+    comment: str,
+    author: str | None,
+    where: str,
+    course_file: Path | None,
+) -> None:
+    """Take an adjustment or an override back: the newest one, or the one of this NUMBER in `history`.
+
+    \b
+    Example:
+      kata gradebook revoke ada masks --comment "it was meant for adam"
+      kata gradebook revoke ada masks 12 --comment "it was meant for adam"
+    """
+    with _opened(where, course_file) as book, _changing(book, learner, id_, comment) as (who, kata):
+        row = next(iter(book.rows(katas=[kata], learners=[who])))
+        standing = [one.id for one in row.adjustments if not one.revoked]
+        if not standing:
+            raise UsageError(
+                f"{safe(who)}, {kata}: nobody changed this mark.", _history_hint(who, kata, where)
+            )
+        if number is not None and number not in standing:
+            numbers = ", ".join(map(str, standing))
+            raise UsageError(
+                f"{safe(who)}, {kata}: no change {number} stands; there is {numbers}.",
+                _history_hint(who, kata, where),
+            )
+        book.revoke(number or standing[-1], author=_author(author), comment=comment)
+
+
+@gradebook.command(short_help="Tell how marks came about: attempts, and what people changed.")
+@click.argument("learner")
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
+@json_option
+@_where
+def history(learner: str, id_: str | None, as_json: bool, where: str, course_file: Path | None) -> None:
+    """Tell how marks came about: attempts, and what people changed.
+
+    \b
+    Example:
+      kata gradebook history ada
+      kata gradebook history ada masks --json
+    """
+    from grader.gradebook import terminal
+
+    with _opened(where, course_file) as book:
+        who = _learner(book, learner)
+        katas = _katas(book, [id_] if id_ else []) or book.katas()
+        told = {kata: book.history(who, kata) for kata in katas}
+    if as_json:
+        import msgspec
+
+        events = [{"kata": kata, **msgspec.to_builtins(event)} for kata in katas for event in told[kata]]
+        print_json({"learner": who, "events": events})
+    else:
+        terminal.print_history(told, book.course, console())
+        if not any(told.values()):
+            note(f"Nothing happened yet to the marks of {who}.")
+
+
+@gradebook.command(short_help="Write the marks for a spreadsheet or another system.")
+@click.option("--format", "format_", type=click.Choice(FORMATS), required=True, help="What to write.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    default="-",
+    help="Where to; - is standard output. A folder for gradescope.",
+)
+@click.option(
+    "--assignment",
+    "assignments",
+    callback=lambda _context, _parameter, words: [_assignment(word) for word in words],
+    metavar="ID=NUMBER",
+    multiple=True,
+    help="For canvas: the assignment's number there.",
+)
+@click.option(
+    "--bom", is_flag=True, help="Begin with a byte order mark, so that Excel reads csv and wide as UTF-8."
+)
+@_only_option
+@_where
+def export(
+    format_: str,
+    output: str,
+    assignments: list[tuple[str, str]],
+    bom: bool,
+    only: tuple[str, ...],
+    where: str,
+    course_file: Path | None,
+) -> None:
+    """Write the marks for a spreadsheet or another system.
+
+    \b
+    csv         a line for each learner and kata
+    wide        a line for each learner, a column for each kata
+    jsonl       the reports as they were graded, one a line
+    canvas      for Canvas: Grades, Import
+    moodle      for Moodle: Grades, Import, CSV file
+    gradescope  a folder with a results.json for each learner
+    junit       JUnit XML, every check a test case
+
+    What holds hidden checks (jsonl, junit) is for instructors only.
+
+    \b
+    Example:
+      kata gradebook export --format wide
+      kata gradebook export --format canvas --only 9.3 -o canvas.csv
+      kata gradebook export --format gradescope -o results/
+    """
+    if bom and format_ not in ("csv", "wide"):
+        raise UsageError("--bom is for csv and wide.", "Other readers take UTF-8 as it is.")
+    if assignments and format_ != "canvas":
+        raise UsageError("--assignment is for canvas.", "Other systems ask which column is which.")
+    if format_ == "gradescope" and output == "-":
+        raise UsageError("gradescope is a file for each learner.", "Name a folder: -o results/")
+    from grader.gradebook import exports
+
+    with _opened(where, course_file) as book:
+        katas = _katas(book, only)
+        if format_ == "gradescope":
+            _write_folder(Path(output), exports.to_gradescope(book.rows(katas=katas), book.course))
+            return
+        numbers = {_one_kata(book, word): number for word, number in assignments}
+        _write(output, chain(["\ufeff"] if bom else [], _pieces(book, katas, format_, numbers)))
+
+
+def _pieces(
+    book: Gradebook, katas: list[str] | None, format_: str, assignments: dict[str, str]
+) -> Iterator[str]:
+    """Return an export's pieces; the gradebook is read while they are taken."""
+    from grader.gradebook import exports
+
+    course, rows = book.course, book.rows(katas=katas)
+    if format_ == "csv":
+        return exports.to_csv(rows, course)
+    if format_ == "jsonl":
+        return exports.to_jsonl(rows)
+    if format_ == "junit":
+        return exports.to_junit(rows)
+    columns = exports.columns_of(book.rows(katas=katas), _titles(), assignments)
+    if format_ == "wide":
+        return exports.to_wide(rows, columns, course)
+    if format_ == "canvas":
+        return exports.to_canvas(rows, columns, course)
+    return exports.to_moodle(rows, columns, course)
+
+
+def _write(output: str, pieces: Iterable[str]) -> None:
+    if output == "-":
+        for piece in pieces:
+            click.echo(piece.encode(), nl=False)  # bytes: UTF-8, whatever the terminal is set to
+        return
+    from grader.files import replacing
+
+    path = Path(output)
+    if path.is_dir():
+        raise UsageError(f"{path}: this is a folder.", "Name a file, such as marks.csv.")
+    with replacing(path) as file:
+        for piece in pieces:
+            file.write(piece.encode())
+    note(f"written  {path}")
+
+
+def _write_folder(folder: Path, files: Iterator[tuple[str, bytes]]) -> None:
+    from grader.files import write_atomic
+
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder}: this is a file.", "Name a folder, such as results/.")
+    count = 0
+    for name, data in files:
+        write_atomic(folder / name, data)
+        count += 1
+    note(f"written  {folder}   {count} file{'' if count == 1 else 's'}")
+
+
+# What the commands share
+
+
+@contextmanager
+def _opened(where: str, course_file: Path | None) -> Iterator[Gradebook]:
+    """Open the gradebook that the options name, with the course that belongs to it."""
+    from grader.catalogue import Catalogue
+    from grader.gradebook.course import Course
+    from grader.gradebook.store import Gradebook
+
+    course = Course.find(where, course_file, Catalogue.discover())
+    with Gradebook.open(where, create=False, course=course) as book:
+        yield book
+
+
+@contextmanager
+def _changing(book: Gradebook, learner: str, id_: str, comment: str) -> Iterator[tuple[str, str]]:
+    """Find the mark that is meant, and print it before and after.
+
+    Raises:
+        UsageError: there is no such mark, or nothing says why it changes.
+    """
+    if not comment.strip():
+        raise UsageError("A mark is not changed without a reason.", "Give one: --comment TEXT")
+    who = _learner(book, learner)
+    kata = _one_kata(book, id_)
+    before = next(iter(book.rows(katas=[kata], learners=[who])))
+    yield who, kata
+    after = next(iter(book.rows(katas=[kata], learners=[who])))
+    most = points(after.max_score)
+    shown = f"{before.report.number} {kata}   {points(before.score)}/{most} → {points(after.score)}/{most}"
+    from grader.gradebook.terminal import who as called
+
+    out = console()
+    arrow = shown if out.encoding.lower().startswith("utf") else shown.replace("→", "->")
+    out.print(f"{called(after)}   {arrow}", soft_wrap=True)
+    if after.score > after.max_score:
+        note(f"note: {points(after.score)} is more than the {most} points there are.")
+    elif before.score == after.score:
+        note("note: the mark is the same as before.")
+
+
+def _number(text: str) -> float:
+    """Return points as a person types them: 2, +2, -1.5.
+
+    Raises:
+        UsageError: it is no number, or no sensible one.
+    """
+    word = text.strip().replace(_MINUS, "-")
+    if not re.fullmatch(r"[-+]?(\d{1,12}\.?\d*|\.\d+)", word, re.ASCII):
+        raise UsageError(f"{word!r} is no number of points.", "Write one like 2, -1.5 or 0.25.")
+    number = float(word)
+    if abs(number) > MOST_POINTS:
+        raise UsageError(f"{word} points are too many; {points(MOST_POINTS)} is the most.")
+    return number
+
+
+def _assignment(word: str) -> tuple[str, str]:
+    """Return a kata's ID and what its assignment is called elsewhere, from `masks=1234`.
+
+    Raises:
+        UsageError: it is not like that.
+    """
+    kata, _, number = word.rpartition("=")
+    if not kata or not (number.isascii() and number.isdigit()):
+        raise UsageError(
+            f"--assignment {word}: not like masks=1234.", "The number is in the assignment's address."
+        )
+    return kata, number
+
+
+def _author(author: str | None) -> str:
+    """Return who speaks.
+
+    Raises:
+        UsageError: nobody says, and the system does not know.
+    """
+    if author is not None and author.strip():
+        return author.strip()
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        raise UsageError("The system does not say who you are.", "Say it: --author NAME") from None
+
+
+def _learner(book: Gradebook, text: str) -> str:
+    """Return the identity that a person means: exactly, else whatever the case, else by the beginning.
+
+    Raises:
+        UsageError: nobody is called that (with a suggestion), or several are.
+    """
+    names = book.learners()
+    if text in names:
+        return text
+    called = {name: {_folded(name), _folded(book.course.name_of(name))} for name in names}
+    word = _folded(text)
+    same = [name for name, words in called.items() if word in words]
+    begins = [name for name, words in called.items() if any(one.startswith(word) for one in words)]
+    found = same or (begins if word else [])
+    if len(found) == 1:
+        return found[0]
+    if found:
+        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+        raise UsageError(f"{text} could be {', '.join(found[:5])}{more}.", "Type more of it.")
+    import difflib
+
+    close = difflib.get_close_matches(word, [one for words in called.values() for one in words], n=3)
+    guess = [name for name, words in called.items() if words & set(close)]
+    hint = f" Did you mean {' or '.join(guess[:3])}?" if guess else ""
+    raise UsageError(f"The gradebook has no learner {text}.{hint}", "See who is there: kata gradebook show")
+
+
+def _folded(text: str) -> str:
+    import unicodedata
+
+    return unicodedata.normalize("NFC", text).casefold().strip()
+
+
+def _katas(book: Gradebook, words: Sequence[str]) -> list[str] | None:
+    """Return the slugs that IDs mean, as far as they were graded; None when nothing narrows them.
+
+    Raises:
+        UsageError: an ID is wrong, or means nothing that was graded.
+    """
+    if not words:
+        return None
+    from grader.catalogue import Catalogue
+
+    known = book.katas()
+    chosen: dict[str, None] = {}
+    for word in words:
+        # What was graded may belong to a pack that is not installed any more.
+        found = [word] if word in known else [kata.slug for kata in Catalogue.discover().resolve(word)]
+        graded = [slug for slug in found if slug in known]
+        if not graded:
+            some = ", ".join(known[:5]) + (" …" if len(known) > 5 else "")
+            raise UsageError(
+                f"Nothing of {', '.join(found)} is in the gradebook.", f"It has: {some or 'nothing yet'}"
+            )
+        chosen.update(dict.fromkeys(graded))
+    return list(chosen)
+
+
+def _one_kata(book: Gradebook, word: str) -> str:
+    """Return the one kata that an ID means.
+
+    Raises:
+        UsageError: as `_katas`, or it means several.
+    """
+    katas = _katas(book, [word]) or []
+    if len(katas) != 1:
+        raise UsageError(f"{word} means {len(katas)} katas; name one: {', '.join(katas)}.")
+    return katas[0]
+
+
+def _titles() -> dict[str, str]:
+    from grader.catalogue import Catalogue
+
+    return {kata.slug: kata.title for kata in Catalogue.discover().katas}
+
+
+def _described(rows: list[Row], course: Course, *, whole: bool = False) -> dict[str, Any]:
+    """Return a learner as JSON has it; the reports only where they are asked for."""
+    import msgspec
+
+    from grader.gradebook.exports.model import total
+
+    score, most = total(rows, course)
+    marks = []
+    for row in rows:
+        mark = msgspec.to_builtins(row)
+        report = mark.pop("report")
+        mark = {
+            "kata": row.kata,
+            "number": row.report.number,
+            "status": row.report.status,
+            "graded_score": row.report.score,
+            **{name: value for name, value in mark.items() if name not in ("learner", "name")},
+        }
+        marks.append({**mark, "report": report} if whole else mark)
+    return {
+        "learner": rows[0].learner,
+        "name": rows[0].name,
+        "score": score,
+        "max_score": most,
+        "katas": marks,
+    }
+
+
+def _word(text: str) -> str:
+    """Return text as a shell takes it back."""
+    import shlex
+
+    return safe(shlex.quote(text))
+
+
+def _again(where: str) -> str:
+    return "" if where == "gradebook.sqlite" else f" --gradebook {_word(where)}"
+
+
+def _note_the_way_back(who: str, kata: str, where: str) -> None:
+    note(f"undo  kata gradebook revoke {_word(who)} {kata}{_again(where)} --comment TEXT")
+
+
+def _history_hint(who: str, kata: str, where: str) -> str:
+    return f"See: kata gradebook history {_word(who)} {kata}{_again(where)}"
