@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 from grader.catalogue import SUBMISSION_SUFFIXES, Kata
 from grader.errors import UsageError
@@ -56,7 +57,8 @@ class Entry:
     """Where it lies, for people."""
     kind: str
     """`folder`, nothing for a file, or why it is not read."""
-    path: Path | None = None
+    path: str | None = None
+    """As text: a `Path` would keep its parts as well, for every learner of the class."""
     members: tuple[Member, ...] = ()
     depth: int = 0
 
@@ -74,9 +76,9 @@ class Entry:
         ]
         return sorted(kept, key=lambda entry: natural(entry.name))
 
-    def _on_disk(self, folder: Path) -> list[Entry]:
+    def _on_disk(self, folder: str) -> list[Entry]:
         with os.scandir(folder) as found:
-            return [Entry(e.name, self._below(e.name), kind_of(e), Path(e.path)) for e in found]
+            return [Entry(e.name, self._below(e.name), kind_of(e), e.path) for e in found]
 
     def _in_archive(self) -> list[Entry]:
         files: list[Entry] = []
@@ -104,26 +106,26 @@ class Entry:
         if not self.kind or self.kind == "folder":
             return False
         without_ending = re.search(r"\.[A-Za-z0-9]{1,5}$", self.name) is None
-        return without_ending or (self.path is not None and self.path.is_dir())
+        return without_ending or (self.path is not None and os.path.isdir(self.path))
 
     def read(self, limit: int) -> bytes:
         """Return a file's content; Refused when it is larger or cannot be read."""
         if self.kind:
             raise Refused(self.kind)
-        return read_file(self.path, limit) if self.path is not None else self.members[0].read(limit)
+        return read_file(Path(self.path), limit) if self.path is not None else self.members[0].read(limit)
 
     def collect(self, listing: Listing, name: str, space: int) -> None:
         """Put the learner's files into the listing; a file is called `name` there."""
         if self.kind == "folder" and self.path is not None:
-            listing.add_folder(self.path, self.label)
+            listing.add_folder(Path(self.path), self.label)
         elif self.kind == "folder":
             listing.add_members(self.members, self._below(""), 0, self.depth)
         elif self.in_place_of_folder:
             listing.closed.append(f"{self.label} {self.kind}")
         elif self.path is not None:
-            file = disk_file(self.path, (name,), "", space, self.kind)
+            file = disk_file(Path(self.path), (name,), "", space, self.kind)
             listing.add(
-                File(file.parts, self.label, space, file.size, file.fetch, file.problem, self.path), 0
+                File(file.parts, self.label, space, file.size, file.fetch, file.problem, file.path), 0
             )
         else:
             member = self.members[0]
@@ -188,10 +190,10 @@ class LearnerFolder:
             chosen = choose(kata, listing)
         except Missing as missing:
             if not listing.closed:
-                return self._without(kata, "missing", f"{missing}.")
-            return self._without(kata, "error", f"{missing}, and {'; '.join(listing.closed[:3])}.")
+                return self._without(kata, "missing", str(missing))
+            return self._without(kata, "error", f"{missing}; {'; '.join(listing.closed[:3])}")
         except Refused as refused:
-            return self._without(kata, "error", f"{refused}.")
+            return self._without(kata, "error", str(refused))
         except Exception as error:
             # One learner's files never end a class's grading; what it was is named for whoever looks.
             return self._without(kata, "error", f"{kata.module} cannot be read ({type(error).__name__}).")
@@ -205,12 +207,13 @@ class LearnerFolder:
             notes=tuple(printable(note) for note in notes),
         )
 
-    def _without(self, kata: Kata, status: str, message: str) -> Submission:
+    def _without(self, kata: Kata, status: Literal["missing", "error"], message: str) -> Submission:
+        sentence = printable(message if message.endswith(("?", ".")) else f"{message}.")
         return Submission(
             learner=self.learner,
             kata=kata.slug,
-            status="missing" if status == "missing" else "error",
-            message=printable(message[0].upper() + message[1:] if message.startswith("there") else message),
+            status=status,
+            message=f"T{sentence[1:]}" if sentence.startswith("there is no") else sentence,
             notes=tuple(printable(note) for note in self.notes),
         )
 
@@ -271,7 +274,7 @@ def _top(root: Path) -> tuple[Entry, str]:
     if not os.path.lexists(root):
         raise UsageError(f"{shown}: there is no such file or folder.", LAYOUTS)
     if root.is_dir():
-        return Entry(root.name, "", "folder", root), root.resolve().name
+        return Entry(root.name, "", "folder", os.fspath(root)), root.resolve().name
     stem = archive_stem(root.name)
     if stem is None:
         if root.suffix in SUBMISSION_SUFFIXES:
@@ -561,7 +564,7 @@ def _blackboard_users(files: list[Entry]) -> set[str]:
 def _lines(entry: Entry) -> Iterable[str]:
     if entry.path is None or entry.kind:
         return metadata.lines(io.BytesIO(entry.read(_MAX_METADATA)))
-    return _lines_of(entry.path)
+    return _lines_of(Path(entry.path))
 
 
 def _lines_of(path: Path) -> Iterable[str]:

@@ -45,7 +45,11 @@ def test_learners_come_in_natural_order(tmp_path, katas):
 @pytest.mark.parametrize("name", ["ada.zip", "ada.tar.gz", "ada.tgz", "ada.tar", "ADA.ZIP"])
 def test_an_archive_for_each_learner(tmp_path, read, name):
     files = {"hw/masks.py": ADA, "hw/data/words.txt": "w", "notes.txt": "n"}
-    packed = zipped(files) if name.lower().endswith("zip") else tarred(files, "w" if name.endswith(".tar") else "w:gz")
+    packed = (
+        zipped(files)
+        if name.lower().endswith("zip")
+        else tarred(files, "w" if name.endswith(".tar") else "w:gz")
+    )
     lay(tmp_path, {name: packed, "bob/masks.py": BOB})
     rows = read()
     row = rows[name.split(".")[0], "masks"]
@@ -55,7 +59,10 @@ def test_an_archive_for_each_learner(tmp_path, read, name):
 
 def test_archives_inside_a_learners_folder(tmp_path, read):
     packed = zipped({"masked_attention.py": ADA})
-    lay(tmp_path, {"ada/week 1/masks.py": BOB, "ada/week 2.zip": packed, "ada/old.zip": zipped({"read.me": "r"})})
+    lay(
+        tmp_path,
+        {"ada/week 1/masks.py": BOB, "ada/week 2.zip": packed, "ada/old.zip": zipped({"read.me": "r"})},
+    )
     rows = read()
     assert content(rows["ada", "masked-attention"]) == {"masked_attention.py": ADA.encode()}
     assert content(rows["ada", "masks"]) == {"masks.py": BOB.encode()}
@@ -74,7 +81,9 @@ def test_nbgrader(tmp_path, read, given):
             "submitted/ada/hw1/timestamp.txt": stamp,
             "submitted/bob/hw1/masks.py": BOB,
             "submitted/bob/hw1/inner/timestamp.txt": stamp,
-            "submitted/carol/hw1/masks.zip": zipped({"masks.py": ADA, "hw1/timestamp.txt": "2001-01-01 00:00:00"}),
+            "submitted/carol/hw1/masks.zip": zipped(
+                {"masks.py": ADA, "hw1/timestamp.txt": "2001-01-01 00:00:00"}
+            ),
         },
     )
     rows = read(tmp_path / "course" if given == "course" else tmp_path / "course" / "submitted")
@@ -111,7 +120,9 @@ def test_canvas(tmp_path, katas, read, form):
     assert scan.notes == ()
     assert {learner for learner, _ in rows} == {"lovelaceada_1234", "roebob_77", "noecarol_78", "anon_x7Kq2"}
     row = rows["lovelaceada_1234", "masks"]
-    assert content(row) == {"masks.py": ADA.encode(), "helper.py": b"h"}, "nobody else's files, names restored"
+    assert content(row) == {"masks.py": ADA.encode(), "helper.py": b"h"}, (
+        "nobody else's files, names restored"
+    )
     assert any("4001" in note and "newer" in note for note in row.notes)
     assert content(rows["roebob_77", "masks"]) == {"masks.py": BOB.encode()}
     assert any("late" in note for note in rows["roebob_77", "masks"].notes)
@@ -120,7 +131,10 @@ def test_canvas(tmp_path, katas, read, form):
 
 
 def test_learners_archives_with_numbers_in_their_names_are_not_canvas(tmp_path, read):
-    lay(tmp_path, {"ada_9_3_masks.zip": zipped({"masks.py": ADA}), "bob_9_3_masks.zip": zipped({"masks.py": BOB})})
+    lay(
+        tmp_path,
+        {"ada_9_3_masks.zip": zipped({"masks.py": ADA}), "bob_9_3_masks.zip": zipped({"masks.py": BOB})},
+    )
     assert {learner for learner, _ in read()} == {"ada_9_3_masks", "bob_9_3_masks"}
 
 
@@ -217,7 +231,12 @@ def test_gradescope(tmp_path, katas, read, form):
     assert any('Bob "B" Roe' in note for note in rows["carol@example.org", "masks"].notes)
     assert any("does not say who" in note for note in rows["submission_103", "masks"].notes)
     ids = {folder.learner: folder.ids for folder in find_learners(root, katas).learners}["ada@example.org"]
-    assert ids == {"name": "Ada Lovelace", "sid": "007", "email": "ada@example.org", "gradescope": "submission_101"}
+    assert ids == {
+        "name": "Ada Lovelace",
+        "sid": "007",
+        "email": "ada@example.org",
+        "gradescope": "submission_101",
+    }
 
 
 def test_gradescope_without_its_metadata(tmp_path, katas, read):
@@ -259,7 +278,11 @@ def test_blackboard(tmp_path, katas, read, form):
 @pytest.mark.parametrize("form", ["zip", "tar.gz", "tar"])
 @pytest.mark.parametrize("wrapper", ["", "class/", "submissions/"])
 def test_the_class_as_one_archive(tmp_path, read, form, wrapper):
-    files = {f"{wrapper}ada/9.3/masks.py": ADA, f"{wrapper}bob.zip": zipped({"masks.py": BOB}), "__MACOSX/x": "x"}
+    files = {
+        f"{wrapper}ada/9.3/masks.py": ADA,
+        f"{wrapper}bob.zip": zipped({"masks.py": BOB}),
+        "__MACOSX/x": "x",
+    }
     root = tmp_path / f"class.{form}"
     root.write_bytes(zipped(files) if form == "zip" else tarred(files, "w" if form == "tar" else "w:gz"))
     rows = read(root)
@@ -294,7 +317,10 @@ def test_one_learners_archive_is_a_class_of_one(tmp_path, read, top):
 
 
 def test_loose_files_are_reported_and_no_learner(tmp_path, katas):
-    lay(tmp_path, {"ada/masks.py": ADA, "masks.py": BOB, "readme.txt": "", "gradebook.sqlite": "", ".hidden": ""})
+    lay(
+        tmp_path,
+        {"ada/masks.py": ADA, "masks.py": BOB, "readme.txt": "", "gradebook.sqlite": "", ".hidden": ""},
+    )
     scan = find_learners(tmp_path, katas)
     assert [learner.learner for learner in scan.learners] == ["ada"]
     assert scan.notes == ("2 files lie at the top and belong to no learner: masks.py, readme.txt",)
@@ -303,11 +329,23 @@ def test_loose_files_are_reported_and_no_learner(tmp_path, katas):
 def test_what_no_learner_wrote_is_ignored(tmp_path, read):
     junk = {
         f"ada/{place}/masks.py": "junk"
-        for place in ("__MACOSX", ".git", "__pycache__", ".ipynb_checkpoints", "node_modules", "venv", ".venv")
+        for place in (
+            "__MACOSX",
+            ".git",
+            "__pycache__",
+            ".ipynb_checkpoints",
+            "node_modules",
+            "venv",
+            ".venv",
+        )
     }
     lay(tmp_path, {**junk, "ada/env/pyvenv.cfg": "", "ada/env/masks.py": "junk", "ada/masks.py": ADA})
     lay(tmp_path, {"ada/._masks.py": "junk", "ada/.DS_Store": "junk"})
-    everything = {name[4:]: "junk" for name in junk} | {"env/pyvenv.cfg": "", "env/masks.py": "j", "masks.py": ADA}
+    everything = {name[4:]: "junk" for name in junk} | {
+        "env/pyvenv.cfg": "",
+        "env/masks.py": "j",
+        "masks.py": ADA,
+    }
     lay(tmp_path, {"bob.zip": zipped(everything)})
     rows = read()
     assert content(rows["ada", "masks"]) == {"masks.py": ADA.encode()}
@@ -316,7 +354,10 @@ def test_what_no_learner_wrote_is_ignored(tmp_path, read):
 
 
 def test_backups_of_a_workspace_are_ignored_and_other_backups_are_not(tmp_path, read):
-    lay(tmp_path, {"ada/kata-progress.json": "{}", "ada/backups/masks/masks.py": "old", "ada/9.3/masks.py": ADA})
+    lay(
+        tmp_path,
+        {"ada/kata-progress.json": "{}", "ada/backups/masks/masks.py": "old", "ada/9.3/masks.py": ADA},
+    )
     lay(tmp_path, {"bob/backups/masks.py": BOB})
     rows = read()
     assert content(rows["ada", "masks"]) == {"masks.py": ADA.encode()}

@@ -1,0 +1,105 @@
+"""What cannot be a class is refused at once, with what was expected; a class of ten thousand stays small."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+
+from grader.errors import UsageError
+from grader.submissions import find_learners
+from tests.submissions.conftest import lay, tarred, zipped
+
+
+def refused(root, katas):
+    with pytest.raises(UsageError) as error:
+        find_learners(root, katas)
+    assert error.value.hint
+    return error.value
+
+
+def test_what_is_not_there(tmp_path, katas):
+    assert "there is no such file or folder" in refused(tmp_path / "class", katas).message
+
+
+def test_an_empty_folder(tmp_path, katas):
+    error = refused(tmp_path, katas)
+    assert "no learner's work is in there" in error.message
+    assert "one folder or one .zip or .tar.gz per learner" in error.hint
+
+
+def test_only_loose_files(tmp_path, katas):
+    error = refused(lay(tmp_path, {"notes.txt": "", "hw.py": ""}), katas)
+    assert "2 files lie at the top and belong to no learner: hw.py, notes.txt" in error.message
+
+
+@pytest.mark.parametrize("name", ["class.pdf", "class.rar", "class", "class.zip", "class.tar.gz"])
+def test_a_file_that_is_no_archive(tmp_path, katas, name):
+    lay(tmp_path, {name: "text"})
+    error = refused(tmp_path / name, katas)
+    assert name in error.message
+    assert "archive" in error.message
+
+
+def test_one_module(tmp_path, katas):
+    error = refused(lay(tmp_path, {"masks.py": ""}) / "masks.py", katas)
+    assert "kata check" in error.hint
+
+
+@pytest.mark.parametrize("pack", [zipped, tarred])
+def test_an_empty_archive(tmp_path, katas, pack):
+    root = tmp_path / ("class.zip" if pack is zipped else "class.tar.gz")
+    root.write_bytes(pack({}))
+    assert "no learner's work" in refused(root, katas).message
+
+
+def test_a_bomb_as_the_class(tmp_path, katas):
+    root = tmp_path / "class.zip"
+    root.write_bytes(zipped({"ada/masks.py": "w", "x.bin": bytes(1 << 20)}))
+    data = root.read_bytes()
+    assert find_learners(root, katas).learners
+    root.write_bytes(data[:-30])
+    assert "no readable archive" in refused(root, katas).message
+
+
+def test_nothing_that_any_kata_asks_for(tmp_path, katas):
+    lay(tmp_path, {"ada/homework.py": "", "bob.zip": zipped({"essay.docx": ""}), "carol/": ""})
+    error = refused(tmp_path, katas)
+    assert "none of its 3 learners" in error.message
+    assert "Seen: homework.py, essay.docx." in error.message
+    assert "masks.py, masked_attention.py" in error.hint
+
+
+def test_a_class_where_nothing_can_be_read_still_has_its_rows(tmp_path, katas):
+    lay(tmp_path, {"ada.zip": b"broken", "bob/": ""})
+    scan = find_learners(tmp_path, katas)
+    assert [row.status for learner in scan.learners for row in learner.submissions(katas)] == [
+        "error",
+        "error",
+        "missing",
+        "missing",
+    ]
+
+
+def test_memory_does_not_grow_with_the_class(tmp_path, katas):
+    for number in range(600):
+        folder = tmp_path / f"learner {number}"
+        folder.mkdir()
+        (folder / "masks.py").write_bytes(b"#" * 20_000)
+    scan = find_learners(tmp_path, katas)
+
+    def read(learners):
+        for learner in learners:
+            assert learner.submissions(katas)[0].status == "found"
+
+    read(scan.learners[:5])
+    tracemalloc.start()
+    try:
+        read(scan.learners[:50])
+        few = tracemalloc.get_traced_memory()[1]
+        read(scan.learners)
+        many, kept = tracemalloc.get_traced_memory()[1], tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert many < few + 200_000
+    assert kept < 200_000, "nothing of a submission is kept"
