@@ -1,0 +1,56 @@
+"""Gradebooks in both databases: a test that asks for `where` runs with an SQLite file and with a real PostgreSQL."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from grader.gradebook.store import Gradebook
+from tests.gradebook.postgres import Server, Unavailable
+
+_count = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server, one for each process of the test run."""
+    try:
+        server = Server()
+    except Unavailable as reason:
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"CI must have it: {reason}")
+        pytest.skip(str(reason))
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def postgres_where(postgres: Server) -> str:
+    """The address of an empty schema on the server."""
+    name = f"test_{next(_count)}"
+    engine = create_engine(postgres.url.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.begin() as connection:
+        connection.execute(text(f"CREATE SCHEMA {name}"))
+    engine.dispose()
+    return postgres.within(name)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of a gradebook that is not there yet."""
+    if request.param == "sqlite":
+        return str(tmp_path / "class" / "gradebook.sqlite") if (tmp_path / "class").mkdir() is None else ""
+    address: str = request.getfixturevalue("postgres_where")
+    return address
+
+
+@pytest.fixture
+def gradebook(where: str) -> Iterator[Gradebook]:
+    """An empty gradebook."""
+    with Gradebook.open(where, create=True) as opened:
+        yield opened

@@ -1,0 +1,93 @@
+"""Submissions and reports without a grader: small, and different where a test needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from grader.gradebook.model import Key
+from grader.gradebook.store import Gradebook
+from grader.reports.model import CheckReport, CheckStatus, KataReport, KataStatus
+from grader.submissions.model import Bundle, Submission
+
+NUMBERS = {"masks": "9.3.1", "masked-attention": "9.3.2", "decoder-lm": "9.3.10", "layer-norm": "9.3.9"}
+MONDAY = datetime(2026, 10, 5, 12, tzinfo=UTC)
+
+
+def bundle(source: str) -> Bundle:
+    return Bundle("masks.py", {"masks.py": source.encode(), "data/extra.txt": b"\0\xff" * 10})
+
+
+def submission(
+    learner: str, kata: str = "masks", source: str | None = "x = 1", at: datetime | None = MONDAY
+) -> Submission:
+    if source is None:
+        return Submission(learner=learner, kata=kata, status="missing", message=f"no file for {kata}")
+    return Submission(
+        learner=learner, kata=kata, bundle=bundle(source), submitted_at=at, origin=f"{learner}/a.py"
+    )
+
+
+def key(given: Submission, terms: str = "terms") -> Key:
+    return Key(given.bundle.digest if given.bundle else "", terms)
+
+
+def check(
+    name: str = "the mask is causal",
+    status: CheckStatus = "pass",
+    *,
+    points: float = 2.0,
+    hidden: bool = False,
+    misconception: str | None = None,
+) -> CheckReport:
+    return CheckReport(
+        name=name,
+        id=f"test_{name.replace(' ', '_')}",
+        aspect="values",
+        hidden=hidden,
+        status=status,
+        points=points if status == "pass" else 0.0,
+        max_points=points,
+        misconception=misconception,
+    )
+
+
+def report(
+    learner: str | None = None,
+    kata: str = "masks",
+    score: float = 3.0,
+    max_score: float = 10.0,
+    status: KataStatus = "fail",
+    checks: Sequence[CheckReport] = (),
+    seed: int = 7,
+) -> KataReport:
+    return KataReport(
+        learner=learner,
+        kata=kata,
+        number=NUMBERS.get(kata, "1.1"),
+        status=status,
+        score=score,
+        max_score=max_score,
+        seed=seed,
+        isolation="full",
+        duration_s=0.25,
+        versions={"torch": "2.13"},
+        checks=list(checks),
+    )
+
+
+def grade(
+    gradebook: Gradebook,
+    run: int,
+    learner: str,
+    kata: str = "masks",
+    source: str | None = "x = 1",
+    *,
+    at: datetime | None = MONDAY,
+    **terms: object,
+) -> None:
+    """Record what a grader might have found."""
+    given = submission(learner, kata, source, at)
+    if source is None:
+        terms = {"status": "missing", "score": 0.0, **terms}
+    gradebook.record(run, given, key(given), report(learner, kata, **terms))  # type: ignore[arg-type]

@@ -1,0 +1,236 @@
+"""One run at a time, and a run that is killed loses nothing and blocks nobody."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from grader.gradebook.model import Row
+from grader.gradebook.store import Gradebook, GradebookError
+from tests.gradebook.handmade import check, grade, key, submission
+
+ROOT = Path(__file__).resolve().parents[2]
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Run some lines in a process of their own; it prints, and waits for a line before it goes on."""
+    running: list[subprocess.Popen[str]] = []
+
+    def start(where: str, lines: str) -> subprocess.Popen[str]:
+        head = "import sys\nfrom tests.gradebook.handmade import *\nfrom grader.gradebook.store import *\nwhere = sys.argv[1]\n"
+        process = subprocess.Popen(
+            [sys.executable, "-c", head + textwrap.dedent(lines), where],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        running.append(process)
+        return process
+
+    yield start
+    for process in running:
+        process.kill()
+        process.communicate(timeout=60)
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.wait(timeout=60)
+
+
+def marks(rows: Iterator[Row]) -> list[dict[str, Any]]:
+    """Rows without what two runs can never share: the time of grading, and the attempt's number."""
+    plain = [msgspec.to_builtins(row) for row in rows]
+    return [
+        {name: value for name, value in row.items() if name not in ("graded_at", "attempt")} for row in plain
+    ]
+
+
+HOLD = """
+    gradebook = Gradebook.open(where, create=True)
+    run = gradebook.start_run({})
+    grade(gradebook, run, "ada")
+    print("holding", flush=True)
+    sys.stdin.readline()
+    gradebook.finish_run(run)
+    print("done", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_two_processes_cannot_grade_at_once(where: str, start: Start) -> None:
+    other = start(where, HOLD)
+    assert said(other) == "holding"
+    with Gradebook.open(where, create=False) as gradebook:
+        with pytest.raises(GradebookError, match=f"another run is grading .*process {other.pid}") as refused:
+            gradebook.start_run({})
+        assert refused.value.exit_code == 3
+        assert "--gradebook" in (refused.value.hint or "")
+        assert [row.learner for row in gradebook.rows()] == ["ada"]  # reading is free, and so is deciding
+        gradebook.adjust("ada", "masks", 1, comment="x", author="me")
+        other.stdin.write("go on\n")  # type: ignore[union-attr]
+        other.stdin.flush()  # type: ignore[union-attr]
+        assert said(other) == "done"
+        gradebook.start_run({})
+
+
+def test_two_gradebooks_of_one_process_neither(where: str) -> None:
+    with Gradebook.open(where, create=True) as one, Gradebook.open(where, create=False) as two:
+        run = one.start_run({})
+        with pytest.raises(GradebookError, match=f"another run is grading .*process {os.getpid()}"):
+            two.start_run({})
+        grade(one, run, "ada")
+        one.finish_run(run)
+        again = two.start_run({})
+        grade(two, again, "bob")
+        with pytest.raises(ValueError, match="in a run already"):
+            two.start_run({})
+    with Gradebook.open(where, create=False) as three:  # closing ended a run that was not finished
+        three.start_run({})
+        assert [run.finished_at is None for run in three.runs()] == [False, True, True]
+
+
+def test_a_killed_run_blocks_nobody_and_keeps_what_was_recorded(where: str, start: Start) -> None:
+    other = start(where, HOLD)
+    assert said(other) == "holding"
+    kill(other)
+    with Gradebook.open(where, create=False) as gradebook:
+        assert [row.learner for row in gradebook.rows()] == ["ada"]
+        run = gradebook.start_run({})
+        grade(gradebook, run, "bob")
+        gradebook.finish_run(run)
+
+
+def test_a_worker_that_survives_the_run_does_not_keep_the_lock(where: str, start: Start) -> None:
+    other = start(
+        where,
+        """
+        import os
+        gradebook = Gradebook.open(where, create=True)
+        gradebook.start_run({})
+        if where.startswith("postgresql"):
+            import subprocess
+            child = subprocess.Popen(["sleep", "60"]).pid
+        else:
+            child = os.fork()
+            if not child:
+                sys.stdin.readline()
+                os._exit(0)
+        print(child, flush=True)
+        sys.stdin.readline()
+        """,
+    )
+    child = int(said(other))
+    try:
+        kill(other)
+        with Gradebook.open(where, create=False) as gradebook:
+            gradebook.start_run({})
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+CLASS = """
+    gradebook = Gradebook.open(where, create=True)
+    run = gradebook.start_run({})
+    for number in range(30):
+        for kata in ("masks", "layer-norm"):
+            given = submission(f"s{number}", kata, f"x = {number % 7}")
+            if gradebook.keys(given.learner).get(kata) == key(given):
+                gradebook.reuse(run, given, key(given))
+            else:
+                wrong = check("b", "fail", misconception="shifted")
+                grade(gradebook, run, given.learner, kata, f"x = {number % 7}", score=number, checks=[check("a"), wrong])
+            print(number, flush=True)
+    gradebook.finish_run(run)
+    print("done", flush=True)
+"""
+
+
+def test_killed_and_resumed_equals_undisturbed(tmp_path: Path, where: str, start: Start) -> None:
+    for stop in (0, 3, 17, 29):
+        process = start(where, CLASS)
+        while said(process) != str(stop):
+            pass
+        kill(process)  # anywhere behind that mark, most likely within the next
+    process = start(where, CLASS)
+    while said(process) != "done":
+        assert process.poll() in (None, 0)
+    with Gradebook.open(str(tmp_path / "undisturbed"), create=True) as gradebook:
+        run = gradebook.start_run({})
+        for number in range(30):
+            for kata in ("masks", "layer-norm"):
+                wrong = check("b", "fail", misconception="shifted")
+                grade(
+                    gradebook,
+                    run,
+                    f"s{number}",
+                    kata,
+                    f"x = {number % 7}",
+                    score=number,
+                    checks=[check("a"), wrong],
+                )
+        expected, rates = marks(gradebook.rows()), gradebook.check_rates()
+    with Gradebook.open(where, create=False) as gradebook:
+        assert marks(gradebook.rows()) == expected
+        assert gradebook.check_rates() == rates
+        for row in gradebook.rows():
+            assert row.attempt is not None
+            assert (
+                gradebook.bundle(row.attempt)
+                == submission("x", source=f"x = {int(row.learner[1:]) % 7}").bundle
+            )
+            assert len([e for e in gradebook.history(row.learner, row.kata) if e.kind == "attempt"]) == 1
+
+
+def test_killed_while_it_is_made(where: str, start: Start) -> None:
+    """A gradebook is made whole or not at all."""
+    process = start(
+        where,
+        """
+        import os, signal
+        from sqlalchemy import Engine, event
+        @event.listens_for(Engine, "before_cursor_execute")
+        def stop(connection, cursor, statement, *rest):
+            if "CREATE TABLE results" in statement:
+                os.kill(os.getpid(), signal.SIGKILL)
+        Gradebook.open(where, create=True)
+        """,
+    )
+    assert process.wait(timeout=60) == -signal.SIGKILL
+    with pytest.raises(GradebookError, match="is empty"):
+        Gradebook.open(where, create=False)
+    with Gradebook.open(where, create=True) as gradebook:
+        run = gradebook.start_run({})
+        grade(gradebook, run, "ada")
+        assert gradebook.keys("ada") == {"masks": key(submission("ada"))}
+
+
+def test_many_processes_make_one_gradebook(where: str, start: Start) -> None:
+    lines = """
+        print("ready", flush=True)
+        sys.stdin.readline()
+        print(Gradebook.open(where, create=True).nonce.hex(), flush=True)
+    """
+    processes = [start(where, lines) for _ in range(3)]
+    assert [said(process) for process in processes] == ["ready"] * 3
+    for process in processes:
+        process.stdin.write("go\n")  # type: ignore[union-attr]
+        process.stdin.flush()  # type: ignore[union-attr]
+    assert len({said(process) for process in processes}) == 1

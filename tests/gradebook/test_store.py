@@ -1,0 +1,428 @@
+"""What goes into a gradebook comes out again, in both databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import msgspec
+import pytest
+from sqlalchemy import Engine, event
+
+from grader.gradebook.course import Course
+from grader.gradebook.lateness import LatePolicy
+from grader.gradebook.model import Key, Row
+from grader.gradebook.roster import Person
+from grader.gradebook.store import Gradebook, GradebookError, GradebookUsageError
+from tests.gradebook.handmade import MONDAY, bundle, check, grade, key, report, submission
+
+
+def only(rows: Iterator[Row]) -> Row:
+    (row,) = rows
+    return row
+
+
+def test_a_report_comes_back_whole(gradebook: Gradebook) -> None:
+    checks = [check(), check("hidden one", "fail", hidden=True, misconception="shifted")]
+    run = gradebook.start_run({})
+    grade(gradebook, run, "ada", checks=checks, seed=2**63 + 5)
+    row = only(gradebook.rows())
+    assert row.report == report("ada", checks=checks, seed=2**63 + 5)
+    assert (row.learner, row.name, row.kata, row.score, row.max_score) == ("ada", "ada", "masks", 3.0, 10.0)
+    assert (row.attempts, row.submitted_at, row.origin) == (1, MONDAY, "ada/a.py")
+    assert row.graded_at.utcoffset() == timedelta(0)
+    assert abs(row.graded_at - datetime.now(UTC)) < timedelta(minutes=5)
+
+
+def test_everything_is_there_after_reopening(where: str) -> None:
+    with Gradebook.open(where, create=True) as gradebook:
+        nonce = gradebook.nonce
+        grade(gradebook, gradebook.start_run({}), "ada")
+        before = list(gradebook.rows())
+    with Gradebook.open(where, create=False) as again:
+        assert again.nonce == nonce
+        assert len(nonce) == 32
+        assert list(again.rows()) == before
+
+
+def test_each_gradebook_has_a_nonce_of_its_own(tmp_path: Path) -> None:
+    with (
+        Gradebook.open(str(tmp_path / "a"), create=True) as one,
+        Gradebook.open(str(tmp_path / "b"), create=True) as two,
+    ):
+        assert one.nonce != two.nonce
+
+
+def test_the_newest_attempt_counts_and_different_contents_are_counted(gradebook: Gradebook) -> None:
+    run = gradebook.start_run({})
+    for source, score in (("a", 1.0), ("b", 2.0), ("a", 3.0), (None, 0.0)):
+        grade(gradebook, run, "ada", source=source, score=score)
+    row = only(gradebook.rows())
+    assert (row.score, row.attempts, row.report.status, row.submitted_at) == (0.0, 2, "missing", None)
+    assert gradebook.keys("ada") == {"masks": Key("", "terms")}
+
+
+def test_keys_are_those_of_the_newest_attempts(gradebook: Gradebook) -> None:
+    run = gradebook.start_run({})
+    grade(gradebook, run, "ada", source="a")
+    grade(gradebook, run, "ada", source="b")
+    grade(gradebook, run, "ada", "layer-norm", source="c")
+    grade(gradebook, run, "bob", source="d")
+    expected = {"masks": key(submission("ada", source="b")), "layer-norm": key(submission("ada", source="c"))}
+    assert gradebook.keys("ada") == expected
+    assert gradebook.keys("nobody") == {}
+
+
+def test_what_is_seen_again_keeps_its_mark_and_takes_the_newer_time(gradebook: Gradebook) -> None:
+    run = gradebook.start_run({})
+    grade(gradebook, run, "ada")
+    before = only(gradebook.rows())
+    again = submission("ada", at=MONDAY + timedelta(days=2))
+    gradebook.reuse(run, again, key(again))
+    row = only(gradebook.rows())
+    assert row.submitted_at == MONDAY + timedelta(days=2)
+    assert (row.report, row.graded_at, row.attempts) == (before.report, before.graded_at, 1)
+    timeless = submission("ada", at=None)
+    gradebook.reuse(run, timeless, key(timeless))
+    assert only(gradebook.rows()).submitted_at == MONDAY + timedelta(days=2)
+    assert [e.kind for e in gradebook.history("ada", "masks")] == ["attempt"]
+
+
+def test_only_what_the_newest_attempt_graded_can_be_reused(gradebook: Gradebook) -> None:
+    run = gradebook.start_run({})
+    given = submission("ada")
+    with pytest.raises(ValueError, match="no attempt with this key"):
+        gradebook.reuse(run, given, key(given))
+    grade(gradebook, run, "ada")
+    with pytest.raises(ValueError, match="no attempt with this key"):
+        gradebook.reuse(run, given, key(given, "other terms"))
+
+
+def test_rows_are_in_natural_order(gradebook: Gradebook) -> None:
+    run = gradebook.start_run({})
+    for learner in ("s10", "s9", "S2", "zoë"):
+        for kata in ("decoder-lm", "layer-norm", "masks"):
+            grade(gradebook, run, learner, kata)
+    rows = [(row.learner, row.kata) for row in gradebook.rows()]
+    assert rows == [(l, k) for l in ("S2", "s9", "s10", "zoë") for k in ("masks", "layer-norm", "decoder-lm")]
+    assert [r.kata for r in gradebook.reports()][:3] == ["masks", "layer-norm", "decoder-lm"]
+    assert gradebook.learners() == ["S2", "s9", "s10", "zoë"]
+    assert gradebook.katas() == ["masks", "layer-norm", "decoder-lm"]
+
+
+def test_rows_can_be_narrowed(gradebook: Gradebook) -> None:
+    run = gradebook.start_run({})
+    for learner in ("ada", "bob"):
+        for kata in ("masks", "layer-norm"):
+            grade(gradebook, run, learner, kata)
+    assert [(r.learner, r.kata) for r in gradebook.rows(katas=["masks"], learners=["bob"])] == [
+        ("bob", "masks")
+    ]
+    assert list(gradebook.rows(katas=[])) == []
+    assert list(gradebook.rows(learners=["nobody"])) == []
+
+
+def test_whoever_is_in_the_roster_has_rows(gradebook: Gradebook) -> None:
+    roster = {"ada": Person(learner="ada", name="Ada L."), "zoe": Person(learner="zoe", name="Zoe")}
+    gradebook.course = Course(roster=roster)
+    run = gradebook.start_run({})
+    grade(gradebook, run, "ada", max_score=12.0)
+    grade(gradebook, run, "guest", "layer-norm")
+    rows = {(r.learner, r.kata): r for r in gradebook.rows()}
+    assert list(rows) == [(l, k) for l in ("ada", "guest", "zoe") for k in ("masks", "layer-norm")]
+    blank = rows["zoe", "masks"]
+    assert (blank.name, blank.report.status, blank.score, blank.max_score, blank.attempts) == (
+        "Zoe",
+        "missing",
+        0,
+        12,
+        0,
+    )
+    assert "Nothing of this learner was graded" in (blank.report.message or "")
+    assert rows["ada", "masks"].name == "Ada L."
+    assert rows["guest", "layer-norm"].name == "guest"
+    assert [r.learner for r in gradebook.reports(learners=["zoe"])] == []
+
+
+def test_spellings_that_look_the_same_are_one_learner(gradebook: Gradebook) -> None:
+    gradebook.course = Course(roster={"Zoe\u0308": Person(learner="Zoe\u0308", name="Zoë B.")})
+    grade(gradebook, gradebook.start_run({}), "Zo\u00eb")
+    assert [r.name for r in gradebook.rows()] == ["Zoë B."]
+    gradebook.adjust("Zoe\u0308", "masks", 1, comment="nice", author="me")
+    assert only(gradebook.rows()).score == 4.0
+
+
+def test_a_course_narrows_the_katas(gradebook: Gradebook) -> None:
+    gradebook.course = Course(katas=("layer-norm",))
+    run = gradebook.start_run({})
+    grade(gradebook, run, "ada")
+    grade(gradebook, run, "ada", "layer-norm")
+    assert [row.kata for row in gradebook.rows()] == ["layer-norm"]
+    assert [row.kata for row in gradebook.rows(katas=["masks"])] == ["masks"]
+
+
+def test_lateness_costs_points(gradebook: Gradebook) -> None:
+    gradebook.course = Course(
+        due={"masks": MONDAY - timedelta(hours=30)}, late=LatePolicy(percent_per_day=10)
+    )
+    grade(gradebook, gradebook.start_run({}), "ada", score=10.0)
+    row = only(gradebook.rows())
+    assert (row.days_late, row.late_points, row.score) == (1.25, 2.0, 8.0)
+    gradebook.override("ada", "masks", 9.5, comment="was ill", author="me")
+    row = only(gradebook.rows())
+    assert (row.days_late, row.late_points, row.score) == (1.25, 0.0, 9.5)
+
+
+def test_people_decide_and_the_history_tells(gradebook: Gradebook) -> None:
+    run = gradebook.start_run({})
+    grade(gradebook, run, "ada", source="a")
+    first = gradebook.adjust("ada", "masks", 1.5, comment="clear names", author="tina")
+    second = gradebook.override("ada", "masks", 9, comment="oral exam", author="prof")
+    gradebook.adjust("ada", "masks", -0.5, comment="late slides", author="tina")
+    assert only(gradebook.rows()).score == 8.5
+    gradebook.revoke(second, author="prof", comment="wrong learner")
+    grade(gradebook, run, "ada", source="b", score=4.0)
+    row = only(gradebook.rows())
+    assert row.score == 5.0
+    assert [(a.kind, a.points, a.revoked) for a in row.adjustments] == [
+        ("adjust", 1.5, False),
+        ("override", 9.0, True),
+        ("adjust", -0.5, False),
+    ]
+    events = gradebook.history("ada", "masks")
+    assert [e.kind for e in events] == ["attempt", "adjust", "override", "adjust", "revoke", "attempt"]
+    assert [e.at for e in events] == sorted(e.at for e in events)
+    assert (events[1].adjustment, events[1].points, events[1].comment, events[1].author) == (
+        first,
+        1.5,
+        "clear names",
+        "tina",
+    )
+    assert (events[4].adjustment, events[4].comment, events[4].author) == (second, "wrong learner", "prof")
+    assert [e.revoked for e in events] == [False, False, True, False, False, False]
+    assert (events[0].run, events[0].score, events[0].digest) == (run, 3.0, bundle("a").digest)
+
+
+def test_no_mark_falls_below_zero(gradebook: Gradebook) -> None:
+    grade(gradebook, gradebook.start_run({}), "ada")
+    gradebook.adjust("ada", "masks", -100, comment="copied", author="prof")
+    assert only(gradebook.rows()).score == 0.0
+
+
+def test_decisions_about_what_is_not_there_are_refused(gradebook: Gradebook) -> None:
+    grade(gradebook, gradebook.start_run({}), "ada")
+    with pytest.raises(GradebookUsageError, match=r"no learner adda\. Did you mean ada\?"):
+        gradebook.adjust("adda", "masks", 1, comment="x", author="me")
+    with pytest.raises(GradebookUsageError, match=r"no kata mask\. Did you mean masks\?"):
+        gradebook.history("ada", "mask")
+    with pytest.raises(GradebookUsageError, match="must be a number"):
+        gradebook.adjust("ada", "masks", float("nan"), comment="x", author="me")
+    with pytest.raises(GradebookUsageError, match="not changed without a reason"):
+        gradebook.adjust("ada", "masks", 1, comment=" ", author="me")
+    with pytest.raises(GradebookUsageError, match="0 or more"):
+        gradebook.override("ada", "masks", -1, comment="x", author="me")
+    with pytest.raises(GradebookUsageError, match="no adjustment 99"):
+        gradebook.revoke(99, author="me")
+    number = gradebook.adjust("ada", "masks", 1, comment="x", author="me")
+    gradebook.revoke(number, author="me")
+    with pytest.raises(GradebookUsageError, match="revoked already"):
+        gradebook.revoke(number, author="me")
+    assert only(gradebook.rows()).score == 3.0
+
+
+def test_somebody_who_was_never_graded_can_be_given_a_mark(gradebook: Gradebook) -> None:
+    gradebook.course = Course(roster={"zoe": Person(learner="zoe")})
+    grade(gradebook, gradebook.start_run({}), "ada")
+    assert gradebook.history("zoe", "masks") == []
+    gradebook.override("zoe", "masks", 6, comment="on paper", author="prof")
+    assert {row.learner: row.score for row in gradebook.rows()} == {"ada": 3.0, "zoe": 6.0}
+    assert [e.kind for e in gradebook.history("zoe", "masks")] == ["override"]
+
+
+def test_content_is_kept_once_and_comes_back(gradebook: Gradebook) -> None:
+    run = gradebook.start_run({})
+    big = "z" * 500_000
+    for learner in ("ada", "bob"):
+        grade(gradebook, run, learner, source=big)
+    grade(gradebook, run, "eve", source=None)
+    attempts = {row.learner: row.attempt for row in gradebook.rows()}
+    assert gradebook.bundle(attempts["ada"] or 0) == gradebook.bundle(attempts["bob"] or 0) == bundle(big)
+    assert gradebook.bundle(attempts["eve"] or 0) is None
+    assert gradebook.bundle(12345) is None
+
+
+def test_an_attempt_can_be_looked_at_again(gradebook: Gradebook) -> None:
+    run = gradebook.start_run({})
+    grade(gradebook, run, "ada", source="a")
+    grade(gradebook, run, "ada", source="b", score=5.0)
+    first = gradebook.history("ada", "masks")[0].attempt
+    assert first is not None
+    attempt = gradebook.attempt(first)
+    assert attempt is not None
+    assert (attempt.learner, attempt.kata, attempt.run) == ("ada", "masks", run)
+    assert attempt.report == report("ada")
+    assert attempt.key == key(submission("ada", source="a"))
+    assert gradebook.attempt(999) is None
+
+
+def test_a_run_s_reports_are_what_it_saw(gradebook: Gradebook) -> None:
+    first = gradebook.start_run({})
+    for learner in ("ada", "bob", "eve"):
+        grade(gradebook, first, learner)
+    gradebook.finish_run(first)
+    second = gradebook.start_run({})
+    given = submission("ada")
+    gradebook.reuse(second, given, key(given))
+    grade(gradebook, second, "bob", source="new")
+    assert [r.learner for r in gradebook.reports(run=second)] == ["ada", "bob"]
+    assert [r.learner for r in gradebook.reports(run=first)] == ["eve"]
+    assert [r.learner for r in gradebook.reports(learners=["eve"], katas=["masks"])] == ["eve"]
+
+
+def test_runs_are_remembered_without_passwords(gradebook: Gradebook) -> None:
+    arguments = {
+        "only": ["a", "b"],
+        "seed": 7,
+        "timeout": None,
+        "gradebook": "postgresql://me:secret@host/db",
+    }
+    run = gradebook.start_run(arguments)  # type: ignore[arg-type]
+    assert gradebook.runs()[0].finished_at is None
+    gradebook.finish_run(run)
+    (seen,) = gradebook.runs()
+    assert seen.arguments == {**arguments, "gradebook": "postgresql://me:***@host/db"}
+    assert seen.finished_at is not None
+    assert seen.finished_at >= seen.started_at
+
+
+def test_checks_can_be_counted(gradebook: Gradebook) -> None:
+    run = gradebook.start_run({})
+    wrong = check("b", "fail", misconception="shifted")
+    grade(gradebook, run, "ada", checks=[check("a"), wrong, check("c", "fail", misconception="shifted")])
+    grade(gradebook, run, "bob", source="old", checks=[check("a", "fail"), wrong])
+    grade(gradebook, run, "bob", checks=[check("a"), check("b"), check("c", "skipped")])
+    grade(gradebook, run, "eve", "layer-norm", checks=[check("b", "error", misconception="biased")])
+    rates = [(r.kata, r.name, r.passed, r.counted) for r in gradebook.check_rates()]
+    assert rates == [
+        ("masks", "a", 2, 2),
+        ("masks", "b", 1, 2),
+        ("masks", "c", 0, 1),
+        ("layer-norm", "b", 0, 1),
+    ]
+    assert [(r.name, r.passed) for r in gradebook.check_rates(katas=["masks"], learners=["ada"])] == [
+        ("a", 1),
+        ("b", 0),
+        ("c", 0),
+    ]
+    assert [(m.kata, m.misconception, m.learners) for m in gradebook.misconceptions()] == [
+        ("masks", "shifted", 1),
+        ("layer-norm", "biased", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        "with blank",
+        "émoji 🦆",
+        "../../etc",
+        "x" * 300,
+        "half \ud800",
+        "zero \0 byte",
+        "a'; DROP TABLE runs; --",
+        "[b]",
+    ],
+)
+def test_names_and_texts_are_only_text(gradebook: Gradebook, learner: str) -> None:
+    run = gradebook.start_run({})
+    odd = "\x1b[31m \0 \ud800 💥"
+    given = submission(learner)
+    said = msgspec.structs.replace(report(learner, checks=[check(odd)]), message=odd, output=odd)
+    gradebook.record(run, given, key(given), said)
+    gradebook.adjust(learner, "masks", 1, comment=odd, author=odd)
+    row = only(gradebook.rows())
+    assert row.score == 4.0
+    assert "💥" in (row.report.message or "")
+    assert row.learner == learner.replace("\ud800", "\\ud800").replace("\0", "\\x00")
+    assert gradebook.keys(learner) == {"masks": key(given)}
+    gradebook.reuse(run, given, key(given))
+    assert len(gradebook.history(learner, "masks")) == 2
+
+
+def test_times_are_moments(gradebook: Gradebook) -> None:
+    run = gradebook.start_run({})
+    there = datetime(2026, 10, 5, 9, 0, 0, 123456, tzinfo=timezone(timedelta(hours=-5)))
+    grade(gradebook, run, "ada", at=there)
+    found = only(gradebook.rows()).submitted_at
+    assert found == there
+    assert found is not None
+    assert found.utcoffset() == timedelta(0)
+    with pytest.raises(GradebookError):
+        grade(gradebook, run, "bob", at=datetime(2026, 10, 5))
+    assert [row.learner for row in gradebook.rows()] == ["ada"]
+
+
+def test_rows_show_one_state_while_others_write(gradebook: Gradebook) -> None:
+    run = gradebook.start_run({})
+    for number in range(450):  # more than are read at once
+        grade(gradebook, run, f"s{number}")
+    rows = gradebook.rows()
+    next(rows)
+    gradebook.adjust("s449", "masks", 5, comment="meanwhile", author="me")
+    grade(gradebook, run, "s448", source="new", score=9.0)
+    assert {row.score for row in rows} == {3.0}
+    assert [row.score for row in gradebook.rows(learners=["s448", "s449"])] == [9.0, 8.0]
+
+
+def test_rows_take_few_queries(gradebook: Gradebook) -> None:
+    run = gradebook.start_run({})
+    for number in range(450):
+        grade(gradebook, run, f"s{number}")
+    asked: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
+        asked.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        assert len(list(gradebook.rows())) == 450
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    assert len([statement for statement in asked if statement.startswith("SELECT")]) <= 10
+
+
+def test_rows_that_nobody_reads_to_the_end_hold_nothing_up(gradebook: Gradebook) -> None:
+    run = gradebook.start_run({})
+    grade(gradebook, run, "ada")
+    grade(gradebook, run, "bob")
+    for _ in range(40):
+        rows = gradebook.rows()
+        next(rows)
+        rows.close()  # type: ignore[attr-defined]
+    grade(gradebook, run, "eve")
+    assert len(list(gradebook.rows())) == 3
+
+
+def test_threads_may_record_at_once(gradebook: Gradebook) -> None:
+    run = gradebook.start_run({})
+
+    def one(number: int) -> None:
+        grade(gradebook, run, f"s{number}", source=f"x = {number % 3}", checks=[check("a"), check("b")])
+        assert len(gradebook.keys(f"s{number}")) == 1
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(one, range(40)))
+    assert [row.learner for row in gradebook.rows()] == [f"s{number}" for number in range(40)]
+    assert [r.counted for r in gradebook.check_rates()] == [40, 40]
+
+
+def test_nothing_is_recorded_outside_of_a_run(gradebook: Gradebook) -> None:
+    with pytest.raises(ValueError, match="is not this gradebook object's run"):
+        grade(gradebook, 1, "ada")
+    run = gradebook.start_run({})
+    gradebook.finish_run(run)
+    with pytest.raises(ValueError, match="is not this gradebook object's run"):
+        grade(gradebook, run, "ada")
+    assert list(gradebook.rows()) == []
