@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from grader.sandbox import landlock, libc, namespaces, seccomp
-from grader.sandbox.confinement import Confinement, Isolation, confine
+from grader.errors import UsageError
+from grader.sandbox import cell, landlock, libc, namespaces, seccomp
+from grader.sandbox.confinement import Confinement, confine
+from grader.sandbox.levels import VARIABLE, Isolation, forced, reaches
 from grader.sandbox.limits import Limits
 
 Cgroup = Literal["v1", "v2", "none"]
 
-_USER, _NETWORK, _CONFINED = 1, 2, 4
+_USER, _NETWORK, _CONFINED, _CELLS = 1, 2, 4, 8
 
 
 @dataclass(frozen=True)
@@ -27,17 +30,19 @@ class Capabilities:
     seccomp: bool
     user_namespaces: bool
     network_namespaces: bool
+    cells: bool
+    """Whether a worker can have processes, files and shared memory to itself."""
     cgroup: Cgroup
     level: Isolation
     missing: tuple[str, ...]
 
 
 def probe() -> Capabilities:
-    """Try what this machine can enforce, in a child that is thrown away; changes nothing, takes 10 ms."""
+    """Try what this machine can enforce, in children that are thrown away; changes nothing, takes some 20 ms."""
     if sys.platform != "linux":
         sentence = "Kata confines submissions on Linux only; here they run in a process of their own."
         root = hasattr(os, "geteuid") and os.geteuid() == 0
-        return Capabilities(sys.platform, root, 0, False, False, False, "none", "process", (sentence,))
+        return Capabilities(sys.platform, root, 0, False, False, False, False, "none", "process", (sentence,))
     abi = landlock.abi()
     root = os.geteuid() == 0
     filters = seccomp.available()
@@ -45,7 +50,9 @@ def probe() -> Capabilities:
         code = namespaces.in_child(_try)
     except OSError:
         code = 0
-    level: Isolation = "confined" if code & _CONFINED else "process"
+    level: Isolation = "process"
+    if code & _CONFINED:
+        level = "full" if code & _CELLS and code & _NETWORK else "confined"
     found = Capabilities(
         platform=sys.platform,
         root=root,
@@ -53,6 +60,7 @@ def probe() -> Capabilities:
         seccomp=filters,
         user_namespaces=bool(code & _USER),
         network_namespaces=bool(code & _NETWORK),
+        cells=bool(code & _CELLS),
         cgroup=_cgroup(),
         level=level,
         missing=(),
@@ -60,12 +68,58 @@ def probe() -> Capabilities:
     return _with_missing(found)
 
 
+def require(wanted: Isolation) -> Capabilities:
+    """Insist that workers reach `wanted` at least, and return what was found.
+
+    It looks at the machine; whether each worker got there is said in its report, and workers below the level that
+    `KATA_ISOLATION` names are refused.
+
+    Raises:
+        UsageError: they cannot, with what is missing and how to get it.
+    """
+    found = probe()
+    named = forced()
+    if not reaches(found.level, wanted):
+        raise UsageError(
+            f"Isolation {wanted!r} is required, and this machine offers {found.level!r}.",
+            " ".join(found.missing) or None,
+        )
+    if named is not None and not reaches(named, wanted):
+        raise UsageError(
+            f"Isolation {wanted!r} is required, and {VARIABLE} holds workers back at {named!r}.",
+            f"Unset {VARIABLE}, or set it to {wanted}.",
+        )
+    return found
+
+
+def strongest_wanted() -> Isolation:
+    """Return the level that workers should try for: what `KATA_ISOLATION` says, which must be there, else `full`.
+
+    Raises:
+        UsageError: it names no level, or one that this machine does not offer.
+    """
+    named = forced()
+    if named is not None and named != "process":
+        require(named)
+    return named or "full"
+
+
 def _try() -> int:
     network = os.geteuid() == 0 and libc.unshare(libc.CLONE_NEWNET) == 0
-    user = namespaces.enter_user_namespace()
+    user = (not network or os.geteuid() != 0) and namespaces.enter_user_namespace()
     network = network or (user and libc.unshare(libc.CLONE_NEWNET) == 0)
+    cells = _try_cells()
+    user = user or namespaces.enter_user_namespace()
     confined = confine(Confinement(read=(), write=(), limits=Limits(memory_bytes=None))) == "confined"
-    return _USER * user | _NETWORK * network | _CONFINED * confined
+    return _USER * user | _NETWORK * network | _CONFINED * confined | _CELLS * cells
+
+
+def _try_cells() -> bool:
+    try:
+        with tempfile.TemporaryDirectory(prefix="kata-cells-") as folder:
+            return cell.rehearse(Path(folder))
+    except OSError:
+        return False
 
 
 def _cgroup() -> Cgroup:
@@ -96,6 +150,12 @@ def _with_missing(found: Capabilities) -> Capabilities:
         missing.append(
             "No network namespace can be made, so only filters keep a worker off it: run as root, or allow "
             "them: user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns (sysctl)."
+        )
+    elif not found.cells:
+        missing.append(
+            "A worker cannot have processes and files to itself: mounts are refused. Run as root, or in a container "
+            "with `--cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt apparmor=unconfined`; "
+            "Linux must be 5.13 or newer."
         )
     if found.cgroup == "none":
         missing.append(

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 from grader.sandbox import landlock, libc, seccomp
 from grader.sandbox import limits as resource_limits
+from grader.sandbox.cell import Cell
+from grader.sandbox.levels import Isolation
 from grader.sandbox.limits import Limits
-
-Isolation = Literal["confined", "process"]
-"""`confined`: the kernel enforces files, calls and limits. `process`: a process of its own, no more."""
 
 
 @dataclass(frozen=True)
 class Confinement:
-    """What a worker may touch: files and folders to `read`, its own to `write`, `limits`, a GPU or not."""
+    """What a worker may touch: files and folders to `read`, its own to `write`, `limits`, a GPU or not.
+
+    With a `cell` it is shut in there as well, and the one folder of `write` is empty and its own. `level` holds it
+    back: nothing stronger is tried.
+    """
 
     read: tuple[Path, ...]
     write: tuple[Path, ...]
     limits: Limits = field(default_factory=Limits)
     cuda: bool = False
+    cell: Cell | None = None
+    level: Isolation = "full"
 
 
 def confine(confinement: Confinement) -> Isolation:
@@ -33,25 +38,51 @@ def confine(confinement: Confinement) -> Isolation:
     reported as `process`. `torch.set_num_threads` makes every later fork start a thread: call it after this.
     Root loses its powers over other users' files.
     """
-    if sys.platform != "linux":
+    if sys.platform != "linux" or confinement.level == "process":
         resource_limits.apply(confinement.limits)
         return "process"
     own = os.getpid()
+    cell = confinement.cell if confinement.level == "full" else None
+    shut_in = False
+
+    def enter() -> bool:
+        nonlocal shut_in
+        if cell is not None:
+            with contextlib.suppress(
+                OSError
+            ):  # then it is confined at most, with the machine's files in sight
+                cell.enter(confinement.read, confinement.write[0], confinement.limits, cuda=confinement.cuda)
+                shut_in = True
+        return True
+
+    def limit() -> bool:
+        bounds = confinement.limits
+        if shut_in and cell is not None and bounds.processes is None:
+            bounds = replace(bounds, processes=cell.threads())
+        return resource_limits.apply(bounds, mapped)
+
+    try:
+        alone, mapped = _single_threaded(), resource_limits.mapped_bytes()
+    except OSError:  # no /proc
+        alone, mapped = False, 0
     steps = (
-        _single_threaded,
-        lambda: resource_limits.apply(confinement.limits),
+        enter,
+        limit,
         lambda: libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1) == 0,
         lambda: landlock.restrict(confinement.read, confinement.write, confinement.cuda),
+        lambda: cell is None or not shut_in or cell.become_user(),
         lambda: libc.drop_capabilities() == 0,
         lambda: seccomp.restrict(own, confinement.cuda),
     )
-    complete = True
+    complete = alone
     for step in steps:
         try:
             complete = step() and complete
         except Exception:
             complete = False
-    return "confined" if complete else "process"
+    if not complete:
+        return "process"
+    return "full" if shut_in else "confined"
 
 
 def _single_threaded() -> bool:

@@ -48,6 +48,12 @@ def abi() -> int:
     return 0
 
 
+def cuda_paths() -> tuple[Path, ...]:
+    """List what the CUDA driver needs beside /proc: its devices, and where the machine and the driver describe it."""
+    places = [Path(name) for name in _CUDA_READ if not name.startswith("/proc")]
+    return tuple(path for path in (*places, *Path("/dev").glob("nvidia*")) if path.exists())
+
+
 def restrict(read: Iterable[Path], write: Iterable[Path], cuda: bool = False) -> bool:
     """Deny this thread every file, TCP port and foreign process that is not listed; return whether it took.
 

@@ -17,18 +17,25 @@ class Limits:
     `memory_bytes` is address space on top of what the process already maps when it is confined. Every thread
     takes about 72 MiB of it (stack and allocator arena) before it has allocated anything. CUDA reserves
     terabytes: None.
-    `processes` counts every thread of the user on the machine, and root is exempt, so it is a last resort.
-    Core dumps are always off.
+    `processes` counts every thread of the user on the machine, and root is exempt: it is for a user of the worker's
+    own. `scratch_bytes` and `scratch_files` bound the scratch folder, `cpu_s` the processor time of all threads
+    together. Core dumps are always off.
     """
 
     memory_bytes: int | None = 4096 * MEBIBYTE
     file_bytes: int | None = 64 * MEBIBYTE
     open_files: int | None = 256
     processes: int | None = None
+    scratch_bytes: int = 256 * MEBIBYTE
+    scratch_files: int = 10_000
+    cpu_s: int | None = 3600
 
 
-def apply(limits: Limits) -> bool:
-    """Lower the limits of this process for good, never raising one; return whether all of them took."""
+def apply(limits: Limits, mapped: int | None = None) -> bool:
+    """Lower the limits of this process for good, never raising one; return whether all of them took.
+
+    `mapped` is what `mapped_bytes` said, for who has lost /proc since.
+    """
     wanted: list[tuple[int, int | None]] = [
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, limits.file_bytes),
@@ -36,20 +43,34 @@ def apply(limits: Limits) -> bool:
         (resource.RLIMIT_NPROC, limits.processes),
     ]
     if limits.memory_bytes is not None and sys.platform == "linux":
-        wanted.append((resource.RLIMIT_AS, _mapped_bytes() + limits.memory_bytes))
+        mapped = mapped_bytes() if mapped is None else mapped
+        wanted.append((resource.RLIMIT_AS, mapped + limits.memory_bytes))
     complete = True
     for kind, value in wanted:
-        if value is None:
-            continue
-        try:
-            _, hard = resource.getrlimit(kind)
-            bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            resource.setrlimit(kind, (bound, bound))
-        except (OSError, ValueError):
-            complete = False
+        if value is not None:
+            complete = _lower(kind, value, value) and complete
+    if limits.cpu_s is not None:
+        # At the first SIGXCPU, which says why; a second later, for who ignores it, SIGKILL.
+        complete = _lower(resource.RLIMIT_CPU, limits.cpu_s, limits.cpu_s + 1) and complete
     return complete
 
 
-def _mapped_bytes() -> int:
+def _lower(kind: int, soft: int, hard: int) -> bool:
+    try:
+        _, most = resource.getrlimit(kind)
+        if most != resource.RLIM_INFINITY:
+            soft, hard = min(soft, most), min(hard, most)
+        resource.setrlimit(kind, (soft, hard))
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def mapped_bytes() -> int:
+    """Return how much address space this process takes.
+
+    Raises:
+        OSError: /proc is not there.
+    """
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     return pages * resource.getpagesize()

@@ -31,6 +31,8 @@ _SYSTEM = (
     "/sys/kernel/mm/transparent_hugepage",
 )
 
+_LINKS = ("/lib", "/lib32", "/lib64", "/usr/lib64")
+
 _INSTALLED = ("site-packages", "dist-packages")
 
 
@@ -41,8 +43,39 @@ def python_read_paths() -> tuple[Path, ...]:
     packages get installed: a checkout that is installed for development stays closed, so import what a worker
     needs of it before the worker is confined.
     """
-    candidates = [*_libraries(), *_installed_packages(), *_loaded_packages(), *map(Path, _SYSTEM)]
-    return _outermost(path for path in candidates if path.exists())
+    return _outermost(path for path in _candidates() if _is_there(path))
+
+
+def python_links() -> tuple[tuple[Path, str], ...]:
+    """List the symbolic links, with what they hold, through which those places are known too: `/lib`, `lib64`, …"""
+    return links_on_the_way((*_candidates(), *map(Path, _LINKS)))
+
+
+def links_on_the_way(paths: Iterable[Path]) -> tuple[tuple[Path, str], ...]:
+    """List the symbolic links, with what they hold, that lead to `paths`."""
+    found: dict[Path, str] = {}
+    for path in paths:
+        _follow(path, found)
+    return tuple(found.items())
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except PermissionError:
+        return False
+
+
+def _follow(path: Path, found: dict[Path, str]) -> None:
+    for part in (*reversed(path.parents), path):
+        if part.is_symlink() and part not in found:
+            found[part] = os.readlink(part)
+            # What a link holds may lead through further links.
+            _follow(Path(os.path.normpath(part.parent / found[part])), found)
+
+
+def _candidates() -> list[Path]:
+    return [*_libraries(), *_installed_packages(), *_loaded_packages(), *map(Path, _SYSTEM)]
 
 
 def _libraries() -> list[Path]:

@@ -17,6 +17,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from grader import sandbox
 from grader.errors import EngineError, UsageError
 from grader.worker.memory import keep_freed_memory
 from grader.worker.process import Job
@@ -37,9 +38,14 @@ class WorkerProcess:
     launcher: Launcher = field(repr=False)
     witness: int | None = None
     """Where it writes what it used that its kata excludes; see `grader.boundary.witness`."""
+    pidfd: int | None = None
+    """Stands for it even when its number is another's by now."""
 
     def kill(self) -> None:
         """End it now, with its process group."""
+        if self.pidfd is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
 
@@ -50,6 +56,8 @@ class WorkerProcess:
         os.close(self.output)
         if self.witness is not None:
             os.close(self.witness)
+        if self.pidfd is not None:
+            os.close(self.pidfd)
         shutil.rmtree(self.scratch, ignore_errors=True)
         return code
 
@@ -86,7 +94,8 @@ class ForkLauncher:
 
     def __init__(self) -> None:
         keep_freed_memory()
-        self._zygote = Zygote.fork()
+        self._level = sandbox.strongest_wanted()
+        self._zygote = Zygote.fork(self._level)
 
     def launch(
         self,
@@ -98,13 +107,19 @@ class ForkLauncher:
     ) -> WorkerProcess:
         """Start a worker that may read these folders and has these modules imported."""
         ends = _ends()
-        scratch = str(ends.scratch)
-        job = Job(tuple(str(path) for path in read), scratch, memory_bytes, cuda=cuda, preload=preload)
+        job = Job(
+            read=tuple(str(path) for path in read),
+            scratch=str(ends.scratch),
+            memory_bytes=memory_bytes,
+            cuda=cuda,
+            preload=preload,
+            isolation=self._level,
+        )
         try:
-            pid = self._zygote.launch(job, ends.theirs, ends.output_write, ends.witness_write)
+            pid, pidfd = self._zygote.launch(job, ends.theirs, ends.output_write, ends.witness_write)
         finally:
             ends.close_theirs()
-        return ends.process(pid, self)
+        return ends.process(pid, self, pidfd)
 
     def reap(self, pid: int, patience_s: float) -> int | None:
         """Collect a worker: its exit code (negative: the signal), None when it had to be killed."""
@@ -126,6 +141,7 @@ class SpawnLauncher:
 
     def __init__(self) -> None:
         self._running: dict[int, subprocess.Popen[bytes]] = {}
+        self._level = sandbox.strongest_wanted()
 
     def launch(
         self,
@@ -137,8 +153,14 @@ class SpawnLauncher:
     ) -> WorkerProcess:
         """Start a worker that may read these folders and has these modules imported."""
         ends = _ends()
-        scratch = str(ends.scratch)
-        job = Job(tuple(str(path) for path in read), scratch, memory_bytes, cuda=cuda, preload=preload)
+        job = Job(
+            read=tuple(str(path) for path in read),
+            scratch=str(ends.scratch),
+            memory_bytes=memory_bytes,
+            cuda=cuda,
+            preload=preload,
+            isolation=self._level,
+        )
         theirs = (ends.theirs.fileno(), ends.output_write, ends.witness_write)
         arguments = [
             sys.executable,
@@ -216,8 +238,10 @@ class _Ends:
         os.close(self.output_write)
         os.close(self.witness_write)
 
-    def process(self, pid: int, launcher: Launcher) -> WorkerProcess:
-        return WorkerProcess(pid, self.ours, self.output_read, self.scratch, launcher, self.witness_read)
+    def process(self, pid: int, launcher: Launcher, pidfd: int | None = None) -> WorkerProcess:
+        return WorkerProcess(
+            pid, self.ours, self.output_read, self.scratch, launcher, self.witness_read, pidfd
+        )
 
 
 def _ends() -> _Ends:

@@ -10,6 +10,8 @@ import signal
 import socket
 import sys
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -34,6 +36,16 @@ class Job(msgspec.Struct, frozen=True):
     cuda: bool = False
     preload: tuple[str, ...] = ()
     """Modules to import before the submission, for those that take long."""
+    isolation: sandbox.Isolation = "full"
+    """The level to stop at."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a zygote has prepared for a worker: where Python is, and a cell to live in."""
+
+    places: tuple[Path, ...] | None = None
+    cell: sandbox.Cell | None = None
 
 
 def preload(job: Job) -> None:
@@ -47,11 +59,14 @@ def preload(job: Job) -> None:
                 importlib.import_module(name)
 
 
-def become_worker(job: Job, channel: int, output: int, witness: int) -> NoReturn:
-    """Never return: the process ends when the grader hangs up, or when the submission ends it."""
+def become_worker(job: Job, ends: Sequence[int], room: Room = Room()) -> NoReturn:
+    """Never return: the process ends when the grader hangs up, or when the submission ends it.
+
+    `ends` are the descriptors of channel, output and witness.
+    """
     status = 1
     try:
-        worker = _prepare(job, channel, output, witness)
+        worker = _prepare(job, ends, room)
         worker.run()
         status = 0
     except (BrokenPipeError, ConnectionError):
@@ -61,10 +76,10 @@ def become_worker(job: Job, channel: int, output: int, witness: int) -> NoReturn
         os._exit(status)
 
 
-def _prepare(job: Job, channel: int, output: int, witness: int) -> Worker:
+def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
     with contextlib.suppress(PermissionError):  # a fresh interpreter leads its session already
         os.setsid()
-    _rewire(channel, output, witness)
+    _rewire(*ends)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     os.chdir(job.scratch)
@@ -90,15 +105,16 @@ def _prepare(job: Job, channel: int, output: int, witness: int) -> Worker:
     worker = Worker(socket.socket(fileno=CHANNEL), WITNESS)
     level = sandbox.confine(
         sandbox.Confinement(
-            read=(*sandbox.python_read_paths(), *(Path(folder) for folder in job.read)),
+            read=(*(room.places or sandbox.python_read_paths()), *(Path(folder) for folder in job.read)),
             write=(Path(job.scratch),),
             limits=sandbox.Limits(memory_bytes=job.memory_bytes),
             cuda=job.cuda,
+            cell=room.cell,
+            level=job.isolation,
         )
     )
-    torch.set_num_threads(
-        job.threads
-    )  # after confinement: it prepares threads, which Landlock would not hold
+    # After confinement: it prepares threads, which Landlock would not hold.
+    torch.set_num_threads(job.threads)
     worker.greet(level)
     return worker
 
@@ -121,7 +137,7 @@ def _rewire(channel: int, output: int, witness: int) -> None:
 def main() -> NoReturn:
     """Entry of a fresh interpreter: `python -m grader.worker.process JOB CHANNEL OUTPUT WITNESS`."""
     job = msgspec.json.decode(sys.argv[1], type=Job)
-    become_worker(job, int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+    become_worker(job, [int(number) for number in sys.argv[2:5]])
 
 
 if __name__ == "__main__":

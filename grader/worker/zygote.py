@@ -6,17 +6,20 @@ It must stay single-threaded and must never touch CUDA, or its children inherit 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import select
 import signal
 import socket
+import tempfile
+from pathlib import Path
 from typing import NoReturn
 
 import msgspec
 
 from grader import sandbox
 from grader.errors import EngineError
-from grader.worker.process import Job, become_worker, preload
+from grader.worker.process import Job, Room, become_worker, preload
 
 MAX_MESSAGE = 1 << 16
 
@@ -62,37 +65,56 @@ class Zygote:
     def __init__(self, link: socket.socket, pid: int) -> None:
         self._link = link
         self._pid = pid
+        self._numbers: dict[int, int] = {}
+        """A worker's process number here, and what the zygote, which may count for itself, calls it."""
 
     @classmethod
-    def fork(cls) -> Zygote:
-        """Split a zygote off this process. Call it when torch is imported and no answer is."""
+    def fork(cls, level: sandbox.Isolation = "full") -> Zygote:
+        """Split a zygote off this process. Call it when torch is imported and no answer is.
+
+        Its workers reach `level` at most.
+        """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         pid = os.fork()
         if pid == 0:
             ours.close()
-            _serve(theirs)
+            _become_zygote(theirs, level)
         theirs.close()
         return cls(ours, pid)
 
-    def launch(self, job: Job, channel: socket.socket, output: int, witness: int) -> int:
-        """Return the process number of a new worker.
+    def launch(self, job: Job, channel: socket.socket, output: int, witness: int) -> tuple[int, int]:
+        """Start a worker.
 
         It answers on `channel`, prints to `output`, and writes to `witness` what it used that its kata excludes.
+
+        Returns:
+            Its process number here, and a pidfd, which is the caller's to close.
+
+        Raises:
+            EngineError: the zygote is gone, or it could not.
         """
         message = msgspec.json.encode(Launch(job))
         try:
             socket.send_fds(self._link, [message], [channel.fileno(), output, witness])
-            answer = _answers.decode(self._link.recv(MAX_MESSAGE))
+            data, descriptors, _, _ = socket.recv_fds(self._link, MAX_MESSAGE, 1)
+            answer = _answers.decode(data)
         except (OSError, msgspec.DecodeError) as error:
             raise EngineError(f"The process that starts workers is gone ({error}).") from error
-        if not isinstance(answer, Launched):
-            raise EngineError(f"No worker could be started: {answer}.")
-        return answer.pid
+        if not isinstance(answer, Launched) or not descriptors:
+            reason = answer.reason if isinstance(answer, Refused) else str(answer)
+            raise EngineError(f"No worker could be started: {reason}.")
+        try:
+            pid = sandbox.visible_pid(descriptors[0])
+        except OSError:
+            pid = answer.pid
+        self._numbers[pid] = answer.pid
+        return pid, descriptors[0]
 
     def reap(self, pid: int, patience_s: float) -> int | None:
         """Return a worker's exit code (negative: the signal), or None when it had to be killed."""
         try:
-            self._link.send(msgspec.json.encode(Reap(pid, patience_s)))
+            number = self._numbers.pop(pid, pid)
+            self._link.send(msgspec.json.encode(Reap(number, patience_s)))
             answer = _answers.decode(self._link.recv(MAX_MESSAGE))
         except (OSError, msgspec.DecodeError):
             return None
@@ -105,52 +127,119 @@ class Zygote:
             os.waitpid(self._pid, 0)
 
 
-def _serve(link: socket.socket) -> NoReturn:
-    children: set[int] = set()
+def _become_zygote(link: socket.socket, level: sandbox.Isolation) -> NoReturn:
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the grader's to answer
         os.closerange(3, link.fileno())
         os.closerange(link.fileno() + 1, 4096)
+        if level != "process":
+            sandbox.enter_namespaces()
+        if level == "full":
+            _move_into_namespace(link)
         sandbox.become_subreaper()
-        sandbox.enter_namespaces()
-        while True:
-            message, descriptors, _, _ = socket.recv_fds(link, MAX_MESSAGE, 3)
-            if not message:
-                break
-            link.send(msgspec.json.encode(_answer(link, message, descriptors, children)))
+        _Nursery(link, None).serve()
     finally:
-        for pid in children:
-            _kill_group(pid)
-        sandbox.kill_descendants()
         os._exit(0)
 
 
-def _answer(
-    link: socket.socket, message: bytes, descriptors: list[int], children: set[int]
-) -> Launched | Ended | Refused:
-    request = _requests.decode(message)
-    if isinstance(request, Reap):
-        code = _reap(request)
-        children.discard(request.pid)
-        sandbox.kill_descendants(exclude=frozenset(children))
-        return Ended(code)
-    preload(request.job)
+def _move_into_namespace(link: socket.socket) -> None:
+    """Where workers can have cells, go on as the first process of a pid namespace, and never return.
+
+    The process that was forked first stays outside, and tidies up when the zygote has ended.
+    """
+    anchor = Path(tempfile.mkdtemp(prefix="kata-cells-"))
     try:
+        if not sandbox.rehearse(anchor) or not sandbox.renew_processes():
+            return
         pid = os.fork()
-    except OSError as error:
-        for number in descriptors:
-            os.close(number)
-        return Refused(error.strerror or str(error))
-    if pid == 0:
+        if pid == 0:
+            _Nursery(link, sandbox.prepare(anchor)).serve()
+            os._exit(0)
         link.close()
-        become_worker(request.job, *descriptors)
-    for number in descriptors:
-        os.close(number)
-    children.add(pid)
-    return Launched(pid)
+        os.waitpid(pid, 0)
+    finally:
+        with contextlib.suppress(OSError):
+            anchor.rmdir()
+    os._exit(0)
 
 
-def _reap(request: Reap) -> int | None:
+class _Nursery:
+    """The zygote's end: forks workers, in cells where it can, and collects them."""
+
+    def __init__(self, link: socket.socket, shared: sandbox.Shared | None) -> None:
+        self._link = link
+        self._shared = shared
+        self._first = os.getpid() == 1
+        self._children: dict[int, sandbox.Cell | None] = {}
+        self._places = sandbox.python_read_paths()
+
+    def serve(self) -> None:
+        """Answer until the grader hangs up, then end every worker."""
+        try:
+            while True:
+                message, descriptors, _, _ = socket.recv_fds(self._link, MAX_MESSAGE, 3)
+                if not message:
+                    break
+                request = _requests.decode(message)
+                if isinstance(request, Reap):
+                    self._send(self._reap(request))
+                else:
+                    self._launch(request.job, descriptors)
+        finally:
+            for pid in self._children:
+                _kill_group(pid)
+            if not self._first:  # with the first of a namespace everything in it ends
+                sandbox.kill_descendants()
+
+    def _send(self, answer: Launched | Ended | Refused, descriptors: tuple[int, ...] = ()) -> None:
+        socket.send_fds(self._link, [msgspec.json.encode(answer)], descriptors)
+
+    def _launch(self, job: Job, descriptors: list[int]) -> None:
+        preload(job)
+        try:
+            pid, cell = self._fork(job, descriptors)
+            pidfd = os.pidfd_open(pid)
+        except OSError as error:
+            self._send(Refused(error.strerror or str(error)))
+        else:
+            self._children[pid] = cell
+            self._send(Launched(pid), (pidfd,))
+            os.close(pidfd)
+        finally:
+            for number in descriptors:
+                os.close(number)
+
+    def _fork(self, job: Job, descriptors: list[int]) -> tuple[int, sandbox.Cell | None]:
+        cell = sandbox.open_cell(self._shared, self._free_slot()) if self._shared is not None else None
+        try:
+            pid = os.fork()
+            if pid == 0:
+                self._link.close()
+                become_worker(job, descriptors, Room(self._places, cell))
+        except OSError:
+            if cell is not None:
+                cell.close()
+            raise
+        finally:
+            if cell is not None:
+                sandbox.leave_cell()
+        return pid, cell
+
+    def _free_slot(self) -> int:
+        taken = {cell.slot for cell in self._children.values() if cell is not None}
+        return next(number for number in itertools.count() if number not in taken)
+
+    def _reap(self, request: Reap) -> Ended:
+        code = _end(request)
+        cell = self._children.pop(request.pid, None)
+        if cell is not None:
+            cell.close()
+        elif not self._first:  # its numbers are not those of /proc
+            sandbox.kill_descendants(exclude=frozenset(self._children))
+        return Ended(code)
+
+
+def _end(request: Reap) -> int | None:
     ended = _wait(request.pid, request.patience_s)
     if not ended:
         with contextlib.suppress(ProcessLookupError):

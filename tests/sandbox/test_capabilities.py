@@ -13,7 +13,8 @@ from grader.sandbox import landlock, probe
 def test_the_probe_says_what_confining_reaches(worker):
     level = worker(lambda: None).level
     found = worker(lambda: dataclasses.asdict(probe()), confined=False).value
-    assert found["level"] == level == "confined"
+    assert level == "confined"  # it was given no cell
+    assert found["level"] == ("full" if found["cells"] else "confined")
     assert found["platform"] == "linux"
     assert found["landlock_abi"] >= 1
     assert found["seccomp"] is True

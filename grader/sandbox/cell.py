@@ -1,0 +1,306 @@
+"""The cell a worker lives in at level *full*: processes, files, objects and a user of its own, and nothing else.
+
+The zygote prepares once what all cells share; a worker then locks itself in, which takes about two milliseconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.sandbox import landlock, libc
+from grader.sandbox.limits import Limits
+from grader.sandbox.namespaces import in_child
+from grader.sandbox.read_paths import links_on_the_way, python_links, python_read_paths
+
+_ROOT = "root"
+_FIRST_USER = 0x70000000
+"""Users for workers: from here to 0x7fffffff no system hands out any."""
+_SLOTS = 64
+_USER_THREADS = 256
+"""Threads that a worker with a user of its own may have at a time."""
+
+_RDONLY = libc.MOUNT_READ_ONLY | libc.MOUNT_NOSUID
+_DEVICES = ("/dev/", "/sys/")
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What every cell of one zygote shows: Python, torch, the machine's libraries; prepared mounts of them."""
+
+    anchor: Path
+    places: tuple[Path, ...]
+    links: tuple[tuple[Path, str], ...]
+    first_user: int | None
+    """The first of the users that workers may become; None where they stay who they are."""
+
+    @property
+    def root(self) -> str:
+        """The folder at which a worker puts its cell together."""
+        return str(self.anchor / _ROOT)
+
+
+def prepare(anchor: Path) -> Shared | None:
+    """Make ready what cells share, in the empty folder `anchor`; None where the system refuses.
+
+    For the zygote, as the first process of its pid namespace and with powers over its mounts. The mounts go with it.
+    """
+    places = python_read_paths()
+    try:
+        _check(libc.unshare(libc.CLONE_NEWNS))
+        libc.mount("none", "/", None, libc.MS_REC | libc.MS_PRIVATE)
+        libc.mount("kata", str(anchor), "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=1m,mode=0755")
+        (anchor / _ROOT).mkdir()
+        for index, place in enumerate(places):
+            point = anchor / str(index)
+            _point(point, place)
+            libc.bind(str(place), str(point), _attributes(place))
+        return Shared(anchor, places, python_links(), _first_user(places))
+    except OSError:
+        return None
+
+
+def rehearse(anchor: Path) -> bool:
+    """Try in children, which are thrown away, whether workers of this process could live in cells."""
+    try:
+        return bool(in_child(lambda: libc.unshare(libc.CLONE_NEWPID) == 0 and in_child(lambda: _act(anchor))))
+    except OSError:
+        return False
+
+
+def _act(anchor: Path) -> int:
+    shared = prepare(anchor)
+    if shared is None:
+        return 0
+    cell = open_cell(shared, 0)
+
+    def live() -> int:
+        cell.enter((), Path("/scratch"), Limits(), cuda=False)
+        return cell.become_user()
+
+    try:
+        code = in_child(live)
+        leave_cell()
+        return code
+    finally:
+        cell.close()
+
+
+@dataclass
+class Cell:
+    """One worker's cell: made by the zygote with `open_cell`, entered by the worker, closed by the zygote."""
+
+    shared: Shared
+    slot: int
+    keeper: libc.Idler
+    """The first process of the cell's pid namespace: with its end everything in the cell ends."""
+    user: int | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        first = self.shared.first_user
+        self.user = None if first is None else first + self.slot % _SLOTS
+
+    def enter(self, read: Iterable[Path], scratch: Path, limits: Limits, *, cuda: bool) -> None:
+        """Leave the machine's files for good: from here on there are the shared places, `read`, and an empty `scratch`.
+
+        For the worker; `become_user` comes after it.
+
+        Raises:
+            OSError: something was refused, and the worker is not shut in.
+        """
+        read = tuple(path for path in read if path not in self.shared.places)
+        given = _outermost(read)
+        if any(path == Path("/") for path in given):
+            raise PermissionError("the whole machine cannot be given to a worker")
+        _check(libc.unshare(libc.CLONE_NEWNS | libc.CLONE_NEWIPC | libc.CLONE_NEWUTS))
+        root = self.shared.root
+        libc.mount("kata", root, "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=1m,nr_inodes=2048,mode=0755")
+        self._show(given, cuda)
+        for link, target in (*self.shared.links, *links_on_the_way(read)):
+            with contextlib.suppress(OSError):  # it is shown already, as part of something larger
+                _link(Path(root + str(link)), target)
+        self._mount_scratch(Path(root + str(scratch)), limits)
+        libc.make_read_only(root)
+        libc.leave_for(root)
+        os.chdir(scratch)
+
+    def become_user(self) -> bool:
+        """Become the slot's own user, if there is one; the worker's powers go with the change. Return True."""
+        if self.user is not None:
+            os.setgroups([])
+            os.setresgid(self.user, self.user, self.user)
+            os.setresuid(self.user, self.user, self.user)
+            libc.prctl(libc.PR_SET_DUMPABLE, 1)  # else its files in /proc, which CUDA writes to, stay root's
+        return True
+
+    def threads(self) -> int | None:
+        """Say how many threads its user may have, None without a user of its own."""
+        return None if self.user is None else _USER_THREADS
+
+    def close(self) -> None:
+        """End every process in the cell; for the zygote, when the worker itself has been waited for."""
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(self.keeper.pid, signal.SIGKILL)
+            os.waitpid(self.keeper.pid, 0)
+
+    def _show(self, given: Sequence[Path], cuda: bool) -> None:
+        shared, root = self.shared, self.shared.root
+        wanted = {place: shared.anchor / str(index) for index, place in enumerate(shared.places)}
+        if cuda:
+            wanted.update({path: path for path in landlock.cuda_paths()})
+        own = self._copies([path for path in given if not _below(path, shared.places)])
+        # Outer places first: what is shown below them lies on top.
+        for path in sorted({*wanted, *own}, key=lambda path: len(path.parts)):
+            target = Path(root + str(path))
+            _point(target, path)
+            if path in own:
+                libc.attach(own[path], str(target))
+            elif wanted[path] is path:
+                libc.bind(str(path), str(target), _attributes(path))
+            else:
+                libc.bind(str(wanted[path]), str(target))
+        for tree in own.values():
+            os.close(tree)
+        if cuda:
+            point = Path(root, "proc")
+            point.mkdir(exist_ok=True)
+            libc.mount("proc", str(point), "proc", libc.MS_NOSUID | libc.MS_NODEV)
+
+    def _copies(self, given: Sequence[Path]) -> dict[Path, int]:
+        """Open mounts of what the submission may read; its owner over there is the worker's user in here."""
+        if self.user is not None:
+            try:
+                return {path: _copy(path, self.user) for path in given}
+            except OSError:
+                # Not every file system can, and then the user of a slot might not be let in: stay who grades.
+                self.user = None
+        return {path: libc.copy_tree(str(path), _RDONLY | libc.MOUNT_NODEV) for path in given}
+
+    def _mount_scratch(self, point: Path, limits: Limits) -> None:
+        point.mkdir(parents=True, exist_ok=True)
+        user = os.geteuid() if self.user is None else self.user
+        group = os.getegid() if self.user is None else self.user
+        options = (
+            f"size={limits.scratch_bytes},nr_inodes={limits.scratch_files},mode=0700,uid={user},gid={group}"
+        )
+        libc.mount("kata", str(point), "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, options)
+
+
+def open_cell(shared: Shared, slot: int) -> Cell:
+    """Make a pid namespace: the next process that this one forks lives in it. Then call `leave_cell`.
+
+    Raises:
+        OSError: it was refused.
+    """
+    _check(libc.unshare(libc.CLONE_NEWPID))
+    try:
+        return Cell(shared, slot, libc.start_idler())
+    except OSError:
+        leave_cell()
+        raise
+
+
+def leave_cell() -> None:
+    """Let the next process that this one forks live beside it again.
+
+    Raises:
+        OSError: it was refused.
+    """
+    own = os.open("/proc/self/ns/pid", os.O_RDONLY)
+    try:
+        libc.join(own, libc.CLONE_NEWPID)
+    finally:
+        os.close(own)
+
+
+def visible_pid(descriptor: int) -> int:
+    """Return the number that a process has in this process's own /proc, given its pidfd; -1 when it is gone.
+
+    Raises:
+        OSError: /proc is not there.
+    """
+    for line in Path(f"/proc/self/fdinfo/{descriptor}").read_text().splitlines():
+        if line.startswith("Pid:"):
+            return int(line.split()[1])
+    return -1
+
+
+def _copy(path: Path, user: int) -> int:
+    owners = _owners_map(path, user)
+    try:
+        return libc.copy_tree(str(path), _RDONLY | libc.MOUNT_NODEV, owners)
+    finally:
+        os.close(owners)
+
+
+def _owners_map(path: Path, user: int) -> int:
+    """Return the descriptor of a user namespace in which the owner of `path` is `user`."""
+    status = path.stat()
+    idler = libc.start_idler(libc.CLONE_NEWUSER)
+    try:
+        descriptor = os.pidfd_open(idler.pid)
+        try:
+            folder = Path("/proc", str(visible_pid(descriptor)))
+        finally:
+            os.close(descriptor)
+        (folder / "uid_map").write_text(f"{status.st_uid} {user} 1")
+        (folder / "gid_map").write_text(f"{status.st_gid} {user} 1")
+        return os.open(folder / "ns/user", os.O_RDONLY | os.O_CLOEXEC)
+    finally:
+        os.kill(idler.pid, signal.SIGKILL)
+        os.waitpid(idler.pid, 0)
+
+
+def _first_user(places: Iterable[Path]) -> int | None:
+    """Choose users for the workers of this zygote: only root can, and only where anybody may read what they need."""
+    if os.geteuid() != 0 or not all(place.stat().st_mode & 0o004 for place in places):
+        return None
+    lines = [line.split() for line in Path("/proc/self/uid_map").read_text().splitlines()]
+    if not any(
+        int(first) <= _FIRST_USER and int(first) + int(count) > 0x7FFFFFFF for first, _, count in lines
+    ):
+        return None
+    # /proc still is the machine's: its numbers are unique there, and a zygote lives as long as its workers.
+    own = int(os.readlink("/proc/self"))
+    return _FIRST_USER + own % (1 << 22) * _SLOTS
+
+
+def _attributes(path: Path) -> int:
+    return _RDONLY | (0 if str(path).startswith(_DEVICES) else libc.MOUNT_NODEV)
+
+
+def _point(point: Path, source: Path) -> None:
+    """Make something that `source` can be mounted on."""
+    if point.exists():
+        return
+    if source.is_dir():
+        point.mkdir(parents=True)
+    else:
+        point.parent.mkdir(parents=True, exist_ok=True)
+        point.touch()
+
+
+def _link(link: Path, target: str) -> None:
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(target)
+
+
+def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
+    kept: list[Path] = []
+    for path in sorted({path.resolve() for path in paths if path.exists()}):
+        if not _below(path, kept):
+            kept.append(path)
+    return tuple(kept)
+
+
+def _below(path: Path, folders: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
+def _check(code: int) -> None:
+    if code != 0:
+        raise OSError(code, os.strerror(code))
