@@ -14,6 +14,7 @@ from grader.gradebook.exports.model import by_learner, total
 from grader.gradebook.exports.tables import comments
 from grader.gradebook.model import Row
 from grader.reports.model import CheckReport
+from grader.reports.style import points
 
 if TYPE_CHECKING:
     from grader.gradebook.course import Course
@@ -109,7 +110,7 @@ def _summary(row: Row) -> str:
     """Return a kata in a line: `9.3.1 masks: 8/10, 2 days late: -1, (+2) the third check was ours to mend`."""
     parts = [f"{row.report.number} {row.kata}: {number(row.score)}/{number(row.max_score)}"]
     if row.late_points:
-        parts.append(f"{number(row.days_late)} days late: -{number(row.late_points)}")
+        parts.append(f"{points(row.days_late)} days late: -{number(row.late_points)}")
     if said := comments(row):
         parts.append(said)
     if row.report.message:

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 from grader.gradebook.exports.cells import number
 from grader.gradebook.model import Row
 from grader.reports.model import CheckReport
+from grader.reports.style import LOOKS
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _KINDS = {"fail": "failure", "error": "error", "timeout": "error", "skipped": "skipped"}
@@ -66,7 +67,11 @@ def _suite(position: int, row: Row) -> ElementTree.Element:
         case = ElementTree.SubElement(
             suite,
             "testcase",
-            {"classname": _clean(f"{row.learner}.{row.kata}"), "name": _clean(check.name), "time": "0.000"},
+            {
+                "classname": _clean(f"{row.learner}.{row.kata}"),
+                "name": _clean(check.name + (" (hidden)" if check.hidden else "")),
+                "time": "0.000",
+            },
         )
         if kind:
             _outcome(case, kind, check)
@@ -94,7 +99,7 @@ def _whole(row: Row) -> CheckReport:
         status="pass" if report.status == "pass" else "timeout" if report.status == "timeout" else "error",
         points=report.score,
         max_points=report.max_score,
-        message=report.message or report.status,
+        message=report.message or LOOKS[report.status].word,
     )
 
 

@@ -1,0 +1,346 @@
+"""`kata gradebook`, driven as an instructor drives it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+
+from grader.cli.main import cli
+from grader.gradebook.store import Gradebook
+
+from .conftest import Kata, record
+from .made_up import SECRET, check, report
+
+GONE = "no-such.sqlite"
+
+
+def score(kata: Kata, learner: str = "ada", id_: str = "masks") -> float:
+    document = json.loads(kata("show", learner, id_, "--json").stdout)
+    return float(document["katas"][0]["score"])
+
+
+def test_a_class_is_a_line_a_learner_and_a_column_a_kata(kata: Kata) -> None:
+    lines = kata("show").stdout.splitlines()
+    assert lines[0].split() == ["9.3.1", "9.3.3"]
+    assert lines[1].split() == ["learner", "/10", "/20", "total"]
+    assert lines[2].split() == ["ada", "Ada", "Lovelace", "✘", "6", "✔", "20", "26/30"]
+    assert lines[3].split() == ["adam", "◷", "0", "!", "0", "0/30"]
+    assert lines[4].split() == ["zed", "Zed", "?", "0", "?", "0", "0/30"], "who is in the roster has a line"
+    assert lines[5].split() == ["mean", "2", "6.67"]
+    assert lines[6].split() == ["passed", "0/3", "1/3"]
+    assert "✔ passed   ✘ failed   ! error   ◷ timed out   ? no file" in lines[-1], (
+        "signs are explained in words"
+    )
+
+
+def test_a_changed_mark_is_marked(kata: Kata) -> None:
+    assert "*" not in kata("show").stdout
+    kata("adjust", "ada", "masks", "1", "--comment", "x")
+    shown = kata("show").stdout
+    assert "✘ 7*" in shown
+    assert "* late, or changed by a person" in shown
+
+
+def test_a_narrow_terminal_gets_the_class_in_blocks(kata: Kata, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "34")
+    lines = kata("show").stdout.splitlines()
+    assert max(map(len, lines[:-1])) <= 34
+    heads = [line.split() for line in lines if "9.3." in line]
+    assert heads == [["9.3.1"], ["9.3.3"]]
+    assert sum("26/30" in line for line in lines) == 2, "the total stands in every block"
+
+
+def test_show_can_be_narrowed(kata: Kata) -> None:
+    assert kata("show", "--only", "9.3.3").stdout.splitlines()[0].split() == ["9.3.3"]
+    assert kata("show", "--only", "masks", "--only", "layer").stdout.splitlines()[0].split() == [
+        "9.3.1",
+        "9.3.3",
+    ]
+
+
+def test_one_learner_is_a_line_a_kata(kata: Kata) -> None:
+    lines = kata("show", "ada").stdout.splitlines()
+    assert lines[0] == "ada  Ada Lovelace   26/30 points"
+    assert lines[1].split() == [
+        "9.3.1",
+        "masks",
+        "6/10",
+        "✘",
+        "failed",
+        "2",
+        "of",
+        "3",
+        "checks",
+        "went",
+        "wrong",
+    ]
+    assert lines[2].split() == ["9.3.3", "layer-norm", "20/20", "✔", "passed"]
+    assert lines[-1] == "in full  kata gradebook show ada masks"
+    assert r"\x1b[31mline 3: =1" in kata("show", "adam").stdout, "control characters are shown, not obeyed"
+
+
+def test_one_mark_is_shown_with_all_that_made_it(kata: Kata) -> None:
+    kata("adjust", "ada", "masks", "2", "--comment", "ours to mend")
+    shown = kata("show", "ada", "9.3.1").stdout
+    assert shown.startswith("ada  Ada Lovelace   9.3.1 masks   8/10 points   ✘ failed\n")
+    assert "  graded    6/10\n" in shown
+    assert "  adjusted  +2 by kim: ours to mend\n" in shown
+    assert "nothing later is seen" in shown
+    assert "first difference  mask[0, 1]" in shown
+    assert "likely  shifted" in shown
+    assert f"{SECRET} (hidden)" in shown
+
+
+def test_show_as_json(kata: Kata) -> None:
+    document = json.loads(kata("show", "--json").stdout)
+    assert document["schema"] == 1
+    ada, adam, zed = document["learners"]
+    assert (ada["learner"], ada["name"], ada["score"], ada["max_score"]) == (
+        "ada",
+        "Ada Lovelace",
+        26.0,
+        30.0,
+    )
+    assert [mark["kata"] for mark in ada["katas"]] == ["masks", "layer-norm"]
+    assert [mark["status"] for mark in adam["katas"]] == ["timeout", "error"]
+    assert [mark["status"] for mark in zed["katas"]] == ["missing", "missing"]
+    assert "report" not in ada["katas"][0]
+    one = json.loads(kata("show", "ada", "masks", "--json").stdout)
+    assert one["katas"][0]["report"]["checks"][2]["name"] == SECRET
+
+
+@pytest.mark.parametrize(
+    ("points", "after"),
+    [("2", 8.0), ("+2", 8.0), ("-1.5", 4.5), ("\u22121.5", 4.5), ("-100", 0.0), (".25", 6.25)],
+)
+def test_points_are_given_and_taken(kata: Kata, points: str, after: float) -> None:
+    result = kata("adjust", "ada", "masks", points, "--comment", "a reason")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == f"ada  Ada Lovelace   9.3.1 masks   6/10 → {after:g}/10\n"
+    assert "undo  kata gradebook revoke ada masks --comment TEXT" in result.stderr
+    assert score(kata) == after
+
+
+def test_options_may_stand_anywhere_and_a_comment_may_begin_with_a_hyphen(kata: Kata) -> None:
+    assert kata("adjust", "--comment", "-1 for style", "--author", "lee", "ada", "masks", "-1").exit_code == 0
+    event = json.loads(kata("history", "ada", "masks", "--json").stdout)["events"][-1]
+    assert (event["comment"], event["author"], event["points"]) == ("-1 for style", "lee", -1.0)
+
+
+def test_an_override_is_the_mark(kata: Kata) -> None:
+    kata("adjust", "ada", "masks", "2", "--comment", "x")
+    result = kata("override", "ada", "masks", "12", "--comment", "by hand")
+    assert "8/10 → 12/10" in result.stdout
+    assert "12 is more than the 10 points there are" in result.stderr
+    assert score(kata) == 12.0
+
+
+def test_it_stays_when_a_kata_is_graded_again(kata: Kata) -> None:
+    kata("adjust", "ada", "masks", "1", "--comment", "x")
+    with Gradebook.open("gradebook.sqlite", create=False) as book:
+        run = book.start_run({})
+        record(book, run, "ada", report("masks", "fail", [check(max_points=8.0), check("fail")]))
+        book.finish_run(run)
+    assert score(kata) == 9.0
+
+
+def test_the_newest_change_is_taken_back_or_the_one_that_is_named(kata: Kata) -> None:
+    for points in ("1", "2"):
+        kata("adjust", "ada", "masks", points, "--comment", f"give {points}")
+    first = json.loads(kata("history", "ada", "masks", "--json").stdout)["events"][1]["adjustment"]
+    result = kata("revoke", "ada", "masks", "--comment", "not her")
+    assert result.stdout.endswith("9/10 → 7/10\n")
+    assert kata("revoke", "ada", "masks", str(first), "--comment", "nor that").stdout.endswith(
+        "7/10 → 6/10\n"
+    )
+    assert score(kata) == 6.0
+    result = kata("revoke", "ada", "masks", "--comment", "again")
+    assert result.exit_code == 2
+    assert "nobody changed this mark" in result.stderr
+
+
+def test_nobody_takes_back_what_was_said_about_another(kata: Kata) -> None:
+    kata("adjust", "adam", "masks", "1", "--comment", "his")
+    kata("adjust", "ada", "masks", "1", "--comment", "hers")
+    his = json.loads(kata("history", "adam", "masks", "--json").stdout)["events"][-1]["adjustment"]
+    result = kata("revoke", "ada", "masks", str(his), "--comment", "x")
+    assert result.exit_code == 2
+    assert f"no change {his} stands" in result.stderr
+    assert score(kata, "adam") == 1.0
+
+
+def test_history_tells_attempts_and_what_people_did(kata: Kata) -> None:
+    kata("adjust", "ada", "masks", "1", "--comment", "unlucky")
+    kata("revoke", "ada", "masks", "--comment", "a slip", "--author", "lee")
+    lines = [line.split() for line in kata("history", "ada").stdout.splitlines()]
+    assert lines[0] == ["masks"]
+    assert lines[1][2:5] == ["✘", "failed", "6/10"]
+    assert lines[2][2:6] == ["adjusted", "+1", "kim:", "unlucky"]
+    assert " ".join(lines[2][6:]) == "change 1, revoked later"
+    assert lines[3][2:] == ["revoked", "change", "1", "lee:", "a", "slip"]
+    assert lines[4] == ["layer-norm"]
+    result = kata("history", "zed")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "Nothing happened yet" in result.stderr
+
+
+@pytest.mark.parametrize("word", ["ada", "ADA", "Ada Lovelace", "ada love", "ada lovelace"])
+def test_a_learner_is_found_by_identity_name_or_beginning(kata: Kata, word: str) -> None:
+    assert kata("show", word).stdout.startswith("ada  Ada Lovelace")
+
+
+def test_an_ambiguous_beginning_names_whom_it_could_mean(kata: Kata) -> None:
+    result = kata("show", "ad")
+    assert result.exit_code == 2
+    assert "ad could be ada, adam." in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["show", "adm"], "no learner adm. Did you mean ada"),
+        (["show", "ada", "maks"], "no kata or unit called maks. Did you mean masks?"),
+        (["show", "ada", "9.3.2"], "Nothing of masked-attention is in the gradebook."),
+        (["show", "--only", "9.1"], "Nothing of self-attention is in the gradebook."),
+        (["show", "--gradebook", GONE], f"{GONE}: there is no gradebook"),
+        (["show", "--gradebook", "mysql://x/y"], "not in mysql"),
+        (["show", "--course", "none.toml"], "none.toml"),
+        (["history", ""], "no learner"),
+        (["adjust", "ada", "masks", "nan", "--comment", "x"], "'nan' is no number of points"),
+        (["adjust", "ada", "masks", "inf", "--comment", "x"], "'inf' is no number of points"),
+        (["adjust", "ada", "masks", "1e3", "--comment", "x"], "'1e3' is no number of points"),
+        (["adjust", "ada", "masks", "2,5", "--comment", "x"], "'2,5' is no number of points"),
+        (["adjust", "ada", "masks", "99999999", "--comment", "x"], "are too many"),
+        (["adjust", "ada", "masks", "0", "--comment", "x"], "0 points change nothing"),
+        (["adjust", "ada", "masks", "1"], "Missing option '--comment'"),
+        (["adjust", "ada", "masks", "1", "--comment", "  "], "not changed without a reason"),
+        (["adjust", "ada", "9.3", "1", "--comment", "x"], "9.3 means 2 katas; name one: masks, layer-norm."),
+        (["adjust", "nemo", "masks", "1", "--comment", "x"], "no learner nemo"),
+        (["override", "ada", "masks", "-1", "--comment", "x"], "A mark cannot be -1"),
+        (["export", "--format", "pdf"], "'pdf' is not one of"),
+        (["export", "--format", "gradescope"], "Name a folder: -o results/"),
+        (["export", "--format", "csv", "-o", "."], "this is a folder"),
+        (["export", "--format", "gradescope", "-o", "course.toml"], "this is a file"),
+        (["export", "--format", "canvas", "--assignment", "masks"], "not like masks=1234"),
+        (["export", "--format", "moodle", "--assignment", "masks=1"], "--assignment is for canvas"),
+        (["export", "--format", "jsonl", "--bom"], "--bom is for csv and wide"),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_changes_nothing(
+    kata: Kata, arguments: list[str], message: str
+) -> None:
+    before = kata("show", "--json").stdout
+    result = kata(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stdout == ""
+    assert kata("show", "--json").stdout == before
+    assert not Path(GONE).exists()
+
+
+def test_a_file_that_is_no_gradebook_is_named(kata: Kata, course_folder: Path) -> None:
+    (course_folder / "odd.sqlite").write_bytes(b"this is no database at all, whatever its name")
+    result = kata("show", "--gradebook", "odd.sqlite")
+    assert result.exit_code in (2, 3)
+    assert "odd.sqlite" in result.stderr
+
+
+def test_an_empty_gradebook_says_so(kata: Kata, tmp_path: Path) -> None:
+    where = str(tmp_path / "new.sqlite")
+    Gradebook.open(where, create=True).close()
+    result = kata("show", "--gradebook", where)
+    assert result.exit_code == 0
+    assert "Nothing is graded yet" in result.stderr
+
+
+@pytest.mark.parametrize("format_", ["csv", "wide", "jsonl", "canvas", "moodle", "junit"])
+def test_every_format_goes_to_a_file_or_to_standard_output(
+    kata: Kata, course_folder: Path, format_: str
+) -> None:
+    shown = kata("export", "--format", format_)
+    assert shown.exit_code == 0
+    result = kata("export", "--format", format_, "-o", "out/marks")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "written  out/marks" in result.stderr
+    written = course_folder / "out" / "marks"
+    assert written.read_bytes() == shown.stdout_bytes
+    assert [path.name for path in written.parent.iterdir()] == ["marks"], "nothing half written is left"
+    text = written.read_text("utf-8")
+    assert ("Lovelace" in text) == (format_ != "jsonl")
+    if format_ == "junit":
+        assert len(ElementTree.fromstring(text)) == 6
+
+
+def test_a_gradescope_export_is_a_folder(kata: Kata, course_folder: Path) -> None:
+    result = kata("export", "--format", "gradescope", "-o", "results")
+    assert result.exit_code == 0
+    assert "written  results   3 files" in result.stderr
+    found = sorted(
+        path.relative_to(course_folder).as_posix() for path in Path("results").absolute().rglob("*.json")
+    )
+    assert found == ["results/ada/results.json", "results/adam/results.json", "results/zed/results.json"]
+    assert SECRET not in (course_folder / found[0]).read_text()
+
+
+def test_exports_can_be_narrowed_and_canvas_told_its_assignments(kata: Kata) -> None:
+    head = kata(
+        "export", "--format", "canvas", "--only", "9.3.3", "--assignment", "layer-norm=42"
+    ).stdout.splitlines()[0]
+    assert head.endswith("Section,9.3.3 Layer normalization (42)")
+
+
+def test_excel_gets_a_byte_order_mark_when_asked(kata: Kata) -> None:
+    assert kata("export", "--format", "csv", "--bom").stdout_bytes.startswith(b"\xef\xbb\xbflearner,")
+    assert kata("export", "--format", "csv").stdout_bytes.startswith(b"learner,")
+
+
+def test_a_full_disk_leaves_the_old_file(
+    kata: Kata, course_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (course_folder / "marks.csv").write_text("old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    result = kata("export", "--format", "csv", "-o", "marks.csv")
+    assert result.exit_code == 3
+    assert "marks.csv: cannot be written (No space left on device)" in result.stderr
+    assert (course_folder / "marks.csv").read_text() == "old"
+    assert not list(course_folder.glob(".marks*"))
+
+
+def test_a_device_is_written_to_and_stays_a_device(kata: Kata) -> None:
+    assert kata("export", "--format", "csv", "-o", "/dev/null").exit_code == 0
+    assert not Path("/dev/null").is_file()
+
+
+def test_a_gradebook_elsewhere_is_named_in_what_to_type_next(kata: Kata, course_folder: Path) -> None:
+    (course_folder / "gradebook.sqlite").rename(course_folder / "week 2.sqlite")
+    result = kata("show", "ada", "--gradebook", "week 2.sqlite")
+    assert "in full  kata gradebook show ada masks --gradebook 'week 2.sqlite'" in result.stdout
+
+
+def test_help_needs_no_database(course_folder: Path) -> None:
+    """The command is offered by `kata --help`; SQLAlchemy is imported when a gradebook is opened."""
+    program = (
+        "import sys\nfrom grader.cli.main import main\n"
+        "try:\n    main()\nfinally:\n    print(*sys.modules, file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "gradebook", "export", "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert "gradescope" in done.stdout
+    loaded = {name.partition(".")[0] for name in done.stderr.splitlines()[-1].split()}
+    assert not loaded & {"sqlalchemy", "alembic", "torch", "numpy", "pytest"}
+    assert "gradebook" in CliRunner().invoke(cli, ["--help"]).stdout
