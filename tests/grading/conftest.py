@@ -1,0 +1,52 @@
+"""A class over the tiny pack, graded by real stations that outlive a test: starting one takes seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from grader.grading import executors, stations
+from tests.conftest import TINY
+
+SOLUTIONS = TINY.parent / "solutions" / "1.1-sorting" / "insertion-sort"
+MODULE = "insertion_sort.py"
+RIGHT = (SOLUTIONS / MODULE).read_text()
+OTHER = (SOLUTIONS / "alternatives" / "swaps.py").read_text()
+WRONG = (SOLUTIONS / "mutants" / "descending.py").read_text()
+STUB = (TINY / "1.1-sorting" / "insertion-sort" / MODULE).read_text()
+LOOPS = "while True:\n    pass\n"
+EXITS = "raise SystemExit(0)\n"
+CRASHES = "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _end_stations() -> Iterator[None]:
+    with stations.stations():
+        yield
+
+
+@pytest.fixture
+def warm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to grade in, with the tiny pack alone; stations stay for the next test."""
+    monkeypatch.setenv("KATA_PACKS", str(TINY))
+    monkeypatch.setattr(executors, "stations", nullcontext)
+    return folder
+
+
+Hand = Callable[[str, str | None], None]
+
+
+@pytest.fixture
+def hand_in(warm: Path) -> Hand:
+    """Put a learner's answer into `submissions`; None makes the folder only."""
+
+    def put(learner: str, source: str | None) -> None:
+        place = warm / "submissions" / learner
+        place.mkdir(parents=True, exist_ok=True)
+        if source is not None:
+            (place / MODULE).write_text(source)
+
+    return put

@@ -1,0 +1,250 @@
+"""`kata grade` as an instructor uses it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import KATA, Ran
+from tests.grading.conftest import CRASHES, EXITS, LOOPS, MODULE, OTHER, RIGHT, STUB, WRONG, Hand
+
+Kata = Callable[..., Ran]
+ONLY = ("--only", "insertion-sort")
+
+
+def reports(ran: Ran) -> dict[str, dict[str, Any]]:
+    """Return the reports of `--json -` by learner."""
+    found = [json.loads(line) for line in ran.out.splitlines()]
+    assert len({report["learner"] for report in found}) == len(found)
+    return {report["learner"]: report for report in found}
+
+
+def test_a_class(kata: Kata, hand_in: Hand, warm: Path) -> None:
+    hand_in("ada", RIGHT)
+    hand_in("bob", OTHER)
+    hand_in("cy", WRONG)
+    hand_in("di", STUB)
+    hand_in("ed", None)
+    hand_in("flo", EXITS)
+    hand_in("gus", CRASHES)
+    hand_in("hal", "def insertion_sort(:\n")
+    ran = kata("grade", "submissions", *ONLY, "--json", "-", "-j", "1")
+    assert ran.code == 0, ran.text
+    found = reports(ran)
+    statuses = {learner: report["status"] for learner, report in found.items()}
+    assert statuses == {
+        "ada": "pass",
+        "bob": "pass",
+        "cy": "fail",
+        "di": "not_started",
+        "ed": "missing",
+        "flo": "error",
+        "gus": "error",
+        "hal": "error",
+    }
+    assert list(found) == sorted(found)
+    for report in found.values():
+        assert report["schema"] == 1
+        assert report["max_score"] == found["ada"]["score"] > 0
+        assert report["kata"] == "insertion-sort"
+    assert any(check["hidden"] for check in found["ada"]["checks"])
+    assert "line 1" in found["hal"]["message"]
+    assert (warm / "gradebook.sqlite").is_file()
+
+
+def test_the_summary_counts_everybody_and_says_what_to_do_next(kata: Kata, hand_in: Hand) -> None:
+    hand_in("ada", RIGHT)
+    hand_in("di", STUB)
+    ran = kata("grade", "submissions", *ONLY, "-j", "1")
+    assert "2 rows in gradebook.sqlite: 1 passed, 1 not started." in ran.out
+    assert "kata report" in ran.out
+    assert "insertion-sort" in ran.out
+
+
+def test_again_grades_only_what_changed(kata: Kata, hand_in: Hand) -> None:
+    hand_in("ada", RIGHT)
+    hand_in("cy", WRONG)
+    kata("grade", "submissions", *ONLY, "-j", "1")
+    hand_in("cy", RIGHT)
+    ran = kata("grade", "submissions", *ONLY, "-j", "1")
+    assert "1 passed, 1 unchanged" in ran.out
+    ran = kata("grade", "submissions", *ONLY, "--force", "-j", "1", "--json", "-")
+    assert "2 passed" in ran.err
+    assert {report["status"] for report in reports(ran).values()} == {"pass"}
+
+
+def test_a_mark_does_not_hang_on_when_it_was_made(kata: Kata, hand_in: Hand) -> None:
+    hand_in("ada", WRONG)
+    first = kata("grade", "submissions", *ONLY, "-j", "1", "--json", "-")
+    again = kata("grade", "submissions", *ONLY, "--force", "-j", "1", "--json", "-")
+
+    def lasting(ran: Ran) -> dict[str, Any]:
+        report = reports(ran)["ada"]
+        return {**report, "duration_s": 0}
+
+    assert lasting(first) == lasting(again)
+
+
+def test_only_a_learner(kata: Kata, hand_in: Hand) -> None:
+    hand_in("ada", RIGHT)
+    hand_in("bob", WRONG)
+    ran = kata("grade", "submissions", *ONLY, "--only", "bob", "-j", "1", "--json", "-")
+    assert set(reports(ran)) == {"bob"}
+    ran = kata("grade", "submissions", "--only", "bbo", "-j", "1")
+    assert ran.code == 2
+    assert "Did you mean bob?" in ran.text
+
+
+def test_fail_under(kata: Kata, hand_in: Hand) -> None:
+    hand_in("ada", RIGHT)
+    assert kata("grade", "submissions", *ONLY, "-j", "1", "--fail-under", "100").code == 0
+    hand_in("bob", WRONG)
+    assert kata("grade", "submissions", *ONLY, "-j", "1", "--fail-under", "90").code == 1
+    assert kata("grade", "submissions", *ONLY, "-j", "1").code == 0
+
+
+def test_a_notebook_is_graded_as_a_module_is(kata: Kata, hand_in: Hand, warm: Path) -> None:
+    import nbformat
+
+    notebook = nbformat.v4.new_notebook()
+    notebook.cells = [nbformat.v4.new_code_cell("!pip install x"), nbformat.v4.new_code_cell(RIGHT)]
+    hand_in("nora", None)
+    nbformat.write(notebook, warm / "submissions" / "nora" / "insertion_sort.ipynb")
+    hand_in("otto", None)
+    (warm / "submissions" / "otto" / "insertion_sort.ipynb").write_text("{ no json")
+    found = reports(kata("grade", "submissions", *ONLY, "-j", "1", "--json", "-"))
+    assert found["nora"]["status"] == "pass"
+    assert found["otto"]["status"] == "error"
+    assert "insertion_sort.ipynb" in found["otto"]["message"]
+
+
+def test_an_archive_for_each_learner(kata: Kata, hand_in: Hand, warm: Path) -> None:
+    hand_in("ada", RIGHT)
+    with zipfile.ZipFile(warm / "submissions" / "zoe.zip", "w") as archive:
+        archive.writestr("week 1/" + MODULE, RIGHT)
+    (warm / "submissions" / "yan.zip").write_bytes(b"PK\x03\x04 no archive")
+    found = reports(kata("grade", "submissions", *ONLY, "-j", "1", "--json", "-"))
+    assert {who: report["status"] for who, report in found.items()} == {
+        "ada": "pass",
+        "yan": "error",
+        "zoe": "pass",
+    }
+
+
+def test_a_loop_costs_its_own_time_and_nobody_else(kata: Kata, hand_in: Hand) -> None:
+    hand_in("ada", RIGHT)
+    hand_in("lou", LOOPS)
+    hand_in("zed", RIGHT)
+    found = reports(kata("grade", "submissions", *ONLY, "-j", "2", "--timeout", "1", "--json", "-"))
+    assert {who: report["status"] for who, report in found.items()} == {
+        "ada": "pass",
+        "lou": "timeout",
+        "zed": "pass",
+    }
+
+
+def test_json_goes_to_a_file_whole(kata: Kata, hand_in: Hand, warm: Path) -> None:
+    hand_in("ada", RIGHT)
+    ran = kata("grade", "submissions", *ONLY, "-j", "1", "--json", "reports.jsonl")
+    assert ran.code == 0
+    assert "1 passed" in ran.out
+    assert json.loads((warm / "reports.jsonl").read_text())["learner"] == "ada"
+    ran = kata("grade", "submissions", *ONLY, "-j", "1", "--json", "submissions")
+    assert ran.code == 3
+    assert "cannot be written" in ran.text
+
+
+@pytest.mark.parametrize(
+    ("make", "code", "words"),
+    [
+        (lambda folder: None, 2, "submissions"),
+        (lambda folder: (folder / "submissions").mkdir(), 2, "no learner"),
+        (lambda folder: (folder / "submissions").write_text("x"), 2, "submissions"),
+    ],
+    ids=["absent", "empty", "no archive"],
+)
+def test_nothing_to_grade(
+    kata: Kata, warm: Path, make: Callable[[Path], object], code: int, words: str
+) -> None:
+    make(warm)
+    ran = kata("grade", "submissions", *ONLY)
+    assert ran.code == code
+    assert words in ran.text
+    assert not (warm / "gradebook.sqlite").exists()
+
+
+def test_too_little_isolation_is_refused_before_anything_runs(
+    kata: Kata, hand_in: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in("ada", RIGHT)
+    monkeypatch.setenv("KATA_ISOLATION", "process")
+    ran = kata("grade", "submissions", *ONLY, "--require-isolation", "full")
+    assert ran.code == 2
+    assert "KATA_ISOLATION holds workers back at 'process'" in ran.text
+    assert not Path("gradebook.sqlite").exists()
+
+
+def test_a_run_beside_a_run_is_refused(kata: Kata, hand_in: Hand) -> None:
+    from grader.gradebook.store import Gradebook
+
+    hand_in("ada", RIGHT)
+    with Gradebook.open("gradebook.sqlite", create=True) as book:
+        book.start_run({})
+        ran = kata("grade", "submissions", *ONLY, "-j", "1")
+    assert ran.code == 3
+    assert "gradebook.sqlite" in ran.text
+    assert kata("grade", "submissions", *ONLY, "-j", "1").code == 0
+
+
+def test_a_scheduler_that_is_not_there(kata: Kata, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_in("ada", RIGHT)
+    monkeypatch.setattr("grader.grading.executors.REACH_S", "1s")
+    ran = kata("grade", "submissions", *ONLY, "--scheduler", "tcp://127.0.0.1:1")
+    assert ran.code == 3
+    assert "No Dask scheduler answers at tcp://127.0.0.1:1" in ran.text
+    ran = kata("grade", "submissions", *ONLY, "--scheduler", "nonsense://x")
+    assert ran.code == 2
+    assert kata("grade", "submissions", "-j", "2", "--scheduler", "tcp://127.0.0.1:1").code == 2
+
+
+def test_killed_at_any_moment_it_goes_on_from_there(hand_in: Hand, warm: Path, kata: Kata) -> None:
+    for number in range(30):
+        hand_in(f"learner {number}", [RIGHT, OTHER, WRONG, STUB][number % 4] + f"\n# {number}\n")
+    command = [str(KATA), "grade", "submissions", *ONLY, "-j", "2"]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while rows(warm) < 5:
+        with suppress(subprocess.TimeoutExpired):
+            raise AssertionError(f"it ended by itself with {running.wait(0.05)}")
+    running.kill()
+    running.wait()
+    kept = rows(warm)
+    assert kept >= 5
+    ran = kata("grade", "submissions", *ONLY, "-j", "1", "--json", "-")
+    assert ran.code == 0
+    assert f"{kept} unchanged" in ran.err or rows(warm) == kept
+    resumed = {who: (report["status"], report["score"]) for who, report in reports(ran).items()}
+    (warm / "gradebook.sqlite").unlink()
+    for beside in warm.glob("gradebook.sqlite-*"):
+        beside.unlink()
+    fresh = reports(kata("grade", "submissions", *ONLY, "-j", "1", "--json", "-"))
+    assert resumed == {who: (report["status"], report["score"]) for who, report in fresh.items()}
+
+
+def rows(folder: Path) -> int:
+    """Count the attempts in the gradebook, as long as there is none yet too."""
+    file = folder / "gradebook.sqlite"
+    if not file.exists():
+        return 0
+    try:
+        with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as database:
+            return int(database.execute("select count(*) from attempts").fetchone()[0])
+    except sqlite3.Error:
+        return 0

@@ -1,0 +1,237 @@
+"""A run, with an executor and a gradebook of our own: what is handed out, what is kept, what is tried again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from grader.catalogue import Catalogue, Kata
+from grader.errors import EngineError
+from grader.gradebook.model import Key
+from grader.grading.run import AHEAD, TRIES, Policy, Run, Tally
+from grader.grading.task import Graded, Refused, Task, encode, task_decoder
+from grader.reports.model import KataReport
+from grader.submissions import Bundle, Submission
+
+
+@dataclass
+class Book:
+    """What a run needs of a gradebook, in memory."""
+
+    nonce: bytes = b"n" * 32
+    kept: dict[tuple[str, str], tuple[Key, KataReport]] = field(default_factory=dict)
+    reused: list[tuple[str, str]] = field(default_factory=list)
+
+    def keys(self, learner: str) -> dict[str, Key]:
+        return {kata: key for (who, kata), (key, _) in self.kept.items() if who == learner}
+
+    def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> None:
+        self.kept[submission.learner, submission.kata] = key, report
+
+    def reuse(self, run: int, submission: Submission, key: Key) -> None:
+        self.reused.append((submission.learner, submission.kata))
+
+
+@dataclass(frozen=True)
+class Pupil:
+    """A learner with the same source for every kata, or nothing."""
+
+    learner: str
+    source: str | None = "x = 1"
+
+    def submissions(self, katas: Sequence[Kata]) -> list[Submission]:
+        if self.source is None:
+            return [
+                Submission(learner=self.learner, kata=kata.slug, status="missing", message="not there")
+                for kata in katas
+            ]
+        bundle = Bundle("a.py", {"a.py": self.source.encode()})
+        return [Submission(learner=self.learner, kata=kata.slug, bundle=bundle) for kata in katas]
+
+
+Answer = Callable[[Task], Graded | Refused]
+
+
+def passes(task: Task) -> Graded:
+    status = "pass" if task.bundle is not None else "missing"
+    report = KataReport(kata=task.kata, number="1", status=status, score=1, max_score=1, seed=task.seed)  # type: ignore[arg-type]
+    return Graded(report)
+
+
+class Desk(Executor):
+    """Answers at once, and notes what was asked."""
+
+    def __init__(self, answer: Answer = passes) -> None:
+        self.answer = answer
+        self.tasks: list[Task] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        task = task_decoder.decode(args[1])
+        self.tasks.append(task)
+        future: Future[Any] = Future()
+        try:
+            future.set_result(encode(self.answer(task)))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.fixture(scope="module")
+def katas() -> list[Kata]:
+    return list(Catalogue.discover().katas)[:3]
+
+
+def nothing(tally: Tally, submission: Submission, report: KataReport | None) -> None:
+    """Watch nothing."""
+
+
+def test_every_learner_and_kata_gets_a_row(katas: list[Kata]) -> None:
+    book = Book()
+    tally = Run(katas, book, Policy(), 1).grade([Pupil("ada"), Pupil("bob", None)], Desk(), 2, nothing)
+    assert set(book.kept) == {(who, kata.slug) for who in ("ada", "bob") for kata in katas}
+    assert tally.done == tally.total == 6
+    assert tally.by_status == {"pass": 3, "missing": 3}
+    assert book.kept["bob", katas[0].slug][1].learner == "bob"
+
+
+def test_what_has_not_changed_is_not_graded_again(katas: list[Kata]) -> None:
+    book, desk = Book(), Desk()
+    Run(katas, book, Policy(), 1).grade([Pupil("ada"), Pupil("bob", None)], desk, 2, nothing)
+    tally = Run(katas, book, Policy(), 2).grade([Pupil("ada"), Pupil("bob", None)], desk, 2, nothing)
+    assert (tally.graded, tally.unchanged) == (0, 6)
+    assert len(desk.tasks) == 6
+    assert len(book.reused) == 6
+    changed = Run(katas, book, Policy(), 3).grade(
+        [Pupil("ada", "x = 2"), Pupil("bob", None)], desk, 2, nothing
+    )
+    assert (changed.graded, changed.unchanged) == (3, 3)
+
+
+@pytest.mark.parametrize(
+    "policy", [Policy(force=True), Policy(seed=7), Policy(timeout_s=3.0), Policy(require_isolation="process")]
+)
+def test_other_terms_are_graded_again(katas: list[Kata], policy: Policy) -> None:
+    book, desk = Book(), Desk()
+    Run(katas, book, Policy(), 1).grade([Pupil("ada")], desk, 1, nothing)
+    assert Run(katas, book, policy, 2).grade([Pupil("ada")], desk, 1, nothing).graded == 3
+
+
+def test_a_kata_that_changed_is_graded_again(katas: list[Kata], monkeypatch: pytest.MonkeyPatch) -> None:
+    book = Book()
+    Run(katas, book, Policy(), 1).grade([Pupil("ada")], Desk(), 1, nothing)
+    from grader.grading import run
+
+    before = run.kata_digest
+    monkeypatch.setattr(run, "kata_digest", lambda kata: before(kata) + ("!" if kata is katas[1] else ""))
+    tally = Run(katas, book, Policy(), 2).grade([Pupil("ada")], Desk(), 1, nothing)
+    assert (tally.graded, tally.unchanged) == (1, 2)
+
+
+def test_seeds_are_the_same_for_all_learners_and_differ_by_gradebook(katas: list[Kata]) -> None:
+    seeds = {}
+    for nonce in (b"a" * 32, b"b" * 32):
+        desk = Desk()
+        Run(katas, Book(nonce), Policy(), 1).grade([Pupil("ada"), Pupil("bob")], desk, 1, nothing)
+        for task in desk.tasks:
+            seeds.setdefault((nonce, task.kata), set()).add(task.seed)
+    assert all(len(found) == 1 for found in seeds.values())
+    assert len({frozenset(found) for found in seeds.values()}) == 6
+    desk = Desk()
+    Run(katas, Book(), Policy(seed=9), 1).grade([Pupil("ada")], desk, 1, nothing)
+    assert {task.seed for task in desk.tasks} == {9}
+
+
+def test_a_refusal_leaves_a_row_that_is_tried_again(katas: list[Kata]) -> None:
+    book = Book()
+
+    def refuses_ada(task: Task) -> Graded | Refused:
+        return Refused("no room", "free some") if task.bundle is not None else passes(task)
+
+    tally = Run(katas, book, Policy(), 1).grade(
+        [Pupil("ada"), Pupil("bob", None)], Desk(refuses_ada), 1, nothing
+    )
+    assert [answer.message for _, answer in tally.refused] == ["no room"] * 3
+    report = book.kept["ada", katas[0].slug][1]
+    assert (report.status, report.score) == ("error", 0)
+    assert report.max_score == katas[0].points + katas[0].hidden_points
+    assert "not the submission's fault" in (report.message or "")
+    again = Run(katas, book, Policy(), 2).grade([Pupil("ada"), Pupil("bob", None)], Desk(), 1, nothing)
+    assert (again.graded, again.unchanged) == (3, 3)
+    assert book.kept["ada", katas[0].slug][1].status == "pass"
+
+
+def test_a_task_that_the_executor_loses_is_handed_out_again(katas: list[Kata]) -> None:
+    lost: list[str] = []
+
+    def loses_some(task: Task) -> Graded:
+        if lost.count(task.kata) < TRIES - 1:
+            lost.append(task.kata)
+            raise ConnectionError("the machine is gone")
+        return passes(task)
+
+    book = Book()
+    tally = Run(katas, book, Policy(), 1).grade([Pupil("ada")], Desk(loses_some), 1, nothing)
+    assert tally.by_status == {"pass": 3}
+    assert not tally.refused
+
+
+def test_a_task_that_is_lost_for_good_is_a_refusal_for_that_learner_alone(katas: list[Kata]) -> None:
+    def loses_one(task: Task) -> Graded:
+        if task.kata == katas[1].slug:
+            raise ConnectionError("the machine is gone")
+        return passes(task)
+
+    desk = Desk(loses_one)
+    tally = Run(katas, Book(), Policy(), 1).grade([Pupil("ada")], desk, 1, nothing)
+    assert [submission.kata for submission, _ in tally.refused] == [katas[1].slug]
+    assert tally.by_status == {"pass": 2, "error": 1}
+    assert len(desk.tasks) == 2 + TRIES
+
+
+def test_an_executor_that_is_gone_ends_the_run_and_keeps_what_was_graded(katas: list[Kata]) -> None:
+    book = Book()
+
+    def breaks(task: Task) -> Graded:
+        if task.kata == katas[2].slug:
+            raise BrokenExecutor("no more")
+        return passes(task)
+
+    with pytest.raises(EngineError, match="gone") as caught:
+        Run(katas, book, Policy(), 1).grade([Pupil("ada"), Pupil("bob")], Desk(breaks), 1, nothing)
+    assert "goes on from there" in (caught.value.hint or "")
+    assert ("ada", katas[0].slug) in book.kept
+
+
+def test_no_more_is_read_than_is_being_graded(katas: list[Kata]) -> None:
+    open_now, most = 0, 0
+
+    class Slow(Executor):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            nonlocal open_now, most
+            open_now += 1
+            most = max(most, open_now)
+            future: Future[Any] = Future()
+            waiting.append((future, task_decoder.decode(args[1])))
+            if len(waiting) == AHEAD * 2 or open_now + done[0] == 60:
+                finish()
+            return future
+
+    waiting: list[tuple[Future[Any], Task]] = []
+    done = [0]
+
+    def finish() -> None:
+        nonlocal open_now
+        for future, task in waiting:
+            future.set_result(encode(passes(task)))
+        done[0] += len(waiting)
+        open_now -= len(waiting)
+        waiting.clear()
+
+    pupils = [Pupil(f"p{number}") for number in range(20)]
+    tally = Run(katas, Book(), Policy(), 1).grade(pupils, Slow(), 2, nothing)
+    assert tally.graded == 60
+    assert most <= AHEAD * 2
