@@ -32,21 +32,34 @@ def postgres() -> Iterator[Server]:
 @pytest.fixture
 def postgres_where(postgres: Server) -> str:
     """The address of an empty schema on the server."""
+    return new_schema(postgres)
+
+
+def new_schema(server: Server) -> str:
+    """Make an empty schema, and return its address."""
     name = f"test_{next(_count)}"
-    engine = create_engine(postgres.url.replace("postgresql:", "postgresql+psycopg:"))
+    engine = create_engine(server.url.replace("postgresql:", "postgresql+psycopg:"))
     with engine.begin() as connection:
         connection.execute(text(f"CREATE SCHEMA {name}"))
     engine.dispose()
-    return postgres.within(name)
+    return server.within(name)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of a gradebook that is not there yet."""
     if request.param == "sqlite":
-        return str(tmp_path / "class" / "gradebook.sqlite") if (tmp_path / "class").mkdir() is None else ""
+        return str(tmp_path / "gradebook.sqlite")
     address: str = request.getfixturevalue("postgres_where")
     return address
+
+
+@pytest.fixture
+def elsewhere(request: pytest.FixtureRequest, where: str, tmp_path: Path) -> str:
+    """The address of another one, in the same kind of database."""
+    if "://" not in where:
+        return str(tmp_path / "another.sqlite")
+    return new_schema(request.getfixturevalue("postgres"))
 
 
 @pytest.fixture
