@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import stat
 import tarfile
 import tempfile
@@ -19,6 +20,9 @@ MAX_DIRECTORY = 4 << 20
 """Bytes of a zip's table of contents; it is read whole."""
 MAX_HEADER = 1 << 20
 """Bytes of headers for one entry of a tar."""
+MAX_NAME = 1024
+MAX_DEPTH = 64
+"""Characters and folders of an entry's name."""
 MAX_UNPACKED = 1 << 30
 """What a zip may say that it holds; of this only what is needed is read."""
 MAX_TAR = 256 << 20
@@ -282,9 +286,13 @@ def _megabytes(size: int) -> str:
 
 def _safe(name: str) -> tuple[tuple[str, ...], str | None]:
     """Return the name as parts that stay inside, and what is wrong with it."""
+    if len(name) > MAX_NAME:
+        return (re.split(r"[/\\]", name[-80:])[-1] or "unnamed",), f"has a name of {len(name)} characters"
     path = name.replace("\\", "/")
     raw = path.split("/")
     parts = tuple(part for part in raw if part not in {"", ".", ".."}) or ("unnamed",)
+    if len(parts) > MAX_DEPTH:
+        return parts[-1:], f"lies {len(parts)} folders deep in its archive"
     if path.startswith("/") or ".." in raw or (len(raw[0]) == 2 and raw[0][1] == ":" and raw[0][0].isalpha()):
         return parts, f"is called {name[:120]!r} in its archive, which leads out of it"
     return parts, None

@@ -197,7 +197,7 @@ class LearnerFolder:
         except Exception as error:
             # One learner's files never end a class's grading; what it was is named for whoever looks.
             return self._without(kata, "error", f"{kata.module} cannot be read ({type(error).__name__}).")
-        notes = (*self.notes, *chosen.notes, *listing.closed[:5])
+        notes = dict.fromkeys((*self.notes, *chosen.notes, *listing.closed[:5]))
         return Submission(
             learner=self.learner,
             kata=kata.slug,

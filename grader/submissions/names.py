@@ -19,6 +19,9 @@ _IGNORED_FILES = frozenset({"thumbs.db", "desktop.ini"})
 _ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
 _OTHER_ARCHIVES = (".7z", ".rar", ".gz", ".bz2", ".xz", ".tbz2", ".txz", ".zst")
 
+_LONGEST = 255
+"""Characters of a name that a pattern is tried on: in an archive a name may have thousands."""
+
 # What systems and browsers make of a second file with the name masks.py.
 _COPY = re.compile(
     r"^(?:copy of )?(?P<stem>.+?)(?:\s*\(\d+\)|-\d+|(?:\s+-)?\s+copy(?:\s*\(?\d+\)?)?)?$", re.IGNORECASE
@@ -30,6 +33,8 @@ def printable(text: str) -> str:
 
     Joiners stay: emoji and several scripts need them.
     """
+    if text.isascii() and text.isprintable():
+        return text
     return "".join(
         char
         if char in "\u200c\u200d" or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -100,6 +105,8 @@ def module_rank(name: str, module: str) -> int | None:
 
 def without_copy_mark(stem: str) -> str:
     """Return `masks` for `masks (1)`, `masks-1`, `masks - Copy` and `Copy of masks`."""
+    if len(stem) > _LONGEST:
+        return stem
     found = _COPY.match(stem.strip())
     return found["stem"] if found else stem
 
@@ -171,7 +178,7 @@ def moodle(name: str) -> Renamed | None:
 def blackboard(name: str, users: Collection[str] = ()) -> Renamed | None:
     """Take a file name of Blackboard apart; `users` are names known from its notes, which may hold a `_`."""
     found = _BLACKBOARD.match(name)
-    if not found:
+    if not found or len(name) > 4 * _LONGEST:
         return None
     before = found["before"]
     ends = [before[place + 1 :] for place, char in enumerate(before) if char == "_"] or [before]

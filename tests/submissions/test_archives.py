@@ -325,6 +325,16 @@ def test_names_that_no_file_can_have_are_left_out(ada):
     assert content(ada(zipped({f"{long}/masks.py": GOOD}))) == {"masks.py": GOOD.encode()}
 
 
+@pytest.mark.parametrize("folder", ["a/" * 30_000, "x" * 60_000 + "/", "a" + " " * 60_000 + "b"])
+@pytest.mark.parametrize("kind", ["zip", "tar.gz"])
+def test_monstrous_names_are_not_taken_apart(ada, folder, kind):
+    files = {f"{folder}masks.py": "evil", "masks.py": GOOD}
+    row = ada(zipped(files) if kind == "zip" else tarred(files), f"ada.{kind}")
+    assert content(row) == {"masks.py": GOOD.encode()}
+    assert len(row.notes) == 1
+    assert "folders deep" in row.notes[0] or "characters" in row.notes[0]
+
+
 def test_a_file_name_that_is_no_text(tmp_path, read):
     lay(tmp_path, {"ada/masks.py": GOOD})
     with open(os.fsencode(tmp_path / "ada") + b"/\xff.py", "wb") as file:
