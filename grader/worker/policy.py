@@ -42,6 +42,13 @@ _BACKENDS = (
 _COMPOSITE = "CompositeImplicitAutograd"
 """An operator that is written in others has one kernel for everything, under this key."""
 
+_TRANSFORMS = (
+    ("FuncTorchVmapMode", "FuncTorchVmapMode"),
+    ("FuncTorchBatchedDecomposition", "FuncTorchBatched"),
+    ("FuncTorchBatched", "FuncTorchBatched"),
+)
+"""Where vmap may have a kernel for such an operator, which takes it apart and never calls the one for everything."""
+
 
 @functools.cache
 def _overloads() -> dict[str, list[str]]:
@@ -150,7 +157,7 @@ def _kernels(overload: str) -> Iterable[tuple[str, str]]:
     """Return under which keys kernels have to be replaced, and where to find the one that is there."""
     has = torch._C._dispatch_has_kernel_for_dispatch_key
     if has(overload, _COMPOSITE):
-        return [(_COMPOSITE, "CPU")]
+        return [(_COMPOSITE, "CPU"), *(pair for pair in _TRANSFORMS if has(overload, pair[0]))]
     keys = {key for key in _BACKENDS if has(overload, key)}
     if has(overload, "CompositeExplicitAutograd") and not overload.endswith("out"):
         keys |= {"CPU", "CUDA", "Meta"}  # one kernel for all; an overload with `out` calls the one without

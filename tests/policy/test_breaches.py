@@ -1,0 +1,366 @@
+"""Ways to use what a kata excludes: each fails the check that names it, and no other while its numbers are right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+LN = "F.layer_norm(x, shape, weight, bias, eps)"
+
+RIGHT: dict[str, tuple[str, str, str]] = {
+    # --- by another name ---
+    "plainly": ("layer-norm", "", f"return {LN}"),
+    "imported under a name": (
+        "layer-norm",
+        "from torch.nn.functional import layer_norm as smooth",
+        "return smooth(x, shape, weight, bias, eps)",
+    ),
+    "an alias of a module": (
+        "layer-norm",
+        "tools = nn.functional\nnormal = tools.layer_norm",
+        "return normal(x, shape, weight, bias, eps)",
+    ),
+    "getattr": ("layer-norm", "", 'return getattr(F, "layer" + "_norm")(x, shape, weight, bias, eps)'),
+    "getattr of a name made at run time": (
+        "layer-norm",
+        "",
+        'return getattr(F, "".join(["mron_reyal"[::-1]]))(x, shape, weight, bias, eps)',
+    ),
+    "importlib": (
+        "layer-norm",
+        "import importlib",
+        'return importlib.import_module("torch.nn.functional").layer_norm(x, shape, weight, bias, eps)',
+    ),
+    "sys.modules": (
+        "layer-norm",
+        "import sys",
+        'return vars(sys.modules["torch.nn.functional"])["layer_norm"](x, shape, weight, bias, eps)',
+    ),
+    "eval of a text": ("layer-norm", "", f"return eval({LN!r})"),
+    "torch.layer_norm": ("layer-norm", "", "return torch.layer_norm(x, shape, weight, bias, eps)"),
+    "torch.native_layer_norm": (
+        "layer-norm",
+        "",
+        "return torch.native_layer_norm(x, shape, weight, bias, eps)[0]",
+    ),
+    "torch._VF": ("layer-norm", "", "return torch._VF.layer_norm(x, shape, weight, bias, eps)"),
+    "torch._C._VariableFunctions": (
+        "layer-norm",
+        "",
+        "return torch._C._VariableFunctions.layer_norm(x, shape, weight, bias, eps)",
+    ),
+    "torch.ops, a packet": (
+        "layer-norm",
+        "",
+        "return torch.ops.aten.layer_norm(x, shape, weight, bias, eps)",
+    ),
+    "torch.ops, an overload": (
+        "layer-norm",
+        "",
+        "return torch.ops.aten.native_layer_norm.default(x, shape, weight, bias, eps)[0]",
+    ),
+    "an operator found by its schema": (
+        "layer-norm",
+        "",
+        'call = torch._C._jit_get_operation("aten::layer_norm")[0]\nreturn call(x, shape, weight, bias, eps)',
+    ),
+    "sent to the kernel of the CPU": (
+        "layer-norm",
+        """
+        class Straight(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, shape, eps):
+                keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
+                out, mean, rstd = torch.ops.aten.native_layer_norm.default.redispatch(keys, x, shape, None, None, eps)
+                ctx.save_for_backward(out, rstd)
+                return out
+            @staticmethod
+            def backward(ctx, g):
+                out, rstd = ctx.saved_tensors
+                return rstd * (g - g.mean(-1, True) - out * (g * out).mean(-1, True)), None, None
+        """,
+        "return Straight.apply(x, shape, eps) * weight + bias",
+    ),
+    "a kernel asked for": (
+        "layer-norm",
+        'kernel = torch.library.get_kernel("aten::layer_norm", "CPU")',
+        """
+        keys = torch._C._dispatch_keys(x)
+        return kernel.call_boxed(keys, x, list(shape), weight, bias, eps)
+        """,
+    ),
+    "torch._C._nn": ("feed-forward", "", "return torch._C._nn.gelu(x)"),
+    "in place": ("feed-forward", "", "return torch.ops.aten.gelu_(x.clone())"),
+    # --- inside something else ---
+    "nn.LayerNorm without parameters": (
+        "layer-norm",
+        "",
+        "return nn.LayerNorm(shape, eps, elementwise_affine=False, dtype=x.dtype)(x) * weight + bias",
+    ),
+    "a module that was made beforehand": (
+        "feed-forward",
+        "bend = nn.GELU()",
+        "return bend(x)",
+    ),
+    "nn.Sequential": ("feed-forward", "", "return nn.Sequential(nn.Identity(), nn.GELU())(x)"),
+    "a script": (
+        "feed-forward",
+        "@torch.jit.script\ndef scripted(x: torch.Tensor) -> torch.Tensor:\n    return torch.nn.functional.gelu(x)",
+        "return scripted(x)",
+    ),
+    "a scripted module": ("feed-forward", "bend = torch.jit.script(nn.GELU())", "return bend(x)"),
+    "a trace": (
+        "feed-forward",
+        "traced = torch.jit.trace(lambda x: F.gelu(x), torch.ones(2), check_trace=False)",
+        "return traced(x)",
+    ),
+    "an fx graph": (
+        "feed-forward",
+        "graph = torch.fx.symbolic_trace(nn.GELU())",
+        "return graph(x)",
+    ),
+    "a custom operator": (
+        "feed-forward",
+        """
+        @torch.library.custom_op("answer::bend", mutates_args=())
+        def bend(x: torch.Tensor) -> torch.Tensor:
+            return F.gelu(x)
+        def slope(ctx, g):
+            density = torch.exp(-ctx.x**2 / 2) / math.sqrt(2 * math.pi)
+            return g * (0.5 * (1 + torch.erf(ctx.x / 2**0.5)) + ctx.x * density)
+        bend.register_autograd(slope, setup_context=lambda ctx, inputs, output: setattr(ctx, "x", inputs[0]))
+        """,
+        "return bend(x)",
+    ),
+    "a library of its own": (
+        "feed-forward",
+        """
+        library = torch.library.Library("mine", "DEF")
+        library.define("bend(Tensor x) -> Tensor")
+        library.impl("bend", lambda x: F.gelu(x), "CompositeImplicitAutograd")
+        """,
+        "return torch.ops.mine.bend(x)",
+    ),
+    "another thread": (
+        "feed-forward",
+        "from concurrent.futures import ThreadPoolExecutor",
+        "with ThreadPoolExecutor(1) as pool:\n    return pool.submit(F.gelu, x).result()",
+    ),
+    "vmap": ("feed-forward", "", "return torch.vmap(F.gelu)(x.reshape(-1, 1)).reshape(x.shape)"),
+    "functools.partial": (
+        "feed-forward",
+        "import functools\nbend = functools.partial(F.gelu, approximate='none')",
+        "return bend(x)",
+    ),
+    "map": ("feed-forward", "", "return torch.stack(list(map(F.gelu, x)))  if x.dim() else F.gelu(x)"),
+    "a class of torch's below one's own": (
+        "layer-norm",
+        """
+        class Below(nn.LayerNorm):
+            pass
+        """,
+        "norm = Below(shape, eps, dtype=x.dtype)\nreturn norm(x) * weight + bias",
+    ),
+    "attention, plainly": ("self-attention", "", "return F.scaled_dot_product_attention(q, k, v)"),
+    "attention, a kernel of its own": (
+        "self-attention",
+        "",
+        """
+        fused = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+        return fused(q[:, None], k[:, None], v[:, None])[0][:, 0]
+        """,
+    ),
+    "attention, the plain kernel": (
+        "self-attention",
+        "",
+        "return torch._scaled_dot_product_attention_math(q, k, v)[0]",
+    ),
+    "attention under a back end": (
+        "self-attention",
+        "from torch.nn.attention import SDPBackend, sdpa_kernel",
+        "with sdpa_kernel(SDPBackend.MATH):\n    return F.scaled_dot_product_attention(q, k, v)",
+    ),
+    "attention, masked": (
+        "masked-attention",
+        "",
+        "return F.scaled_dot_product_attention(query, key, value, mask), weights_of(query, key, mask)",
+    ),
+    "attention under vmap": (
+        "masked-attention",
+        "",
+        """
+        if mask is None and query.dim() == key.dim() == value.dim() > 2 and len(query) == len(key):
+            return torch.vmap(F.scaled_dot_product_attention)(query, key, value), weights_of(query, key, mask)
+        return own(query, key, value, mask), weights_of(query, key, mask)
+        """,
+    ),
+    # --- for nothing, or somewhere else ---
+    "a result that is thrown away": (
+        "layer-norm",
+        "",
+        f"{LN}\nreturn own(x, shape, weight, bias, eps)",
+    ),
+    "while loading": (
+        "layer-norm",
+        "table = F.layer_norm(torch.ones(2, 3), (3,))",
+        "return own(x, shape, weight, bias, eps)",
+    ),
+    "on a tensor without numbers": (
+        "layer-norm",
+        "",
+        'F.layer_norm(x.to("meta"), shape)\nreturn own(x, shape, weight, bias, eps)',
+    ),
+    "in another dtype": (
+        "layer-norm",
+        "",
+        "F.layer_norm(x.detach().to(torch.bfloat16), shape)\nreturn own(x, shape, weight, bias, eps)",
+    ),
+    "in inference mode": (
+        "layer-norm",
+        "",
+        """
+        with torch.inference_mode():
+            F.layer_norm(x.detach().clone(), shape)
+        return own(x, shape, weight, bias, eps)
+        """,
+    ),
+    "under autocast": (
+        "self-attention",
+        "",
+        """
+        with torch.autocast("cpu", torch.bfloat16):
+            F.scaled_dot_product_attention(q, k, v)
+        return own(q, k, v)
+        """,
+    ),
+    "only where the check does not look": (
+        "layer-norm",
+        "",
+        f"return own(x, shape, weight, bias, eps) if x.shape[-1] == 6 else {LN}",
+    ),
+    "nn.MultiheadAttention": (
+        "masked-attention",
+        "",
+        """
+        nn.MultiheadAttention(4, 2)(*torch.ones(3, 5, 4).unbind(0))
+        return own(query, key, value, mask), weights_of(query, key, mask)
+        """,
+    ),
+    "nn.MultiheadAttention, scripted": (
+        "masked-attention",
+        "torch.jit.script(nn.MultiheadAttention(4, 2))",
+        "return own(query, key, value, mask), weights_of(query, key, mask)",
+    ),
+    "F.multi_head_attention_forward": (
+        "masked-attention",
+        """
+        again = torch.jit.script(F.multi_head_attention_forward)
+        from torch.nn.functional import multi_head_attention_forward as heads
+        """,
+        """
+        w, b = torch.ones(12, 4), torch.ones(12)
+        q = torch.ones(3, 2, 4)
+        heads(q, q, q, 4, 2, w, b, None, None, False, 0.0, w[:4], b[:4], training=False, need_weights=True)
+        return own(query, key, value, mask), weights_of(query, key, mask)
+        """,
+    ),
+    "the fast path of an encoder layer": (
+        "masked-attention",
+        "layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()",
+        """
+        with torch.no_grad():
+            layer(torch.ones(1, 2, 4))
+        return own(query, key, value, mask), weights_of(query, key, mask)
+        """,
+    ),
+    "nn.TransformerEncoderLayer": (
+        "encoder-layer",
+        "",
+        "nn.TransformerEncoderLayer(x.shape[-1], 1)",
+    ),
+    "an encoder of torch's": (
+        "encoder-layer",
+        "kept = getattr(nn, 'Transformer' + 'Encoder')(nn.TransformerEncoderLayer(4, 2), 1)",
+        "",
+    ),
+}
+
+HIDDEN = 'return F.__dict__["ge" + chr(108) + "u"](x)'
+"""A call that no reader of the source can be sure of, so that only what watches at run time is put to the test."""
+
+UNDOING: dict[str, tuple[str, str, str]] = {
+    "registered again, with what was there": (
+        "feed-forward",
+        """
+        before = torch.library.get_kernel("aten::gelu", "CPU")
+        again = torch.library.Library("aten", "IMPL")
+        def call(keys, x, **more): return before.call_boxed(keys, x, **more)
+        again.impl("gelu", call, "CPU", with_keyset=True, allow_override=True)
+        """,
+        HIDDEN,
+    ),
+    "the library taken down": (
+        "feed-forward",
+        """
+        import gc
+        for thing in gc.get_objects():
+            if isinstance(thing, torch.library.Library) and thing.ns == "aten" and thing.kind == "IMPL":
+                thing._destroy()
+            elif type(thing) is torch._C._DispatchModule:
+                thing.reset()
+        """,
+        HIDDEN,
+    ),
+    "the recorder patched": (
+        "feed-forward",
+        """
+        import gc, os, sys
+        import grader.worker.policy as policy
+        import grader.boundary.witness as witness
+        os.write = lambda number, data: len(data)
+        for module in (policy, witness):
+            for name, value in list(vars(module).items()):
+                if callable(value) and getattr(value, "__module__", "") == module.__name__:
+                    setattr(module, name, lambda *a, **k: None)
+        for thing in gc.get_objects():
+            if isinstance(thing, policy.Recorder if isinstance(policy.Recorder, type) else ()):
+                vars(thing).clear()
+        """,
+        HIDDEN,
+    ),
+    "every function of the recorder made silent": (
+        "feed-forward",
+        """
+        import gc
+        def silent(*a, **k): pass
+        for thing in gc.get_objects():
+            if type(thing) is type(silent) and thing.__code__.co_name in ("note", "noting"):
+                thing.__code__ = (lambda *a, **k: None).__code__
+        """,
+        HIDDEN,
+    ),
+    "the record closed": (
+        "feed-forward",
+        "import os\nos.closerange(4, 64)",
+        HIDDEN,
+    ),
+    "the record led elsewhere": (
+        "feed-forward",
+        "import os\nos.dup2(os.open(os.devnull, os.O_WRONLY), 4)",
+        HIDDEN,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [*RIGHT, *UNDOING])
+def test_a_breach_fails_the_check_that_names_it_and_no_other(graded: Any, name: str) -> None:
+    report = graded(RIGHT if name in RIGHT else UNDOING, name)
+    assert report.status == "fail", report.message
+    [scratch] = [check for check in report.checks if check.aspect == "scratch"]
+    assert scratch.status == "fail"
+    lines = [line.strip() for line in scratch.message.splitlines()]
+    [used] = [number for number, line in enumerate(lines) if line.startswith("used ")]
+    assert lines[used + 1].startswith(("Write ", "Build "))
+    wrong = [f"{check.id}: {check.message}" for check in report.checks if check.status != "pass"]
+    assert len(wrong) == 1, wrong
