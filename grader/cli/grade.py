@@ -128,6 +128,7 @@ def grade(
                 "seed": seed,
                 "timeout": timeout,
                 "scheduler": scheduler,
+                "require_isolation": require_isolation,
             }
         )
         run = Run(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from grader.gradebook.course import Course
     from grader.gradebook.model import Row
     from grader.gradebook.store import Gradebook
+    from grader.grading.replay import Replay
 
 MOST_POINTS = 1e6
 _MINUS = "\u2212"
@@ -282,6 +283,65 @@ def history(learner: str, id_: str | None, as_json: bool, where: str, course_fil
             note(f"Nothing happened yet to the marks of {who}.")
 
 
+@gradebook.command(short_help="Make a mark again from what was kept, and compare.")
+@click.argument("learner")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.option("--attempt", type=int, metavar="N", help="Another than the newest; history tells the numbers.")
+@json_option
+@_where
+def replay(
+    learner: str, id_: str, attempt: int | None, as_json: bool, where: str, course_file: Path | None
+) -> int:
+    """Make a mark again: the submission that was kept, with the seed that was kept. Exit code 1 says that it differs.
+
+    Nothing in the gradebook changes. Where the kata or a version is not as it was, that is said beside the result.
+
+    \b
+    Example:
+      kata gradebook replay ada masks
+      kata gradebook replay ada masks --attempt 3 --json
+    """
+    from grader.catalogue import Catalogue
+    from grader.grading.replay import replay as again
+    from grader.grading.run import Policy
+
+    with _opened(where, course_file) as book:
+        who, slug = _learner(book, learner), _one_kata(book, id_)
+        known = [event.attempt for event in book.history(who, slug) if event.attempt is not None]
+        number = attempt if attempt is not None else known[-1] if known else None
+        kept = book.attempt(number) if number in known and number is not None else None
+        if kept is None or number is None:
+            what = f"no attempt {attempt}" if attempt is not None else "nothing to make again"
+            raise UsageError(f"There is {what} of {who} for {slug}.", _history_hint(who, slug, where))
+        bundle = book.bundle(number)
+        asked = next((run.arguments for run in book.runs() if run.id == kept.run), {})
+    kata = Catalogue.discover().kata(slug)
+    if kata is None:
+        raise UsageError(f"The kata {slug} is not installed here.", "Name its pack's folder in KATA_PACKS.")
+    timeout, isolation = asked.get("timeout"), asked.get("require_isolation")
+    policy = Policy(
+        timeout_s=timeout if isinstance(timeout, float) else None,
+        device=kept.report.device,
+        require_isolation=isolation if isolation in ("full", "confined", "process") else None,
+    )
+    note(f"grading attempt {number} of {who}, {slug}, again with seed {kept.report.seed} …")
+    outcome = again(kept, bundle, kata, policy)
+    if as_json:
+        print_json(
+            {
+                "learner": who,
+                "kata": slug,
+                "attempt": number,
+                "same": not outcome.differences,
+                "differences": list(outcome.differences),
+                "changed": list(outcome.changed),
+            }
+        )
+    else:
+        _print_replay(outcome)
+    return 1 if outcome.differences else 0
+
+
 @gradebook.command(short_help="Write the marks for a spreadsheet or another system.")
 @click.option("--format", "format_", type=click.Choice(FORMATS), required=True, help="What to write.")
 @click.option(
@@ -396,6 +456,19 @@ def _write_folder(folder: Path, files: Iterator[tuple[str, bytes]]) -> None:
         write_atomic(folder / name, data)
         count += 1
     note(f"written  {folder}   {count} file{'' if count == 1 else 's'}")
+
+
+def _print_replay(outcome: Replay) -> None:
+    kept, again = outcome.kept, outcome.again
+    before, after = points(kept.score, kept.max_score), points(again.score, again.max_score)
+    if outcome.differences:
+        click.echo(f"not the same: {before} was kept, {after} came out now")
+        for difference in outcome.differences:
+            click.echo(f"  {safe(difference)}")
+    else:
+        click.echo(f"the same: {after}, check for check")
+    for change in outcome.changed:
+        click.echo(f"not as it was then: {safe(change)}")
 
 
 # What the commands share
