@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import signal
 import time
 from typing import Any, NoReturn
 
+from grader import sandbox
 from grader.boundary import wire
 from grader.worker.launcher import PATIENCE_S, WorkerProcess
 
@@ -145,16 +147,30 @@ class Channel:
         """Return when the channel is ready; meanwhile whatever the submission prints is drained."""
         channel = self._process.channel.fileno()
         self._poll.modify(channel, select.POLLOUT if writing else select.POLLIN)
+        look = time.monotonic() + sandbox.LOOK_S
         while True:
-            left = deadline - time.monotonic()
-            if left <= 0:
+            now = time.monotonic()
+            if now >= deadline:
                 self.close()
                 raise WorkerTimeout
-            ready = dict(self._poll.poll(left * 1000))
+            if now >= look:
+                self._look()
+                look = time.monotonic() + sandbox.LOOK_S
+            ready = dict(self._poll.poll(max(min(deadline, look) - now, 0.0) * 1000))
             if self._process.output in ready:
                 self._drain()
             if channel in ready:
                 return
+
+    def _look(self) -> None:
+        """End a worker that uses more than it is granted where the kernel does not keep it from that."""
+        printed, granted = len(self._printed) + self._dropped, self._process.limits.output_bytes
+        reason = self._process.overrun()
+        if printed > granted:
+            reason = f"printed more than {granted >> 20} MB"
+        if reason is not None:
+            self.close()
+            raise WorkerDied(f"{reason}, so it was stopped")
 
     def _drain(self, chunks: int = 64) -> bool:
         """Read what is printed, at most a few chunks so that the clock is looked at; return whether there was any."""
@@ -206,6 +222,10 @@ def describe_exit(code: int | None) -> str:
         return "closed its connection to the grader"
     if code >= 0:
         return f"ended the whole process (exit code {code}; os._exit or a crash handler does this)"
+    if code == -signal.SIGXCPU:
+        return f"used more than {sandbox.Limits().cpu_s} s of processor time, so it was stopped"
+    if code == -signal.SIGSYS:
+        return "made a system call that no submission needs, so it was stopped"
     names = {
         4: "illegal instruction",
         6: "abort",

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 import torch
 
+from grader import sandbox
 from grader.boundary import wire, witness
 from grader.boundary.channel import Channel, WorkerDied, WorkerTimeout
 from grader.boundary.codec import Decoder, Encoder
@@ -27,7 +28,7 @@ START_S = 30.0
 class SubmissionRaised(Exception):
     """The learner's code raised; everything in here is text that a worker sent."""
 
-    def __init__(self, reply: wire.Raised, call: str | None = None) -> None:
+    def __init__(self, reply: wire.Raised, call: str | None = None, memory_bytes: int | None = None) -> None:
         super().__init__(f"{reply.type}: {reply.message}")
         self.type_name = reply.type
         self.type_names = tuple(reply.bases)
@@ -35,6 +36,8 @@ class SubmissionRaised(Exception):
         self.frames = tuple(reply.frames)
         self.own = reply.own
         self.call = call
+        self.memory_bytes = memory_bytes
+        """What the submission may use."""
 
     @property
     def not_written(self) -> bool:
@@ -252,11 +255,10 @@ class Session:
             *((terms.given,) if terms.given else ()),
         )
         started = time.monotonic()
-        # CUDA reserves terabytes of address space, so there memory has no limit.
-        memory = None if self._cuda else terms.memory_bytes
-        process = self._launcher.launch(read, memory, cuda=self._cuda, preload=self.terms.preload)
+        process = self._launcher.launch(read, terms.memory_bytes, cuda=self._cuda, preload=self.terms.preload)
         self._channel = Channel(process)
         self.isolation = self._channel.hello(max(self.deadline, started + START_S))
+        sandbox.insist(self.isolation)
         ours = time.monotonic() - started  # starting a worker is not the learner's time
         self.deadline += ours
         self._ends += ours
@@ -298,7 +300,7 @@ class Session:
             return reply
         if isinstance(reply, wire.Raised):
             self._observe(f"raised {reply.type}")
-            raise SubmissionRaised(reply)
+            raise SubmissionRaised(reply, memory_bytes=self.terms.memory_bytes)
         if isinstance(reply, wire.Unsendable):
             raise SubmissionUnsendable(reply.reason)
         self._violation("it answered what was not asked")

@@ -20,6 +20,7 @@ from grader.checks.failure import CheckFailure
 from grader.checks.text import clean
 from grader.errors import PackError
 from grader.reports.model import CheckStatus, Location
+from grader.sandbox import Limits
 
 
 @dataclass
@@ -98,15 +99,27 @@ def describe_raised(error: SubmissionRaised) -> list[str]:
     lines.append(clean(first))
     lines.extend(f"  {clean(line)}" for line in rest[:6])
     lines.extend(f"  {hint}" for words, hint in _HINTS.items() if words in text)
+    if error.memory_bytes is not None and any(words in text for words in _MEMORY):
+        lines.append(f"  it used more than {error.memory_bytes >> 20} MB of memory")
     return lines
 
 
+_LIMITS = Limits()
+_MEMORY = ("MemoryError", "can't allocate memory")
 _HINTS = {
     "SystemExit": "sys.exit() and exit() end a program, and here it is imported: leave them out",
     "EOFError": "nobody is here to answer input()",
-    "MemoryError": "it asked for more memory than this kata grants",
-    "can't allocate memory": "it asked for more memory than this kata grants",
     "codec can't decode": "save the file as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-",
+    "can't start new thread": "it started more threads than a submission may, or their stacks took all its memory",
+    "No space left on device": (
+        f"it wrote more than {_LIMITS.scratch_bytes >> 20} MB or {_LIMITS.scratch_files:,} files to its folder"
+    ),
+    "[Errno 27] File too large": f"it wrote more than {(_LIMITS.file_bytes or 0) >> 20} MB to one file",
+    "[Errno 24] Too many open files": f"it opened more than {_LIMITS.open_files} files",
+    "[Errno 1] Operation not permitted": (
+        "a submission starts no processes, opens no connections and leaves others alone"
+    ),
+    "[Errno 13] Permission denied": "a submission may read its own folder and write to the current one",
 }
 """What to add where the exception alone leaves a learner puzzled."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.sandbox.capabilities import Capabilities, probe, require, strongest_wanted
+from grader.sandbox.capabilities import Capabilities, insist, probe, require, strongest_wanted
 from grader.sandbox.cell import Cell, Shared, leave_cell, open_cell, prepare, rehearse, visible_pid
 from grader.sandbox.confinement import Confinement, confine
 from grader.sandbox.environment import replace_environment
@@ -11,8 +11,10 @@ from grader.sandbox.limits import Limits
 from grader.sandbox.namespaces import enter_namespaces, renew_processes
 from grader.sandbox.processes import become_subreaper, kill_descendants
 from grader.sandbox.read_paths import python_read_paths
+from grader.sandbox.watch import LOOK_S, overrun, remove_folder
 
 __all__ = [
+    "LOOK_S",
     "Capabilities",
     "Cell",
     "Confinement",
@@ -22,14 +24,17 @@ __all__ = [
     "become_subreaper",
     "confine",
     "enter_namespaces",
+    "insist",
     "kill_descendants",
     "leave_cell",
     "open_cell",
+    "overrun",
     "prepare",
     "probe",
     "python_read_paths",
     "reaches",
     "rehearse",
+    "remove_folder",
     "renew_processes",
     "replace_environment",
     "require",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from grader.errors import UsageError
+from grader.errors import EngineError, UsageError
 from grader.sandbox import cell, landlock, libc, namespaces, seccomp
 from grader.sandbox.confinement import Confinement, confine
 from grader.sandbox.levels import VARIABLE, Isolation, forced, reaches
@@ -102,6 +102,20 @@ def strongest_wanted() -> Isolation:
     if named is not None and named != "process":
         require(named)
     return named or "full"
+
+
+def insist(reached: str) -> None:
+    """Refuse a worker that did not reach the level that `KATA_ISOLATION` names.
+
+    Raises:
+        EngineError: it did not.
+    """
+    named = forced()
+    if named is not None and not reaches(reached, named):
+        raise EngineError(
+            f"A worker reached isolation {reached!r}, and {VARIABLE} asks for {named!r}.",
+            "`kata doctor` says what this machine offers.",
+        )
 
 
 def _try() -> int:

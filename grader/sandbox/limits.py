@@ -18,8 +18,8 @@ class Limits:
     takes about 72 MiB of it (stack and allocator arena) before it has allocated anything. CUDA reserves
     terabytes: None.
     `processes` counts every thread of the user on the machine, and root is exempt: it is for a user of the worker's
-    own. `scratch_bytes` and `scratch_files` bound the scratch folder, `cpu_s` the processor time of all threads
-    together. Core dumps are always off.
+    own. `scratch_bytes` and `scratch_files` bound the scratch folder, `output_bytes` what one check prints, `cpu_s`
+    the processor time of all threads together. Core dumps are always off.
     """
 
     memory_bytes: int | None = 4096 * MEBIBYTE
@@ -28,6 +28,7 @@ class Limits:
     processes: int | None = None
     scratch_bytes: int = 256 * MEBIBYTE
     scratch_files: int = 10_000
+    output_bytes: int = 64 * MEBIBYTE
     cpu_s: int | None = 3600
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -27,6 +26,12 @@ PATIENCE_S = 0.5
 """How long a worker whose channel closed may take to end by itself, so that we learn how it ended."""
 
 
+WATCHED = sandbox.Limits(memory_bytes=None, processes=64)
+"""What is watched from outside; memory only where the kernel cannot limit it."""
+CUDA_OWN_BYTES = 8 << 30
+"""What the driver takes of the machine's memory for itself, generously."""
+
+
 @dataclass
 class WorkerProcess:
     """A running worker as the grader sees it."""
@@ -40,6 +45,8 @@ class WorkerProcess:
     """Where it writes what it used that its kata excludes; see `grader.boundary.witness`."""
     pidfd: int | None = None
     """Stands for it even when its number is another's by now."""
+    limits: sandbox.Limits = WATCHED
+    """What `overrun` compares with."""
 
     def kill(self) -> None:
         """End it now, with its process group."""
@@ -48,6 +55,10 @@ class WorkerProcess:
                 signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
+
+    def overrun(self) -> str | None:
+        """Say what it uses too much of; see `sandbox.overrun`."""
+        return sandbox.overrun(self.pid, self.scratch, self.limits)
 
     def end(self, patience_s: float = 0.0) -> int | None:
         """Collect it and remove its scratch folder; see `Launcher.reap` for what is returned."""
@@ -58,7 +69,7 @@ class WorkerProcess:
             os.close(self.witness)
         if self.pidfd is not None:
             os.close(self.pidfd)
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        sandbox.remove_folder(self.scratch)
         return code
 
 
@@ -119,7 +130,7 @@ class ForkLauncher:
             pid, pidfd = self._zygote.launch(job, ends.theirs, ends.output_write, ends.witness_write)
         finally:
             ends.close_theirs()
-        return ends.process(pid, self, pidfd)
+        return replace(ends.process(pid, self, pidfd), limits=_watched(job))
 
     def reap(self, pid: int, patience_s: float) -> int | None:
         """Collect a worker: its exit code (negative: the signal), None when it had to be killed."""
@@ -185,7 +196,7 @@ class SpawnLauncher:
         finally:
             ends.close_theirs()
         self._running[process.pid] = process
-        return ends.process(process.pid, self)
+        return replace(ends.process(process.pid, self), limits=_watched(job))
 
     def reap(self, pid: int, patience_s: float) -> int | None:
         """Collect a worker: its exit code (negative: the signal), None when it had to be killed."""
@@ -219,6 +230,12 @@ def launcher_name() -> Literal["fork", "spawn"]:
 def default_launcher() -> Launcher:
     """Return the launcher of `launcher_name`."""
     return ForkLauncher() if launcher_name() == "fork" else SpawnLauncher()
+
+
+def _watched(job: Job) -> sandbox.Limits:
+    if job.cuda and job.memory_bytes is not None:
+        return replace(WATCHED, memory_bytes=job.memory_bytes + CUDA_OWN_BYTES)
+    return WATCHED
 
 
 @dataclass

@@ -107,7 +107,8 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
         sandbox.Confinement(
             read=(*(room.places or sandbox.python_read_paths()), *(Path(folder) for folder in job.read)),
             write=(Path(job.scratch),),
-            limits=sandbox.Limits(memory_bytes=job.memory_bytes),
+            # CUDA reserves terabytes of address space: there the grader watches what is really used.
+            limits=sandbox.Limits(memory_bytes=None if job.cuda else job.memory_bytes),
             cuda=job.cuda,
             cell=room.cell,
             level=job.isolation,
