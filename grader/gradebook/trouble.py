@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -64,6 +65,14 @@ _POSTGRES = {
     "53": ("the server is out of resources", f"Try again when it is less busy. {KEPT}", False),
     "55P03": ("the gradebook is locked by another program", f"Try again when that is done. {KEPT}", False),
 }
+_AT_THE_DOOR = (
+    # Before a connection stands, the driver has only the server's words (in English, unless it is set otherwise).
+    (
+        re.compile("authentication failed|no pg_hba.conf entry|no password supplied|role .* does not exist"),
+        "28",
+    ),
+    (re.compile("database .* does not exist"), "3D000"),
+)
 
 
 @contextmanager
@@ -90,7 +99,7 @@ def explain(error: SQLAlchemyError, place: Place, doing: str) -> GradebookError:
                 kind = GradebookUsageError if misnamed else GradebookError
                 return kind(f"{place.shown}: {what} ({doing}).", hint)
         return GradebookError(f"{place.shown}: the database refused, {doing}: {said}.", KEPT)
-    state = str(getattr(cause, "sqlstate", None) or "")
+    state = str(getattr(cause, "sqlstate", None) or "") or _guessed(said)
     for code in (state, state[:2]):
         if code in _POSTGRES:
             what, hint, misnamed = _POSTGRES[code]
@@ -104,6 +113,10 @@ def explain(error: SQLAlchemyError, place: Place, doing: str) -> GradebookError:
     ):
         return gone(place, doing, said)
     return GradebookError(f"{place.shown}: the database refused, {doing}: {said}", KEPT)
+
+
+def _guessed(said: str) -> str:
+    return next((state for words, state in _AT_THE_DOOR if words.search(said)), "")
 
 
 def gone(place: Place, doing: str, said: str) -> GradebookError:

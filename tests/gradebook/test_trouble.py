@@ -1,0 +1,442 @@
+"""What can go wrong with a gradebook: each has a message that says what, a hint, an exit code, and loses nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, create_engine, event, text
+
+from grader.gradebook.place import Place, redact
+from grader.gradebook.store import Gradebook, GradebookError, GradebookUsageError
+from tests.gradebook.handmade import check, grade
+from tests.gradebook.postgres import PASSWORD, Server
+
+SECRET = "tr0ub4dor"
+
+
+def refused(where: str, *, create: bool = True) -> GradebookError:
+    """Open what cannot be opened; return what was said, which never holds a password or half a sentence."""
+    with pytest.raises(GradebookError) as caught:
+        Gradebook.open(where, create=create)
+    return checked(caught.value)
+
+
+def checked(error: GradebookError) -> GradebookError:
+    said = f"{error.message} {error.hint}"
+    assert SECRET not in said
+    assert PASSWORD not in said
+    assert "sqlalche" not in said
+    assert "Traceback" not in said
+    assert error.hint
+    assert len(error.message) < 600
+    return error
+
+
+def test_no_gradebook_there(tmp_path: Path) -> None:
+    path = tmp_path / "none.sqlite"
+    error = refused(str(path), create=False)
+    assert (error.exit_code, isinstance(error, GradebookUsageError)) == (2, True)
+    assert f"{path}: there is no gradebook" in error.message
+    assert "kata grade SUBMISSIONS makes one" in (error.hint or "")
+    assert not path.exists()
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    error = refused(str(tmp_path))
+    assert error.exit_code == 2
+    assert "this is a folder" in error.message
+
+
+def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
+    error = refused(str(tmp_path / "none" / "gradebook.sqlite"))
+    assert error.exit_code == 2
+    assert f"the folder {tmp_path / 'none'} does not exist" in error.message
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_file_that_is_no_database(tmp_path: Path, create: bool) -> None:
+    path = tmp_path / "marks.csv"
+    path.write_bytes(b"learner,score\nada,3\n" * 100)
+    error = refused(str(path), create=create)
+    assert error.exit_code == 2
+    assert f"{path}: this file is no gradebook" in error.message
+    assert path.read_bytes() == b"learner,score\nada,3\n" * 100
+    assert [file.name for file in tmp_path.iterdir()] == ["marks.csv"]
+
+
+def test_an_empty_file_is_none_yet(tmp_path: Path) -> None:
+    path = tmp_path / "gradebook.sqlite"
+    path.touch()
+    assert "this database is empty" in refused(str(path), create=False).message
+    Gradebook.open(str(path), create=True).close()
+
+
+def test_somebody_else_s_database(tmp_path: Path) -> None:
+    path = tmp_path / "shop.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE customers (id)")
+    connection.close()
+    before = path.read_bytes()
+    error = refused(str(path))
+    assert error.exit_code == 2
+    assert "holds other tables (customers) and is no gradebook" in error.message
+    assert path.read_bytes() == before
+
+
+def test_a_damaged_file(tmp_path: Path) -> None:
+    path = tmp_path / "gradebook.sqlite"
+    with Gradebook.open(str(path), create=True) as gradebook:
+        run = gradebook.start_run({})
+        for number in range(30):
+            grade(gradebook, run, f"s{number}", source="x" * 5000 + str(number))
+    content = bytearray(path.read_bytes())
+    for place in range(4096, len(content), 64):
+        content[place : place + 32] = b"\x5a" * 32
+    path.write_bytes(content)
+    with pytest.raises(GradebookError) as caught, Gradebook.open(str(path), create=False) as gradebook:
+        list(gradebook.rows())
+    error = checked(caught.value)
+    assert error.exit_code == 3
+    assert "the file is damaged" in error.message
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("", "name is empty"),
+        ("   ", "name is empty"),
+        ("mysql://me@host/db", "not in mysql"),
+        ("mongodb+srv://me:tr0ub4dor@host/db", "not in mongodb+srv"),
+        ("postgresql+asyncpg://me:tr0ub4dor@host/db", "not in postgresql+asyncpg"),
+        ("postgresql://me:tr0ub4dor@host:port/db", "not an address"),
+        ("postgresql://me:tr0ub4dor@host:99999999/db", ""),
+        ("://me:tr0ub4dor@", "not an address"),
+        ("sqlite://", "names none"),
+        ("sqlite:///:memory:", "names none"),
+        ("sqlite:///x?timeout=soon", "timeout must be a number"),
+    ],
+)
+def test_addresses_that_mean_nothing(
+    where: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    error = refused(where)
+    assert said in error.message
+    if said:
+        assert error.exit_code == 2
+        assert "postgresql://USER:PASSWORD@HOST/DATABASE" in (error.hint or "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
+def test_every_way_to_write_postgresql_means_psycopg(scheme: str) -> None:
+    place = Place.parse(f"{scheme}://me:{SECRET}@host/db?sslpassword={SECRET}")
+    assert place.url.drivername == "postgresql+psycopg"
+    assert place.shown == "postgresql+psycopg://me:***@host/db?sslpassword=***"
+
+
+def test_a_password_is_taken_out_of_any_text() -> None:
+    assert (
+        redact("at postgresql://me:a/b@c@host/db?password=x&y=1.")
+        == "at postgresql://me:***@host/db?password=***&y=1."
+    )
+    assert redact("tcp://scheduler:8786 and me@host") == "tcp://scheduler:8786 and me@host"
+
+
+def test_the_driver_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    error = refused(f"postgresql://me:{SECRET}@host/db")
+    assert error.exit_code == 2
+    assert "needs the driver psycopg, which is not installed" in error.message
+    assert "pip install 'kata[postgres]'" in (error.hint or "")
+
+
+@pytest.fixture
+def locked(tmp_path: Path) -> Iterator[Path]:
+    """A gradebook that another program is writing to."""
+    path = tmp_path / "gradebook.sqlite"
+    with Gradebook.open(str(path), create=True) as gradebook:
+        grade(gradebook, gradebook.start_run({}), "ada")
+    browser = sqlite3.connect(path, isolation_level=None)
+    browser.execute("BEGIN EXCLUSIVE")
+    yield path
+    browser.close()
+
+
+def test_locked_by_another_program(locked: Path) -> None:
+    with Gradebook.open(f"sqlite:///{locked}?timeout=0.01", create=True) as gradebook:
+        assert len(list(gradebook.rows())) == 1  # reading is still possible
+        for attempt in (
+            lambda: gradebook.start_run({}),
+            lambda: gradebook.adjust("ada", "masks", 1, comment="x", author="me"),
+        ):
+            with pytest.raises(GradebookError) as caught:
+                attempt()
+            error = checked(caught.value)
+            assert error.exit_code == 3
+            assert "locked: another program is writing to it" in error.message
+
+
+def test_locked_in_mid_run(tmp_path: Path) -> None:
+    path = tmp_path / "gradebook.sqlite"
+    with Gradebook.open(f"sqlite:///{path}?timeout=0.01", create=True) as gradebook:
+        run = gradebook.start_run({})
+        grade(gradebook, run, "ada")
+        browser = sqlite3.connect(path, isolation_level=None)
+        browser.execute("BEGIN IMMEDIATE")
+        with pytest.raises(GradebookError, match=r"locked.*recording bob, masks"):
+            grade(gradebook, run, "bob")
+        browser.rollback()
+        browser.close()
+        grade(gradebook, run, "bob")
+        gradebook.finish_run(run)
+        assert [row.learner for row in gradebook.rows()] == ["ada", "bob"]
+
+
+def test_the_disk_fills_while_recording(tmp_path: Path) -> None:
+    where = str(tmp_path / "gradebook.sqlite")
+
+    def small(connection: sqlite3.Connection, _record: object) -> None:
+        connection.execute("PRAGMA max_page_count = 200")  # what SQLite itself offers for a disk of 800 kB
+
+    event.listen(Engine, "connect", small)
+    try:
+        with Gradebook.open(where, create=True) as gradebook:
+            run = gradebook.start_run({})
+            kept = [
+                grade(gradebook, run, f"s{number}", source=os.urandom(5000).hex()) for number in range(20)
+            ]
+            with pytest.raises(GradebookError) as caught:
+                kept.extend(
+                    grade(gradebook, run, f"s{number}", source=os.urandom(5000).hex())
+                    for number in range(20, 9999)
+                )
+            error = checked(caught.value)
+            assert error.exit_code == 3
+            assert "the disk is full (recording s" in error.message
+            assert "What was recorded before is kept" in (error.hint or "")
+            assert len(list(gradebook.rows())) == len(kept)
+    finally:
+        event.remove(Engine, "connect", small)
+    with Gradebook.open(where, create=False) as gradebook:  # room again: the same command goes on
+        run = gradebook.start_run({})
+        grade(gradebook, run, f"s{len(kept)}", source="y")
+        assert [row.learner for row in gradebook.rows()] == [f"s{number}" for number in range(len(kept) + 1)]
+
+
+def unprivileged(action: Callable[[], str]) -> str:
+    """Run an action as an ordinary user, to whom permissions apply; return what it returned."""
+    if os.geteuid():
+        return action()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        answer = "the action failed"
+        try:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+            answer = action()
+        except BaseException as error:
+            answer = f"{type(error).__name__}: {error}"
+        finally:
+            os.write(writer, answer.encode())
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        said = pipe.read().decode()
+    os.waitpid(child, 0)
+    return said
+
+
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """A folder that every user may enter; pytest's own are private."""
+    folder = Path(tempfile.mkdtemp(prefix="kata-test-"))
+    folder.chmod(0o755)
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def test_a_read_only_file(public: Path) -> None:
+    path = public / "gradebook.sqlite"
+    with Gradebook.open(str(path), create=True) as gradebook:
+        grade(gradebook, gradebook.start_run({}), "ada")
+    path.chmod(0o444)
+    public.chmod(0o777)
+
+    def action() -> str:
+        with Gradebook.open(str(path), create=False) as gradebook:
+            assert [row.learner for row in gradebook.rows()] == ["ada"]
+            try:
+                gradebook.start_run({})
+            except GradebookError as error:
+                checked(error)
+                return f"{error.exit_code} {error.message} {error.hint}"
+        return "it was written"
+
+    said = unprivileged(action)
+    assert said.startswith("3 ")
+    assert "the gradebook is read-only" in said
+    assert "Mend the permissions" in said
+
+
+@pytest.mark.parametrize("existing", [True, False])
+def test_a_read_only_folder(public: Path, existing: bool) -> None:
+    path = public / "gradebook.sqlite"
+    if existing:
+        with Gradebook.open(str(path), create=True) as gradebook:
+            grade(gradebook, gradebook.start_run({}), "ada")
+    public.chmod(0o555)
+
+    def action() -> str:
+        try:
+            with Gradebook.open(str(path), create=True) as gradebook:
+                gradebook.start_run({})
+        except GradebookError as error:
+            checked(error)
+            return f"{error.exit_code} {error.message} {error.hint}"
+        return "it was written"
+
+    said = unprivileged(action)
+    assert said.startswith("3 ")
+    assert "cannot be opened" in said or "cannot be written" in said or "read-only" in said
+    assert "permissions" in said
+
+
+def test_an_unreadable_file(public: Path) -> None:
+    path = public / "gradebook.sqlite"
+    Gradebook.open(str(path), create=True).close()
+    path.chmod(0)
+
+    def action() -> str:
+        try:
+            Gradebook.open(str(path), create=False)
+        except GradebookError as error:
+            checked(error)
+            return f"{error.exit_code} {error.message}"
+        return "it was read"
+
+    said = unprivileged(action)
+    assert said.startswith("3 ")
+    assert "cannot be opened" in said
+
+
+# PostgreSQL
+
+
+def test_no_server_there(tmp_path: Path) -> None:
+    error = refused(f"postgresql://me:{SECRET}@/db?host={tmp_path}")
+    assert error.exit_code == 3
+    assert "the database server is not there, or went away (opening it)" in error.message
+    assert "Is it running" in (error.hint or "")
+    assert "the database server is not there" in refused(f"postgresql://me:{SECRET}@127.0.0.1:1/db").message
+
+
+def test_the_wrong_password(postgres: Server) -> None:
+    where = postgres.url.replace("open%3Asesame%401%2F2", SECRET)
+    assert SECRET in where
+    error = refused(where)
+    assert error.exit_code == 2
+    assert "refused the user name or the password" in error.message
+
+
+def test_no_database_of_this_name(postgres: Server) -> None:
+    error = refused(postgres.url.replace("/postgres?", "/nothing?"))
+    assert error.exit_code == 2
+    assert "no database of this name" in error.message
+
+
+def test_a_schema_with_other_tables(postgres_where: str) -> None:
+    engine = Place.parse(postgres_where).engine()
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE customers (id int)"))
+    engine.dispose()
+    error = refused(postgres_where)
+    assert error.exit_code == 2
+    assert "holds other tables (customers)" in error.message
+
+
+def test_a_read_only_database(postgres_where: str) -> None:
+    error = refused(postgres_where + "%20-cdefault_transaction_read_only%3Don")
+    assert error.exit_code == 3
+    assert "the database is read-only" in error.message
+
+
+def test_the_connection_is_lost_in_mid_run(postgres: Server, postgres_where: str) -> None:
+    with Gradebook.open(postgres_where, create=True) as gradebook:
+        run = gradebook.start_run({})
+        grade(gradebook, run, "ada")
+        superuser = create_engine(postgres.url.replace("postgresql:", "postgresql+psycopg:"))
+        with superuser.begin() as connection:
+            others = "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+            connection.execute(text(f"SELECT pg_terminate_backend(pid, 10000) {others}"))
+        superuser.dispose()
+        for learner in ("bob", "eve"):  # and it stays lost: the lock went with it
+            with pytest.raises(GradebookError) as caught:
+                grade(gradebook, run, learner)
+            error = checked(caught.value)
+            assert error.exit_code == 3
+            assert f"went away (recording {learner}, masks)" in error.message
+            assert "What was recorded before is kept" in (error.hint or "")
+        with pytest.raises(GradebookError):
+            gradebook.finish_run(run)
+    with Gradebook.open(postgres_where, create=False) as gradebook:
+        grade(gradebook, gradebook.start_run({}), "bob")
+        assert [row.learner for row in gradebook.rows()] == ["ada", "bob"]
+
+
+def test_the_server_crashes_in_mid_run(postgres: Server, postgres_where: str) -> None:
+    gradebook = Gradebook.open(postgres_where, create=True)
+    run = gradebook.start_run({})
+    grade(gradebook, run, "ada")
+    rows = gradebook.rows()
+    postgres.crash()
+    try:
+        for attempt in (
+            lambda: grade(gradebook, run, "bob"),
+            lambda: gradebook.keys("ada"),
+            lambda: next(rows),
+            lambda: gradebook.adjust("ada", "masks", 1, comment="x", author="me"),
+        ):
+            with pytest.raises(GradebookError, match="the database server is not there, or went away"):
+                attempt()
+        assert "the database server is not there" in refused(postgres_where).message
+        gradebook.close()
+    finally:
+        postgres.start()
+    with Gradebook.open(postgres_where, create=False) as again:
+        assert [row.learner for row in again.rows()] == ["ada"]
+        grade(again, again.start_run({}), "bob")
+        assert [row.learner for row in again.rows()] == ["ada", "bob"]
+
+
+def test_the_server_s_disk_is_full(postgres_where: str) -> None:
+    """Raised by the server on request: its error 53100 is what a full disk gives."""
+    with Gradebook.open(postgres_where, create=True) as gradebook:
+        run = gradebook.start_run({})
+        grade(gradebook, run, "ada")
+        engine = Place.parse(postgres_where).engine()
+        with engine.begin() as connection:
+            raising = "BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END"
+            connection.execute(
+                text(f"CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ {raising} $$")
+            )
+            connection.execute(text("CREATE TRIGGER fill BEFORE INSERT ON results EXECUTE FUNCTION fill()"))
+        engine.dispose()
+        with pytest.raises(GradebookError) as caught:
+            grade(gradebook, run, "bob", checks=[check()])
+        error = checked(caught.value)
+        assert error.exit_code == 3
+        assert "the server's disk is full (recording bob, masks)" in error.message
+        assert [row.learner for row in gradebook.rows()] == ["ada"]
+        grade(gradebook, run, "eve")
+        gradebook.finish_run(run)
