@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -21,12 +21,19 @@ from .made_up import SECRET, WHEN, check, report
 Kata = Callable[..., Result]
 
 
-def record(book: Gradebook, run: int, learner: str, graded: KataReport) -> None:
-    bundle = Bundle("answer.py", {"answer.py": f"{learner} {graded.kata} {graded.score}".encode()})
+def record(
+    book: Gradebook, run: int, learner: str, graded: KataReport, submitted_at: datetime | None = None
+) -> None:
+    bundle = None
+    if graded.status != "missing":
+        bundle = Bundle("answer.py", {"answer.py": f"{learner} {graded.kata} {graded.score}".encode()})
     submission = Submission(
-        learner=learner, kata=graded.kata, bundle=bundle, submitted_at=WHEN - timedelta(days=1)
+        learner=learner,
+        kata=graded.kata,
+        bundle=bundle,
+        submitted_at=submitted_at or WHEN - timedelta(days=1),
     )
-    book.record(run, submission, Key(bundle.digest, "terms"), graded)
+    book.record(run, submission, Key(bundle.digest if bundle else "", "terms"), graded)
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -316,9 +317,16 @@ def test_a_full_disk_leaves_the_old_file(
     assert not list(course_folder.glob(".marks*"))
 
 
-def test_a_device_is_written_to_and_stays_a_device(kata: Kata) -> None:
-    assert kata("export", "--format", "csv", "-o", "/dev/null").exit_code == 0
-    assert not Path("/dev/null").is_file()
+def test_a_pipe_is_written_to_and_stays_a_pipe(kata: Kata, course_folder: Path) -> None:
+    pipe = course_folder / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert kata("export", "--format", "wide", "-o", "pipe").exit_code == 0
+        assert os.read(reader, 65536).startswith(b"learner,")
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
 
 
 def test_a_gradebook_elsewhere_is_named_in_what_to_type_next(kata: Kata, course_folder: Path) -> None:
