@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from grader.reports.style import safe
 
 MESSAGE_LINES = 80
@@ -14,20 +16,23 @@ NAME = 120
 """Letters of the longest name."""
 
 
-def message(text: str) -> str:
+Blotted = Callable[[str], str]
+"""Takes out what a reader may not see."""
+
+
+def message(text: str, blotted: Blotted = str) -> str:
     """Return the first lines of a message, without what a reader's program would obey instead of showing."""
-    lines = safe(text[:LIMIT]).rstrip("\n").split("\n")
-    more = text.count("\n") + 1 - MESSAGE_LINES
-    kept = [_line(line) for line in lines[:MESSAGE_LINES]]
+    lines = safe(blotted(text[:LIMIT])).rstrip("\n").split("\n")[:MESSAGE_LINES]
+    more = text.rstrip("\n").count("\n") + 1 - len(lines)
+    kept = [_line(line) for line in lines]
     return "\n".join([*kept, f"… {more} more lines"] if more > 0 else kept)
 
 
-def output(text: str) -> str:
+def output(text: str, blotted: Blotted = str) -> str:
     """Return the last lines of what a submission printed."""
     text = text.rstrip("\n")
-    total = text.count("\n") + 1
-    lines = safe(text[-LIMIT:]).split("\n")[-OUTPUT_LINES:]
-    left = total - len(lines)
+    lines = safe(blotted(text[-LIMIT:])).split("\n")[-OUTPUT_LINES:]
+    left = text.count("\n") + 1 - len(lines)
     kept = [_line(line) for line in lines]
     return "\n".join([f"… {left} lines before", *kept] if left > 0 else kept)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Protocol, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from grader.gradebook.course import Course
 from grader.gradebook.exports.model import total
@@ -123,7 +123,7 @@ def for_instructor(rows: Sequence[Row], course: Course, lessons: Lessons) -> Lea
                 row,
                 course,
                 lessons,
-                checks=[_check(check, text, full=True) for check in report.checks],
+                checks=[_check(check, full=True) for check in report.checks],
                 changes=[_change(item, course, full=True) for item in row.adjustments],
                 message=text.message(report.message) if report.message else None,
                 output=text.output(report.output) if report.output else None,
@@ -145,24 +145,16 @@ def for_learner(rows: Sequence[Row], course: Course, lessons: Lessons) -> Learne
                 lessons,
                 checks=[_check(check, blot) for check in report.checks if not check.hidden],
                 changes=[_change(item, course) for item in row.adjustments if not item.revoked],
-                message=blot.message(report.message) if report.message else None,
-                output=blot.output(report.output) if report.output and report.status != "pass" else None,
+                message=text.message(report.message, blot) if report.message else None,
+                output=text.output(report.output, blot)
+                if report.output and report.status != "pass"
+                else None,
                 hidden=_hidden_part(report.checks),
                 hint=lessons.hint(report.kata) if report.status in ("fail", "timeout") else None,
                 questions=lessons.questions(report.kata) if report.status == "pass" else (),
             )
         )
     return _learner(rows, course, katas)
-
-
-class Tell(Protocol):
-    """How texts of a report become texts of a page."""
-
-    def message(self, told: str, /) -> str:
-        """Return a message, cut to size."""
-
-    def output(self, told: str, /) -> str:
-        """Return what was printed, cut to size."""
 
 
 class Blot:
@@ -188,14 +180,6 @@ class Blot:
         if self._bare is not None:
             told = self._bare.sub("…", told)
         return self._words.sub("(hidden)", told) if self._words is not None else told
-
-    def message(self, told: str) -> str:
-        """Return a bounded message without them."""
-        return text.message(self(told[: text.LIMIT]))
-
-    def output(self, told: str) -> str:
-        """Return the end of what was printed, without them."""
-        return text.output(self(told[-text.LIMIT :]))
 
 
 def _words(checks: Iterable[CheckReport]) -> set[str]:
@@ -247,7 +231,7 @@ class _More(TypedDict, total=False):
     facts: tuple[tuple[str, str], ...]
 
 
-def _check(check: CheckReport, tell: Tell, *, full: bool = False) -> CheckView:
+def _check(check: CheckReport, blotted: text.Blotted = str, *, full: bool = False) -> CheckView:
     wrong = check.status != "pass"
     return CheckView(
         name=text.name(check.name),
@@ -256,9 +240,9 @@ def _check(check: CheckReport, tell: Tell, *, full: bool = False) -> CheckView:
         status=check.status,
         points=check.points,
         max_points=check.max_points,
-        message=tell.message(check.message) if check.message else None,
-        likely=tell.message(check.likely) if check.likely else None,
-        output=tell.output(check.output) if check.output and (wrong or full) else None,
+        message=text.message(check.message, blotted) if check.message else None,
+        likely=text.message(check.likely, blotted) if check.likely else None,
+        output=text.output(check.output, blotted) if check.output and (wrong or full) else None,
         hidden=full and check.hidden,
         misconception=check.misconception if full else None,
     )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, Literal
-
-import msgspec
 
 from grader.catalogue.model import number_key
 from grader.errors import UsageError
@@ -97,7 +96,9 @@ def write_report(
             CLASS, page("class.html", **_figures(counted), title=course.name, built=view.when(built, course))
         )
         files += 1
-    into.write(INDEX, msgspec.json.format(msgspec.json.encode(index), indent=1).decode() + "\n")
+    into.write(
+        INDEX, json.dumps(index, indent=1) + "\n"
+    )  # ASCII, so that also half characters are told apart
     other: dict[Part, tuple[str, ...]] = {"all": (), "class": (FEEDBACK,), "feedback": (CLASS, LEARNERS)}
     into.finish(keep=other[part])
     return Written(folder, len(index), files + 1)

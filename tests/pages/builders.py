@@ -1,0 +1,113 @@
+"""Rows by hand, and texts that mean harm."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from grader.catalogue import Catalogue
+from grader.gradebook.course import Course
+from grader.gradebook.model import Adjustment, Row
+from grader.pages import Lessons, Part, Written, write_report
+from grader.reports.model import CheckReport, KataReport
+
+NOW = datetime(2026, 3, 2, 17, 0, tzinfo=UTC)
+HOSTILE = (
+    "<script>window.hacked = 1</script>",
+    "<img src=https://evil.example/x onerror='window.hacked = 1'>",
+    "</pre></style></title></bdi><h1 id=broken>broken out</h1>",
+    "```\n# heading of the attacker\n[link](https://evil.example)\n````\n~~~",
+    "\x1b[31mred\x1b[0m \x07 \x00 \x9b31m",
+    "\u202egnitirw drawkcab\u202c \u2066 \u200f",
+    "{{ 7 * 7 }} {% raw %} ${7*7}",
+    "lone \udcff surrogate, \ufeff mark, \u2028 separator",
+    "Z" + "\u0301" * 300 + " 😀",
+    "--> ]]> &lt;b&gt; <!-- <svg/onload=window.hacked=1>",
+)
+
+
+def check(name: str = "it adds up", **facts: Any) -> CheckReport:
+    """A check that passed, worth a point."""
+    plain: dict[str, Any] = {
+        "id": "test_" + name.split()[-1], "aspect": "values", "hidden": False, "status": "pass", "points": 1.0,
+        "max_points": 1.0,
+    }  # fmt: skip
+    return CheckReport(name=name, **{**plain, **facts})
+
+
+def failed(name: str = "it adds up", message: str = "got 1  want 2", **facts: Any) -> CheckReport:
+    """A check that failed."""
+    return check(name, **{"status": "fail", "points": 0.0, "message": message, **facts})
+
+
+def row(learner: str = "ada", kata: str = "masks", number: str = "9.3.1", **facts: Any) -> Row:
+    """One learner and one kata; facts of the report and of the row, by name."""
+    checks = facts.pop("checks", None) or [check()]
+    score, most = sum(one.points for one in checks), sum(one.max_points for one in checks)
+    whole = "pass" if all(one.status == "pass" for one in checks) else "fail"
+    report: dict[str, Any] = {
+        "status": whole,
+        "seed": 0,
+        "score": score,
+        "max_score": most,
+        "duration_s": 0.5,
+    }
+    of_report = set(KataReport.__struct_fields__) - {
+        "learner",
+        "kata",
+        "number",
+        "checks",
+        "score",
+        "max_score",
+    }
+    report |= {key: facts.pop(key) for key in list(facts) if key in of_report}
+    plain: dict[str, Any] = {
+        "name": learner, "attempts": 1, "submitted_at": NOW, "graded_at": NOW, "adjustments": [], "score": score,
+        "max_score": most,
+    }  # fmt: skip
+    return Row(
+        learner=learner,
+        report=KataReport(learner=learner, kata=kata, number=number, checks=checks, **report),
+        **{**plain, **facts},
+    )
+
+
+def adjusted(points: float, comment: str, **facts: Any) -> Adjustment:
+    """A person's word on a mark."""
+    return Adjustment(
+        **{"kind": "adjust", "points": points, "comment": comment, "author": "kim", "at": NOW, **facts}
+    )
+
+
+def hostile_rows() -> list[Row]:
+    """A learner for each text that means harm, which stands wherever a submission or a person has a say."""
+    made = []
+    for number, text in enumerate(HOSTILE):
+        problem = failed(
+            text, message=text, output=text * 3, likely=text, misconception="a-mistake", id=f"test_{number}"
+        )
+        made.append(
+            row(
+                f"{number}/../{text}",
+                name=text,
+                checks=[problem, check()],
+                message=text,
+                output=text,
+                adjustments=[adjusted(1, text, author=text)],
+                file=text,
+            )
+        )
+    return made
+
+
+def written(rows: list[Row], folder: Path, *, part: Part = "all", course: Course | None = None) -> Written:
+    """Write a report of these rows."""
+    lessons = Lessons(Catalogue.discover())
+    return write_report(rows, course or Course(), lessons, folder, built=NOW, part=part)
+
+
+def feedback_of(folder: Path, suffix: str = ".html") -> str:
+    """The feedback of the only learner there is."""
+    (file,) = (folder / "feedback").glob(f"*{suffix}")
+    return file.read_text(encoding="utf-8")

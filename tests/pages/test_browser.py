@@ -1,0 +1,246 @@
+"""Pages as a browser shows them: nothing loaded, nothing run but ours, nothing cut off, everything reachable."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from grader.catalogue import Catalogue
+from grader.gradebook.course import Course
+from grader.pages import Lessons, write_report
+from tests.pages import demo_class
+from tests.pages.builders import HOSTILE, NOW, hostile_rows
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+LEARNERS = 8 + len(HOSTILE) + 1
+PAPER = 703
+"""Width of an A4 page between its margins, in CSS pixels."""
+READABLE = 4.5
+"""The contrast that WCAG 2 asks of text at level AA."""
+
+CONTRAST = """(least) => {
+  const rgb = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255)
+    .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const color = rgb(getComputedStyle(at).backgroundColor);
+      if (color.length === 3 || color[3] === 1) return color;
+    }
+    return [255, 255, 255];
+  };
+  const poor = new Set();
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const element = walk.currentNode.parentElement;
+    if (!walk.currentNode.data.trim() || !element.getClientRects().length) continue;
+    const style = getComputedStyle(element);
+    const ink = rgb(element.closest("svg") ? style.fill : style.color);
+    const [a, b] = [light(ink), light(ground(element))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < least) poor.add(`${element.outerHTML.slice(0, 80)} ${ink} on ${ground(element)}`);
+  }
+  return [...poor];
+}"""
+CUT = """() => [...document.querySelectorAll("body *")].filter((e) => {
+  const style = getComputedStyle(e);
+  return style.display !== "inline" && !e.closest("svg, .unseen") && e.scrollWidth > e.clientWidth + 1
+    && style.overflowX !== "visible" && e.clientWidth > 0;
+}).map((e) => `${e.tagName}.${e.className} ${e.scrollWidth} > ${e.clientWidth}`)"""
+OUTSIDE = """() => [...document.querySelectorAll("body *")].filter((e) => !e.closest(".unseen"))
+  .map((e) => [e, e.getBoundingClientRect()]).filter(([, box]) => box.width && box.right > innerWidth + 1)
+  .map(([e, box]) => `${e.tagName}.${e.className} ends at ${box.right}`)"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless Chromium; where there is none, a machine that tests for everybody must not pass silently."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        reason = "no Chromium on this machine (Debian: apt-get install chromium)"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as tool:
+        opened = tool.chromium.launch(executable_path=found, args=FLAGS, headless=True)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class over the real katas, and learners that mean harm."""
+    out = tmp_path_factory.mktemp("pages") / "out"
+    hostile = hostile_rows()
+    everything = [msgspec.structs.replace(row, learner="zz", name=HOSTILE[2]) for row in hostile]
+    rows = [*demo_class.rows(8), *hostile, *everything]
+    write_report(rows, Course(name="A course"), Lessons(Catalogue.discover()), out, built=NOW)
+    return out
+
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def show(browser: Any) -> Iterator[Open]:
+    """Open a page; at the end it must have asked for nothing and complained of nothing."""
+    contexts, heard = [], []
+
+    def show(file: Path, width: int = 1200, **settings: Any) -> Any:
+        context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: heard.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: heard.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: heard.append(f"dialog: {dialog.message}"))
+        page.on("request", lambda asked: heard.append(asked.url) if asked.url != file.as_uri() else None)
+        page.goto(file.as_uri())
+        return page
+
+    yield show
+    for context in contexts:
+        context.close()
+    assert heard == []
+
+
+def pages(report: Path) -> list[Path]:
+    """The class report, the fullest page of either kind, and the one with every hostile text in it."""
+    fullest = [
+        max((report / kind).glob("[!0-9z]*.html"), key=lambda file: file.stat().st_size)
+        for kind in ("learners", "feedback")
+    ]
+    return [report / "index.html", *fullest, *(report / "feedback").glob("zz*.html")]
+
+
+def test_no_page_is_wider_than_its_window(show: Open, report: Path) -> None:
+    for file in pages(report):
+        page = show(file)
+        for width in (320, 390, 1200):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") == width, file.name
+            page.evaluate("window.scrollTo(500, 0)")
+            assert page.evaluate("window.scrollX") == 0
+        assert page.evaluate("typeof window.hacked") == "undefined"
+
+
+def test_wide_pictures_scroll_in_a_box_of_their_own(show: Open, report: Path) -> None:
+    page = show(pages(report)[1], 390)
+    wide = page.evaluate(
+        """() => [...document.querySelectorAll("pre")].filter((e) => e.scrollWidth > e.clientWidth)
+        .map((e) => (e.scrollLeft = 50, [e.scrollLeft, e.tabIndex, getComputedStyle(e).whiteSpace]))"""
+    )
+    assert wide
+    assert all(left > 0 and index == 0 and space == "pre" for left, index, space in wide)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(show: Open, report: Path, scheme: str) -> None:
+    grounds = set()
+    for file in pages(report):
+        page = show(file, color_scheme=scheme)
+        assert page.evaluate(CONTRAST, READABLE) == []
+        assert page.evaluate(CONTRAST, 22.0), "the measure itself can fail"
+        grounds.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert grounds == {"rgb(255, 255, 255)" if scheme == "light" else "rgb(21, 23, 27)"}
+
+
+def test_print_cuts_nothing_off(show: Open, report: Path) -> None:
+    for file in pages(report):
+        page = show(file, PAPER, color_scheme="dark")
+        page.emulate_media(media="print")
+        assert page.evaluate(CUT) == [], file.name
+        assert page.evaluate(OUTSIDE) == [], file.name
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert page.evaluate(CONTRAST, READABLE) == []
+        assert page.locator("nav:visible, input:visible").count() == 0
+
+
+def column(page: Any, number: int) -> list[str]:
+    return page.locator(f"table.roll tbody tr:visible > :nth-child({number})").all_inner_texts()  # type: ignore[no-any-return]
+
+
+def test_the_table_of_learners_sorts_and_finds(show: Open, report: Path) -> None:
+    page = show(report / "index.html")
+    names = column(page, 1)
+    total = page.locator("table.roll thead button", has_text="total")
+    total.click()
+    scores = [float(text) for text in column(page, 2)]
+    assert scores == sorted(scores)
+    assert scores[0] < scores[-1]
+    assert total.locator("..").get_attribute("aria-sort") == "ascending"
+    total.click()
+    assert [float(text) for text in column(page, 2)] == scores[::-1]
+    page.locator("table.roll thead button", has_text="learner").click()
+    assert total.locator("..").get_attribute("aria-sort") is None
+    assert sorted(column(page, 1)) == sorted(names)
+    page.get_by_label("Find a learner").fill("aDa")
+    assert column(page, 1)
+    assert all("ada" in name.lower() for name in column(page, 1))
+    assert page.get_by_role("status").inner_text() == f"{len(column(page, 1))} of {len(names)}"
+
+
+def test_the_keyboard_reaches_and_sorts(show: Open, report: Path) -> None:
+    page = show(report / "index.html")
+    order = page.evaluate("[...document.querySelectorAll('a, button, input')].length")
+    page.get_by_label("Find a learner").focus()
+    for _ in range(order):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "total":
+            break
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.keyboard.press("Enter")
+    scores = [float(text) for text in column(page, 2)]
+    assert scores == sorted(scores)
+
+
+def test_without_a_script_everything_is_there(show: Open, report: Path) -> None:
+    page = show(report / "index.html", java_script_enabled=False)
+    assert page.locator("table.roll tbody tr").count() == LEARNERS
+    assert page.locator("button, input").count() == 0
+    links = page.locator("table.roll tbody a").evaluate_all("links => links.map((link) => link.href)")
+    assert len(links) == 3 * LEARNERS
+    for link in links:
+        assert Path(link.removeprefix("file://")).is_file()
+
+
+def test_a_page_refuses_what_is_not_its_own(browser: Any, report: Path) -> None:
+    """Were something to slip into a page after all, it would neither run nor ask for anything."""
+    context = browser.new_context()
+    page = context.new_page()
+    refused: dict[str, str] = {}
+    page.on("requestfailed", lambda request: refused.update({request.url: request.failure}))
+    page.goto((report / "index.html").as_uri())
+    page.evaluate(
+        """() => {
+          const script = document.createElement("script");
+          script.textContent = "window.hacked = 1";
+          const style = document.createElement("style");
+          style.textContent = "body { visibility: hidden }";
+          document.body.append(script, style);
+          document.body.insertAdjacentHTML("beforeend", "<img src='https://evil.invalid/x' onerror='window.hacked = 1'>"
+            + "<p id=late style='position: fixed' onclick='window.hacked = 1'>x</p><iframe src='https://evil.invalid/'></iframe>");
+          document.querySelector("#late").click();
+        }"""
+    )
+    assert page.evaluate("typeof window.hacked") == "undefined"
+    assert page.evaluate("getComputedStyle(document.body).visibility") == "visible"
+    assert page.evaluate("getComputedStyle(document.querySelector('#late')).position") == "static"
+    assert refused["https://evil.invalid/x"] == "csp"
+    context.close()
