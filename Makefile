@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test lint bench curriculum gpu lock clean
+.PHONY: setup demo test lint bench peers curriculum gpu lock clean
 
 setup: .venv/installed
 
@@ -24,8 +24,25 @@ lint: setup            ## style and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-bench: setup           ## the figures of docs/benchmarks.md
+bench: setup peers     ## the figures of docs/benchmarks.md; takes more than an hour
 	$(BIN)/python benchmarks/learner.py
+	$(BIN)/python benchmarks/class.py
+
+PEERS := benchmarks/peers/.envs
+
+peers: $(foreach peer,pytest gradescope check50 otter nbgrader,$(PEERS)/$(peer)/installed)    ## other graders, to compare with
+
+# torch is installed once and lent to every environment: each would be a gigabyte otherwise.
+$(PEERS)/torch/installed: benchmarks/peers/torch.txt | setup
+	rm -rf $(@D)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target $(@D) -r $<
+	@touch $@
+
+$(PEERS)/%/installed: benchmarks/peers/%/requirements.txt $(PEERS)/torch/installed
+	$(BIN)/python -m venv --clear $(@D)
+	echo $(CURDIR)/$(PEERS)/torch > $$($(@D)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/torch.pth
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
 
 curriculum: setup benchmarks/.packages/installed    ## the figures of docs/curriculum.md; takes a while
 	$(BIN)/python benchmarks/curriculum.py --write

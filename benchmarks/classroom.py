@@ -2,8 +2,8 @@
 
     python benchmarks/classroom.py FOLDER --count 200 --seed 0 --katas 9.3.1 9.3.2
 
-Lays out `FOLDER/<learner>/<module>.py`. The same arguments give the same bytes. Every two hundred learners are the same mix
-in another order, so that a class of 2,000 differs from one of 200 in nothing but its size; no two files are equal.
+Lays out `FOLDER/<learner>/<module>.py`. The same arguments give the same bytes. Every two hundred learners are the same
+mix in another order, so that a class of 2,000 differs from one of 200 in nothing but its size; no two files are equal.
 """
 
 from __future__ import annotations

@@ -57,6 +57,11 @@ def verdict(value: float, goal: float) -> str:
     return "yes" if value <= goal else "**no**"
 
 
+def at_least(value: float, goal: float) -> str:
+    """Say whether a figure reaches its goal."""
+    return "yes" if value >= goal else "**no**"
+
+
 def rewrite(path: Path, name: str, text: str) -> None:
     """Replace what stands between the two marks called `name` in a Markdown file."""
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"

@@ -75,4 +75,7 @@ def call(
             mark.end()
             process.wait()
             return taken, False, mark
+        except BaseException:  # interrupted: nothing of it stays
+            mark.end()
+            raise
         return time.perf_counter() - began, True, mark

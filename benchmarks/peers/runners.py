@@ -132,7 +132,12 @@ class Pytest(OneByOne):
     name, title, parallel = "pytest", "pytest, a process each", True
 
     def prepare(self, folder: Path, file: Path) -> None:
-        _copy(folder, assertions=HERE / "assertions.py", test_parts=HERE / "pytest" / "test_parts.py", parts=file)
+        _copy(
+            folder,
+            assertions=HERE / "assertions.py",
+            test_parts=HERE / "pytest" / "test_parts.py",
+            parts=file,
+        )
 
     def command(self, folder: Path) -> list[str | Path]:
         return [self.python, "-m", "pytest", "-q", "--junitxml=report.xml", "test_parts.py"]

@@ -61,4 +61,6 @@ class Parts(unittest.TestCase):
 
 if __name__ == "__main__":
     with open(sys.argv[1], "w", encoding="utf-8") as results:
-        JSONTestRunner(stream=results, visibility="visible").run(unittest.defaultTestLoader.loadTestsFromTestCase(Parts))
+        JSONTestRunner(stream=results, visibility="visible").run(
+            unittest.defaultTestLoader.loadTestsFromTestCase(Parts)
+        )

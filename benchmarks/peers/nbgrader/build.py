@@ -23,7 +23,9 @@ SOLUTION = "### BEGIN SOLUTION\npass\n### END SOLUTION"
 def instructor() -> nbformat.NotebookNode:
     """Return the notebook with one cell for the answer, one with helpers, and twelve test cells."""
     answer = new_code_cell(SOLUTION, metadata=_nbgrader("answer", solution=True))
-    helpers = "from types import SimpleNamespace\n" + inspect.getsource(assertions).partition("def mask_shape")[0]
+    helpers = (
+        "from types import SimpleNamespace\n" + inspect.getsource(assertions).partition("def mask_shape")[0]
+    )
     cells = [answer, new_code_cell(helpers, metadata=_nbgrader("helpers", locked=True))]
     for one in assertions.ASSERTIONS:
         test = f"{inspect.getsource(one)}\n{one.__name__}(SimpleNamespace(**globals()))"
@@ -35,7 +37,14 @@ def instructor() -> nbformat.NotebookNode:
 
 
 def _nbgrader(name: str, **of: object) -> dict[str, object]:
-    facts = {"grade": False, "locked": False, "solution": False, "task": False, "schema_version": 3, "grade_id": name}
+    facts = {
+        "grade": False,
+        "locked": False,
+        "solution": False,
+        "task": False,
+        "schema_version": 3,
+        "grade_id": name,
+    }
     return {"nbgrader": {**facts, **of}}
 
 
