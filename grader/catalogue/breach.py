@@ -59,6 +59,8 @@ def explain(message: str, kind: type[msgspec.Struct]) -> str:
         close = difflib.get_close_matches(unknown["name"], fields, n=1)
         guess = f" Did you mean `{close[0]}`?" if close else ""
         return f"the key `{_join(key, unknown['name'])}` is not known.{guess} Allowed: {', '.join(fields)}."
+    if problem.startswith("Invalid enum value"):
+        return f"`{key}` must be one of: {', '.join(map(str, getattr(_walk(kind, key), 'values', ())))}."
     if "matching regex" in problem:
         return f"`{key}` must be {_allowed(kind, key)}."
     return f"`{key}`: {problem[:1].lower()}{problem[1:]}."

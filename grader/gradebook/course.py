@@ -176,6 +176,11 @@ class _Reader:
         values: dict[str, Any] = {}
         for text, entry in entries.items():
             key = f"{table}.{_quoted(text)}"
+            if isinstance(entry, dict):
+                example = f'"{text}.{next(iter(entry), 3)}" = …'
+                raise self._wrong(
+                    key, "is a table here; an ID with dots stands in quotes.", f"Write {example}"
+                )
             value, slugs = read(key, entry), self._resolve(key, text)
             for slug in slugs:
                 size, other = best.get(slug, (len(self._catalogue.katas) + 1, ""))

@@ -1,6 +1,6 @@
-"""A small class's story, kept as data for every version of the tables: `python -m tests.gradebook.story` adds the newest.
+"""A small class's story, kept as data for every version of the tables.
 
-A gradebook of any version, brought up to date, must tell it.
+A gradebook of any version, brought up to date, must tell it. `python -m tests.gradebook.story` adds the newest version.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ def load(connection: Connection, version: str) -> bytes:
             ]
             connection.execute(table.insert(), lines)
             if postgres and "id" in table.c and table.name != "meta":
-                restart = f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), (SELECT max(id) FROM {table.name}))"
+                newest = f"(SELECT max(id) FROM {table.name})"
+                restart = f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), {newest})"
                 connection.execute(text(restart))
     return bytes.fromhex(data["meta"][0]["nonce"]["hex"])
 

@@ -28,9 +28,14 @@ def start() -> Iterator[Start]:
     running: list[subprocess.Popen[str]] = []
 
     def start(where: str, lines: str) -> subprocess.Popen[str]:
-        head = "import sys\nfrom tests.gradebook.handmade import *\nfrom grader.gradebook.store import *\nwhere = sys.argv[1]\n"
+        head = """
+        import sys
+        from tests.gradebook.handmade import *
+        from grader.gradebook.store import *
+        where = sys.argv[1]
+        """
         process = subprocess.Popen(
-            [sys.executable, "-c", head + textwrap.dedent(lines), where],
+            [sys.executable, "-c", textwrap.dedent(head) + textwrap.dedent(lines), where],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -155,8 +160,8 @@ CLASS = """
             if gradebook.keys(given.learner).get(kata) == key(given):
                 gradebook.reuse(run, given, key(given))
             else:
-                wrong = check("b", "fail", misconception="shifted")
-                grade(gradebook, run, given.learner, kata, f"x = {number % 7}", score=number, checks=[check("a"), wrong])
+                checks = [check("a"), check("b", "fail", misconception="shifted")]
+                grade(gradebook, run, given.learner, kata, f"x = {number % 7}", score=number, checks=checks)
             print(number, flush=True)
     gradebook.finish_run(run)
     print("done", flush=True)

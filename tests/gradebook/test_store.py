@@ -106,7 +106,9 @@ def test_rows_are_in_natural_order(gradebook: Gradebook) -> None:
         for kata in ("decoder-lm", "layer-norm", "masks"):
             grade(gradebook, run, learner, kata)
     rows = [(row.learner, row.kata) for row in gradebook.rows()]
-    assert rows == [(l, k) for l in ("S2", "s9", "s10", "zoë") for k in ("masks", "layer-norm", "decoder-lm")]
+    assert rows == [
+        (who, kata) for who in ("S2", "s9", "s10", "zoë") for kata in ("masks", "layer-norm", "decoder-lm")
+    ]
     assert [r.kata for r in gradebook.reports()][:3] == ["masks", "layer-norm", "decoder-lm"]
     assert gradebook.learners() == ["S2", "s9", "s10", "zoë"]
     assert gradebook.katas() == ["masks", "layer-norm", "decoder-lm"]
@@ -131,7 +133,7 @@ def test_whoever_is_in_the_roster_has_rows(gradebook: Gradebook) -> None:
     grade(gradebook, run, "ada", max_score=12.0)
     grade(gradebook, run, "guest", "layer-norm")
     rows = {(r.learner, r.kata): r for r in gradebook.rows()}
-    assert list(rows) == [(l, k) for l in ("ada", "guest", "zoe") for k in ("masks", "layer-norm")]
+    assert list(rows) == [(who, kata) for who in ("ada", "guest", "zoe") for kata in ("masks", "layer-norm")]
     blank = rows["zoe", "masks"]
     assert (blank.name, blank.report.status, blank.score, blank.max_score, blank.attempts) == (
         "Zoe",

@@ -1,0 +1,217 @@
+"""Course settings mean what they say, and every mistake in them is named."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from grader.catalogue import Catalogue
+from grader.errors import UsageError
+from grader.gradebook.course import Course
+from grader.gradebook.roster import Person, read_roster
+
+CATALOGUE = Catalogue.discover()
+SLUGS = [kata.slug for kata in CATALOGUE.katas]
+UNIT = [kata.slug for kata in CATALOGUE.resolve("9.3")]
+
+
+def course(folder: Path, text: str, roster: str | None = None) -> Course:
+    path = folder / "course.toml"
+    path.write_text(text, encoding="utf-8")
+    if roster is not None:
+        (folder / "roster.csv").write_text(roster, encoding="utf-8")
+    return Course.load(path, CATALOGUE)
+
+
+FULL = """
+name = "Deep learning, autumn 2026"
+timezone = "Europe/Berlin"
+katas = ["9.3.2", "masks", "9.1"]
+roster = "roster.csv"
+
+[due]
+"9.3" = 2026-10-12T12:00:00
+masks = 2026-10-05
+"9.1" = 2026-10-01T12:00:00+02:00
+
+[late]
+grace_minutes = 10
+percent_per_day = 20
+most_percent = 60
+refused_after_days = 14
+
+[extensions]
+ada = 2
+"bob b." = { masks = 7, "9.3" = 1 }
+
+[weights]
+"9.3" = 2
+masks = 0.5
+"""
+
+
+def test_a_course_is_read(tmp_path: Path) -> None:
+    found = course(tmp_path, FULL, "learner,name,Canvas ID,E-Mail\nada,Ada,17,a@b\nbob b.,,,\neve,Eve,,\n")
+    assert found.name == "Deep learning, autumn 2026"
+    assert found.katas == ("self-attention", "masks", "masked-attention")
+    assert found.due["masked-attention"] == datetime(2026, 10, 12, 10, tzinfo=UTC)
+    assert found.due["masks"] == datetime(2026, 10, 5, 22, tzinfo=UTC)
+    assert found.due["self-attention"] == datetime(2026, 10, 1, 10, tzinfo=UTC)
+    assert "positional-encoding" not in found.due
+    assert (found.late.grace_minutes, found.late.of, found.late.refused_after_days) == (10, "earned", 14)
+    assert found.weight("masks") == 0.5
+    assert found.weight("layer-norm") == 2
+    assert found.weight("self-attention") == 1
+    assert list(found.roster) == ["ada", "bob b.", "eve"]
+    assert found.roster["ada"] == Person(learner="ada", name="Ada", canvas_id="17", other={"e_mail": "a@b"})
+    assert [found.name_of(who) for who in ("ada", "bob b.", "guest")] == ["Ada", "bob b.", "guest"]
+    assert found.path == tmp_path / "course.toml"
+
+
+def test_extensions_move_due_dates(tmp_path: Path) -> None:
+    found = course(tmp_path, FULL, "learner\nada\nbob b.\neve\n")
+    plain = found.due["masks"]
+    assert found.due_for("eve", "masks") == plain
+    assert found.due_for("ada", "masks") == plain + timedelta(days=2)
+    assert found.due_for("bob b.", "masks") == plain + timedelta(days=7)
+    assert found.due_for("bob b.", "layer-norm") == found.due["layer-norm"] + timedelta(days=1)
+    assert found.due_for("bob b.", "self-attention") == found.due["self-attention"]
+    assert found.due_for("ada", "positional-encoding") is None
+    late = found.lateness("ada", "masks", plain + timedelta(days=2, hours=1), 10.0, 10.0)
+    assert late.points == 2.0
+    assert found.lateness("eve", "masks", plain + timedelta(minutes=9), 10.0, 10.0).points == 0.0
+
+
+def test_the_least_that_a_course_says(tmp_path: Path) -> None:
+    found = course(tmp_path, 'name = "x"\n')
+    assert (found.katas, found.due, found.roster) == (None, {}, {})
+    assert found.lateness("ada", "masks", datetime(2030, 1, 1, tzinfo=UTC), 10.0, 10.0) == (0.0, 0.0)
+
+
+def test_where_a_course_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    away, here = tmp_path / "away", tmp_path / "given.toml"
+    away.mkdir()
+    (away / "course.toml").write_text('name = "beside"\n')
+    here.write_text('name = "given"\n')
+    assert Course.find(str(away / "g.sqlite"), None, CATALOGUE).name == "beside"
+    assert Course.find(f"sqlite:///{away}/g.sqlite", None, CATALOGUE).name == "beside"
+    assert Course.find(str(away / "g.sqlite"), here, CATALOGUE).name == "given"
+    assert Course.find("gradebook.sqlite", None, CATALOGUE) == Course()
+    assert Course.find("postgresql://host/db", None, CATALOGUE) == Course()
+    (tmp_path / "course.toml").write_text('name = "here"\n')
+    assert Course.find("postgresql://host/db", None, CATALOGUE).name == "here"
+    with pytest.raises(UsageError, match="this file is missing"):
+        Course.find("g.sqlite", tmp_path / "none.toml", CATALOGUE)
+
+
+NAMED = 'name = "x"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", r"the key `name` is missing \(the course's name, a sentence\)"),
+        ("name = 3", "`name`: expected `str`, got `int`"),
+        ("name = ", "not valid TOML"),
+        (NAMED + "kata = []", r"the key `kata` is not known\. Did you mean `katas`\?"),
+        (NAMED + 'katas = ["9.7"]', r"`katas\[0\]`: There is no 9\.7\."),
+        (
+            NAMED + 'katas = ["9.3", "maks"]',
+            r"`katas\[1\]`: There is no kata or unit called maks\. Did you mean masks\?",
+        ),
+        (NAMED + "katas = []", "`katas`"),
+        (NAMED + "katas = [9.3]", r"`katas\[0\]`: expected `str`, got `float`"),
+        (
+            NAMED + 'timezone = "Europe/Berln"',
+            r"`timezone`: there is no time zone Europe/Berln\. Did you mean Europe/Berlin\?",
+        ),
+        (NAMED + 'timezone = "../etc/passwd"', "`timezone`: there is no time zone"),
+        (
+            NAMED + "[due]\nmasks = 2026-10-05T12:00:00",
+            "`due.masks`: is a local time, and nothing says where",
+        ),
+        (NAMED + "[due]\nmasks = 2026-10-05", "`due.masks`: is a local time"),
+        (NAMED + '[due]\nmasks = "2026-10-05"', "`due.masks`: must be a date or a time, without quotes"),
+        (NAMED + "[due]\nmasks = 9999-12-31T23:59:00-05:00", "`due.masks`: is too far away"),
+        (NAMED + '[due]\n"9.9" = 2026-10-05T12:00:00Z', r'`due\."9\.9"`: There is no 9\.9'),
+        (
+            NAMED + "[due]\n9.3 = 2026-10-05T12:00:00Z",
+            r"`due\.9`: is a table here; an ID with dots stands in quotes",
+        ),
+        (
+            NAMED + '[due]\nmasks = 2026-10-05T12:00:00Z\n"9.3.1" = 2026-10-06T12:00:00Z',
+            r'`due\."9\.3\.1"`: masks is meant by due\.masks already',
+        ),
+        (
+            NAMED + "[late]\npercent_a_day = 3",
+            r"the key `late\.percent_a_day` is not known\. Did you mean `percent_per_day`\?",
+        ),
+        (NAMED + "[late]\npercent_per_day = 120", "`late.percent_per_day`: expected `float` <= 100"),
+        (NAMED + '[late]\nof = "all"', r"`late\.of` must be one of: earned, possible"),
+        (NAMED + "[late]\nrefused_after_days = -1", "`late.refused_after_days`: expected `float` >= 0"),
+        (NAMED + "[weights]\nmasks = -1", "`weights.masks`: must be a number from 0 to 1000"),
+        (NAMED + "[weights]\nmasks = true", "`weights.masks`: must be a number"),
+        (NAMED + "[weights]\nmasks = nan", "`weights.masks`: must be a number"),
+        (NAMED + '[extensions]\nada = "2"', "`extensions.ada`: must be a number of days from 0 to 3650"),
+        (
+            NAMED + "[extensions]\nada = { maskz = 2 }",
+            r"`extensions\.ada\.maskz`: There is no kata .* Did you mean masks",
+        ),
+        (NAMED + 'roster = "none.csv"', "none.csv: there is no such roster"),
+        (
+            NAMED + 'roster = "roster.csv"\n[extensions]\nadda = 2',
+            r"`extensions\.adda`: the roster has no learner adda\. Did you mean ada\?",
+        ),
+    ],
+)
+def test_every_mistake_is_named(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said) as caught:
+        course(tmp_path, text, "learner\nada\n")
+    assert caught.value.exit_code == 2
+    assert str(tmp_path) in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "learner;name;email\n2;Lovelace, Ada;a@b\n",
+        "learner\tname\temail\n2\tLovelace, Ada\ta@b\n",
+        'learner,name,email\n2,"Lovelace, Ada",a@b\n',
+        '\ufeffLearner , NAME,Email\r\n\r\n 2 ,"Lovelace, Ada", a@b ,,\r\n,,\r\n',
+    ],
+)
+def test_every_usual_csv_is_read(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "roster.csv"
+    path.write_text(text, encoding="utf-8", newline="")
+    assert read_roster(path) == {"2": Person(learner="2", name="Lovelace, Ada", email="a@b")}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", r"no column is called `learner` \(there are: none\)"),
+        (b"name,lerner\nAda,ada\n", r"\(there are: name, lerner\)\. Did you mean it by `lerner`\?"),
+        (b"learner,name,Name\nada,x,y\n", "csv:1: two columns are called `name`"),
+        (b"learner,name\nada,Lovelace, Ada\n", "csv:2: 3 cells for 2 columns"),
+        (b"learner,name\nada,x\n,y\n", "csv:3: the column `learner` is empty"),
+        (b"learner\nada\n\nbob\nada\n", "csv:5: ada is in line 2 already"),
+        ("learner\nzo\u00eb\nzoe\u0308\n".encode(), "csv:3: .* is in line 2 already"),
+        (b"learner,name\nada,\xff\n", r"not UTF-8 \(byte 17\)"),
+        (b'learner,name\nada,"x\n', "not CSV"),
+        (b"learner,name\nada,x\0\n", "not CSV"),
+    ],
+)
+def test_every_mistake_in_a_roster_is_named(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "roster.csv"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=said) as caught:
+        read_roster(path)
+    assert str(path) in caught.value.message
+
+
+def test_a_roster_that_is_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_roster(tmp_path)
