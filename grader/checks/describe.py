@@ -14,7 +14,7 @@ from grader.checks.text import clean, listed, number, sizes
 
 NUMBERS = 12
 """Integer tensors of at most so many numbers are shown in full."""
-_WIDTH = 100
+_WIDTH = 110
 _CALL_LINES, _INDENT = 3, 10
 _ITEMS = 6
 _DEPTH = 3
@@ -93,7 +93,7 @@ def _describe(value: Any, depth: int) -> str:
         return f"({inside}{',' if len(value) == 1 else ''})"
     if hasattr(kind, "kata_label") and value.kata_label:
         return clean(value.kata_label, 60)
-    return f"<{type_name(value)}>"
+    return f"<{type_name(value).replace('torch._C.', 'torch.')}>"
 
 
 def _items(value: Any, depth: int) -> str:
@@ -170,7 +170,7 @@ def describe_call(
             tensors.setdefault(describe(value), []).append(shown)
         else:
             inline.append(f"{argument}={describe(value, 60)}" if argument else describe(value, 60))
-    *before, call = _wrapped(f"called  {clean(name, 84)}(", inline)
+    *before, call = _wrapped(f"called  {clean(name, _WIDTH - 10)}(", inline)
     if not tensors:
         return [*before, call]
     if len(tensors) == 1:

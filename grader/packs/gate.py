@@ -268,7 +268,7 @@ def _look_at_preload(kata: Kata, verdict: Verdict) -> None:
     """Import what the kata wants imported before the fork, elsewhere: a thread of it would break every fork."""
     for name in kata.preload:
         code = (
-            f"import torch, importlib, sys; importlib.import_module({name!r}); sys.exit({_COUNT_THREADS} > 1)"
+            f"import torch, importlib, sys; importlib.import_module({name!r}); sys.exit({_THREADS} > 1)"
         )
         done = subprocess.run(
             [sys.executable, "-I", "-c", code],
@@ -284,7 +284,7 @@ def _look_at_preload(kata: Kata, verdict: Verdict) -> None:
             verdict.find("preload", f"{name} cannot be imported beforehand: {last}")
 
 
-_COUNT_THREADS = "len(__import__('os').listdir('/proc/self/task')) if sys.platform == 'linux' else 1"
+_THREADS = "(len(__import__('os').listdir('/proc/self/task')) if sys.platform == 'linux' else 1)"
 
 
 def _body_lines(path: Path) -> Iterator[str]:

@@ -142,6 +142,11 @@ def _preload_misspelt(course: Path) -> None:
     _preload(course, "torch.optimm")
 
 
+def test_what_can_be_imported_beforehand_may_be(course: Path, launcher: Any) -> None:
+    _preload(course, "colorsys")
+    assert examine(course, launcher).findings == []
+
+
 def _few_checks(course: Path) -> None:
     text = (course / KATA / "checks.py").read_text()
     head, tail = text.split('@check("large weights', 1)
