@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.random  # numpy loads it on first use, which would be in every worker
 import torch
 
 from grader.boundary import wire, witness
