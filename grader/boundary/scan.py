@@ -8,12 +8,13 @@ calls, a name that is bound twice: all that is left to the first witness, which 
 from __future__ import annotations
 
 import ast
+from collections import ChainMap
 from collections.abc import Iterable, Iterator
 
 from grader.boundary.source import Source
 from grader.worker.loader import UnreadableNotebook, read_notebook
 
-MAX_SCANNED = 300_000
+MAX_SCANNED = 100_000
 """Bytes; longer sources are left to the first witness, so that no one can keep the grader busy with parsing."""
 _MAX_DEPTH = 40
 
@@ -21,7 +22,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SCOPES = (*_FUNCTIONS, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
-Names = dict[str, str | None]
+Names = ChainMap[str, str | None]
 """What a name in scope certainly stands for, as a dotted name under `torch`; None: something else, or nobody knows."""
 
 
@@ -50,7 +51,7 @@ class _Scan:
         self._body = body
         self._is_notebook = is_notebook
         self._last = {name.replace("::", ".").rpartition(".")[2]: name for name in reversed(list(forbid))}
-        self._globals = _bindings(body, {}, set())
+        self._globals = _bindings(body, ChainMap(), set())
         self._found: dict[str, int] = {}
         self._definitions: dict[str, list[ast.stmt]] = {}
         for node in body:
@@ -138,28 +139,18 @@ def _inside(function: _Function, outside: Names) -> Names:
 
 def _bindings(body: list[ast.stmt], outside: Names, arguments: set[str]) -> Names:
     """Return what names stand for inside a body, given what they stand for around it."""
-    times: dict[str, int] = dict.fromkeys(arguments, 2)
-    known: list[tuple[str, ast.stmt]] = []
+    bound: dict[str, list[ast.stmt]] = {}
     for node in _statements(body):
         for name in _bound(node):
-            times[name] = times.get(name, 0) + 1
-            known.append((name, node))
-    names: Names = {**outside, **dict.fromkeys(times)}
-    for name, node in known:
-        if times[name] == 1:
-            names[name] = _meaning(name, node, names)
-    for name, count in times.items():
+            bound.setdefault(name, []).append(node)
+    names = outside.new_child({**dict.fromkeys(bound), **dict.fromkeys(arguments)})
+    for name, nodes in bound.items():
         # Importing torch twice changes nothing; anything else that is bound again is not certain.
-        again = [_meaning(name, node, names) for other, node in known if other == name]
-        if count > 1 and name not in arguments and len(set(again)) == 1 and isinstance(known[0][1], ast.stmt):
-            names[name] = (
-                again[0] if all(_is_import(node) for other, node in known if other == name) else None
-            )
+        again = len(nodes) < 10 and all(isinstance(node, ast.Import | ast.ImportFrom) for node in nodes)
+        if name not in arguments and (len(nodes) == 1 or again):
+            meanings = {_meaning(name, node, names) for node in nodes}
+            names[name] = meanings.pop() if len(meanings) == 1 else None
     return names
-
-
-def _is_import(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Import | ast.ImportFrom)
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
