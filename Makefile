@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test lint bench peers curriculum gpu lock clean
+.PHONY: setup services demo test lint bench peers curriculum gpu lock clean
 
 setup: .venv/installed
 
@@ -14,10 +14,13 @@ setup: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+services:              ## what tests start themselves, installed where this is root: PostgreSQL, Chromium
+	@.ci/services
+
 demo: setup            ## a learner's session on real submissions, played without a person
 	$(BIN)/python -m demo
 
-test: setup            ## every test
+test: setup services   ## every test
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: setup            ## style and types
