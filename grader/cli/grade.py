@@ -8,14 +8,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from grader.catalogue import Catalogue, Kata
 from grader.cli.context import note
 from grader.errors import KataError, UsageError
-from grader.reports.model import Isolation
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from grader.grading.run import Run, Tally
     from grader.submissions import LearnerFolder, Scan
 
-LEVELS = [level for level in get_args(Isolation) if level != "none"]
+LEVELS = ("full", "confined", "process")
 
 
 @click.command(short_help="Grade a class into a gradebook.")
@@ -81,7 +80,7 @@ def grade(
     gradebook: str | None,
     course_file: Path | None,
     scheduler: str | None,
-    require_isolation: Isolation | None,
+    require_isolation: Literal["full", "confined", "process"] | None,
     fail_under: float | None,
 ) -> int:
     """Grade a class: a row for every learner and kata, also for what is missing or cannot be read.

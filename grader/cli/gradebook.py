@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from grader.gradebook.model import Row
     from grader.gradebook.store import Gradebook
     from grader.grading.replay import Replay
+    from grader.reports.model import Isolation
 
 MOST_POINTS = 1e6
 _MINUS = "\u2212"
@@ -322,7 +323,7 @@ def replay(
     policy = Policy(
         timeout_s=timeout if isinstance(timeout, float) else None,
         device=kept.report.device,
-        require_isolation=isolation if isolation in ("full", "confined", "process") else None,
+        require_isolation=cast("Isolation", isolation) if isinstance(isolation, str) else None,
     )
     note(f"grading attempt {number} of {who}, {slug}, again with seed {kept.report.seed} …")
     outcome = again(kept, bundle, kata, policy)
