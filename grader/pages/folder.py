@@ -28,7 +28,13 @@ class Folder:
         write_atomic(root / LIST, self._list(self._before))
 
     def write(self, name: str, text: str) -> None:
-        """Write a file; it is on the list before it exists, so that an interrupted run leaves nothing unknown."""
+        """Write a file; it is on the list before it exists, so that an interrupted run leaves nothing unknown.
+
+        One that is there already, letter by letter, is left as it is: most of a class has not changed since last time.
+        """
+        self._now[name] = None
+        if name in self._before and self._holds(name, text.encode()):
+            return
         if name not in self._before:
             try:
                 with (self._root / LIST).open("a", encoding="utf-8") as file:
@@ -36,7 +42,6 @@ class Folder:
             except OSError as error:
                 raise EngineError(f"{self._root / LIST}: cannot be written ({error.strerror}).") from error
         write_atomic(self._root / name, text)
-        self._now[name] = None
 
     def finish(self, keep: tuple[str, ...] = ()) -> None:
         """Remove what an earlier report wrote and this one did not.
@@ -53,6 +58,12 @@ class Folder:
             else:
                 (self._root / name).unlink(missing_ok=True)
         write_atomic(self._root / LIST, self._list(kept))
+
+    def _holds(self, name: str, data: bytes) -> bool:
+        try:
+            return read_bounded(self._root / name, len(data)) == data
+        except (OSError, ValueError):
+            return False
 
     def _listed(self) -> dict[str, None]:
         try:

@@ -146,9 +146,7 @@ def for_learner(rows: Sequence[Row], course: Course, lessons: Lessons) -> Learne
                 checks=[_check(check, blot) for check in report.checks if not check.hidden],
                 changes=[_change(item, course) for item in row.adjustments if not item.revoked],
                 message=text.message(report.message, blot) if report.message else None,
-                output=text.output(report.output, blot)
-                if report.output and report.status != "pass"
-                else None,
+                output=text.output(report.output, blot) if report.output else None,
                 hidden=_hidden_part(report.checks),
                 hint=lessons.hint(report.kata) if report.status in ("fail", "timeout") else None,
                 questions=lessons.questions(report.kata) if report.status == "pass" else (),
@@ -169,7 +167,7 @@ class Blot:
         longest_first = sorted((word for word in secret if len(word) >= TELLING), key=len, reverse=True)
         self._words = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
         seed = report.seed
-        self._option = re.compile(r"[ \t]*--seed[ \t=]+\S+")
+        self._option = re.compile(r"[ \t]?--seed[ \t=]+\S+")
         self._named = re.compile(rf"(seeds?\W{{0,3}}){seed}(?!\d)", re.IGNORECASE)
         self._bare = re.compile(rf"(?<!\d){seed}(?!\d)") if seed >= BIG_SEED else None
 

@@ -194,6 +194,20 @@ def test_a_second_report_replaces_the_first_and_removes_who_left(tmp_path: Path)
     assert b"bob" not in names["index.html"]
 
 
+def test_what_has_not_changed_is_not_written_again(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    rows = [row("ada"), row("bob")]
+    written(rows, out)
+    before = {file: file.stat().st_ino for file in (out / "feedback").iterdir()}
+    (damaged,) = (out / "feedback").glob("bob*.md")
+    damaged.write_text("cut sho")
+    written([row("ada", checks=[failed()]), row("bob")], out)
+    changed = {file.name for file, node in before.items() if file.stat().st_ino != node}
+    assert {name.split("-")[0] for name in changed} == {"ada", "bob"}
+    assert len(changed) == 3
+    assert "# Feedback for bob" in damaged.read_text()
+
+
 def test_a_list_that_points_elsewhere_removes_nothing_there(tmp_path: Path) -> None:
     out = tmp_path / "out"
     written([row()], out)
