@@ -6,13 +6,14 @@ The zygote prepares once what all cells share; a worker then locks itself in, wh
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.sandbox import landlock, libc
+from grader.sandbox import landlock, libc, seccomp
 from grader.sandbox.limits import Limits
 from grader.sandbox.namespaces import in_child
 from grader.sandbox.read_paths import links_on_the_way, python_links, python_read_paths
@@ -21,9 +22,18 @@ _ROOT = "root"
 _FIRST_USER = 0x70000000
 """Users for workers: from here to 0x7fffffff no system hands out any."""
 _SLOTS = 64
+_WORKER = 2
+"""A worker's process number in its cell; the first is the keeper."""
 _USER_THREADS = 256
 """Threads that a worker with a user of its own may have at a time."""
 
+_MAPS = 512
+"""Maps of owners kept open: a class has one owner, or one for each learner."""
+
+_SPARE = 100
+"""Low descriptors have a meaning in a worker."""
+_OWN = libc.CLONE_NEWNS | libc.CLONE_NEWIPC | libc.CLONE_NEWUTS
+"""What a keeper gets anew beside its pid namespace, for the worker to join."""
 _RDONLY = libc.MOUNT_READ_ONLY | libc.MOUNT_NOSUID
 _DEVICES = ("/dev/", "/sys/")
 
@@ -37,11 +47,33 @@ class Shared:
     links: tuple[tuple[Path, str], ...]
     first_user: int | None
     """The first of the users that workers may become; None where they stay who they are."""
+    ending: list[libc.Idler] = field(default_factory=list)
+    _maps: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
     @property
     def root(self) -> str:
         """The folder at which a worker puts its cell together."""
         return str(self.anchor / _ROOT)
+
+    def owners_map(self, path: Path, user: int) -> int:
+        """Return the descriptor of a user namespace in which the owner of `path` is `user`.
+
+        Raises:
+            OSError: it was refused.
+        """
+        status = path.stat()
+        key = (status.st_uid, status.st_gid, user)
+        if key not in self._maps:
+            if len(self._maps) >= _MAPS:
+                os.close(self._maps.pop(next(iter(self._maps))))
+            self._maps[key] = _make_owners_map(key[:2], user)
+        return self._maps[key]
+
+    def collect(self) -> None:
+        """Clear away the keepers of closed cells that have ended."""
+        for keeper in tuple(self.ending):
+            if os.waitpid(keeper.pid, os.WNOHANG)[0]:
+                self.ending.remove(keeper)
 
 
 def prepare(anchor: Path) -> Shared | None:
@@ -59,8 +91,10 @@ def prepare(anchor: Path) -> Shared | None:
             point = anchor / str(index)
             _point(point, place)
             libc.bind(str(place), str(point), _attributes(place))
+        for cuda in (False, True):
+            seccomp.assemble(os.uname().machine, _WORKER, cuda)  # it remembers
         return Shared(anchor, places, python_links(), _first_user(places))
-    except OSError:
+    except (OSError, KeyError):
         return None
 
 
@@ -98,11 +132,33 @@ class Cell:
     slot: int
     keeper: libc.Idler
     """The first process of the cell's pid namespace: with its end everything in the cell ends."""
+    door: int
+    """The keeper's pidfd."""
     user: int | None = field(init=False)
+    owners: dict[Path, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         first = self.shared.first_user
         self.user = None if first is None else first + self.slot % _SLOTS
+
+    def admit(self, read: Iterable[Path]) -> None:
+        """Make ready that the cell's user can read what belongs to others; for the zygote, before it forks.
+
+        Where that fails, the worker stays who grades.
+        """
+        if self.user is not None:
+            try:
+                self.owners = {path: self.shared.owners_map(path, self.user) for path in _outermost(read)}
+            except OSError:
+                self.user = None
+
+    def hold(self) -> tuple[int, ...]:
+        """Return the descriptors that `enter` needs, and closes; for the worker, which closes all others."""
+        self.door = fcntl.fcntl(self.door, fcntl.F_DUPFD_CLOEXEC, _SPARE)
+        self.owners = {
+            path: fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _SPARE) for path, number in self.owners.items()
+        }
+        return (self.door, *self.owners.values())
 
     def enter(self, read: Iterable[Path], scratch: Path, limits: Limits, *, cuda: bool) -> None:
         """Leave the machine's files for good: from here on there are the shared places, `read`, and an empty `scratch`.
@@ -112,11 +168,17 @@ class Cell:
         Raises:
             OSError: something was refused, and the worker is not shut in.
         """
-        read = tuple(path for path in read if path not in self.shared.places)
+        try:
+            self._enter(tuple(path for path in read if path not in self.shared.places), scratch, limits, cuda)
+        finally:
+            for number in {self.door, *self.owners.values()}:
+                os.close(number)
+
+    def _enter(self, read: Sequence[Path], scratch: Path, limits: Limits, cuda: bool) -> None:
         given = _outermost(read)
         if any(path == Path("/") for path in given):
             raise PermissionError("the whole machine cannot be given to a worker")
-        _check(libc.unshare(libc.CLONE_NEWNS | libc.CLONE_NEWIPC | libc.CLONE_NEWUTS))
+        libc.join(self.door, _OWN)
         root = self.shared.root
         libc.mount("kata", root, "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=1m,nr_inodes=2048,mode=0755")
         self._show(given, cuda)
@@ -125,7 +187,7 @@ class Cell:
                 _link(Path(root + str(link)), target)
         self._mount_scratch(Path(root + str(scratch)), limits)
         libc.make_read_only(root)
-        libc.leave_for(root)
+        libc.move_root(root)
         os.chdir(scratch)
 
     def become_user(self) -> bool:
@@ -142,10 +204,14 @@ class Cell:
         return None if self.user is None else _USER_THREADS
 
     def close(self) -> None:
-        """End every process in the cell; for the zygote, when the worker itself has been waited for."""
-        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+        """End what is left in the cell; for the zygote, when the worker itself has been waited for.
+
+        The system takes the mounts apart meanwhile; `self.shared.collect` clears away who did that.
+        """
+        os.close(self.door)
+        with contextlib.suppress(ProcessLookupError):
             os.kill(self.keeper.pid, signal.SIGKILL)
-            os.waitpid(self.keeper.pid, 0)
+        self.shared.ending.append(self.keeper)
 
     def _show(self, given: Sequence[Path], cuda: bool) -> None:
         shared, root = self.shared, self.shared.root
@@ -172,13 +238,14 @@ class Cell:
 
     def _copies(self, given: Sequence[Path]) -> dict[Path, int]:
         """Open mounts of what the submission may read; its owner over there is the worker's user in here."""
+        attributes = _RDONLY | libc.MOUNT_NODEV
         if self.user is not None:
             try:
-                return {path: _copy(path, self.user) for path in given}
-            except OSError:
+                return {path: libc.copy_tree(str(path), attributes, self.owners[path]) for path in given}
+            except (OSError, KeyError):
                 # Not every file system can, and then the user of a slot might not be let in: stay who grades.
                 self.user = None
-        return {path: libc.copy_tree(str(path), _RDONLY | libc.MOUNT_NODEV) for path in given}
+        return {path: libc.copy_tree(str(path), attributes) for path in given}
 
     def _mount_scratch(self, point: Path, limits: Limits) -> None:
         point.mkdir(parents=True, exist_ok=True)
@@ -191,14 +258,16 @@ class Cell:
 
 
 def open_cell(shared: Shared, slot: int) -> Cell:
-    """Make a pid namespace: the next process that this one forks lives in it. Then call `leave_cell`.
+    """Make a cell: the next process that this one forks lives in its pid namespace. Then call `leave_cell`.
 
     Raises:
         OSError: it was refused.
     """
+    shared.collect()
     _check(libc.unshare(libc.CLONE_NEWPID))
     try:
-        return Cell(shared, slot, libc.start_idler())
+        keeper = libc.start_idler(_OWN)
+        return Cell(shared, slot, keeper, os.pidfd_open(keeper.pid))
     except OSError:
         leave_cell()
         raise
@@ -229,17 +298,8 @@ def visible_pid(descriptor: int) -> int:
     return -1
 
 
-def _copy(path: Path, user: int) -> int:
-    owners = _owners_map(path, user)
-    try:
-        return libc.copy_tree(str(path), _RDONLY | libc.MOUNT_NODEV, owners)
-    finally:
-        os.close(owners)
-
-
-def _owners_map(path: Path, user: int) -> int:
-    """Return the descriptor of a user namespace in which the owner of `path` is `user`."""
-    status = path.stat()
+def _make_owners_map(owner: tuple[int, int], user: int) -> int:
+    """Return the descriptor of a user namespace in which `owner`, a user and a group, is `user`."""
     idler = libc.start_idler(libc.CLONE_NEWUSER)
     try:
         descriptor = os.pidfd_open(idler.pid)
@@ -247,8 +307,8 @@ def _owners_map(path: Path, user: int) -> int:
             folder = Path("/proc", str(visible_pid(descriptor)))
         finally:
             os.close(descriptor)
-        (folder / "uid_map").write_text(f"{status.st_uid} {user} 1")
-        (folder / "gid_map").write_text(f"{status.st_gid} {user} 1")
+        (folder / "uid_map").write_text(f"{owner[0]} {user} 1")
+        (folder / "gid_map").write_text(f"{owner[1]} {user} 1")
         return os.open(folder / "ns/user", os.O_RDONLY | os.O_CLOEXEC)
     finally:
         os.kill(idler.pid, signal.SIGKILL)

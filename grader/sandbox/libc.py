@@ -32,7 +32,6 @@ MS_NOSUID = 2
 MS_NODEV = 4
 MS_REC = 16384
 MS_PRIVATE = 1 << 18
-_MNT_DETACH = 2
 
 MOUNT_READ_ONLY = 1
 MOUNT_NOSUID = 2
@@ -160,15 +159,17 @@ def _set_mount(folder: int, path: bytes, flags: int, attributes: int, owners: in
     _descriptor("mount_setattr", ctypes.c_int(folder), path, ctypes.c_uint(flags), ctypes.byref(wanted), size)
 
 
-def leave_for(folder: str) -> None:
-    """Make `folder`, where something is mounted, the root of this mount namespace; nothing else stays.
+def move_root(folder: str) -> None:
+    """Make `folder`, where something is mounted, the root of this mount namespace.
+
+    What was the root lies on top of it then, where no path leads: a process without powers cannot get there. Unmounting
+    it would wait for every processor of the machine.
 
     Raises:
         OSError: it was refused.
     """
     os.chdir(folder)
     _descriptor("pivot_root", b".", b".")
-    _check(_library().umount2(b".", _MNT_DETACH), "umount")
     os.chdir("/")
 
 

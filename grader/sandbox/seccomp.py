@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import struct
 from dataclasses import dataclass
 
@@ -158,6 +159,7 @@ def _block(rule: Rule, own: int) -> list[bytes]:
     return code
 
 
+@functools.cache
 def assemble(machine: str, own: int, cuda: bool = False) -> bytes:
     """Assemble the filter of the process `own` on `machine`; 8 bytes an instruction."""
     code = [

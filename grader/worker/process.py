@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import importlib
 import os
 import random
@@ -10,7 +11,7 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -24,6 +25,10 @@ CHANNEL = 3
 """The descriptor a worker answers on; 0 is empty, 1 and 2 are captured."""
 WITNESS = 4
 """The descriptor it writes to what it used that its kata excludes."""
+
+
+SPARE = 100
+"""Descriptors from here on are free for moving others about."""
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -79,7 +84,7 @@ def become_worker(job: Job, ends: Sequence[int], room: Room = Room()) -> NoRetur
 def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
     with contextlib.suppress(PermissionError):  # a fresh interpreter leads its session already
         os.setsid()
-    _rewire(*ends)
+    _rewire(ends, room.cell.hold() if room.cell is not None else ())
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     os.chdir(job.scratch)
@@ -120,19 +125,19 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
     return worker
 
 
-def _rewire(channel: int, output: int, witness: int) -> None:
+def _rewire(ends: Sequence[int], keep: Collection[int]) -> None:
     """Put channel, output and witness where they belong and close everything else that was inherited."""
-    channel, output, witness = (
-        os.dup2(number, spare, inheritable=False)
-        for number, spare in ((channel, 200), (output, 201), (witness, 202))
-    )
+    channel, output, witness = (fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, SPARE) for number in ends)
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.dup2(channel, CHANNEL, inheritable=False)
     os.dup2(witness, WITNESS, inheritable=False)
-    os.closerange(WITNESS + 1, min(os.sysconf("SC_OPEN_MAX"), 65536))
+    first = WITNESS + 1
+    for number in (*sorted(keep), min(os.sysconf("SC_OPEN_MAX"), 65536)):
+        os.closerange(first, number)
+        first = number + 1
 
 
 def main() -> NoReturn:

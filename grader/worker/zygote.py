@@ -212,6 +212,8 @@ class _Nursery:
     def _fork(self, job: Job, descriptors: list[int]) -> tuple[int, sandbox.Cell | None]:
         cell = sandbox.open_cell(self._shared, self._free_slot()) if self._shared is not None else None
         try:
+            if cell is not None:
+                cell.admit(Path(folder) for folder in job.read)
             pid = os.fork()
             if pid == 0:
                 self._link.close()

@@ -1,0 +1,94 @@
+"""What a submission pays for its isolation: a worker from fork to greeting and its end, at each level, in turns.
+
+python benchmarks/isolation.py              200 workers a level, under a minute
+python benchmarks/isolation.py --write      and rewrite the table of docs/security.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import machine
+import torch
+from table import Figures, rewrite, verdict
+
+from grader import sandbox
+from grader.boundary.channel import Channel
+from grader.reports.style import console
+from grader.sandbox.levels import LEVELS, VARIABLE
+from grader.worker.launcher import ForkLauncher
+
+GOAL_MS = 10.0
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "security.md"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--write", action="store_true")
+    chosen = parser.parse_args()
+    torch.set_num_threads(1)  # no thread may exist when a zygote forks
+    offered = [level for level in LEVELS if sandbox.reaches(sandbox.probe().level, level)]
+    launchers: dict[str, ForkLauncher] = {}
+    for level in offered:
+        os.environ[VARIABLE] = level
+        launchers[level] = ForkLauncher()
+    os.environ.pop(VARIABLE)
+    starts: dict[str, list[float]] = {level: [] for level in offered}
+    ends: dict[str, list[float]] = {level: [] for level in offered}
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "answer.py").write_text("x = 1\n")
+        for _ in range(chosen.rounds):
+            for level in random.sample(offered, len(offered)):
+                began = time.perf_counter()
+                channel = Channel(launchers[level].launch([Path(folder)], 2 << 30))
+                reached = channel.hello(time.monotonic() + 30)
+                greeted = time.perf_counter()
+                channel.close()
+                ends[level].append((time.perf_counter() - greeted) * 1000)
+                starts[level].append((greeted - began) * 1000)
+                if reached != level:
+                    raise SystemExit(f"a worker reached {reached}, not {level}")
+    for launcher in launchers.values():
+        launcher.close()
+    table = _table(starts, ends, chosen.rounds)
+    table.show(console())
+    if chosen.write:
+        rewrite(PAGE, "isolation", "\n".join([table.markdown(), "", *machine.describe()]))
+
+
+def _table(starts: dict[str, list[float]], ends: dict[str, list[float]], rounds: int) -> Figures:
+    figures = Figures(
+        "Cost of isolation",
+        f"Milliseconds of {rounds} workers a level, started in turns: from the request to the greeting, and from the "
+        f"kill until nothing is left. Medians, quartiles in brackets; what a level costs over *process* is the median "
+        f"difference within a turn. Goal: at most {GOAL_MS:g} ms. `python benchmarks/isolation.py --write`",
+        ("level", "start", "end", "over process", "goal kept"),
+    )
+    base = [start + end for start, end in zip(starts["process"], ends["process"], strict=True)]
+    for level in starts:
+        whole = (start + end for start, end in zip(starts[level], ends[level], strict=True))
+        extra = statistics.median(one - other for one, other in zip(whole, base, strict=True))
+        cost = ("", "") if level == "process" else (f"{extra:+.1f}", verdict(extra, GOAL_MS))
+        figures.rows.append((level, _spread(starts[level]), _spread(ends[level]), *cost))
+    return figures
+
+
+def _spread(values: list[float]) -> str:
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return f"{middle:.1f} ({low:.1f} to {high:.1f})"
+
+
+if __name__ == "__main__":
+    main()
