@@ -28,7 +28,7 @@ class Limits:
     processes: int | None = None
     scratch_bytes: int = 256 * MEBIBYTE
     scratch_files: int = 10_000
-    output_bytes: int = 64 * MEBIBYTE
+    output_bytes: int = 256 * MEBIBYTE
     cpu_s: int | None = 3600
 
 
