@@ -45,7 +45,7 @@ __all__ = ["DEFAULT", "Argument", "Gradebook", "GradebookError", "GradebookUsage
 Argument = str | int | float | None | list[str]
 """What a run was asked for, by option."""
 
-_CHUNK = 200
+_CHUNK = 50
 """Learners that are read at once: few queries, and memory that does not grow with the class."""
 _INSERTS = {table.name: table.insert() for table in schema.metadata.sorted_tables}
 # Statements that run once for every submission are built once.

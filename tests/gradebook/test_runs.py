@@ -179,29 +179,19 @@ def test_killed_and_resumed_equals_undisturbed(tmp_path: Path, where: str, start
         assert process.poll() in (None, 0)
     with Gradebook.open(str(tmp_path / "undisturbed"), create=True) as gradebook:
         run = gradebook.start_run({})
+        checks = [check("a"), check("b", "fail", misconception="shifted")]
         for number in range(30):
             for kata in ("masks", "layer-norm"):
-                wrong = check("b", "fail", misconception="shifted")
-                grade(
-                    gradebook,
-                    run,
-                    f"s{number}",
-                    kata,
-                    f"x = {number % 7}",
-                    score=number,
-                    checks=[check("a"), wrong],
-                )
+                source = f"x = {number % 7}"
+                grade(gradebook, run, f"s{number}", kata, source, score=number, checks=checks)
         expected, rates = marks(gradebook.rows()), gradebook.check_rates()
     with Gradebook.open(where, create=False) as gradebook:
         assert marks(gradebook.rows()) == expected
         assert gradebook.check_rates() == rates
         for row in gradebook.rows():
-            assert row.attempt is not None
-            assert (
-                gradebook.bundle(row.attempt)
-                == submission("x", source=f"x = {int(row.learner[1:]) % 7}").bundle
-            )
-            assert len([e for e in gradebook.history(row.learner, row.kata) if e.kind == "attempt"]) == 1
+            given = submission(row.learner, source=f"x = {int(row.learner[1:]) % 7}")
+            assert gradebook.bundle(row.attempt or 0) == given.bundle
+            assert [event.kind for event in gradebook.history(row.learner, row.kata)] == ["attempt"]
 
 
 def test_killed_while_it_is_made(where: str, start: Start) -> None:

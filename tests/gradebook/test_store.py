@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
@@ -368,20 +369,21 @@ def test_times_are_moments(gradebook: Gradebook) -> None:
 
 def test_rows_show_one_state_while_others_write(gradebook: Gradebook) -> None:
     run = gradebook.start_run({})
-    for number in range(450):  # more than are read at once
+    for number in range(150):  # more than are read at once
         grade(gradebook, run, f"s{number}")
     rows = gradebook.rows()
     next(rows)
-    gradebook.adjust("s449", "masks", 5, comment="meanwhile", author="me")
-    grade(gradebook, run, "s448", source="new", score=9.0)
+    gradebook.adjust("s149", "masks", 5, comment="meanwhile", author="me")
+    grade(gradebook, run, "s148", source="new", score=9.0)
     assert {row.score for row in rows} == {3.0}
-    assert [row.score for row in gradebook.rows(learners=["s448", "s449"])] == [9.0, 8.0]
+    assert [row.score for row in gradebook.rows(learners=["s148", "s149"])] == [9.0, 8.0]
 
 
 def test_rows_take_few_queries(gradebook: Gradebook) -> None:
     run = gradebook.start_run({})
-    for number in range(450):
-        grade(gradebook, run, f"s{number}")
+    for number in range(120):
+        for kata in ("masks", "layer-norm"):
+            grade(gradebook, run, f"s{number}", kata)
     asked: list[str] = []
 
     def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
@@ -389,10 +391,25 @@ def test_rows_take_few_queries(gradebook: Gradebook) -> None:
 
     event.listen(Engine, "before_cursor_execute", note)
     try:
-        assert len(list(gradebook.rows())) == 450
+        assert len(list(gradebook.rows())) == 240
     finally:
         event.remove(Engine, "before_cursor_execute", note)
-    assert len([statement for statement in asked if statement.startswith("SELECT")]) <= 10
+    assert len([statement for statement in asked if statement.startswith("SELECT")]) <= 12
+
+
+def test_rows_are_not_all_held_in_memory(gradebook: Gradebook) -> None:
+    run = gradebook.start_run({})
+    for number in range(300):
+        given = submission(f"s{number}")
+        said = msgspec.structs.replace(report(), message="x" * 50_000)  # 15 MB in all
+        gradebook.record(run, given, key(given), said)
+    list(gradebook.rows(learners=["s1"]))
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in gradebook.rows()) == 300
+        assert tracemalloc.get_traced_memory()[1] < 8_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_rows_that_nobody_reads_to_the_end_hold_nothing_up(gradebook: Gradebook) -> None:
