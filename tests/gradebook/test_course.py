@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -215,3 +216,15 @@ def test_every_mistake_in_a_roster_is_named(tmp_path: Path, content: bytes, said
 def test_a_roster_that_is_a_folder(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         read_roster(tmp_path)
+
+
+def test_the_documented_example_is_one(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "instructors.md").read_text(encoding="utf-8")
+    toml, csv = (
+        re.findall(rf"(?ms)^```{kind}\n(.*?)^```", page.partition("## Course settings")[2])[0]
+        for kind in ("toml", "csv")
+    )
+    found = course(tmp_path, toml, csv)
+    assert found.due_for("grace hopper", "masks") == datetime(2026, 10, 19, 16, tzinfo=UTC)
+    assert found.due_for("ada", "positional-encoding") == datetime(2026, 10, 10, 22, tzinfo=UTC)
+    assert found.roster["ada"].canvas_id == "1001"
