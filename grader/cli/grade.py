@@ -114,7 +114,14 @@ def grade(
     course = Course.find(where, course_file, catalogue)
     katas, names = _selected(only, course, catalogue)
     _warn_of_missing_answers(katas)
-    scan = find_learners(submissions, katas)
+    try:
+        scan = find_learners(submissions, katas)
+    except UsageError as error:
+        if names:  # then they were meant for katas, perhaps
+            raise UsageError(
+                f"--only {names[0]}: no unit or kata is called that. {error.message}", error.hint
+            ) from None
+        raise
     for text in scan.notes:
         note(f"note: {text}")
     learners = _chosen(scan, names, course)

@@ -1,11 +1,13 @@
 """A station: a process that knows the answers, has collected every check once, and grades what it is handed.
 
-Run as `python -m grader.grading.station`. Frames on stdin and stdout: a length, then MessagePack. The first frame is
-the set-up, every later one a task, and each task gets one answer. It ends when its input does.
+Run as `python -m grader.grading.station FOLDER`; it keeps its temporary files in FOLDER, and removes that at its end,
+which comes when its input ends. Frames on stdin and stdout: a length, then MessagePack. The first frame is the set-up,
+every later one a task, and each task gets one answer.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import struct
@@ -32,6 +34,9 @@ _STRENGTH: dict[Isolation, int] = {"none": 0, "process": 1, "confined": 2, "full
 def main() -> None:
     """Serve until the input ends."""
     requests, answers = _claim_streams()
+    tempfile.tempdir = sys.argv[1]
+    # Whoever started us removes it when we end, unless they end first.
+    atexit.register(shutil.rmtree, sys.argv[1], ignore_errors=True)
     setup = setup_decoder.decode(read_frame(requests))
     try:
         launcher = start_launcher()

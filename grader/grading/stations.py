@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import selectors
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO
 
 from grader.grading.station import LENGTH
@@ -35,8 +37,10 @@ class Station:
 
     def __init__(self, setup: bytes) -> None:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the station
+        self._folder = Path(tempfile.mkdtemp(prefix="kata-station-"))
+        self._folder.chmod(0o755)  # a worker may run as a user of its own
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "grader.grading.station"],
+            [sys.executable, "-m", "grader.grading.station", str(self._folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -69,13 +73,14 @@ class Station:
         self._process.kill()
 
     def close(self) -> None:
-        """End it. Its zygote follows, and takes every worker along."""
+        """End it, and remove what it left. Its zygote follows, and takes every worker along."""
         self._selector.close()
         self._process.kill()
         self._process.wait()
         for stream in (self._in, self._out, self._errors):
             with contextlib.suppress(OSError):
                 stream.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _send(self, data: bytes) -> None:
         try:

@@ -238,6 +238,28 @@ def test_killed_at_any_moment_it_goes_on_from_there(hand_in: Hand, warm: Path, k
     assert resumed == {who: (report["status"], report["score"]) for who, report in fresh.items()}
 
 
+def test_a_gradebook_that_goes_away_in_mid_run_keeps_what_it_has(
+    kata: Kata, hand_in: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from grader.gradebook.store import Gradebook, GradebookError
+
+    for learner in ("ada", "bob", "cy"):
+        hand_in(learner, RIGHT)
+    before, recorded = Gradebook.record, []
+
+    def record(self: Gradebook, *arguments: Any) -> None:
+        if recorded:
+            raise GradebookError("the server went away", "Start it, then the same command goes on.")
+        recorded.append(before(self, *arguments))
+
+    monkeypatch.setattr(Gradebook, "record", record)
+    ran = kata("grade", "submissions", *ONLY, "-j", "1")
+    assert ran.code == 3
+    assert "the server went away" in ran.text
+    monkeypatch.setattr(Gradebook, "record", before)
+    assert "2 passed, 1 unchanged" in kata("grade", "submissions", *ONLY, "-j", "1").out
+
+
 def rows(folder: Path) -> int:
     """Count the attempts in the gradebook, as long as there is none yet too."""
     file = folder / "gradebook.sqlite"
