@@ -132,7 +132,8 @@ class Run:
                     out[self._hand_out(executor, one)] = one
                 if not out:
                     return tally
-                for future in wait(out, return_when=FIRST_COMPLETED).done:
+                done = wait(out, return_when=FIRST_COMPLETED).done
+                for future in [future for future in out if future in done]:  # in the order of handing out
                     one = out.pop(future)
                     answer = self._answer(future, one)
                     if answer is None:
