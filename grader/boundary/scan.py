@@ -17,6 +17,8 @@ from grader.worker.loader import UnreadableNotebook, read_notebook
 MAX_SCANNED = 100_000
 """Bytes; longer sources are left to the first witness, so that no one can keep the grader busy with parsing."""
 _MAX_DEPTH = 40
+_PARTS = frozenset({"__call__", "__init__", "__new__", "__wrapped__", "forward"})
+"""What of a class or function stands for it when it is called."""
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -120,9 +122,11 @@ class _Scan:
         target = _resolve(node.func, names)
         if target is None or not target.startswith("torch."):
             return
-        for part in target.split(".")[1:]:
-            if part in self._last:
-                self._found.setdefault(self._last[part], 0 if self._is_notebook else node.lineno)
+        *path, last = target.split(".")
+        if last in _PARTS or target.startswith("torch.ops."):
+            last = path[-1] if path[-1] in self._last else last
+        if last in self._last:
+            self._found.setdefault(self._last[last], 0 if self._is_notebook else node.lineno)
 
 
 def _inside(function: _Function, outside: Names) -> Names:
