@@ -29,6 +29,9 @@ class Place:
     """A gradebook's address."""
 
     url: URL
+    """With an absolute path, so that it stays the same file wherever the process goes."""
+    name: str = ""
+    """The file, as it was given."""
 
     @classmethod
     def parse(cls, where: str) -> Place:
@@ -42,7 +45,7 @@ class Place:
                 raise GradebookUsageError("The gradebook's name is empty.", _KNOWN)
             if "\0" in where:
                 raise GradebookUsageError("The gradebook's name holds a zero byte.", _KNOWN)
-            return cls(URL.create("sqlite", database=str(Path(where).expanduser())))
+            return cls._of_file(URL.create("sqlite"), str(Path(where).expanduser()))
         try:
             url = make_url(where)
         except (ArgumentError, ValueError) as error:
@@ -51,13 +54,17 @@ class Place:
         if kind == "sqlite" and driver in ("", "pysqlite"):
             if not url.database or url.database == ":memory:":
                 raise GradebookUsageError(f"{redact(where)}: a gradebook is a file; this names none.", _KNOWN)
-            return cls(url.set(drivername="sqlite"))
+            return cls._of_file(url, url.database)
         if kind in ("postgresql", "postgres") and driver in ("", "psycopg"):
             return cls(url.set(drivername="postgresql+psycopg"))
         raise GradebookUsageError(
             f"{redact(where)}: Kata keeps gradebooks in SQLite and PostgreSQL, not in {url.drivername}.",
             _KNOWN,
         )
+
+    @classmethod
+    def _of_file(cls, url: URL, name: str) -> Place:
+        return cls(url.set(drivername="sqlite", database=str(Path(name).absolute())), name)
 
     @property
     def file(self) -> Path | None:
@@ -67,7 +74,7 @@ class Place:
     @property
     def shown(self) -> str:
         """The address for people, without its password."""
-        return str(self.file) if self.file else redact(self.url.render_as_string(hide_password=True))
+        return self.name if self.file else redact(self.url.render_as_string(hide_password=True))
 
     def scrub(self, text: str) -> str:
         """Take the password out of what a driver says."""

@@ -136,7 +136,7 @@ class Gradebook:
                 raise GradebookUsageError(f"{place.shown}: there is no gradebook.", HOW_MADE)
             if not place.file.parent.is_dir():
                 raise GradebookUsageError(
-                    f"{place.shown}: the folder {place.file.parent} does not exist.",
+                    f"{place.shown}: its folder does not exist.",
                     "Make it, or name another.",
                 )
         engine = place.engine()
