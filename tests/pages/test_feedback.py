@@ -192,7 +192,9 @@ def graded(draw: st.DrawFn) -> tuple[list[Row], set[str], set[str]]:
         visible = failed(
             "it adds up", draw(st.sampled_from([leak, repeat, f"a generator of seed {seed}", "got 1"]))
         )
-        visible.output = f"torch.manual_seed({seed})"
+        visible.output = draw(
+            st.sampled_from([f"torch.manual_seed({seed})", f"started from {seed}", "nothing"])
+        )
         mixed = draw(st.permutations([visible, check("the second one"), *secret]))
         rows.append(
             row(
@@ -307,8 +309,11 @@ def test_no_hostile_text_becomes_a_part_of_the_markdown(tmp_path: Path) -> None:
         assert sum(token.type == "heading_open" and token.tag in ("h1", "h2") for token in tokens) == 2
 
 
-@given(st.text(max_size=200))
-@settings(max_examples=200, deadline=None)
+MARKUP = st.text("`*_[]()<>!#-+=~|&@$\\:/. 1aw\n\t", max_size=40)
+
+
+@given(MARKUP | st.text(max_size=200))
+@settings(max_examples=400, deadline=None)
 def test_markdown_shows_any_name_letter_by_letter(name: str) -> None:
     from grader.pages.markdown import plain
     from grader.reports.style import safe
