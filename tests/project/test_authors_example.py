@@ -53,7 +53,7 @@ class Walk:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=240,
+            timeout=900,
             check=False,
         )
         self.text = done.stdout
@@ -90,6 +90,12 @@ def test_the_kata_passes_the_gate_with_every_mutant_named(walk: Walk) -> None:
         verdict = walk.output("kata pack check", occurrence)
         assert re.search(r"center +✔ passed +13 +10 +10 ", verdict), verdict
     assert "=== whole_mean · test_values" in walk.output("cat ")
+
+
+def test_a_class_is_graded_with_hidden_checks(walk: Walk) -> None:
+    book = walk.output("kata gradebook show")
+    assert re.search(r"^ada +✔ 14 +14/14$", book, re.M), book
+    assert re.search(r"^ben +✘ 2 +2/14$", book, re.M), book
 
 
 def test_the_learners_wheel_holds_no_solution_and_works(walk: Walk) -> None:
