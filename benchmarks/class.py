@@ -313,12 +313,10 @@ def _kill(
             break  # else it was done before: another moment
     kept = _kept(gradebook)
     grading.grade(submissions, gradebook, JOBS)
-    return {
-        "after_s": after,
-        "kept": kept,
-        "orphans": run.orphans,
-        "equal": grading.rows(gradebook) == wanted,
-    }
+    found = grading.difference(wanted, grading.rows(gradebook))
+    if found:
+        print(f"kill {number + 1}, after {after:.2f} s: {found}", file=sys.stderr)
+    return {"after_s": after, "kept": kept, "orphans": run.orphans, "equal": found is None}
 
 
 def _kept(gradebook: Path) -> int:
@@ -387,7 +385,11 @@ def _loop(bench: Bench, calm: Path, looped: Path, looping: dict[str, str]) -> di
     without, one = bench.graded(calm)
     with_them, other = bench.graded(looped)
     before, after = grading.rows(one), grading.rows(other)
-    changed = sum(before[name] != after.get(name) for name in before if name not in looping)
+    others = [name for name in before if name not in looping]
+    changed = sum(before[name] != after.get(name) for name in others)
+    if changed:
+        first = (grading.difference(before[name], after.get(name), name) for name in others)
+        print(f"loops: {next(text for text in first if text)}", file=sys.stderr)
     timeouts = sum(_timeouts(bench, after[name]["report"]) for name in looping)
     return {
         "without_s": without.seconds,

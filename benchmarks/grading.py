@@ -31,8 +31,8 @@ class Run:
 
     seconds: float
     memory_mb: float
-    """Peak resident memory, added up over the processes that lived at least half of the run: the main process and its
-    stations with their zygotes, not the workers. Pages that they share count for each."""
+    """Peak resident memory, added up over the processes that were there for at least half of the run's second
+    half: the main process and its stations with their zygotes, not the workers. Shared pages count for each."""
     killed: bool = False
     orphans: int = 0
     """Processes that were still there five seconds after a kill."""
@@ -86,6 +86,20 @@ def rows(gradebook: Path) -> dict[str, dict[str, Any]]:
         return {row.learner: _lasting(msgspec.to_builtins(row)) for row in book.rows()}
 
 
+def difference(mine: Any, other: Any, where: str = "") -> str | None:
+    """Return the first place where two sets of rows differ, and how; None when they are equal."""
+    if mine == other:
+        return None
+    if isinstance(mine, dict) and isinstance(other, dict) and mine.keys() == other.keys():
+        parts = ((key, mine[key], other[key]) for key in mine)
+    elif isinstance(mine, list) and isinstance(other, list) and len(mine) == len(other):
+        parts = ((place, *pair) for place, pair in enumerate(zip(mine, other, strict=True)))
+    else:
+        return f"{where}: {str(mine)[:200]} and {str(other)[:200]}"
+    found = (difference(one, two, f"{where}.{key}".lstrip(".")) for key, one, two in parts)
+    return next(text for text in found if text)
+
+
 def _lasting(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _lasting(part) for key, part in value.items() if key not in INCIDENTAL}
@@ -105,9 +119,8 @@ class _Memory:
 
     def __init__(self, pid: int) -> None:
         self._root = psutil.Process(pid)
-        self._seen: Counter[int] = Counter()
+        self._samples: list[list[int]] = []
         self._peaks: dict[int, float] = {}
-        self._samples = 0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
@@ -116,8 +129,9 @@ class _Memory:
         """Return the peak in MB."""
         self._ended.set()
         self._thread.join()
-        lasting = [pid for pid, count in self._seen.items() if count * 2 >= self._samples]
-        return sum(self._peaks[pid] for pid in lasting)
+        late = self._samples[len(self._samples) // 2 :]  # early on, only some of them have started
+        seen = Counter(pid for sample in late for pid in sample)
+        return sum(self._peaks[pid] for pid, count in seen.items() if count * 2 >= len(late))
 
     def _watch(self) -> None:
         while not self._ended.wait(SAMPLE_S):
@@ -125,12 +139,9 @@ class _Memory:
                 pids = [self._root.pid, *(child.pid for child in self._root.children(recursive=True))]
             except psutil.Error:
                 return
-            self._samples += 1
-            for pid in pids:
-                peak = _peak_mb(pid)
-                if peak is not None:
-                    self._seen[pid] += 1
-                    self._peaks[pid] = max(peak, self._peaks.get(pid, 0.0))
+            found = {pid: peak for pid in pids if (peak := _peak_mb(pid)) is not None}
+            self._peaks.update(found)  # the kernel's peaks only grow
+            self._samples.append(list(found))
 
 
 def _peak_mb(pid: int) -> float | None:
