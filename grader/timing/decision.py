@@ -1,0 +1,79 @@
+"""When is a ratio surely below its threshold? A sequential sign test, and what it errs, exactly.
+
+Each round says one thing: the submission's ratio to the baseline is over the threshold, or it is not. How far over
+never matters, so one slow round (a neighbour woke up) counts once. The walk ends when one side leads by enough
+(Wald, "Sequential Tests of Statistical Hypotheses", 1945, with equal steps), or at the cap, inconclusive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Verdict = Literal["pass", "fail", "inconclusive"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When to stop: leads in rounds, and how many rounds at most."""
+
+    pass_lead: int = 4
+    fail_lead: int = 5
+    cap: int = 41
+
+    def verdict(self, under: int, over: int) -> Verdict | None:
+        """Return the verdict after so many rounds under and over the threshold; None while it is open."""
+        if under - over >= self.pass_lead:
+            return "pass"
+        if over - under >= self.fail_lead:
+            return "fail"
+        return "inconclusive" if under + over >= self.cap else None
+
+
+@dataclass(frozen=True)
+class Odds:
+    """What a rule does to a submission whose rounds are over the threshold with a certain probability."""
+
+    passes: float
+    fails: float
+    inconclusive: float
+    rounds: float
+    """Expected."""
+
+
+def odds(rule: Rule, over: float) -> Odds:
+    """Return what one run of the rule gives, exactly, for independent rounds that are `over` with this probability.
+
+    Raises:
+        ValueError: `over` is no probability.
+    """
+    if not 0.0 <= over <= 1.0:
+        raise ValueError(f"{over} is no probability")
+    walk = {0: 1.0}  # the lead of the rounds over, and how likely the walk is there
+    ends: dict[Verdict, float] = {"pass": 0.0, "fail": 0.0, "inconclusive": 0.0}
+    expected = 0.0
+    for number in range(1, rule.cap + 1):
+        expected += sum(walk.values())
+        after: dict[int, float] = {}
+        for lead, chance in walk.items():
+            for step, likely in ((1, over), (-1, 1.0 - over)):
+                to = lead + step
+                verdict = rule.verdict((number - to) // 2, (number + to) // 2)
+                if verdict is None:
+                    after[to] = after.get(to, 0.0) + chance * likely
+                else:
+                    ends[verdict] += chance * likely
+        walk = after
+    return Odds(ends["pass"], ends["fail"], ends["inconclusive"], expected)
+
+
+def repeated(rule: Rule, over: float) -> Odds:
+    """Return what grading gives: a run that does not pass is made once more in fresh processes, and that decides."""
+    one = odds(rule, over)
+    again = one.fails + one.inconclusive
+    return Odds(
+        passes=one.passes + again * one.passes,
+        fails=again * one.fails,
+        inconclusive=again * one.inconclusive,
+        rounds=one.rounds * (1.0 + again),
+    )
