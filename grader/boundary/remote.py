@@ -200,6 +200,11 @@ class RemoteObject:
         """How a message speaks of it: `DecoderLM(13, 12)`, or nothing when a check has not made it itself."""
         return cast(str, self._label) if self._calls is not None else ""
 
+    @property
+    def kata_kind(self) -> str:
+        """What the worker says it is: a function, a class, a module or an object."""
+        return cast(str, self._kind)
+
     def stands_for(self, other: RemoteObject) -> None:
         """Let messages speak of calls of this as if they were calls of `other`."""
         self._name(other._label, other._root, other._calls)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
 from grader.boundary.channel import WorkerDied, WorkerTimeout
-from grader.boundary.remote import CallRecord, Calls
+from grader.boundary.remote import CallRecord, Calls, RemoteObject
 from grader.boundary.session import (
     BudgetSpent,
     SubmissionMissing,
@@ -45,9 +46,14 @@ Signatures = Mapping[str, Sequence[str]]
 
 
 def judge(
-    error: BaseException | None, calls: Calls, signatures: Signatures, file: str, timeout_s: float
+    error: BaseException | None,
+    calls: Calls,
+    signatures: Signatures,
+    file: str,
+    timeout_s: float,
+    observed: Sequence[Any] = (),
 ) -> Outcome:
-    """Return the outcome of a check that raised `error`, or did not."""
+    """Return the outcome of a check that raised `error`, or did not; `observed` is what the submission answered."""
     if error is None:
         return Outcome("pass")
     if isinstance(error, CheckFailure):
@@ -79,9 +85,19 @@ def judge(
         )
     if isinstance(error, WorkerDied):
         return Outcome("error", [*called, f"your code {clean(error.how)}"])
-    if calls.last is None:
+    if calls.last is None and all(_is_callable(value) for value in observed):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
-    return Outcome("fail", [*called, "the check could not use what your code returned", f"  {_short(error)}"])
+    return unusable(called, [_short(error)])
+
+
+def unusable(called: Sequence[str], why: Sequence[str]) -> Outcome:
+    """Return the outcome of a check that what the submission returned made impossible."""
+    lines = [f"  {line}" for line in why]
+    return Outcome("fail", [*called, "the check could not use what your code returned", *lines])
+
+
+def _is_callable(value: object) -> bool:
+    return isinstance(value, RemoteObject) and value.kata_kind in ("function", "class")
 
 
 def describe_raised(error: SubmissionRaised) -> list[str]:

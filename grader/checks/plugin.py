@@ -128,8 +128,9 @@ class KataPlugin:
             now = self._now
             if isinstance(error, KeyboardInterrupt):
                 raise error
+            who = now.examinee
             now.outcome = judge(
-                now.examinee.understand(error), now.examinee.calls, now.signatures, now.file, now.timeout_s
+                who.understand(error), who.calls, now.signatures, now.file, now.timeout_s, who.observed()
             )
             if now.debug and call.excinfo is not None:
                 _debug(item, call.excinfo.tb, now.outcome)

@@ -11,7 +11,7 @@ import tempfile
 import time
 import types
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +29,7 @@ from grader.boundary.source import Source, Unreadable, read_source
 from grader.catalogue import SUBMISSION_SUFFIXES, Kata
 from grader.checks.examinee import Examinee, LocalExaminee, RemoteExaminee
 from grader.checks.marks import CheckInfo
-from grader.checks.outcome import Outcome, describe_raised, judge
+from grader.checks.outcome import Outcome, describe_raised, judge, unusable
 from grader.checks.plugin import KataPlugin, Situation, check_seed, collect, info_of
 from grader.checks.recognise import SEED, Fingerprints, Mark, fingerprint
 from grader.errors import PackError
@@ -42,6 +42,8 @@ RECOGNISED = 6
 """Failed checks that are run again to recognise a mistake, when the run had another seed."""
 Progress = Callable[[CheckReport, Calls], None]
 """Told after every check: what became of it, and the calls it made."""
+Model = Callable[[], AbstractContextManager[Examinee]]
+"""Opens the reference as if it had been handed in."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,9 @@ class Suite:
             if broken is not None:
                 report = self._unloaded(broken[0], broken[1], file, options)
             else:
-                report, marks = self._examine(examinee, source, options, progress)
+                report, marks = self._examine(
+                    examinee, source, options, progress, model=self._model(launcher, options)
+                )
             report.output = printed
             report.isolation = _isolation(session.isolation)
         finally:
@@ -179,6 +183,7 @@ class Suite:
         progress: Progress | None,
         *,
         debug: bool = False,
+        model: Model | None = None,
     ) -> tuple[KataReport, dict[str, list[Mark]]]:
         ended: dict[str, CheckReport] = {}
         checks: list[CheckReport] = []
@@ -186,7 +191,7 @@ class Suite:
         lost = 0.0
         excused: set[str] = set()
         for item in self._items:
-            report, outcome = self._one(item, examinee, source, options, ended, debug)
+            report, outcome = self._one(item, examinee, source, options, ended, debug, model)
             ended[report.id] = report
             checks.append(report)
             if outcome.machine:
@@ -220,6 +225,7 @@ class Suite:
         options: Options,
         ended: dict[str, CheckReport],
         debug: bool,
+        model: Model | None,
     ) -> tuple[CheckReport, Outcome]:
         info = info_of(item)
         report = _blank(item)
@@ -232,12 +238,37 @@ class Suite:
             outcome = self._guarded(item, examinee, source, options, debug)
             report.output = examinee.take_output() or None
         if outcome.pack_fault:
-            raise PackError(f"{item.path}: {item.name} is broken.\n{outcome.message}")
+            if not self._holds(item, source, options, model):
+                raise PackError(f"{item.path}: {item.name} is broken.\n{outcome.message}")
+            outcome = unusable([], outcome.lines)
         report.status = outcome.status
         report.message = outcome.message
         report.location = outcome.location
         report.points = info.points if outcome.status == "pass" else 0.0
         return report, outcome
+
+    def _model(self, launcher: Launcher, options: Options) -> Model | None:
+        solution = self.kata.solution
+        if solution is None:
+            return None
+
+        @contextmanager
+        def opened() -> Iterator[Examinee]:
+            cuda = options.device.startswith("cuda")
+            session = Session(launcher, read_source(solution), self.terms, cuda=cuda)
+            try:
+                yield RemoteExaminee(session, options.timeout_s)
+            finally:
+                session.close()
+
+        return opened
+
+    def _holds(self, item: pytest.Item, source: Source, options: Options, model: Model | None) -> bool:
+        """Return whether a check that seems broken is not: the reference passes it, so the submission made it fail."""
+        if model is None or source.path == self.kata.solution:
+            return False
+        with model() as reference:
+            return self._guarded(item, reference, source, options).status == "pass"
 
     def _guarded(
         self,

@@ -486,3 +486,26 @@ def test_a_keyword_that_is_none_is_said(bench: Bench) -> None:
     bench.checks(TWO)
     with pytest.raises(PackError, match=r"expression|collect"):
         bench.check("pass", keyword="and and")
+
+
+# --- who is to blame ---
+
+
+def test_a_value_where_a_function_was_asked_for_is_the_submissions_fault(bench: Bench) -> None:
+    bench.checks("@check('claim', aspect='values')\ndef test_it(submission):\n    submission.thing(1)\n")
+    report = bench.check("thing = [1, 2]\n")
+    assert report.checks[0].status == "fail"
+    assert "'list' object is not callable" in (report.checks[0].message or "")
+
+
+def test_a_check_that_the_reference_passes_is_not_broken(bench: Bench) -> None:
+    """Else an answer made for it could have its own report refused."""
+    (bench.solutions / "thing.py").write_text("def thing(x):\n    return x\n")
+    bench.checks(
+        "from grader.errors import PackError\n\n"
+        "@check('claim', aspect='values')\ndef test_it(submission):\n"
+        "    if submission.thing(1) != 1:\n        raise PackError('odd')\n"
+    )
+    report = bench.check("def thing(x):\n    return x + 1\n")
+    assert report.checks[0].status == "fail"
+    assert "could not use what your code returned" in (report.checks[0].message or "")
