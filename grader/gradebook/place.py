@@ -74,7 +74,11 @@ class Place:
     @property
     def shown(self) -> str:
         """The address for people, without its password."""
-        return self.name if self.file else redact(self.url.render_as_string(hide_password=True))
+        return (
+            self.name
+            if self.file
+            else redact(self.url.set(drivername="postgresql").render_as_string(hide_password=True))
+        )
 
     def scrub(self, text: str) -> str:
         """Take the password out of what a driver says."""

@@ -36,7 +36,7 @@ from grader.gradebook.model import (
 )
 from grader.gradebook.order import natural_key
 from grader.gradebook.place import DEFAULT, Place, pragma, redact
-from grader.gradebook.trouble import gone, refused_file, told
+from grader.gradebook.trouble import OPENING, gone, refused_file, told
 from grader.reports.model import KataReport
 from grader.submissions.model import Bundle, Submission
 
@@ -126,7 +126,6 @@ class Gradebook:
             GradebookError: it is locked, read-only, damaged, from a newer version, or its server is not there.
         """
         place = Place.parse(where)
-        doing = "opening it"
         if place.file is not None:
             if place.file.is_dir():
                 raise GradebookUsageError(
@@ -141,7 +140,7 @@ class Gradebook:
                 )
         engine = place.engine()
         try:
-            with told(place, doing):
+            with told(place, OPENING):
                 nonce = prepare(engine, place, create=create)
         except BaseException:
             engine.dispose()

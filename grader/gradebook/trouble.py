@@ -16,6 +16,9 @@ from grader.gradebook.place import Place
 
 KEPT = "What was recorded before is kept; the same command again goes on from there."
 
+OPENING = "opening it"
+"""What is done before there is anything to keep."""
+
 _SQLITE = (
     # What SQLite says, what we say, what to do, whether another place was meant.
     ("file is not a database", "this file is no gradebook", "Name another file with --gradebook.", True),
@@ -123,7 +126,7 @@ def gone(place: Place, doing: str, said: str) -> GradebookError:
     """Return the error for a server that does not answer."""
     return GradebookError(
         f"{place.shown}: the database server is not there, or went away ({doing}): {said}",
-        f"Is it running, and is the address right? {KEPT}",
+        f"Is it running, and is the address right?{'' if doing == OPENING else f' {KEPT}'}",
     )
 
 
