@@ -104,7 +104,8 @@ def rules(cuda: bool) -> list[Rule]:
     mask, truncating = _TRUNCATES_UNWRITABLE
     return [
         *(Rule(call) for call in _REFUSED),
-        *([] if cuda else [Rule("bind")]),
+        # Memory that is mapped nowhere comes under no limit; CUDA cannot do without.
+        *([] if cuda else [Rule("bind"), Rule("memfd_create"), Rule("memfd_secret")]),
         # ENOSYS makes the C library fall back: its flags lie behind a pointer, where a filter cannot look.
         Rule("clone3", verdict=_ABSENT),
         Rule("openat2", verdict=_ABSENT),

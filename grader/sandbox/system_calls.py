@@ -19,6 +19,8 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "kcmp": (312, 272),
     "migrate_pages": (256, 238),
     "move_pages": (279, 239),
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
     "bpf": (321, 280),
     "perf_event_open": (298, 241),
     "userfaultfd": (323, 282),

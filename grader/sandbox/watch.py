@@ -74,35 +74,58 @@ def _held(folder: Path, limits: Limits) -> tuple[int, int]:
 def remove_folder(folder: Path) -> None:
     """Remove a folder that a submission could write to, however it looks; what cannot be removed stays.
 
-    Nothing is followed out of it, and how deep it goes does not matter.
+    Links are not followed, and it may be deeper than any path is long.
     """
-    spare = 0
-    waiting = True
-    while waiting:
-        waiting = False
-        try:
-            names = os.listdir(folder)
-        except OSError:
-            return
-        for name in names:
-            path = os.path.join(folder, name)
-            try:
-                os.unlink(path)
+    try:
+        here = os.open(folder, _FOLDER)
+    except OSError:
+        return
+    # The way from the top to here: what each folder is, its name, and the names in it that are still to be entered.
+    trail = [(_identity(here), "", _empty(here))]
+    try:
+        while True:
+            _, name, within = trail[-1]
+            if within:
+                below = within.pop()
+                with contextlib.suppress(OSError):
+                    os.chmod(below, 0o700, dir_fd=here)
+                    inner = os.open(below, _FOLDER, dir_fd=here)
+                    os.close(here)
+                    here = inner
+                    trail.append((_identity(here), below, _empty(here)))
                 continue
-            except IsADirectoryError:
-                pass
-            except OSError:
-                if not os.path.isdir(path) or os.path.islink(path):
-                    continue
-            # A folder: what it holds moves up beside it, so that no path ever gets long.
-            try:
-                os.chmod(path, 0o700)
-                for inner in os.listdir(path):
-                    spare += 1
-                    os.rename(os.path.join(path, inner), os.path.join(folder, f".kata-{spare}"))
-                    waiting = True
-                os.rmdir(path)
-            except OSError:
-                continue
+            trail.pop()
+            if not trail:
+                break
+            outer = os.open("..", _FOLDER, dir_fd=here)
+            os.close(here)
+            here = outer
+            if _identity(here) != trail[-1][0]:  # somebody moves folders about
+                return
+            with contextlib.suppress(OSError):
+                os.rmdir(name, dir_fd=here)
+    except OSError:
+        return
+    finally:
+        os.close(here)
     with contextlib.suppress(OSError):
         os.rmdir(folder)
+
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def _identity(folder: int) -> tuple[int, int]:
+    status = os.fstat(folder)
+    return status.st_dev, status.st_ino
+
+
+def _empty(folder: int) -> list[str]:
+    """Remove what is no folder from an open folder, and return the names of the folders in it."""
+    folders = []
+    for name in os.listdir(folder):
+        try:
+            os.unlink(name, dir_fd=folder)
+        except OSError:
+            folders.append(name)
+    return folders
