@@ -50,7 +50,7 @@ class Sizes:
     """How much is measured."""
 
     rounds: int = 3
-    more_blocks: int = 10
+    more_blocks: int = 20
     """Further blocks of submissions for Kata and the floor; other graders get one."""
     small: int = 200
     large: int = 2000
