@@ -257,8 +257,9 @@ class Session:
         started = time.monotonic()
         process = self._launcher.launch(read, terms.memory_bytes, cuda=self._cuda, preload=self.terms.preload)
         self._channel = Channel(process)
-        self.isolation = self._channel.hello(max(self.deadline, started + START_S))
-        sandbox.insist(self.isolation)
+        reached = self._channel.hello(max(self.deadline, started + START_S))
+        sandbox.insist(reached)
+        self.isolation = reached if self.generation == 1 else sandbox.weakest(self.isolation, reached)
         ours = time.monotonic() - started  # starting a worker is not the learner's time
         self.deadline += ours
         self._ends += ours

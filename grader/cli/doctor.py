@@ -28,6 +28,7 @@ def doctor(as_json: bool) -> int:
     found = sandbox.probe()
     device, device_note = _device()
     launcher, launcher_note = _launcher()
+    isolation, isolation_note = _isolation(found, launcher)
     packs, broken = _packs()
     facts: dict[str, object] = {
         "kata": __version__,
@@ -37,15 +38,20 @@ def doctor(as_json: bool) -> int:
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "device": device,
         "launcher": launcher,
-        "isolation": found.level,
+        "isolation": isolation,
         "landlock_abi": found.landlock_abi,
         "seccomp": found.seccomp,
+        "cells": found.cells,
         "network_namespaces": found.network_namespaces,
         "user_namespaces": found.user_namespaces,
         "cgroup": found.cgroup,
         "packs": packs,
     }
-    notes = [*found.missing, *(note for note in (device_note, launcher_note) if note), *broken]
+    notes = [
+        *found.missing,
+        *(note for note in (device_note, launcher_note, isolation_note) if note),
+        *broken,
+    ]
     if as_json:
         print_json({**facts, "notes": notes})
         return 3 if broken else 0
@@ -95,6 +101,24 @@ def _launcher() -> tuple[str, str | None]:
         return launcher_name(), None
     except KataError as error:
         return "none", error.message
+
+
+def _isolation(found: sandbox.Capabilities, launcher: str) -> tuple[str, str | None]:
+    """Return the level that workers will reach, and why it is not the best that the machine has."""
+    try:
+        wanted = sandbox.strongest_wanted()
+    except KataError as error:
+        return "none", f"{error.message} {error.hint or ''}".rstrip()
+    if launcher == "spawn" and found.level == "full":
+        return sandbox.weakest("confined", wanted), (
+            "Workers that start as fresh interpreters have no cell: unset KATA_LAUNCHER for isolation 'full'."
+        )
+    if sandbox.weakest(found.level, wanted) != found.level:
+        return (
+            wanted,
+            f"KATA_ISOLATION holds workers back at {wanted!r}; this machine offers {found.level!r}.",
+        )
+    return found.level, None
 
 
 def _packs() -> tuple[list[str], list[str]]:

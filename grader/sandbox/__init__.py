@@ -6,7 +6,7 @@ from grader.sandbox.capabilities import Capabilities, insist, probe, require, st
 from grader.sandbox.cell import Cell, Shared, leave_cell, open_cell, prepare, rehearse, visible_pid
 from grader.sandbox.confinement import Confinement, confine
 from grader.sandbox.environment import replace_environment
-from grader.sandbox.levels import Isolation, reaches
+from grader.sandbox.levels import Isolation, reaches, weakest
 from grader.sandbox.limits import Limits
 from grader.sandbox.namespaces import enter_namespaces, renew_processes
 from grader.sandbox.processes import become_subreaper, kill_descendants
@@ -40,4 +40,5 @@ __all__ = [
     "require",
     "strongest_wanted",
     "visible_pid",
+    "weakest",
 ]

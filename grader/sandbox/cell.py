@@ -110,7 +110,7 @@ def _act(anchor: Path) -> int:
     shared = prepare(anchor)
     if shared is None:
         return 0
-    cell = open_cell(shared, 0)
+    cell = open_cell(shared, 0, ())
 
     def live() -> int:
         cell.enter((), Path("/scratch"), Limits(), cuda=False)
@@ -134,23 +134,10 @@ class Cell:
     """The first process of the cell's pid namespace: with its end everything in the cell ends."""
     door: int
     """The keeper's pidfd."""
-    user: int | None = field(init=False)
-    owners: dict[Path, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        first = self.shared.first_user
-        self.user = None if first is None else first + self.slot % _SLOTS
-
-    def admit(self, read: Iterable[Path]) -> None:
-        """Make ready that the cell's user can read what belongs to others; for the zygote, before it forks.
-
-        Where that fails, the worker stays who grades.
-        """
-        if self.user is not None:
-            try:
-                self.owners = {path: self.shared.owners_map(path, self.user) for path in _outermost(read)}
-            except OSError:
-                self.user = None
+    user: int | None
+    """Who the worker becomes in it; None where it stays who it is."""
+    owners: dict[Path, int]
+    """For what is given to it, the descriptor of a map from the owner to the user."""
 
     def hold(self) -> tuple[int, ...]:
         """Return the descriptors that `enter` needs, and closes; for the worker, which closes all others."""
@@ -257,17 +244,27 @@ class Cell:
         libc.mount("kata", str(point), "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, options)
 
 
-def open_cell(shared: Shared, slot: int) -> Cell:
+def open_cell(shared: Shared, slot: int, read: Iterable[Path]) -> Cell:
     """Make a cell: the next process that this one forks lives in its pid namespace. Then call `leave_cell`.
+
+    `read` is what will be given to `Cell.enter`: its owner is to be the worker's user in there. Where that cannot be,
+    the worker stays who it is.
 
     Raises:
         OSError: it was refused.
     """
     shared.collect()
+    user = None if shared.first_user is None else shared.first_user + slot % _SLOTS
+    owners: dict[Path, int] = {}
+    if user is not None:
+        try:
+            owners = {path: shared.owners_map(path, user) for path in _outermost(read)}
+        except OSError:
+            user = None
     _check(libc.unshare(libc.CLONE_NEWPID))
     try:
         keeper = libc.start_idler(_OWN)
-        return Cell(shared, slot, keeper, os.pidfd_open(keeper.pid))
+        return Cell(shared, slot, keeper, os.pidfd_open(keeper.pid), user, owners)
     except OSError:
         leave_cell()
         raise

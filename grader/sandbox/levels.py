@@ -25,6 +25,11 @@ def reaches(level: str, wanted: Isolation) -> bool:
     return level in LEVELS and LEVELS.index(level) >= LEVELS.index(wanted)
 
 
+def weakest(*levels: str) -> str:
+    """Return the weakest of some levels; what is no level is weaker than any."""
+    return min(levels, key=lambda level: LEVELS.index(level) if level in LEVELS else -1)
+
+
 def forced() -> Isolation | None:
     """Return the level that `KATA_ISOLATION` asks for: workers get exactly this one. None when it is unset.
 

@@ -27,7 +27,7 @@ class Limits:
     open_files: int | None = 256
     processes: int | None = None
     scratch_bytes: int = 256 * MEBIBYTE
-    scratch_files: int = 10_000
+    scratch_files: int = 2_000
     output_bytes: int = 256 * MEBIBYTE
     cpu_s: int | None = 3600
 

@@ -44,7 +44,7 @@ class Answer:
 class Lab:
     """A grader in a process of its own, as some user, at some level."""
 
-    def __init__(self, level: sandbox.Isolation, user: int | None) -> None:
+    def __init__(self, level: sandbox.Isolation | None, user: int | None) -> None:
         self.level, self.user = level, user
         self.folder = Path(tempfile.mkdtemp(prefix="kata-lab-"))
         self.folder.chmod(0o755)
@@ -75,12 +75,12 @@ class Lab:
             raise answer
         return answer
 
-    def open(self, source: str, name: str = "answer", **terms: Any) -> Submission:
+    def open(self, source: str, name: str = "answer", expect: str | None = None, **terms: Any) -> Submission:
         """Load a submission; its file lies in a folder that only its owner may read."""
         level, pid, scratch, answer = self.ask("open", name, textwrap.dedent(source), terms)
         if answer is not None:
             raise AssertionError(answer.text)
-        assert level == self.level
+        assert level == (expect or self.level)
         return Submission(self, name, pid, Path(scratch))
 
     def close(self) -> None:
@@ -106,7 +106,7 @@ class Submission:
         self.lab.ask("close", self.name)
 
 
-def _work(link: Connection, level: str, user: int | None, folder: Path) -> None:
+def _work(link: Connection, level: str | None, user: int | None, folder: Path) -> None:
     from grader.boundary.remote import Calls
     from grader.checks.outcome import judge
     from grader.worker.launcher import ForkLauncher
@@ -115,7 +115,9 @@ def _work(link: Connection, level: str, user: int | None, folder: Path) -> None:
     if user is not None:
         _let_others_reach_python()
         become(user)
-    os.environ[VARIABLE] = level
+    os.environ.pop(VARIABLE, None)
+    if level is not None:
+        os.environ[VARIABLE] = level
     launcher = ForkLauncher()
     sessions: dict[str, Any] = {}
 

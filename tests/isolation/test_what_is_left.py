@@ -84,7 +84,7 @@ SOURCE = """
             threading.Thread(target=work, daemon=True).start()
 
     def deep():
-        for number in range(3000):
+        for number in range(600):
             os.mkdir("d")
             os.chdir("d")
         Path("leaf").write_text("x")
@@ -163,7 +163,7 @@ def test_many_large_files(lab: Lab, neighbour: Submission) -> None:
 
 
 def test_many_files(lab: Lab, neighbour: Submission) -> None:
-    wasteful(lab, "many_files", "10,000 files", neighbour)
+    wasteful(lab, "many_files", "2,000 files", neighbour)
 
 
 def test_open_files(lab: Lab, neighbour: Submission) -> None:
