@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import difflib
 import gc
 import json
 import os
@@ -23,7 +24,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -54,7 +54,6 @@ class Score:
     equivalent: int = 0
     survivors: list[tuple[str, str]] = field(default_factory=list)
     """What changed, and why nobody noticed."""
-    seconds: float = 0.0
     alarms: int = 0
     """Right answers that failed."""
     graded: int = 0
@@ -187,17 +186,13 @@ def score(kata, suite, launcher: Launcher, seeds: int) -> Score:
     trains = any(info.aspect == "learning" for info in suite.infos())
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / f"{kata.module}.py"
-        times = []
         for answer in (kata.solution, *kata.alternatives):
             file.write_bytes(answer.read_bytes())
             for seed in range(min(seeds, 10) if trains else seeds):
-                start = time.perf_counter()
                 outcome = suite.check(file, launcher, Options(seed=seed))
-                times.append(time.perf_counter() - start)
                 found.graded += 1
                 found.alarms += outcome.status != "pass"
                 found.accused += any(c.likely for c in outcome.checks)
-        found.seconds = statistics.median(times)
         print(f"{kata.slug}: {found.graded} right answers, {found.alarms} alarms", file=sys.stderr)
         for mutant in map(read_mutant, kata.mutants):
             file.write_bytes(mutant.path.read_bytes())
@@ -274,9 +269,18 @@ def bare(source: str) -> str:
 
 
 def difference(before: str, after: str) -> str:
-    pairs = zip(before.splitlines(), after.splitlines(), strict=False)
-    changed = next(((a.strip(), b.strip()) for a, b in pairs if a != b), ("", ""))
-    return f"{changed[0]}  =>  {changed[1]}"
+    """Return the first changed line as it was and as it is; one of them is empty where a line came or went."""
+    old, new = before.splitlines(), after.splitlines()
+    for kind, start, end, begin, stop in difflib.SequenceMatcher(
+        None, old, new, autojunk=False
+    ).get_opcodes():
+        if kind != "equal":
+            was, now = (
+                next((line.strip() for line in part if line.strip()), "")
+                for part in (old[start:end], new[begin:stop])
+            )
+            return f"{was}  =>  {now}"
+    return "  =>  "
 
 
 def where() -> str:

@@ -279,6 +279,9 @@ def test_sizes(submission):
     expect(three - two, "parameters that a third layer adds").is_value(two - one)
     expect(count(d_ff=30) - one, "parameters that a wider d_ff adds").is_between(1, float("inf"))
     expect(count(vocab_size=20) - one, "parameters that a larger vocabulary adds").is_between(1, float("inf"))
+    expect(size(submission.DecoderLM(9)), "parameters of DecoderLM(9)").is_value(
+        size(submission.DecoderLM(9, 64, 4, 128, 2, 128)), why="those of DecoderLM(9, 64, 4, 128, 2, 128)"
+    )
 
 
 @check("dropout drops in train mode only, and not when it is 0", aspect="mode", points=0.5)

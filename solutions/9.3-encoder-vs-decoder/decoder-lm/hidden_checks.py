@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch.nn.functional import cross_entropy
 
 from grader.checks import check, expect, oracle, with_axes
 
@@ -63,6 +64,15 @@ def test_any_loss(submission, draw):
 
             found = submission.next_token_loss(logits, tokens, skipped)
             expect(found, f"loss with pad_id={skipped}").is_scalar().close_to(oracle(loss, logits))
+    # Without a pad_id there is no token that does not count, not even one that has a meaning elsewhere.
+    tokens = with_axes(draw.permutation(260).reshape(2, 130), "batch", "time")
+    logits = draw.normal(batch=2, time=130, token=260)
+    found = submission.next_token_loss(logits, tokens)
+    expect(found, "loss of 260 different tokens").is_scalar().close_to(
+        oracle(
+            lambda logits: cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].cpu().flatten()), logits
+        )
+    )
 
 
 @check(
@@ -145,7 +155,11 @@ def test_seed(submission, draw):
     texts = []
     for _ in range(3):
         chance = torch.Generator(draw.device).manual_seed(draw.seed + 5)
-        texts.append(submission.generate(model, prompt, 10, temperature=0.9, top_k=4, generator=chance))
+        texts.append(
+            submission.generate(
+                model=model, prompt=prompt, max_new_tokens=10, temperature=0.9, top_k=4, generator=chance
+            )
+        )
         submission.DecoderLM(5, 8, 2, 7, 1, 6)  # makes random weights
     expect(texts[1], "tokens", axes="batch time").same_as(texts[0], name="the same seed before")
     expect(texts[2], "tokens", axes="batch time").same_as(texts[0], name="the same seed before")
