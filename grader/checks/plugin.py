@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import pdb
 import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,7 @@ class KataPlugin:
         self.situation: Situation | None = None
         self.broken: list[str] = []
         self._names: dict[Path, set[str]] = {}
+        self._wants: dict[pytest.Item, _Wants] = {}
         self.failure: BaseException | None = None
 
     # Fixtures -----------------------------------------------------------------------------------------------------
@@ -65,7 +68,7 @@ class KataPlugin:
     @pytest.fixture
     def draw(self, request: pytest.FixtureRequest) -> Draw:
         """Random inputs, seeded by the run's seed and the check's name."""
-        return Draw(self._now.seed, request.node.name, self._now.device)
+        return self._draw(request.node.name)
 
     @pytest.fixture
     def seed(self) -> int:
@@ -81,6 +84,9 @@ class KataPlugin:
     def reference(self) -> types.ModuleType:
         """The solution, trusted; only hidden checks have it."""
         return self._now.reference()
+
+    def _draw(self, check: str) -> Draw:
+        return Draw(self._now.seed, check, self._now.device)
 
     @property
     def _now(self) -> Situation:
@@ -125,26 +131,91 @@ class KataPlugin:
         """Judge what happened, and give pytest the bare minimum (formatting a traceback takes milliseconds)."""
         error = call.excinfo.value if call.excinfo is not None else None
         if error is not None:
-            now = self._now
-            if isinstance(error, KeyboardInterrupt):
-                raise error
-            who = now.examinee
-            now.outcome = judge(
-                who.understand(error), who.calls, now.signatures, now.file, now.timeout_s, who.observed()
-            )
-            if now.debug and call.excinfo is not None:
-                _debug(item, call.excinfo.tb, now.outcome)
+            self._judge(item, error)
         outcome = "passed" if error is None else "failed"
         return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)  # type: ignore[arg-type]
 
     def run(self, item: pytest.Item, situation: Situation) -> Outcome:
-        """Run one check through pytest's own protocol, torn down whole: what runs next is not known yet."""
+        """Run one check: directly where it uses nothing of pytest's, which is most, else through pytest's protocol."""
         self.situation = situation
         try:
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+            arguments = self._arguments(item)
+            if arguments is None:
+                # Torn down whole: what runs next is not known yet.
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+            else:
+                self._call(item, arguments)
         finally:
             self.situation = None
         return situation.outcome
+
+    def _arguments(self, item: pytest.Item) -> dict[str, Any] | None:
+        """Return what to call a check with; None where only pytest knows: fixtures of the author's own, marks, classes.
+
+        Pytest's protocol takes more than half of a short check's time.
+        """
+        wanted = self._wants.get(item)
+        if wanted is None:
+            wanted = self._wants[item] = _wants(item)
+        if not wanted.plain:
+            return None
+        now = self._now
+        ours: dict[str, Callable[[], Any]] = {
+            "submission": lambda: now.examinee.submission,
+            "draw": lambda: self._draw(item.name),
+            "seed": lambda: now.seed,
+            "device": lambda: now.device,
+            "reference": now.reference,
+        }
+        return {**wanted.parameters, **{name: ours[name]() for name in wanted.fixtures}}
+
+    def _call(self, item: pytest.Item, arguments: dict[str, Any]) -> None:
+        assert isinstance(item, pytest.Function)
+        try:
+            item.obj(**arguments)
+        except BaseException as error:
+            self._judge(item, error)
+
+    def _judge(self, item: pytest.Item, error: BaseException) -> None:
+        now = self._now
+        if isinstance(error, KeyboardInterrupt):
+            raise error
+        who = now.examinee
+        now.outcome = judge(
+            who.understand(error), who.calls, now.signatures, now.file, now.timeout_s, who.observed()
+        )
+        if now.debug:
+            _debug(item, error.__traceback__, now.outcome)
+
+
+@dataclass(frozen=True)
+class _Wants:
+    """What a check's function asks for."""
+
+    plain: bool
+    """Whether nothing of it is pytest's affair."""
+    fixtures: tuple[str, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+_OURS = frozenset({"submission", "draw", "seed", "device", "reference"})
+_MARKS = frozenset({"skip", "skipif", "xfail", "usefixtures"})
+
+
+def _wants(item: pytest.Item) -> _Wants:
+    if not isinstance(item, pytest.Function) or item.cls is not None:
+        return _Wants(plain=False)
+    callspec = getattr(item, "callspec", None)
+    parameters: dict[str, Any] = dict(callspec.params) if callspec is not None else {}
+    own = set(inspect.signature(item.function).parameters)
+    # `draw` asks for pytest's request behind the check's back.
+    fixtures = set(item.fixturenames) - set(parameters) - ({"request"} - own)
+    # A name that the author's file defines may be a fixture of theirs, which pytest alone can make.
+    theirs = any(hasattr(item.module, name) for name in (*fixtures, *parameters))
+    marked = any(mark.name in _MARKS for mark in item.iter_markers())
+    if theirs or marked or not fixtures <= _OURS or not _OURS.isdisjoint(parameters):
+        return _Wants(plain=False)
+    return _Wants(True, tuple(sorted(fixtures)), parameters)
 
 
 def info_of(item: pytest.Item) -> CheckInfo:

@@ -35,7 +35,7 @@ json_option: Callable[[Any], Any] = click.option(
 
 seed_option: Callable[[Any], Any] = click.option(
     "--seed",
-    type=click.IntRange(0, 2**31 - 1),
+    type=click.IntRange(0, 2**53 - 1),
     default=0,
     show_default=True,
     help="Where random inputs begin.",

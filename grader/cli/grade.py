@@ -42,7 +42,7 @@ LEVELS = ("full", "confined", "process")
 )
 @click.option(
     "--seed",
-    type=click.IntRange(0, 2**31 - 1),
+    type=click.IntRange(0, 2**53 - 1),
     help="Where random inputs begin. [default: from the gradebook's own secret]",
 )
 @click.option(
