@@ -28,6 +28,7 @@ class Facts(msgspec.Struct, forbid_unknown_fields=True):
     isolation: str
     landlock_abi: int
     seccomp: bool
+    cells: bool
     network_namespaces: bool
     user_namespaces: bool
     cgroup: str | bool | None
