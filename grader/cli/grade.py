@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from grader.catalogue import Catalogue, Kata
+from grader.cli.class_options import course_option, gradebook_option
 from grader.cli.context import note
 from grader.errors import KataError, UsageError
 
@@ -53,14 +54,8 @@ LEVELS = ("full", "confined", "process")
 )
 @click.option("--force", is_flag=True, help="Grade again also what has not changed.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the reports, one a line; - is stdout.")
-@click.option("--gradebook", metavar="URL", help="A file, or a database's URL. [default: gradebook.sqlite]")
-@click.option(
-    "--course",
-    "course_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Settings. [default: course.toml beside the gradebook, if it is there]",
-)
+@gradebook_option
+@course_option
 @click.option("--scheduler", metavar="URL", help="Grade on a Dask cluster: tcp://host:8786.")
 @click.option("--require-isolation", type=click.Choice(LEVELS), help="Refuse to grade at a lower level.")
 @click.option(
@@ -77,7 +72,7 @@ def grade(
     timeout: float | None,
     force: bool,
     json_file: str | None,
-    gradebook: str | None,
+    where: str,
     course_file: Path | None,
     scheduler: str | None,
     require_isolation: Literal["full", "confined", "process"] | None,
@@ -98,7 +93,6 @@ def grade(
     """
     from grader.cli.class_table import print_summary
     from grader.gradebook.course import Course
-    from grader.gradebook.place import DEFAULT
     from grader.gradebook.store import Gradebook
     from grader.grading.run import Policy, Run
     from grader.submissions import find_learners
@@ -110,7 +104,6 @@ def grade(
 
         sandbox.require(require_isolation)
     catalogue = Catalogue.discover()
-    where = gradebook or DEFAULT
     course = Course.find(where, course_file, catalogue)
     katas, names = _selected(only, course, catalogue)
     _warn_of_missing_answers(katas)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from grader.cli.class_options import course_option, gradebook_option
 from grader.cli.context import complete_id, json_option, note, print_json
 from grader.errors import UsageError
 from grader.reports.style import console, points, safe
@@ -27,23 +28,6 @@ _MINUS = "\u2212"
 """Stands for the hyphen of a negative number while click looks for options."""
 FORMATS = ("csv", "wide", "jsonl", "canvas", "moodle", "gradescope", "junit")
 
-_where_options = (
-    click.option(
-        "--gradebook",
-        "where",
-        metavar="URL",
-        default="gradebook.sqlite",
-        show_default=True,
-        help="A file, or the address of a database.",
-    ),
-    click.option(
-        "--course",
-        "course_file",
-        metavar="FILE",
-        type=click.Path(dir_okay=False, path_type=Path),
-        help="Course settings; course.toml beside the gradebook otherwise.",
-    ),
-)
 _only_option: Callable[[Any], Any] = click.option(
     "--only",
     metavar="ID",
@@ -58,9 +42,8 @@ _author_option: Callable[[Any], Any] = click.option(
 
 def _where(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that say which gradebook is meant."""
-    for option in reversed(_where_options):
-        command = option(command)
-    return command
+    wrapped: Callable[..., Any] = gradebook_option(course_option(command))
+    return wrapped
 
 
 class TakesPoints(click.Command):

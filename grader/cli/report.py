@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.class_options import course_option, gradebook_option
 from grader.cli.context import json_option, note, print_json
 from grader.errors import UsageError
 from grader.reports.style import console, safe
@@ -20,21 +21,8 @@ FOLDER = "kata-report"
 
 
 @click.command(short_help="Write a class report, and feedback for each learner, as pages.")
-@click.option(
-    "--gradebook",
-    "where",
-    metavar="URL",
-    default="gradebook.sqlite",
-    show_default=True,
-    help="A file, or the address of a database.",
-)
-@click.option(
-    "--course",
-    "course_file",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Course settings; course.toml beside the gradebook otherwise.",
-)
+@gradebook_option
+@course_option
 @click.option(
     "--out",
     metavar="FOLDER",
