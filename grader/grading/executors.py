@@ -40,7 +40,7 @@ def local_slots(count: int) -> Iterator[Slots]:
 
 
 @contextmanager
-def cluster_slots(address: str, *, gpu: bool = False) -> Iterator[Slots]:
+def cluster_slots(address: str) -> Iterator[Slots]:
     """Grade on the workers of the Dask scheduler at `address`.
 
     Only our own code runs in a Dask worker: it starts stations, and those start confined workers.
@@ -75,7 +75,7 @@ def cluster_slots(address: str, *, gpu: bool = False) -> Iterator[Slots]:
                 f"Start some, on any machine that has Kata and its packs: dask worker {address} --nthreads 1",
             )
         # Where Dask moves a task is not our affair; how often it is lost with a machine is (see Run).
-        executor = client.get_executor(pure=False, **({"resources": {"GPU": 1}} if gpu else {}))
+        executor = client.get_executor(pure=False)
         machines = len({worker.rpartition(":")[0] for worker in client.nthreads()})
         where = f"{threads} slot{'s' * (threads != 1)} on {machines} machine{'s' * (machines != 1)}"
         yield Slots(executor, threads, where)
