@@ -12,6 +12,7 @@ import select
 import signal
 import socket
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -155,11 +156,21 @@ def _move_into_namespace(link: socket.socket) -> None:
             _Nursery(link, sandbox.prepare(anchor)).serve()
             os._exit(0)
         link.close()
+        for number in (signal.SIGTERM, signal.SIGHUP):  # it ends with the zygote, which ends with the grader
+            signal.signal(number, signal.SIG_IGN)
         os.waitpid(pid, 0)
     finally:
         with contextlib.suppress(OSError):
             anchor.rmdir()
     os._exit(0)
+
+
+@dataclass(frozen=True)
+class _Child:
+    """A worker as the zygote knows it."""
+
+    cell: sandbox.Cell | None
+    scratch: Path
 
 
 class _Nursery:
@@ -169,7 +180,7 @@ class _Nursery:
         self._link = link
         self._shared = shared
         self._first = os.getpid() == 1
-        self._children: dict[int, sandbox.Cell | None] = {}
+        self._children: dict[int, _Child] = {}
         self._places = sandbox.python_read_paths()
 
     def serve(self) -> None:
@@ -185,8 +196,10 @@ class _Nursery:
                 else:
                     self._launch(request.job, descriptors)
         finally:
-            for pid in self._children:
-                _kill_group(pid)
+            # The grader is gone, or will be: what it would have cleared away is ours to clear.
+            for pid, child in self._children.items():
+                _end(Reap(pid, 0.0))
+                sandbox.remove_folder(child.scratch)
             if not self._first:  # with the first of a namespace everything in it ends
                 sandbox.kill_descendants()
 
@@ -201,7 +214,7 @@ class _Nursery:
         except OSError as error:
             self._send(Refused(error.strerror or str(error)))
         else:
-            self._children[pid] = cell
+            self._children[pid] = _Child(cell, Path(job.scratch))
             self._send(Launched(pid), (pidfd,))
             os.close(pidfd)
         finally:
@@ -227,14 +240,14 @@ class _Nursery:
         return pid, cell
 
     def _free_slot(self) -> int:
-        taken = {cell.slot for cell in self._children.values() if cell is not None}
+        taken = {child.cell.slot for child in self._children.values() if child.cell is not None}
         return next(number for number in itertools.count() if number not in taken)
 
     def _reap(self, request: Reap) -> Ended:
         code = _end(request)
-        cell = self._children.pop(request.pid, None)
-        if cell is not None:
-            cell.close()
+        child = self._children.pop(request.pid, None)
+        if child is not None and child.cell is not None:
+            child.cell.close()
         elif not self._first:  # its numbers are not those of /proc
             sandbox.kill_descendants(exclude=frozenset(self._children))
         return Ended(code)

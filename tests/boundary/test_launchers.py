@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -155,6 +156,7 @@ def test_descriptors_do_not_pile_up(launcher: Any, tmp_path: Path) -> None:
             opened.submission.leave(0)
         opened.begin(1)
         opened.session.close()
+        gc.collect()  # what earlier tests left for it to close
         counts.append(len(os.listdir("/proc/self/fd")))
     assert counts[1] == counts[3]
 

@@ -234,12 +234,19 @@ def test_a_process_that_hides_is_found(lab: Lab) -> None:
     assert gone(pid)
 
 
-def test_a_grader_that_is_killed_takes_its_workers_along(shut_in: Lab) -> None:
+def test_a_grader_that_is_killed_takes_its_workers_along(lab: Lab) -> None:
     """The whole lab dies at once, as it would when the machine runs out of memory."""
-    own = Lab(shut_in.level, shut_in.user)
+    own = Lab(lab.level, lab.user)
     submission = own.open(SOURCE)
+    scratch = os.open(submission.scratch, os.O_RDONLY)
     pidfd = os.pidfd_open(submission.pid)
     os.kill(own.pid, signal.SIGKILL)
     own.close()
     assert select.select([pidfd], [], [], 30)[0]
+    # Its folder goes last, with nobody left to say so: wait until it is unlinked.
+    patience = 300
+    while os.fstat(scratch).st_nlink and (patience := patience - 1):
+        select.select([], [], [], 0.1)
+    assert not submission.scratch.exists()
     os.close(pidfd)
+    os.close(scratch)
