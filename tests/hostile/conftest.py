@@ -1,0 +1,60 @@
+"""Rooms: processes that grade hostile submissions, one for each isolation level, kept for all tests of a run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from grader import sandbox
+from tests.hostile.room import Room
+
+collect_ignore_glob = [] if sys.platform == "linux" else ["test_*.py"]
+NOBODY = 65534
+
+Enter = Callable[..., Room]
+
+
+@pytest.fixture(scope="session")
+def enter() -> Iterator[Enter]:
+    """Return the room of a level, as whoever runs the tests or as an ordinary user."""
+    rooms: dict[tuple[str, int | None], Room] = {}
+
+    def find(level: str, user: int | None = None) -> Room:
+        key = level, user
+        if key in rooms and not rooms[key].alive:
+            rooms.pop(key).close()
+        if key not in rooms:
+            offered = _offered(user)
+            if not sandbox.reaches(offered, level):  # type: ignore[arg-type]
+                pytest.skip(f"this machine offers isolation {offered!r} to this user")
+            rooms[key] = Room(level, user)
+        return rooms[key]
+
+    yield find
+    for room in rooms.values():
+        room.close()
+
+
+def _offered(user: int | None) -> str:
+    if user is None:
+        return sandbox.probe().level
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    receive, send = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setgroups([])
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+            os.write(send, sandbox.probe().level.encode())
+        finally:
+            os._exit(0)
+    os.close(send)
+    with os.fdopen(receive) as pipe:
+        level = pipe.read()
+    os.waitpid(pid, 0)
+    return level

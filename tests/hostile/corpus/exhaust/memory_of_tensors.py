@@ -1,0 +1,16 @@
+"""Takes all the memory that there is, in tensors, in a call.
+
+kata = "masks"
+status = "fail"
+points = 1
+words = ["more than 512 MB"]
+"""
+
+import torch
+from wrong import *
+
+
+def causal_mask(seq_len, *, device=None):
+    kept = []
+    while True:
+        kept.append(torch.empty(64 << 20, dtype=torch.uint8))

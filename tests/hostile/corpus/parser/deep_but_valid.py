@@ -1,0 +1,14 @@
+"""Is valid Python, nested as deep as the compiler allows, for whoever reads its source.
+
+kata = "layer-norm"
+status = "fail"
+points = 27.5
+words = ["Write it from mean, variance"]
+"""
+
+from wrong import *
+
+# fmt: off
+a = lambda: 0
+def deep():
+    return (a)

@@ -1,0 +1,14 @@
+"""Leads the pipe in which the grader is told what was used to nowhere.
+
+kata = "layer-norm"
+status = "fail"
+points = 27.5
+words = ["Write it from mean, variance"]
+"""
+
+import os
+
+from wrong import *
+
+read, write = os.pipe()
+os.dup2(write, 4)

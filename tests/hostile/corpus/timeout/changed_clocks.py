@@ -1,0 +1,28 @@
+"""Turns back every clock of Python's.
+
+kata = "insertion-sort"
+status = "timeout"
+words = ["no answer within"]
+points = 1
+timeout_s = 0.5
+"""
+
+import time
+
+sleep = time.sleep
+for name in (
+    "time",
+    "monotonic",
+    "perf_counter",
+    "process_time",
+    "time_ns",
+    "monotonic_ns",
+    "perf_counter_ns",
+):
+    setattr(time, name, lambda: 0)
+
+
+def insertion_sort(values):
+    if values:
+        sleep(3600)
+    return []

@@ -1,0 +1,18 @@
+"""Loops in a call and swallows every exception that could end it.
+
+kata = "insertion-sort"
+status = "timeout"
+words = ["no answer within"]
+points = 1
+timeout_s = 0.5
+"""
+
+
+def insertion_sort(values):
+    while values:
+        try:
+            while True:
+                pass
+        except BaseException:
+            continue
+    return []

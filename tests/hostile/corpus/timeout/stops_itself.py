@@ -1,0 +1,17 @@
+"""Stops its own process, so that it takes no processor time at all.
+
+kata = "insertion-sort"
+status = "timeout"
+words = ["no answer within"]
+points = 1
+timeout_s = 0.5
+"""
+
+import os
+import signal
+
+
+def insertion_sort(values):
+    if values:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return []

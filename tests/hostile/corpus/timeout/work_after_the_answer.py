@@ -1,0 +1,19 @@
+"""Answers at once and goes on working in threads, at everybody's expense.
+
+kata = "insertion-sort"
+status = "fail"
+points = 1
+"""
+
+import threading
+
+from wrong import *
+
+
+def work():
+    while True:
+        sum(range(1000))
+
+
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()

@@ -1,0 +1,126 @@
+"""The corpus: each entry says in its docstring what it tries, and in TOML below that what a good grader reports.
+
+    kata = "insertion-sort"             which kata it is handed in for
+    status = "fail"                     what the report says; several with " or "
+    words = ["RecursionError"]          what stands somewhere in its messages
+    points = 1                          what it earns honestly: the score, exactly
+    timeout_s = 0.5                     for one check; the kata's own without it
+    [process]                           what is different at this level, which cannot stop everything, and why
+    allows = ["reached"]
+    why = "the network is the machine's"
+
+Files that cannot have a docstring (no text, a million lines, notebooks) are made by `tests.hostile.made`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.hostile import made
+
+HERE = Path(__file__).parent
+CORPUS = HERE / "corpus"
+FAMILIES = {
+    "forge": "forge the result",
+    "read": "read the answer",
+    "fake": "fake the comparison",
+    "timeout": "escape the time-out",
+    "outlive": "outlive the run",
+    "exhaust": "exhaust a resource",
+    "network": "reach the network",
+    "neighbour": "harm the neighbour",
+    "parser": "confuse the parser",
+    "policy": "dodge the operator policy",
+}
+MODULES = {"insertion-sort": "insertion_sort", "masks": "masks", "layer-norm": "layer_norm"}
+KINDS = frozenset({"forged", "leaked", "left", "reached", "harmed"})
+"""What can go wrong: points that were not earned; something secret in what it prints or writes; a process, file,
+memory, or socket that stays; something outside its cell that answers; something of others that is changed."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a good grader reports."""
+
+    status: tuple[str, ...]
+    points: float
+    words: tuple[str, ...]
+    allows: frozenset[str] = frozenset()
+    """What cannot be stopped at this level."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One hostile submission."""
+
+    family: str
+    name: str
+    tries: str
+    kata: str
+    files: dict[str, bytes] = field(repr=False)
+    main: str
+    table: dict[str, object] = field(repr=False)
+
+    @property
+    def id(self) -> str:
+        return f"{self.family}/{self.name}"
+
+    @property
+    def timeout_s(self) -> float | None:
+        found = self.table.get("timeout_s")
+        return float(found) if isinstance(found, int | float) else None
+
+    def expected(self, level: str) -> Expected:
+        """Return what is right at this isolation level."""
+        own = self.table.get(level, {})
+        assert isinstance(own, dict)
+        table = {"words": [], "allows": [], "points": 0, **self.table, **own}
+        return Expected(
+            tuple(table["status"].split(" or ")),
+            float(table["points"]),
+            tuple(table["words"]),
+            frozenset(table["allows"]),
+        )
+
+
+def entries() -> list[Entry]:
+    """Return the whole corpus, by family and name."""
+    found = [_read(path) for path in sorted(CORPUS.glob("*/*.py"))]
+    for function in (value for value in vars(made).values() if inspect.isfunction(value)):
+        family, _, name = function.__name__.partition("_")
+        if family in FAMILIES:
+            main, content = function()
+            found.append(_entry(family, name, inspect.getdoc(function) or "", {main: content}))
+    return sorted(found, key=lambda entry: (list(FAMILIES).index(entry.family), entry.name))
+
+
+def honest(kata: str) -> dict[str, bytes]:
+    """Return the wrong answer that hostile ones add to, as it would be handed in without any tricks."""
+    return {f"{MODULES[kata]}.py": b"from wrong import *\n", **_beside(kata)}
+
+
+def _read(path: Path) -> Entry:
+    source = path.read_bytes()
+    text = ast.get_docstring(ast.parse(source)) or ""
+    kata = _table(text)["kata"]
+    return _entry(path.parent.name, path.stem, text, {f"{MODULES[kata]}.py": source})
+
+
+def _entry(family: str, name: str, text: str, files: dict[str, bytes]) -> Entry:
+    table = _table(text)
+    kata = table["kata"]
+    main = next(iter(files))
+    return Entry(family, name, text.partition("\n")[0], kata, {**files, **_beside(kata)}, main, table)
+
+
+def _table(text: str) -> dict[str, object]:
+    return tomllib.loads(textwrap.dedent(text.partition("\n\n")[2]))
+
+
+def _beside(kata: str) -> dict[str, bytes]:
+    return {"wrong.py": (HERE / "wrong" / f"{MODULES[kata]}.py").read_bytes()}

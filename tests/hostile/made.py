@@ -1,0 +1,202 @@
+"""Submissions that no file in the corpus can hold as it is; each is a function named FAMILY_NAME."""
+
+from __future__ import annotations
+
+import json
+
+WRONG = "from wrong import *\n"
+Made = tuple[str, bytes]
+
+
+def notebook(*cells: object, **more: object) -> bytes:
+    """Return a notebook of code cells."""
+    parts = [
+        {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
+        for source in cells
+    ]
+    return json.dumps({"cells": parts, "metadata": {}, "nbformat": 4, "nbformat_minor": 5, **more}).encode()
+
+
+def parser_nul() -> Made:
+    """Ends the source for whoever reads text up to a NUL.
+
+    kata = "insertion-sort"
+    status = "error"
+    words = ["NUL bytes"]
+    """
+    return "insertion_sort.py", b"from wrong import *\n\0raise SystemExit\n"
+
+
+def parser_byte_order_mark() -> Made:
+    """Begins with a byte order mark, and with a coding line that contradicts it.
+
+    kata = "insertion-sort"
+    status = "error"
+    words = ["does not load"]
+    """
+    return "insertion_sort.py", b"\xef\xbb\xbf# -*- coding: latin-1 -*-\nfrom wrong import *\n"
+
+
+def parser_hidden_in_utf7() -> Made:
+    """Hides its code from whoever reads the file as UTF-8: its comment ends where another encoding says so.
+
+    kata = "insertion-sort"
+    status = "fail"
+    points = 1
+    """
+    hidden = "\nprint('hidden')\n".encode("utf-7").replace(b"\n", b"+AAo-")
+    return "insertion_sort.py", b"# coding: utf-7\n" + WRONG.encode() + b"# nothing " + hidden + b"\n"
+
+
+def parser_encoding_that_does_not_exist() -> Made:
+    """Names an encoding that nobody has, with escape sequences in it.
+
+    kata = "insertion-sort"
+    status = "error"
+    words = ["does not load"]
+    """
+    return "insertion_sort.py", b"# coding: kata-\x1b[2J-toy\n" + WRONG.encode()
+
+
+def parser_no_text() -> Made:
+    """Is no text at all: random bytes.
+
+    kata = "insertion-sort"
+    status = "error"
+    words = ["does not load"]
+    """
+    return "insertion_sort.py", bytes(number * 167 % 255 + 1 for number in range(5000))
+
+
+def parser_million_lines() -> Made:
+    """Has a million lines.
+
+    kata = "insertion-sort"
+    status = "fail"
+    points = 1
+    """
+    return "insertion_sort.py", WRONG.encode() + b"\n" * 1_000_000
+
+
+def parser_one_long_line() -> Made:
+    """Has one line of two million characters, in which it raises.
+
+    kata = "insertion-sort"
+    status = "error"
+    words = ["ValueError"]
+    """
+    return "insertion_sort.py", b"raise ValueError(" + b"1 ,  " * 380_000 + b")"
+
+
+def parser_too_large() -> Made:
+    """Is larger than any source that a person writes.
+
+    kata = "insertion-sort"
+    status = "error"
+    words = ["MB is read"]
+    """
+    return "insertion_sort.py", WRONG.encode() + b"# x\n" * (1 << 20)
+
+
+def parser_brackets() -> Made:
+    """Opens a hundred thousand brackets.
+
+    kata = "layer-norm"
+    status = "error"
+    words = ["does not load"]
+    """
+    return "layer_norm.py", WRONG.encode() + b"x = " + b"(" * 90_000 + b")" * 9_000 + b"\n"
+
+
+def parser_minus_signs() -> Made:
+    """Negates a number fifty thousand times, for a parser that calls itself.
+
+    kata = "layer-norm"
+    status = "error"
+    words = ["does not load"]
+    """
+    return "layer_norm.py", WRONG.encode() + b"x = " + b"-" * 50_000 + b"1\n"
+
+
+def parser_long_chain() -> Made:
+    """Has a chain of attributes, sums and alternatives that the compiler takes and a visitor may not.
+
+    kata = "layer-norm"
+    status = "fail or error"
+    points = 27.5
+    """
+    chain = (
+        "def chain(a):\n    return a"
+        + ".a" * 900
+        + "\n\n\ndef total(a):\n    return "
+        + " + ".join(["a"] * 900)
+    )
+    ways = "\n\n\ndef way(a):\n    if a:\n        pass\n" + "    elif a:\n        pass\n" * 300
+    return "layer_norm.py", f"{WRONG}{chain}{ways}".encode()
+
+
+def parser_number_without_end() -> Made:
+    """Holds an integer of a million digits, and a text that says so.
+
+    kata = "insertion-sort"
+    status = "error"
+    words = ["does not load"]
+    """
+    return "insertion_sort.py", WRONG.encode() + b"x = " + b"9" * 1_000_000 + b"\n"
+
+
+def parser_power() -> Made:
+    """Asks the compiler to compute constants that fill the memory.
+
+    kata = "insertion-sort"
+    status = "fail or error or timeout"
+    points = 1
+    timeout_s = 3
+    """
+    return (
+        "insertion_sort.py",
+        WRONG.encode() + b"x = lambda: (2**100000000, 'x' * 10**12, ((0,) * 4096) * 4096)\n",
+    )
+
+
+def parser_notebook_nested() -> Made:
+    """Is a notebook of a hundred thousand nested lists.
+
+    kata = "insertion-sort"
+    status = "error"
+    words = ["does not load"]
+    """
+    return "insertion_sort.ipynb", b'{"cells": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+
+
+def parser_notebook_of_magics() -> Made:
+    """Is a notebook with a cell of twenty thousand magics, each of which makes a parser begin again.
+
+    kata = "insertion-sort"
+    status = "timeout or error"
+    timeout_s = 0.5
+    """
+    return "insertion_sort.ipynb", notebook("%magic\n" * 20_000, "from wrong import *\n")
+
+
+def parser_notebook_of_odd_cells() -> Made:
+    """Is a notebook whose cells are of every type but the right one.
+
+    kata = "insertion-sort"
+    status = "fail"
+    points = 1
+    """
+    odd = [None, 5, "cell", [], {}, {"cell_type": "code", "source": {"a": 1}}, {"cell_type": ["code"]}]
+    cells = [*odd, {"cell_type": "code", "source": ["from wrong import *\n", 5, None]}]
+    return "insertion_sort.ipynb", json.dumps({"cells": cells, "metadata": [], "nbformat": "x"}).encode()
+
+
+def parser_notebook_that_repeats_keys() -> Made:
+    """Is a notebook that names its cells twice, for parsers that disagree about which of them counts.
+
+    kata = "insertion-sort"
+    status = "fail"
+    points = 1
+    """
+    good = notebook("def insertion_sort(values):\n    return sorted(values)\n")
+    return "insertion_sort.ipynb", good[:-1] + b", " + notebook("from wrong import *\n")[1:]

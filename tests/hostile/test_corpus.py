@@ -1,0 +1,113 @@
+"""Every submission of the corpus, at every isolation level that the machine has: nothing forged, leaked or left."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from grader.reports.model import KataReport
+from grader.reports.terminal import print_reports
+from grader.sandbox.levels import LEVELS
+from tests.hostile.conftest import NOBODY, Enter
+from tests.hostile.entries import FAMILIES, KINDS, MODULES, Entry, entries
+from tests.hostile.room import REACHED, Room
+
+CORPUS = entries()
+HONEST = {"insertion-sort": 1.0, "masks": 1.0, "layer-norm": 27.5}
+"""What the wrong answers earn by themselves."""
+SAMPLE = [entry for place, entry in enumerate(CORPUS) if place % 5 == 0]
+
+
+def examine(room: Room, entry: Entry) -> None:
+    """Grade it, and compare what happened with what is expected at this level."""
+    expected = entry.expected(room.level)
+    report = room.grade(entry)
+    happened = trouble(room, report, expected.points)
+    assert set(happened) <= expected.allows, happened
+    assert room.alive
+    assert report.isolation in (room.level, "none")
+    told = "\n".join(messages(report))
+    assert report.status in expected.status, told
+    if "forged" not in expected.allows:
+        assert report.score == expected.points, told
+    assert all(word in told for word in expected.words), told
+    assert_printable(report)
+
+
+def trouble(room: Room, report: KataReport, earned: float) -> dict[str, object]:
+    """Return what went wrong, by kind."""
+    everything = "\n".join([*messages(report), *printed(report)])
+    left = room.left()
+    found = {
+        "forged": report.score > earned and report.score,
+        "leaked": room.secret in everything or any(line.startswith("secret") for line in left),
+        "reached": REACHED in everything,
+        "left": left,
+        "harmed": room.harmed(),
+    }
+    assert set(found) == KINDS
+    return {kind: what for kind, what in found.items() if what}
+
+
+def messages(report: KataReport) -> list[str]:
+    return [text for text in (report.message, *(check.message for check in report.checks)) if text]
+
+
+def printed(report: KataReport) -> list[str]:
+    return [text for text in (report.output, *(check.output for check in report.checks)) if text]
+
+
+def assert_printable(report: KataReport) -> None:
+    """Demand that the report is text wherever it goes, of a size that a person reads."""
+    text = msgspec.json.encode(report).decode()
+    assert len(text) < 400_000
+    out = io.StringIO()
+    print_reports([report], Console(file=out, width=100), verbose=True)
+    shown = out.getvalue().replace("\n", "")
+    assert not {letter for letter in shown if not letter.isprintable()}
+
+
+@pytest.mark.parametrize("entry", CORPUS, ids=lambda entry: entry.id)
+@pytest.mark.parametrize("level", LEVELS[::-1])
+def test_it_gets_what_it_earns_and_nothing_else(enter: Enter, level: str, entry: Entry) -> None:
+    examine(enter(level), entry)
+
+
+@pytest.mark.parametrize("entry", SAMPLE, ids=lambda entry: entry.id)
+@pytest.mark.parametrize("level", LEVELS[::-1])
+def test_an_ordinary_user_grades_it_too(enter: Enter, level: str, entry: Entry) -> None:
+    examine(enter(level, NOBODY), entry)
+
+
+@pytest.mark.parametrize("level", LEVELS[::-1])
+@pytest.mark.parametrize("user", [None, NOBODY])
+def test_who_comes_after_them_is_graded_as_before(enter: Enter, level: str, user: int | None) -> None:
+    room = enter(level, user)
+    for kata, before in room.honest.items():
+        after = room.again(kata)
+        assert after.score == HONEST[kata]
+        for one, other in zip(before.checks, after.checks, strict=True):
+            assert one == other
+
+
+def test_the_corpus_is_large_and_every_family_is_in_it() -> None:
+    count = Counter(entry.family for entry in CORPUS)
+    assert set(count) == set(FAMILIES)
+    assert min(count.values()) >= 5
+    assert len(CORPUS) >= 60
+    assert len({entry.id for entry in CORPUS}) == len(CORPUS)
+
+
+@pytest.mark.parametrize("entry", CORPUS, ids=lambda entry: entry.id)
+def test_every_entry_says_what_it_tries_and_why_a_level_cannot_stop_it(entry: Entry) -> None:
+    assert entry.tries.endswith(".")
+    assert entry.kata in MODULES
+    for level in ("full", "confined"):
+        assert not entry.expected(level).allows
+    expected = entry.expected("process")
+    assert expected.allows <= KINDS
+    assert not expected.allows or entry.table["process"]["why"]  # type: ignore[index]

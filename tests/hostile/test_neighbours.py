@@ -1,0 +1,89 @@
+"""Honest learners among hostile ones: their rows are those of a class in which everybody is honest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Ran
+from tests.grading.conftest import EXITS, LOOPS, OTHER, RIGHT, STUB, WRONG
+from tests.hostile.entries import entries
+from tests.hostile.room import SECRET, make_pack
+
+MODULE = "insertion_sort.py"
+HONEST = {
+    "ada": RIGHT,
+    "bob": WRONG,
+    "cleo": OTHER,
+    "dan": STUB,
+    "eve": "def insertion_sort(v):\n    return v\n",
+}
+HOSTILE = {
+    "exhaust/memory",
+    "exhaust/processes",
+    "exhaust/output",
+    "exhaust/many_small_files",
+    "exhaust/recursion",
+    "forge/answer_early",
+    "forge/answer_from_thread",
+    "forge/close_everything",
+    "forge/exit_zero_in_call",
+    "forge/hand_over_descriptors",
+    "forge/result_files",
+    "neighbour/answers_of_others",
+    "neighbour/marks_of_others",
+    "neighbour/signals",
+    "outlive/daemon",
+    "outlive/stubborn_folder",
+    "parser/escape_sequences",
+    "parser/lone_surrogates",
+    "read/submissions_of_others",
+    "timeout/ignores_signals",
+}
+
+
+def rows(folder: Path, submissions: Path, run: Callable[..., Ran], pack: Path) -> dict[str, dict[str, Any]]:
+    """Grade a class; return its reports by learner, without what differs from run to run."""
+    name = f"{submissions.name}.jsonl"
+    book = f"{submissions.name}.sqlite"
+    options = ("--only", "insertion-sort", "--seed", "7", "--timeout", "2", "-j", "2", "--gradebook", book)
+    ran = run("grade", submissions, *options, "--json", name, cwd=folder, env={"KATA_PACKS": str(pack)})
+    assert ran.code == 0, ran.err
+    assert not {letter for letter in ran.text.replace("\n", "") if not letter.isprintable()}
+    found = {}
+    for line in (folder / name).read_text().splitlines():
+        report = json.loads(line)
+        found[report["learner"]] = {key: report[key] for key in report if key not in ("duration_s", "file")}
+    return found
+
+
+def test_no_row_of_others_is_lost_or_changed(tmp_path: Path, kata_process: Callable[..., Ran]) -> None:
+    (tmp_path / "pack").mkdir()
+    pack = make_pack(tmp_path / "pack", SECRET, only="insertion-sort")
+    alone, among = tmp_path / "alone", tmp_path / "among"
+    for learner, source in HONEST.items():
+        for place in (alone, among):
+            (place / learner).mkdir(parents=True)
+            (place / learner / MODULE).write_text(source)
+    corpus = {entry.id: entry for entry in entries()}
+    for name in HOSTILE:
+        place = among / f"a-{name.replace('/', '-')}"
+        place.mkdir()
+        for file, content in corpus[name].files.items():
+            (place / file).write_bytes(content)
+    for learner, source in {"a-loops": LOOPS, "b-exits": EXITS}.items():
+        (among / learner).mkdir()
+        (among / learner / MODULE).write_text(source)
+    (among / "c-link").mkdir()
+    (among / "c-link" / MODULE).symlink_to(tmp_path / "pack/solutions/1.1-sorting/insertion-sort" / MODULE)
+    honest = rows(tmp_path, alone, kata_process, pack)
+    everybody = rows(tmp_path, among, kata_process, pack)
+    assert set(honest) == set(HONEST)
+    assert {learner: everybody[learner] for learner in HONEST} == honest
+    assert [honest[name]["score"] for name in ("ada", "bob", "cleo")] == [5.0, pytest.approx(1, abs=1), 5.0]
+    assert len(everybody) == len(HONEST) + len(HOSTILE) + 3
+    assert max(report["score"] for learner, report in everybody.items() if learner not in HONEST) <= 1.0
