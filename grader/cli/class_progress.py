@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
+from rich.console import Group
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from grader.grading.run import Tally, Watch
 from grader.reports.model import KataReport
@@ -25,21 +28,23 @@ def watching(total: int, where: str) -> Iterator[Watch]:
     if not err.is_terminal:
         yield _lines(total, where)
         return
-    columns = (
+    progress = Progress(
         TextColumn("grading"),
         BarColumn(bar_width=None),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(compact=True),
-        TextColumn("{task.fields[told]}"),
+        expand=True,
     )
-    with Progress(*columns, console=err, transient=True) as progress:
-        task = progress.add_task("", total=total, rate="", told=where)
-        started = time.monotonic()
+    task = progress.add_task("", total=total, rate="")
+    line = Text(where, style="dim", no_wrap=True, overflow="ellipsis")
+    started = time.monotonic()
 
-        def watch(tally: Tally, submission: Submission, report: KataReport | None) -> None:
-            progress.update(task, completed=tally.done, rate=_rate(tally, started), told=told(tally) or where)
+    def watch(tally: Tally, submission: Submission, report: KataReport | None) -> None:
+        progress.update(task, completed=tally.done, rate=_rate(tally, started))
+        line.plain = told(tally) or where
 
+    with Live(Group(progress, line), console=err, transient=True):
         yield watch
 
 

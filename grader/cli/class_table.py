@@ -15,13 +15,15 @@ from grader.catalogue import Kata
 from grader.cli.class_progress import told
 from grader.gradebook.place import DEFAULT, redact
 from grader.grading.run import Tally
-from grader.reports.style import LOOKS, bar, console, points, safe, safe_text
+from grader.reports.style import LOOKS, bar, console, has_unicode, points, safe, safe_text
 
 if TYPE_CHECKING:
     from grader.gradebook.store import Gradebook
 
 SHOWN = 10
 """Remarks printed in full; the others are counted."""
+WIDE = 100
+"""From so many columns on, a status has its word in the heading."""
 STATUSES = ("pass", "fail", "error", "timeout", "not_started", "missing")
 
 
@@ -56,10 +58,13 @@ def _table(
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("kata", no_wrap=True)
     present = [status for status in STATUSES if any(count[status] for count in counts.values())]
+    wide = out.width >= WIDE
     for status in present:
-        table.add_column(LOOKS[status].word, justify="right")
-    table.add_column("median", justify="right")
-    table.add_column("")
+        look = LOOKS[status]
+        glyph = look.glyph if has_unicode(out) else look.ascii
+        table.add_column(f"{glyph} {look.word}" if wide else glyph, justify="right", no_wrap=True)
+    table.add_column("median", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
     for kata in katas:
         middle = statistics.median(scores[kata.slug]) if scores[kata.slug] else 0.0
         most = whole[kata.slug]
