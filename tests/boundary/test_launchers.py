@@ -107,7 +107,7 @@ def test_the_disk_is_closed_where_the_kernel_can(either: Any, tmp_path: Path) ->
     secret.write_text("42")
     if either.session.isolation == "process":
         pytest.skip("this kernel cannot confine a process")
-    with pytest.raises(SubmissionRaised, match="PermissionError|FileNotFoundError"):
+    with pytest.raises(SubmissionRaised, match=r"PermissionError|FileNotFoundError"):
         either.submission.read(str(secret))
 
 
