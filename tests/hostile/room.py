@@ -1,6 +1,6 @@
 """Where hostile submissions are graded: a process with a zygote, suites and secrets of its own, seen from outside.
 
-Run as `python -m tests.hostile.room PACK`, it is a grading station that takes a time-out with every task.
+Run as `python -m tests.hostile.room PACK [USER]`, it is a grading station that takes a time-out with every task.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from grader.reports.model import KataReport
 from grader.submissions.model import Bundle
 from grader.worker.warm import start_launcher
 from tests.hostile.entries import MODULES, Entry, honest
+from tests.isolation.conftest import _let_others_reach_python
+from tests.sandbox.conftest import become
 
 ROOT = Path(__file__).parents[2]
 SOURCES = {
@@ -100,7 +102,7 @@ class Room:
                 os.chown(path, user, user)
         self._errors = (self.place / "errors.txt").open("wb+")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.hostile.room", str(pack)],
+            [sys.executable, "-m", "tests.hostile.room", str(pack), *([] if user is None else [str(user)])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -114,7 +116,6 @@ class Room:
                 "API_TOKEN": self.secret,
             },
             start_new_session=True,
-            **({} if user is None else {"user": user, "group": user, "extra_groups": []}),  # type: ignore[call-overload]
         )
         self.honest = {kata: self.again(kata) for kata in SOURCES}
         self._usual = self._files()
@@ -239,6 +240,9 @@ def _shared_memory() -> list[str]:
 def main() -> None:
     """Grade what comes in, one after the other, until the input ends."""
     requests, answers = station._claim_streams()
+    for user in map(int, sys.argv[2:]):
+        _let_others_reach_python()
+        become(user)
     launcher = start_launcher()
     from grader.checks.suite import Options, Suite, with_suites
 

@@ -12,9 +12,10 @@ from rich.console import Console
 from grader.reports.model import KataReport
 from grader.reports.terminal import print_reports
 from grader.sandbox.levels import LEVELS
-from tests.hostile.conftest import NOBODY, Enter
+from tests.hostile.conftest import Enter
 from tests.hostile.entries import FAMILIES, KINDS, MODULES, Entry, entries
 from tests.hostile.room import REACHED, Room
+from tests.sandbox.conftest import NOBODY
 
 CORPUS = entries()
 HONEST = {"insertion-sort": 1.0, "masks": 1.0, "layer-norm": 27.5}

@@ -6,7 +6,6 @@ words = ["256 MB"]
 timeout_s = 8
 """
 
-
 from wrong import *
 
 zeros = bytes(1 << 20)

@@ -10,4 +10,4 @@ class Thing:
 
 
 def insertion_sort(values):
-    return [Thing() for _ in range(60_000)]
+    return [Thing() for _ in range(20_000)]

@@ -14,5 +14,5 @@ class Trap:
 
 
 def insertion_sort(values):
-    trap = Trap()
+    trap = Trap()  # noqa: F841
     return sorted(values)
