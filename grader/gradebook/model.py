@@ -82,27 +82,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     version: str
 
 
-class CheckRate(msgspec.Struct, frozen=True, kw_only=True):
-    """How one check went over the newest attempts of a class."""
-
-    kata: str
-    id: str
-    name: str
-    aspect: str
-    hidden: bool
-    passed: int
-    counted: int
-    """Attempts in which it was not skipped."""
-
-
-class MisconceptionCount(msgspec.Struct, frozen=True, kw_only=True):
-    """How many learners' newest attempts show one catalogued mistake."""
-
-    kata: str
-    misconception: str
-    learners: int
-
-
 class Row(msgspec.Struct, kw_only=True):
     """One learner and one kata, as the gradebook has it now."""
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from sqlalchemy import select
+
+from grader.gradebook import schema
 from grader.gradebook.model import Key
+from grader.gradebook.place import Place
 from grader.gradebook.store import Gradebook
 from grader.reports.model import CheckReport, CheckStatus, KataReport, KataStatus
 from grader.submissions.model import Bundle, Submission
@@ -91,3 +95,29 @@ def grade(
     if source is None:
         terms = {"status": "missing", "score": 0.0, **terms}
     gradebook.record(run, given, key(given), report(learner, kata, **terms))  # type: ignore[arg-type]
+
+
+def results(where: str) -> list[tuple[str, str, str, str, str | None]]:
+    """Return what the tables say of each check of the newest attempts: whose, what, how it went, which mistake."""
+    newest = (
+        select(
+            schema.learners.c.name,
+            schema.katas.c.slug,
+            schema.results.c.position,
+            schema.checks.c.name,
+            schema.results.c.status,
+            schema.results.c.misconception,
+        )
+        .select_from(schema.submissions)
+        .join(schema.learners)
+        .join(schema.results, schema.results.c.attempt_id == schema.submissions.c.attempt_id)
+        .join(schema.checks, schema.checks.c.id == schema.results.c.check_id)
+        .join(schema.katas, schema.katas.c.id == schema.checks.c.kata_id)
+    )
+    engine = Place.parse(where).engine()
+    try:
+        with engine.connect() as connection:
+            rows = sorted(tuple(row) for row in connection.execute(newest))
+    finally:
+        engine.dispose()
+    return [(learner, kata, *rest) for learner, kata, _, *rest in rows]

@@ -1,0 +1,130 @@
+"""What happened: runs, attempts with what they graded, and how one mark came about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from grader.gradebook import schema
+from grader.gradebook.course import Course
+from grader.gradebook.model import Attempt, Event, Key, Run
+from grader.gradebook.scope import find
+from grader.gradebook.storage import report_of, unpacked
+from grader.submissions.model import Bundle
+
+
+def runs(connection: Connection) -> list[Run]:
+    """Return every run, the newest last."""
+    return [
+        Run(
+            id=row.id,
+            started_at=row.started_at,
+            finished_at=row.finished_at,
+            arguments=msgspec.json.decode(row.arguments),
+            version=row.version,
+        )
+        for row in connection.execute(schema.runs.select().order_by(schema.runs.c.id))
+    ]
+
+
+def attempt(connection: Connection, number: int) -> Attempt | None:
+    """Return one grading, whole; None when there is none of this number."""
+    table = schema.attempts
+    wanted = (
+        select(
+            table.c.id,
+            table.c.run_id,
+            schema.learners.c.name,
+            schema.katas.c.slug,
+            table.c.digest,
+            table.c.terms,
+            table.c.submitted_at,
+            table.c.graded_at,
+            table.c.report,
+        )
+        .join(schema.learners, schema.learners.c.id == table.c.learner_id)
+        .join(schema.katas, schema.katas.c.id == table.c.kata_id)
+        .where(table.c.id == number)
+    )
+    row = connection.execute(wanted).one_or_none()
+    if row is None:
+        return None
+    return Attempt(
+        id=row.id,
+        run=row.run_id,
+        learner=row.name,
+        kata=row.slug,
+        key=Key(row.digest, row.terms),
+        report=report_of(row.report),
+        submitted_at=row.submitted_at,
+        graded_at=row.graded_at,
+    )
+
+
+def bundle(connection: Connection, number: int) -> Bundle | None:
+    """Return the files that an attempt graded; None when it had none, or there is no such attempt."""
+    contents = schema.contents
+    wanted = (
+        select(contents.c.size, contents.c.bundle)
+        .join(schema.attempts, schema.attempts.c.content == contents.c.digest)
+        .where(schema.attempts.c.id == number)
+    )
+    row = connection.execute(wanted).one_or_none()
+    return None if row is None else unpacked(bytes(row.bundle), row.size)
+
+
+def events(connection: Connection, course: Course, learner: str, kata: str) -> list[Event]:
+    """Return what happened to one mark, oldest first.
+
+    Raises:
+        GradebookUsageError: there is no such learner or kata.
+    """
+    person, kata_id = find(connection, course, learner, kata)
+    if person is None:
+        return []
+    found = [*_attempts(connection, person, kata_id), *_adjustments(connection, person, kata_id)]
+    return sorted(found, key=lambda event: event.at)
+
+
+def _attempts(connection: Connection, person: int, kata: int) -> Iterator[Event]:
+    table = schema.attempts
+    columns = [column for column in table.c if column.name not in ("report", "versions")]
+    mine = select(*columns).where(table.c.learner_id == person, table.c.kata_id == kata)
+    for row in connection.execute(mine.order_by(table.c.id)):
+        yield Event(
+            kind="attempt",
+            at=row.graded_at,
+            run=row.run_id,
+            attempt=row.id,
+            digest=row.digest,
+            submitted_at=row.submitted_at,
+            status=row.status,
+            score=row.score,
+            max_score=row.max_score,
+            seed=int(row.seed),
+        )
+
+
+def _adjustments(connection: Connection, person: int, kata: int) -> Iterator[Event]:
+    table = schema.adjustments
+    mine = table.select().where(table.c.learner_id == person, table.c.kata_id == kata)
+    for row in connection.execute(mine.order_by(table.c.id)):
+        yield Event(
+            kind=row.kind,
+            at=row.at,
+            adjustment=row.id,
+            points=row.points,
+            comment=row.comment,
+            author=row.author,
+            revoked=row.revoked_at is not None,
+        )
+        if row.revoked_at is not None:
+            yield Event(
+                kind="revoke",
+                at=row.revoked_at,
+                adjustment=row.id,
+                comment=row.revoked_because,
+                author=row.revoked_by,
+            )
