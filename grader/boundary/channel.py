@@ -21,6 +21,10 @@ MAX_WITNESSED = 1 << 20
 """Bytes read from a worker's witness at a time; a pipe holds less, so only one that is being filled reaches it."""
 
 
+FIRST_READ = 1 << 20
+"""Bytes made room for at once; for more there is room when that has come."""
+
+
 class WorkerTimeout(Exception):
     """The worker did not answer in time and was killed."""
 
@@ -128,11 +132,14 @@ class Channel:
             self.violation(str(error))
 
     def _read(self, size: int, deadline: float) -> bytearray:
-        data = bytearray(size)
-        view = memoryview(data)
-        while view:
+        data = bytearray(min(size, FIRST_READ))
+        filled = 0
+        while filled < size:
+            if filled == len(data):  # what is announced takes no memory before it comes
+                data += bytes(min(size - filled, filled))
             try:
-                count = self._process.channel.recv_into(view)
+                with memoryview(data) as whole, whole[filled:] as rest:
+                    count = self._process.channel.recv_into(rest)
             except BlockingIOError:
                 self._wait(deadline)
                 continue
@@ -140,7 +147,7 @@ class Channel:
                 count = 0
             if count == 0:
                 self._died()
-            view = view[count:]
+            filled += count
         return data
 
     def _wait(self, deadline: float, *, writing: bool = False) -> None:

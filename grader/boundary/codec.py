@@ -7,6 +7,7 @@ list holds their index. What has no form here becomes a handle, kept by its owne
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,6 +22,8 @@ LIST, TUPLE, DICT, TENSOR, HANDLE, DTYPE, DEVICE, SIZE, BIGINT, SLICE, COMPLEX, 
 )
 MAX_DEPTH = 32
 MAX_ITEMS = 200_000
+MAX_EMPTY = 1 << 20
+"""Sizes of a tensor without elements, multiplied without the zeros: who goes through its rows should come to an end."""
 
 DTYPES: dict[str, torch.dtype] = {
     str(value).removeprefix("torch."): value
@@ -150,6 +153,8 @@ class Encoder:
         if (dtype := str(value.dtype).removeprefix("torch.")) not in _NUMBERS:
             raise Unencodable(f"a tensor of dtype {dtype}, which has no ordinary numbers")
         shape = list(value.shape)
+        if not self._towards_worker and _is_vast(shape):
+            raise Unencodable(f"a tensor of shape {shape}, which has no elements and yet no end")
         nbytes = value.numel() * value.element_size()
         if nbytes > self._limit:
             size, limit = nbytes / 2**20, self._limit / 2**20
@@ -288,6 +293,8 @@ class Decoder:
         count = 1
         for size in head.shape:
             count *= size
+        if not self._trusted and _is_vast(head.shape):
+            raise ProtocolError("a tensor without elements and without end")
         if head.strides is not None and not self._trusted:
             raise ProtocolError("strides from a worker")
         stored = count if head.strides is None else head.nbytes // dtype.itemsize
@@ -308,6 +315,10 @@ class Decoder:
         if head.kind not in ("tensor", "parameter", "buffer"):
             result.kata_type = head.kind  # type: ignore[attr-defined]
         return result
+
+
+def _is_vast(shape: list[int]) -> bool:
+    return 0 in shape and math.prod(size for size in shape if size) > MAX_EMPTY
 
 
 def _place(tensor: torch.Tensor, device: str) -> torch.Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -119,7 +120,8 @@ def _tensor(value: Tensor) -> str:
 def _in_full(value: Tensor) -> bool:
     if value.dtype.is_floating_point or value.dtype.is_complex or value.dtype == torch.bool:
         return False
-    return value.layout == torch.strided and value.numel() <= NUMBERS and value.device.type == "cpu"
+    rows = math.prod(size for size in value.shape if size)  # lists of nothing take room, too
+    return value.layout == torch.strided and rows <= NUMBERS and value.device.type == "cpu"
 
 
 def _spread(names: Sequence[str], count: int) -> list[str]:

@@ -184,6 +184,8 @@ HEADS: dict[str, tuple[list[Any], bytes]] = {
     "two negative sizes": (head(shape=(-1, -2)), PAYLOAD),
     "an enormous size": (head(shape=(2**48, 2**48), nbytes=8), PAYLOAD),
     "an enormous size times nothing": (head(shape=(0, 2**48, 2**48), nbytes=0), b""),
+    "more rows of nothing than anybody can go through": (head(shape=(2**40, 0), nbytes=0), b""),
+    "nothing in many axes": (head(shape=(2,) * 40 + (0,), nbytes=0), b""),
     "a shape of text": (head(shape=("2",)), PAYLOAD),
     "more axes than torch has": (head(shape=(1,) * 65, nbytes=4), PAYLOAD),
     "a gap before it": (head(offset=64), PAYLOAD * 2),
@@ -286,8 +288,8 @@ def test_a_boolean_is_true_or_false_whatever_its_byte(peer: Peer) -> None:
 
 
 def test_an_empty_tensor_of_huge_shape_is_only_a_shape(peer: Peer) -> None:
-    tensor = ask(peer, done(TENSOR, tensors=[head(shape=(0, 2**40), nbytes=0)]))
-    assert tensor.shape == (0, 2**40)
+    tensor = ask(peer, done(TENSOR, tensors=[head(shape=(0, 2**20), nbytes=0)]))
+    assert tensor.shape == (0, 2**20)
 
 
 @pytest.mark.parametrize("cut", [1, 15, 16, 20, -1])
