@@ -139,26 +139,21 @@ class KataPlugin:
         """Run one check: directly where it uses nothing of pytest's, which is most, else through pytest's protocol."""
         self.situation = situation
         try:
-            arguments = self._arguments(item)
-            if arguments is None:
+            wanted = self._wants.get(item)
+            if wanted is None:
+                wanted = self._wants[item] = _wants(item)
+            if wanted.plain:
+                self._call(item, wanted)
+            else:
                 # Torn down whole: what runs next is not known yet.
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-            else:
-                self._call(item, arguments)
         finally:
             self.situation = None
         return situation.outcome
 
-    def _arguments(self, item: pytest.Item) -> dict[str, Any] | None:
-        """Return what to call a check with; None where only pytest knows: fixtures of the author's own, marks, classes.
-
-        Pytest's protocol takes more than half of a short check's time.
-        """
-        wanted = self._wants.get(item)
-        if wanted is None:
-            wanted = self._wants[item] = _wants(item)
-        if not wanted.plain:
-            return None
+    def _call(self, item: pytest.Item, wanted: _Wants) -> None:
+        """Call a check that asks for nothing but ours: pytest's protocol takes more than half of a short one's time."""
+        assert isinstance(item, pytest.Function)
         now = self._now
         ours: dict[str, Callable[[], Any]] = {
             "submission": lambda: now.examinee.submission,
@@ -167,12 +162,8 @@ class KataPlugin:
             "device": lambda: now.device,
             "reference": now.reference,
         }
-        return {**wanted.parameters, **{name: ours[name]() for name in wanted.fixtures}}
-
-    def _call(self, item: pytest.Item, arguments: dict[str, Any]) -> None:
-        assert isinstance(item, pytest.Function)
         try:
-            item.obj(**arguments)
+            item.obj(**wanted.parameters, **{name: ours[name]() for name in wanted.fixtures})
         except BaseException as error:
             self._judge(item, error)
 
@@ -193,7 +184,7 @@ class _Wants:
     """What a check's function asks for."""
 
     plain: bool
-    """Whether nothing of it is pytest's affair."""
+    """Whether nothing of it is pytest's affair: no fixture of the author's own, no mark, no class."""
     fixtures: tuple[str, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
