@@ -1,4 +1,4 @@
-"""Names as people and systems write them: learners', files', and what renaming did to them."""
+"""Names as people and systems write them: learners' and files'."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from grader.catalogue import SUBMISSION_SUFFIXES
 
@@ -19,7 +18,7 @@ _IGNORED_FILES = frozenset({"thumbs.db", "desktop.ini"})
 _ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
 _OTHER_ARCHIVES = (".7z", ".rar", ".gz", ".bz2", ".xz", ".tbz2", ".txz", ".zst")
 
-_LONGEST = 255
+LONGEST = 255
 """Characters of a name that a pattern is tried on: in an archive a name may have thousands."""
 
 # What systems and browsers make of a second file with the name masks.py.
@@ -105,7 +104,7 @@ def module_rank(name: str, module: str) -> int | None:
 
 def without_copy_mark(stem: str) -> str:
     """Return `masks` for `masks (1)`, `masks-1`, `masks - Copy` and `Copy of masks`."""
-    if len(stem) > _LONGEST:
+    if len(stem) > LONGEST:
         return stem
     found = _COPY.match(stem.strip())
     return found["stem"] if found else stem
@@ -115,72 +114,7 @@ def _fold(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold()
 
 
-@dataclass(frozen=True)
-class Renamed:
-    """A file or folder name that a learning-management system made, taken apart."""
-
-    system: str
-    """`canvas`, `moodle` or `blackboard`."""
-    learner: str
-    """As the gradebook shall know them."""
-    key: str
-    """What tells the learner from others within the system."""
-    original: str | None
-    """The file's name before the system renamed it; None for a folder, or for the system's own note."""
-    number: str = ""
-    """Canvas: the attachment; Blackboard: the attempt's time. A later one is greater."""
-    late: bool = False
-    """Canvas says so."""
-
-
-# lovelaceada_LATE_1234_5678_masks-1.py: name, user, attachment. Identifiers never begin with 0.
-_CANVAS = re.compile(
-    r"^(?P<name>[^_].*?)(?P<late>_LATE)?_(?P<user>[1-9]\d*)_(?P<file>[1-9]\d*)_(?P<original>.+)$"
-)
-_CANVAS_ANONYMOUS = re.compile(
-    r"^anon(?P<late>_LATE)?_(?P<user>[A-Za-z0-9]{5})_(?P<file>[1-9]\d*)_(?P<original>.+)$"
-)
-# Ada Lovelace_12345_assignsubmission_file_ (a folder), or the same with the file's name behind it.
-_MOODLE = re.compile(r"^(?P<name>.+)_(?P<id>\d+)_assignsubmission_[a-z]+(?:_(?P<original>.*))?$")
-# Homework 1_ada_attempt_2026-01-02-03-04-05_masks.py, and ….txt, the system's note.
-_BLACKBOARD = re.compile(r"^(?P<before>.+)_attempt_(?P<time>\d{4}(?:-\d\d){5})(?:_(?P<original>.+)|\.txt)$")
-
-
-def canvas(name: str) -> Renamed | None:
-    """Take a file name of Canvas apart."""
-    found = _CANVAS_ANONYMOUS.match(name)
-    if found:
-        who = f"anon_{found['user']}"
-    else:
-        found = _CANVAS.match(name)
-        if not found:
-            return None
-        who = f"{found['name']}_{found['user']}"
-    original = found["original"]
-    stem, suffix = os.path.splitext(original)
-    if suffix.casefold() in SUBMISSION_SUFFIXES or archive_stem(original) is not None:
-        # Canvas numbers a later file of the same name; other files keep what may be their own number.
-        ending = original[len(archive_stem(original) or stem) :]
-        original = re.sub(r"-\d+$", "", original[: len(original) - len(ending)]) + ending
-    return Renamed(
-        "canvas", who, found["user"], original, found["file"].zfill(20), late=found["late"] is not None
-    )
-
-
-def moodle(name: str) -> Renamed | None:
-    """Take a folder or file name of Moodle apart."""
-    found = _MOODLE.match(name)
-    if not found:
-        return None
-    return Renamed("moodle", found["name"], found["id"], found["original"] or None)
-
-
-def blackboard(name: str, users: Collection[str] = ()) -> Renamed | None:
-    """Take a file name of Blackboard apart; `users` are names known from its notes, which may hold a `_`."""
-    found = _BLACKBOARD.match(name)
-    if not found or len(name) > 4 * _LONGEST:
-        return None
-    before = found["before"]
-    ends = [before[place + 1 :] for place, char in enumerate(before) if char == "_"] or [before]
-    user = next((end for end in ends if end in users), ends[-1])
-    return Renamed("blackboard", user, user, found["original"], found["time"])
+def listed(names: Sequence[str], count: int) -> str:
+    """Return the first `count` names for a sentence, and how many more there are."""
+    shown = ", ".join(printable(name[:80]) for name in names[:count])
+    return shown if len(names) <= count else f"{shown} and {len(names) - count} more"

@@ -1,0 +1,108 @@
+"""What lies at the top of a hand-in: files and folders, on disk or in the archive of a whole class."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from grader.submissions.archives import Member, Refused, read_file
+from grader.submissions.listing import ARROW, File, Listing, disk_file, kind_of
+from grader.submissions.names import ignored_file, ignored_folder, natural
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A file or folder at the top of what was handed in: on disk, or in the archive of a whole class."""
+
+    name: str
+    label: str
+    """Where it lies, for people."""
+    kind: str
+    """`folder`, nothing for a file, or why it is not read."""
+    path: str | None = None
+    """As text: a `Path` would keep its parts as well, for every learner of the class."""
+    members: tuple[Member, ...] = ()
+    depth: int = 0
+
+    def children(self) -> list[Entry]:
+        """Return what lies in this folder, without what is ignored, in natural order.
+
+        Raises:
+            OSError: it cannot be opened.
+        """
+        found = self._on_disk(self.path) if self.path is not None else self._in_archive()
+        kept = [
+            entry
+            for entry in found
+            if not (ignored_folder(entry.name) if entry.kind == "folder" else ignored_file(entry.name))
+        ]
+        return sorted(kept, key=lambda entry: natural(entry.name))
+
+    def _on_disk(self, folder: str) -> list[Entry]:
+        with os.scandir(folder) as found:
+            return [Entry(e.name, self._below(e.name), kind_of(e), e.path) for e in found]
+
+    def _in_archive(self) -> list[Entry]:
+        files: list[Entry] = []
+        folders: dict[str, list[Member]] = defaultdict(list)
+        for member in self.members:
+            name = member.parts[self.depth]
+            if len(member.parts) > self.depth + 1:
+                folders[name].append(member)
+            else:
+                files.append(Entry(name, self._below(name), member.problem or "", members=(member,)))
+        below = [
+            Entry(name, self._below(name), "folder", members=tuple(members), depth=self.depth + 1)
+            for name, members in folders.items()
+        ]
+        return files + below
+
+    def _below(self, name: str) -> str:
+        if not self.label:
+            return name
+        return f"{self.label}{name}" if self.label.endswith(ARROW) else f"{self.label}/{name}"
+
+    @property
+    def in_place_of_folder(self) -> bool:
+        """Whether this is no file and no folder, and a learner's folder may be meant: a link to one, say."""
+        if not self.kind or self.kind == "folder":
+            return False
+        without_ending = re.search(r"\.[A-Za-z0-9]{1,5}$", self.name) is None
+        return without_ending or (self.path is not None and os.path.isdir(self.path))
+
+    def read(self, limit: int) -> bytes:
+        """Return a file's content; Refused when it is larger or cannot be read."""
+        if self.kind:
+            raise Refused(self.kind)
+        return read_file(Path(self.path), limit) if self.path is not None else self.members[0].read(limit)
+
+    def collect(self, listing: Listing, name: str, space: int) -> None:
+        """Put the learner's files into the listing; a file is called `name` there."""
+        if self.kind == "folder" and self.path is not None:
+            listing.add_folder(Path(self.path), self.label)
+        elif self.kind == "folder":
+            listing.add_members(self.members, self._below(""), 0, self.depth)
+        elif self.in_place_of_folder:
+            listing.closed.append(f"{self.label} {self.kind}")
+        elif self.path is not None:
+            file = disk_file(Path(self.path), (name,), "", space, self.kind)
+            listing.add(
+                File(file.parts, self.label, space, file.size, file.fetch, file.problem, file.path), 0
+            )
+        else:
+            member = self.members[0]
+            listing.add(File((name,), self.label, space, member.size, member.read, member.problem), 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where work of a learner lies."""
+
+    entry: Entry
+    original: str | None = None
+    """A file's name before a system renamed it."""
+    submitted_at: datetime | None = None

@@ -1,0 +1,31 @@
+"""What a layout is: a module with these names, and no state."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from grader.submissions.claims import Claims
+from grader.submissions.entry import Entry
+
+
+class Layout(Protocol):
+    """One way in which a class's work lies in a folder."""
+
+    NAME: str
+    """What `Scan.layout` says."""
+
+    def take(self, entries: list[Entry], claims: Claims) -> list[Entry]:
+        """Claim what lies as this layout has it; return the rest, in the same order."""
+        ...
+
+
+class System(Layout, Protocol):
+    """The bulk download of a learning-management system, known by the names that it makes."""
+
+    def makes_file(self, name: str) -> bool:
+        """Whether the system calls a file of a learner so."""
+        ...
+
+    def makes_folder(self, name: str) -> bool:
+        """Whether the system calls a folder of a learner so."""
+        ...

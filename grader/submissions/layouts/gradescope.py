@@ -1,0 +1,158 @@
+"""Gradescope: folders `submission_N`, and beside them a file that says whose each is and when it was handed in."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import IO
+
+from grader.submissions.archives import Refused
+from grader.submissions.claims import Claims
+from grader.submissions.entry import Entry, Place
+
+NAME = "gradescope"
+METADATA = "submission_metadata.yml"
+
+_MAX_METADATA = 256 << 20
+_LONGEST_LINE = 1 << 16
+
+
+def makes_file(name: str) -> bool:
+    """Gradescope makes none of a learner."""
+    return False
+
+
+def makes_folder(name: str) -> bool:
+    """Whether Gradescope calls a folder of a learner so."""
+    return re.fullmatch(r"submission_\d+", name) is not None
+
+
+def take(entries: list[Entry], claims: Claims) -> list[Entry]:
+    """Claim the folders, named by the metadata beside them; return the rest."""
+    folders = [e for e in entries if e.kind == "folder" and makes_folder(e.name)]
+    described = next((entry for entry in entries if entry.name == METADATA), None)
+    if not folders or (described is None and len(folders) < len(entries)):
+        return entries
+    known: dict[str, _Handin] = {}
+    if described is None:
+        claims.notes.append(f"{METADATA} is not there: the learners are called by their submissions' numbers")
+    else:
+        try:
+            known = _read(_lines(described))
+        except (Refused, OSError) as error:
+            claims.notes.append(
+                f"{METADATA} cannot be read ({error}): learners are called by submission numbers"
+            )
+    for entry in folders:
+        handin = known.get(entry.name, _Handin())
+        who = [person for person in handin.submitters if person]
+        for person in who or [{}]:
+            identity = person.get("email") or person.get("sid") or person.get("name") or entry.name
+            claim = claims.of(NAME, identity, identity, entry.name)
+            claim.places.append(Place(entry, submitted_at=handin.created_at))
+            claim.ids.update({**person, NAME: entry.name})
+            others = [other.get("name") or other.get("email", "?") for other in who if other is not person]
+            if others:
+                claim.notes.append(f"handed in together with {', '.join(others)}")
+            if not person and known:
+                claim.notes.append(f"{METADATA} does not say who handed in {entry.name}")
+            if len(claim.places) > 1:
+                claim.notes.append(f"handed in more than once, read together: {entry.name} is one")
+    taken = {*folders, described}
+    return [entry for entry in entries if entry not in taken]
+
+
+@dataclass
+class _Handin:
+    """One submission in the metadata."""
+
+    submitters: list[dict[str, str]] = field(default_factory=list)
+    """`name`, `email` and `sid`, as far as they are given."""
+    created_at: datetime | None = None
+
+
+def _lines(entry: Entry) -> Iterable[str]:
+    if entry.path is None or entry.kind:
+        return _decoded(io.BytesIO(entry.read(_MAX_METADATA)))
+    return _lines_of(Path(entry.path))
+
+
+def _lines_of(path: Path) -> Iterable[str]:
+    with path.open("rb") as file:
+        yield from _decoded(file)
+
+
+def _decoded(file: IO[bytes]) -> Iterator[str]:
+    """Return the lines of a file; one of over 64 KB is cut, so that its rest never passes for a line."""
+    while piece := file.readline(_LONGEST_LINE):
+        rest = piece
+        while rest and not rest.endswith(b"\n"):
+            rest = file.readline(_LONGEST_LINE)
+        yield piece.decode("utf-8", "replace").rstrip("\r\n")
+
+
+def _read(text: Iterable[str]) -> dict[str, _Handin]:
+    """Read `submission_metadata.yml`: for each `submission_N`, who handed it in and when.
+
+    The file also holds what programs of learners printed, always indented further. So this reads the few lines
+    at their few indentations, and nothing else.
+    """
+    found: dict[str, _Handin] = {}
+    handin: _Handin | None = None
+    inside = False
+    for line in text:
+        if line[:1] not in {"", " ", "#", "-"}:
+            name = re.fullmatch(r"[\"']?(submission_\d+)[\"']?:\s*", line)
+            handin = _Handin() if name and name[1] not in found else None
+            if name and handin is not None:
+                found[name[1]] = handin
+            inside = False
+            continue
+        if handin is None:
+            continue
+        key = re.fullmatch(r"  :(\w+): ?(.*)", line)
+        if key:
+            inside = key[1] == "submitters" and not handin.submitters
+            if key[1] == "created_at" and handin.created_at is None:
+                handin.created_at = _time(_scalar(key[2]))
+            continue
+        entry = re.fullmatch(r"(?:  |    )(- |  ):(name|email|sid): ?(.*)", line) if inside else None
+        if entry:
+            if entry[1] == "- " or not handin.submitters:
+                handin.submitters.append({})
+            value = _scalar(entry[3])
+            if value:
+                handin.submitters[-1].setdefault(entry[2], value)
+    return found
+
+
+def _scalar(text: str) -> str:
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1].replace("''", "'")
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        try:
+            value = json.loads(re.sub(r"\\x([0-9A-Fa-f]{2})", r"\\u00\1", text))
+        except ValueError:
+            return text[1:-1]
+        return str(value)
+    return "" if text in {"null", "~"} else text
+
+
+def _time(text: str) -> datetime | None:
+    found = re.fullmatch(
+        r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?\s*(?:Z|UTC|([+-])(\d\d):?(\d\d))?", text.strip()
+    )
+    if not found:
+        return None
+    shift = timedelta(hours=int(found[4] or 0), minutes=int(found[5] or 0))
+    zone = timezone(-shift if found[3] == "-" else shift) if shift < timedelta(hours=24) else UTC
+    try:
+        return datetime.fromisoformat(f"{found[1]} {found[2]}").replace(tzinfo=zone)
+    except ValueError:
+        return None

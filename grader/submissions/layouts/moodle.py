@@ -1,0 +1,40 @@
+"""Moodle: a folder for each learner, `Ada Lovelace_12345_assignsubmission_file_`, or files that begin like that."""
+
+from __future__ import annotations
+
+import re
+
+from grader.submissions.claims import Claims
+from grader.submissions.entry import Entry, Place
+from grader.submissions.layouts.renaming import Renamed, by_learner
+
+NAME = "moodle"
+
+_NAMED = re.compile(r"^(?P<name>.+)_(?P<id>\d+)_assignsubmission_[a-z]+(?:_(?P<original>.*))?$")
+
+
+def makes_file(name: str) -> bool:
+    """Whether Moodle calls a file of a learner so."""
+    return _parse(name) is not None
+
+
+def makes_folder(name: str) -> bool:
+    """Whether Moodle calls a folder of a learner so."""
+    return _parse(name) is not None
+
+
+def take(entries: list[Entry], claims: Claims) -> list[Entry]:
+    """Claim the files and folders that Moodle named; return the rest."""
+    made = {entry: _parse(entry.name) for entry in entries}
+    parsed = {entry: renamed for entry, renamed in made.items() if renamed is not None}
+    for claim, theirs in by_learner(NAME, parsed, claims):
+        claim.places += [Place(entry, parsed[entry].original) for entry in theirs]
+    return [entry for entry in entries if entry not in parsed]
+
+
+def _parse(name: str) -> Renamed | None:
+    """Take a folder's or file's name apart."""
+    found = _NAMED.match(name)
+    if not found:
+        return None
+    return Renamed(found["name"], found["id"], found["original"] or None)

@@ -1,0 +1,98 @@
+"""One learner's work, wherever the layout put it; files are opened only when submissions are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from grader.catalogue import Kata
+from grader.submissions.archives import Refused
+from grader.submissions.choose import Missing, choose, looks_like_one
+from grader.submissions.entry import Place
+from grader.submissions.listing import File, Listing
+from grader.submissions.model import Submission
+from grader.submissions.names import printable
+
+Clock = Callable[[File, Listing, Place], datetime | None]
+"""Returns when a file was handed in, from the files around it."""
+
+
+@dataclass(frozen=True, eq=False)
+class LearnerFolder:
+    """One learner and the places where their work lies; nothing is opened before `submissions`."""
+
+    learner: str
+    """The identity in the gradebook: unique in its class, printable, one line, no slashes, at most 140 characters."""
+    places: tuple[Place, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the instructor should know of this learner; every submission carries it too."""
+    ids: dict[str, str] = field(default_factory=dict)
+    """What the layout tells beyond the identity, for exports: `canvas`, `moodle`, `blackboard`, `gradescope` (their
+    own numbers and names), `name`, `email`, `sid`."""
+    clock: Clock | None = None
+    """Where the layout keeps the times of hand-ins among the files; without, each place has its own."""
+
+    def submissions(self, katas: Sequence[Kata]) -> list[Submission]:
+        """Return one submission for each of `katas`, in their order: found, missing or error. Never raises."""
+        listing, owners = self._listing()
+        return [self._submission(kata, listing, owners) for kata in katas]
+
+    def holds_any(self, katas: Sequence[Kata]) -> bool:
+        """Whether a file is named like one of `katas`, or something there cannot be looked into."""
+        listing, _ = self._listing()
+        modules = [kata.module for kata in katas]
+        return bool(listing.closed) or any(looks_like_one(file.name, modules) for file in listing.files)
+
+    def file_names(self) -> list[str]:
+        """Return the names of the files there."""
+        return [file.name for file in self._listing()[0].files]
+
+    def _listing(self) -> tuple[Listing, dict[File, Place]]:
+        listing = Listing()
+        owners: dict[File, Place] = {}
+        space = listing.new_space()  # files that a system laid flat belong beside each other again
+        for place in self.places:
+            known = len(listing.files)
+            try:
+                place.entry.collect(listing, place.original or place.entry.name, space)
+            except Exception as error:
+                listing.closed.append(f"{place.entry.label} cannot be looked into ({type(error).__name__})")
+            owners.update(dict.fromkeys(listing.files[known:], place))
+        return listing, owners
+
+    def _submission(self, kata: Kata, listing: Listing, owners: dict[File, Place]) -> Submission:
+        try:
+            chosen = choose(kata, listing)
+        except Missing as missing:
+            if not listing.closed:
+                return self._without(kata, "missing", str(missing))
+            return self._without(kata, "error", f"{missing}; {'; '.join(listing.closed[:3])}")
+        except Refused as refused:
+            return self._without(kata, "error", str(refused))
+        except Exception as error:
+            # One learner's files never end a class's grading; what it was is named for whoever looks.
+            return self._without(kata, "error", f"{kata.module} cannot be read ({type(error).__name__}).")
+        notes = dict.fromkeys((*self.notes, *chosen.notes, *listing.closed[:5]))
+        return Submission(
+            learner=self.learner,
+            kata=kata.slug,
+            bundle=chosen.bundle,
+            origin=printable(chosen.file.origin),
+            submitted_at=self._time(chosen.file, listing, owners[chosen.file]),
+            notes=tuple(printable(note) for note in notes),
+        )
+
+    def _without(self, kata: Kata, status: Literal["missing", "error"], message: str) -> Submission:
+        sentence = printable(message if message.endswith(("?", ".")) else f"{message}.")
+        return Submission(
+            learner=self.learner,
+            kata=kata.slug,
+            status=status,
+            message=f"T{sentence[1:]}" if sentence.startswith("there is no") else sentence,
+            notes=tuple(printable(note) for note in self.notes),
+        )
+
+    def _time(self, file: File, listing: Listing, place: Place) -> datetime | None:
+        return place.submitted_at if self.clock is None else self.clock(file, listing, place)
