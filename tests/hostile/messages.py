@@ -1,0 +1,426 @@
+"""A hand-made worker that answers anything at all, and what the grader may make of it.
+
+`Stranger` puts bytes in front of a real session, over a real socket pair; `Mutator` makes such bytes out of valid
+answers. Whatever arrives, a call ends in a value of a known kind, bounded, or in one of the four ways a submission
+can fail.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import math
+import os
+import random
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+
+from grader.boundary import codec, wire, witness
+from grader.boundary.channel import Channel, WorkerDied, WorkerTimeout
+from grader.boundary.codec import Encoder
+from grader.boundary.remote import Calls, RemoteObject
+from grader.boundary.session import Session, SubmissionRaised, SubmissionUnsendable, Terms
+from grader.boundary.source import Source
+from grader.checks.expect import expect
+from grader.checks.failure import CheckFailure
+from grader.checks.outcome import judge
+from grader.checks.recognise import fingerprint
+from grader.worker.launcher import WorkerProcess
+
+FAILS = (WorkerDied, WorkerTimeout, SubmissionRaised, SubmissionUnsendable)
+"""How a call may end instead of with a value."""
+PLAIN = (bool, int, float, str, bytes, complex, slice, torch.dtype, torch.device, torch.Generator, type(...))
+PATIENCE_S = 0.002
+"""For an answer that stays away; all that comes is there before the question."""
+FORBID = ("torch.nn.functional.gelu", "aten::gelu")
+HELD = 1 << 21
+"""Bytes that a socket takes without anybody reading them."""
+
+
+class Misled(Exception):
+    """The grader took something for an answer that is none."""
+
+
+class _Process(WorkerProcess):
+    def kill(self) -> None:
+        """Nobody is there to be killed."""
+
+    def overrun(self) -> str | None:
+        return None
+
+
+class _Launcher:
+    name = "fork"
+
+    def reap(self, pid: int, patience_s: float) -> int | None:
+        return None
+
+
+class Stranger:
+    """The far end of a session."""
+
+    def __init__(self) -> None:
+        ours, self._end = socket.socketpair()
+        for end in (ours, self._end):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, HELD)
+        self._end.setblocking(False)
+        read, self._print = os.pipe()
+        uses, self._uses = os.pipe()
+        ours.setblocking(False)
+        for number in (read, self._print, uses, self._uses):
+            os.set_blocking(number, False)
+        process = _Process(0, ours, read, Path("/nowhere/kata"), _Launcher(), uses)  # type: ignore[arg-type]
+        self.channel = Channel(process)
+        self.session = Session(_Launcher(), Source(Path("a.py"), b"pass"), Terms("a", (), forbid=FORBID))  # type: ignore[arg-type]
+        self.session._channel = self.channel
+        self._asked = 0
+
+    @property
+    def alive(self) -> bool:
+        """Whether the grader still listens."""
+        return self.channel.alive
+
+    def exchange(self, what: str, data: bytes, *, hang_up: bool, noise: bytes = b"") -> str:
+        """Put bytes where answers are expected, ask, use what comes, and say what became of it.
+
+        Raises:
+            Misled: the grader believed it.
+            Exception: anything else is a fault of the grader, too.
+        """
+        with contextlib.suppress(BlockingIOError, BrokenPipeError):
+            self._end.sendall(data)
+        with contextlib.suppress(BlockingIOError, BrokenPipeError):
+            os.write(self._uses, noise)
+            os.write(self._print, noise)
+        if hang_up:
+            self._end.shutdown(socket.SHUT_WR)
+        self.session.deadline = time.monotonic() + (60.0 if hang_up else PATIENCE_S)
+        self.session.observed.clear()
+        self._asked += 1
+        try:
+            outcome = self._ask(what, data)
+        except FAILS as error:
+            lines = judge(error, Calls(), {}, "a.py", 1.0).lines
+            if any(not letter.isprintable() for letter in "".join(lines)):
+                raise Misled(f"unprintable: {lines}") from None
+            outcome = f"{type(error).__name__}: {_shape(' '.join(lines))}"
+        self._read_questions()
+        return outcome
+
+    def close(self) -> None:
+        """Hang up."""
+        self.session.close()
+        self._end.close()
+        for number in (self._print, self._uses):
+            os.close(number)
+
+    def _ask(self, what: str, data: bytes) -> str:
+        session = self.session
+        if what == "hello":
+            return session._channel.hello(session.deadline)[:3]  # type: ignore[union-attr]
+        if what == "uses":
+            found = session.forbidden_uses()
+            if not set(found) <= {*FORBID, witness.CLOSED, "torch.ops.aten.gelu"}:
+                raise Misled(str(found))
+            return "uses"
+        if what == "backward":
+            x = torch.ones(2, 3, requires_grad=True)
+            value, _ = session.call(0, None, (x,), {})
+            self._believed(data)
+            for part in value if isinstance(value, list | tuple) else [value]:
+                if isinstance(part, torch.Tensor) and part.requires_grad:
+                    part.sum().abs().backward()
+                    return f"backward {x.grad is not None}"
+            return use(value, session)
+        if what == "call":
+            value, changed = session.call(0, "f", (torch.ones(2, 3), torch.Generator(), [1]), {"k": (1.5,)})
+            if not all(isinstance(one, torch.Tensor) for one in changed):
+                raise Misled("changed")
+        else:
+            value = session.get(0, "thing")
+        self._believed(data)
+        return use(value, session)
+
+    def _believed(self, data: bytes) -> None:
+        """Demand that what was taken for an answer begins with one, to this question."""
+        if self._asked > 1:
+            return  # what came too early may have answered, and rightly
+        size = wire.PREFIX.unpack_from(data)[1]
+        head = msgspec.msgpack.decode(data[wire.PREFIX.size : wire.PREFIX.size + size])
+        if head["is"] != "done" or head.get("id", 0) != 1:
+            raise Misled(f"believed {str(head)[:200]}")
+
+    def _read_questions(self) -> None:
+        with contextlib.suppress(OSError):
+            while self._end.recv(1 << 20):
+                pass
+
+
+def use(value: Any, session: Session) -> str:
+    """Do with a value what checks do, and return its shape."""
+    shape = _known(value, 0)
+    for compare in (
+        lambda: expect(value, "x").is_value([1, 2, 3]),
+        lambda: expect(value, "x").is_tensor(shape=(2, 3), dtype=torch.float32),
+        lambda: expect(value, "x", "batch width").close_to(torch.ones(2, 3), tolerance=1e-6),
+    ):
+        try:
+            compare()
+        except CheckFailure as error:
+            lines = error.failure.lines()
+            if sum(map(len, lines)) > 20_000 or any(not one.isprintable() for one in "".join(lines)):
+                raise Misled(f"an odd message: {lines}"[:500]) from None
+        except FAILS:
+            pass
+    fingerprint(session.observed)
+    return shape
+
+
+def _known(value: Any, depth: int) -> str:
+    """Return what kind of value this is; anything else than the known kinds is a breach."""
+    kind = type(value)
+    if value is None or kind in PLAIN:
+        return kind.__name__
+    if kind in (list, tuple, torch.Size, dict):
+        if depth > codec.MAX_DEPTH + 2:
+            raise Misled("too deep")
+        parts = [*value, *value.values()] if kind is dict else value
+        return f"{kind.__name__}[{','.join(sorted({_known(part, depth + 1) for part in parts}))}]"[:300]
+    if kind is RemoteObject:
+        return "handle"
+    if kind is torch.Tensor:
+        if value.numel() * value.element_size() > wire.MAX_PAYLOAD or value.layout != torch.strided:
+            raise Misled(f"a tensor of {tuple(value.shape)}")
+        torch.isfinite(value.detach().to(torch.complex128)).all()
+        return f"tensor {value.dtype}"
+    raise Misled(f"a value of type {kind}")
+
+
+def _shape(text: str) -> str:
+    return "".join("0" if letter.isdigit() else letter for letter in text)[:90]
+
+
+# --- what is sent -----------------------------------------------------------------------------------------------------
+
+INTERESTING: tuple[Any, ...] = (
+    None, True, False, 0, 1, -1, 2, 12, 13, 255, 2**31 - 1, 2**31, 2**32, 2**48, 2**48 + 1, 2**63 - 1, -(2**63),
+    2**64 - 1, 0.0, -0.0, 1e308, math.nan, math.inf, "", "\0", "cpu", "cuda:0", "meta", "float32", "bool", "qint8",
+    "\x1b[2J", "\u202e", "x" * 5000, b"", b"\xff", [], {}, [[]], [0, [0, [0]]], [3, 0], [4, 1, "a", "object"],
+    [8, "f" * 9], [11, "cpu", [3, 0]], [2, [3, 0], 1], [7, -1], [9, 1, 2, 3], [10, math.nan, 1],
+    msgspec.msgpack.Ext(1, b"x"), "done", "raised", "unsendable", "hello", list(range(40)), ["f", 1, "g", "t", 0],
+)  # fmt: skip
+
+
+def values(draw: random.Random) -> Any:
+    """Return something that an honest worker could answer."""
+    kind = draw.randrange(12)
+    if kind < 5:
+        dtype = draw.choice(
+            [torch.float32, torch.bool, torch.int64, torch.float64, torch.bfloat16, torch.complex64]
+        )
+        shape = [draw.randrange(4) for _ in range(draw.randrange(4))]
+        tensor = torch.zeros(shape, dtype=dtype)
+        return tensor.requires_grad_() if dtype.is_floating_point and draw.random() < 0.5 else tensor
+    if kind == 5:
+        return [values(draw) for _ in range(draw.randrange(4))]
+    if kind == 6:
+        return tuple(values(draw) for _ in range(draw.randrange(3)))
+    if kind == 7:
+        return {str(number): values(draw) for number in range(draw.randrange(3))}
+    if kind == 8:
+        return torch.Generator()
+    return draw.choice(
+        [
+            None,
+            3,
+            2.5,
+            "text",
+            b"raw",
+            1 << 70,
+            torch.float32,
+            slice(1, 2),
+            1j,
+            ...,
+            object(),
+            torch.Size([2]),
+        ]
+    )
+
+
+def valid(draw: random.Random, number: int, what: str) -> tuple[dict[str, Any], bytes]:
+    """Return the head and the payload of a valid frame."""
+    if what == "hello":
+        return {"is": "hello", "isolation": "full"}, b""
+    kind = draw.random()
+    if kind < 0.08:
+        frames = [["a.py", line, "f", "x = 1", 3] for line in range(draw.randrange(4))]
+        return {
+            "is": "raised", "id": number, "type": "ValueError", "bases": ["ValueError", "Exception"],
+            "message": "no\nluck", "frames": frames, "own": True,
+        }, b""  # fmt: skip
+    if kind < 0.1:
+        return {"is": "unsendable", "id": number, "reason": "a module"}, b""
+    encoder = Encoder(
+        lambda thing: (draw.randrange(9), "a.B < object", draw.choice(["object", "class", "module"]))
+    )
+    value = encoder.encode(values(draw) if what != "uses" else None)
+    head: dict[str, Any] = {"is": "done", "id": number, "value": value}
+    head["tensors"] = [msgspec.to_builtins(tensor) for tensor in encoder.tensors]
+    if draw.random() < 0.4:
+        head["graph"] = 5
+    if draw.random() < 0.2:
+        head["changed"] = [0]
+    payload = bytearray()
+    for buffer in encoder.buffers:
+        payload += bytes(buffer)
+        payload += bytes(-len(payload) % wire.ALIGNMENT)
+    return head, bytes(payload)
+
+
+def frame(head: Any, payload: bytes) -> bytes:
+    """Return a frame."""
+    data = msgspec.msgpack.encode(head)
+    return wire.PREFIX.pack(wire.MAGIC, len(data), len(payload)) + data + payload
+
+
+class Mutator:
+    """Makes messages out of valid answers, by mutations that know how these are built."""
+
+    def __init__(self, draw: random.Random) -> None:
+        self._draw = draw
+        self._earlier: list[bytes] = [b"KATA" + bytes(12)]
+
+    def message(self, number: int, what: str) -> bytes:
+        """Return what a stranger sends as the answer to question `number`."""
+        draw = self._draw
+        frames = [self._frame(number + ahead, what) for ahead in range(draw.choice((1, 1, 1, 1, 2, 3)))]
+        if what == "backward" and draw.random() < 0.7:
+            head, payload = valid(draw, number, what)
+            gradient = [codec.LIST, [codec.TENSOR, 0]]
+            tensor = ["float32", [2, 3], 0, 24, "cpu", None, False, "tensor", -1]
+            one = frame({"is": "done", "id": number + 1, "value": gradient, "tensors": [tensor]}, bytes(64))
+            frames = [frame({**head, "graph": 1}, payload), one if draw.random() < 0.3 else self._bytes(one)]
+        data = b"".join(frames)
+        if draw.random() < 0.25:
+            data = self._bytes(data)
+        if len(self._earlier) < 64:
+            self._earlier.append(data[:4096])
+        else:
+            self._earlier[draw.randrange(64)] = data[:4096]
+        return data[: HELD // 4]
+
+    def _frame(self, number: int, what: str) -> bytes:
+        draw = self._draw
+        head, payload = valid(draw, number, what)
+        for _ in range(draw.choice((0, 1, 1, 1, 2, 3))):
+            if draw.random() < 0.7:
+                head = self._tree(head)
+            else:
+                payload = self._bytes(payload)
+        data = frame(head, payload)
+        if draw.random() < 0.1:
+            sizes = (
+                draw.choice((0, 1, 16, len(payload), wire.MAX_HEAD, wire.MAX_HEAD + 1, 2**32 - 1)),
+                draw.choice((0, 1, 64, len(payload), wire.MAX_PAYLOAD, wire.MAX_PAYLOAD + 1, 2**64 - 1)),
+            )
+            data = wire.PREFIX.pack(wire.MAGIC, *sizes) + data[wire.PREFIX.size :]
+        return data
+
+    def _tree(self, head: Any) -> Any:
+        """Change one place of a message."""
+        draw = self._draw
+        head = copy.deepcopy(head)
+        places = list(_places(head))
+        if not places:
+            return draw.choice(INTERESTING)
+        owner, key = draw.choice(places)
+        way = draw.randrange(6)
+        if way == 0 and isinstance(owner, list):
+            owner.insert(key, draw.choice(INTERESTING))
+        elif way == 1:
+            del owner[key]
+        elif way == 2:
+            other, place = draw.choice(places)
+            with contextlib.suppress(LookupError):
+                owner[key] = copy.deepcopy(other[place])
+        elif way == 3 and isinstance(owner[key], int) and not isinstance(owner[key], bool):
+            changed = owner[key] + draw.choice((-1, 1, 64, -64, 2**32))
+            owner[key] = min(max(changed, -(2**63)), 2**64 - 1)
+        elif way == 4:
+            value = owner[key]
+            for _ in range(draw.choice((1, 2, 40))):
+                value = [draw.randrange(14), value]
+            owner[key] = value
+        else:
+            owner[key] = draw.choice(INTERESTING)
+        return head
+
+    def _bytes(self, data: bytes) -> bytes:
+        draw = self._draw
+        changed = bytearray(data)
+        for _ in range(draw.choice((1, 1, 2, 8))):
+            place = draw.randrange(len(changed) + 1)
+            way = draw.randrange(6)
+            if way == 0 and place < len(changed):
+                changed[place] = draw.randrange(256)
+            elif way == 1:
+                changed[place:place] = draw.randbytes(draw.choice((1, 4, 64)))
+            elif way == 2:
+                del changed[place : place + draw.choice((1, 4, 64))]
+            elif way == 3:
+                del changed[place:]
+            elif way == 4:
+                other = draw.choice(self._earlier)
+                changed[place:place] = other[draw.randrange(len(other) + 1) :]
+            elif place < len(changed):
+                changed[place] ^= 1 << draw.randrange(8)
+        return bytes(changed)
+
+
+def _places(tree: Any) -> Iterator[tuple[Any, Any]]:
+    keys: Sequence[Any] = list(tree) if isinstance(tree, dict) else range(len(tree))
+    for key in keys:
+        yield tree, key
+        if isinstance(tree[key], dict | list) and tree[key]:
+            yield from _places(tree[key])
+
+
+QUESTIONS = ("get", "get", "call", "call", "backward", "uses", "hello")
+
+
+class Conversation:
+    """Many exchanges; a stranger who was hung up on is followed by another."""
+
+    def __init__(self, draw: random.Random) -> None:
+        self._draw = draw
+        self._mutator = Mutator(draw)
+        self._stranger: Stranger | None = None
+        self.last: tuple[str, bytes, bool] = ("", b"", True)
+
+    def step(self) -> str:
+        """Exchange one message, and say what became of it."""
+        if self._stranger is None or not self._stranger.alive:
+            self.close()
+            self._stranger = Stranger()
+        draw, stranger = self._draw, self._stranger
+        what = draw.choice(QUESTIONS)
+        data = self._mutator.message(stranger.channel._next, what)
+        hang_up = draw.random() < 0.97
+        noise = draw.randbytes(draw.choice((0, 0, 0, 10, 33)))
+        self.last = what, data, hang_up
+        outcome = stranger.exchange(what, data, hang_up=hang_up, noise=noise)
+        if hang_up:
+            self.close()
+        return f"{what} {outcome}"
+
+    def close(self) -> None:
+        """End the last one."""
+        if self._stranger is not None:
+            self._stranger.close()
+            self._stranger = None

@@ -1,0 +1,83 @@
+"""A hand-made worker that answers anything at all never crashes, hangs, grows or misleads the grader."""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.boundary import wire
+from tests.hostile.messages import Conversation, Stranger
+
+KEPT = sorted((Path(__file__).parent / "channel").glob("*.bin"))
+"""Messages that had an outcome of their own when they were found; `benchmarks/fuzz_channel.py --keep` adds to them."""
+
+
+@pytest.fixture
+def stranger() -> Iterator[Stranger]:
+    one = Stranger()
+    yield one
+    one.close()
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 2**32))
+def test_whatever_is_answered_is_a_value_or_a_failure(seed: int) -> None:
+    talk = Conversation(random.Random(seed))
+    try:
+        for _ in range(20):
+            talk.step()
+    finally:
+        talk.close()
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_what_was_found_before(number: int) -> None:
+    assert len(KEPT) >= 100
+    for path in KEPT[number::8]:
+        one = Stranger()
+        try:
+            one.exchange(path.stem.partition("-")[0], path.read_bytes(), hang_up=True)
+        finally:
+            one.close()
+
+
+def test_nothing_is_left_open_or_held() -> None:
+    def talk_for(steps: int) -> None:
+        talk = Conversation(random.Random(steps))
+        for _ in range(steps):
+            talk.step()
+        talk.close()
+
+    talk_for(50)
+    gc.collect()
+    descriptors, objects = len(os.listdir("/proc/self/fd")), len(gc.get_objects())
+    talk_for(400)
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) == descriptors
+    assert len(gc.get_objects()) - objects < 400
+
+
+def test_an_answer_after_death_is_never_read(stranger: Stranger) -> None:
+    assert "broke off" in stranger.exchange("get", b"HTTP" + bytes(12), hang_up=False)
+    assert not stranger.alive
+    assert "had ended already" in stranger.exchange("get", b"KATA" + bytes(12), hang_up=False)
+
+
+def test_what_is_announced_takes_no_memory_until_it_comes() -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(10):
+        one = Stranger()
+        head = msgspec.msgpack.encode({"is": "done", "id": 1})
+        announced = wire.PREFIX.pack(wire.MAGIC, len(head), wire.MAX_PAYLOAD) + head + bytes(1000)
+        assert "closed its connection" in one.exchange("get", announced, hang_up=True)
+        one.close()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 32 << 10
