@@ -1,0 +1,3 @@
+"""Raises SystemExit at import."""
+
+raise SystemExit(0)
