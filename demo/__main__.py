@@ -28,7 +28,7 @@ def main() -> int:
         print(f"{KATA} is not there. Type: make setup", file=sys.stderr)
         return 2
     folder = Path(tempfile.mkdtemp(prefix="kata-demo-"))
-    stage = Stage(folder / "start", scenes=10)
+    stage = Stage(folder / "start", scenes=12)
     stage.go_to("learner")
     try:
         play(stage)
@@ -153,6 +153,30 @@ def play(stage: Stage) -> None:
     kata["file"] = MASKS
     stage.code(json.dumps(document, indent=2, ensure_ascii=False))
 
+    stage.scene(
+        "A class", "The instructor's side. Eight learners handed in two katas each; one of them means harm."
+    )
+    stage.go_to("instructor")
+    hand_in(stage.folder / "submissions")
+    stage.type(
+        "kata grade submissions --only masks --only masked-attention --timeout 2",
+        shows=("16 rows in gradebook.sqlite", "timed out", "kata report"),
+    )
+    stage.say("What has not changed is not graded again, and what was graded is kept, whatever happens:")
+    stage.type(
+        "kata grade submissions --only masks --only masked-attention --timeout 2",
+        shows=("16 unchanged",),
+        lines=9,
+    )
+
+    stage.scene(
+        "Marks and pages", "A gradebook can be looked at, changed with a reason, exported and disputed."
+    )
+    stage.type("kata gradebook show", shows=("grace", "mean"))
+    stage.type('kata gradebook adjust dan masks +1 --comment "explained it well"', shows=("dan",))
+    stage.type("kata gradebook replay dan masks", shows=("the same",))
+    stage.type("kata report", shows=("index.html", "8 learners"))
+
     stage.say(f"{stage.commands} commands in {stage.seconds():.0f} s, each as it should be. Now you:")
     for line in (
         f"  alias kata={KATA}",
@@ -161,9 +185,33 @@ def play(stage: Stage) -> None:
         "",
         "  README.md            what this is, and how it works",
         "  docs/learners.md     every command and every status",
+        "  docs/instructors.md  grade a class",
         "  docs/authors.md      write a kata of your own",
     ):
         print(line)
+
+
+def hand_in(folder: Path) -> None:
+    """Put a class's answers into `folder`: right ones, mistakes, a stub, a loop, a file that is no Python."""
+    stub = (ROOT / "katas" / UNIT / "masks" / "masks.py").read_text(encoding="utf-8")
+    forged = "import os\n\nimport torch\n\ntorch.equal = torch.allclose = lambda *a, **k: True\nos._exit(0)\n"
+    masks, attention = _reference("masks"), _reference("masked-attention")
+    answers = {
+        "ada": (masks, attention),
+        "bob": (_mutant("masks", "causal_shifted_late"), attention),
+        "chi": (masks, _mutant("masked-attention", "unscaled")),
+        "dan": (_mutant("masks", "causal_transposed"), _mutant("masked-attention", "blind_query_nan")),
+        "eve": (forged, forged),
+        "fay": (stub, None),
+        "grace": (masks, "while True:\n    pass\n"),
+        "hal": ("def causal_mask(seq_len:\n", attention),
+    }
+    for learner, sources in answers.items():
+        for file, source in zip(("masks.py", "masked_attention.py"), sources, strict=True):
+            place = folder / learner
+            place.mkdir(parents=True, exist_ok=True)
+            if source is not None:
+                (place / file).write_text(source, encoding="utf-8")
 
 
 def _reference(kata: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -106,7 +107,7 @@ class Stage:
         """
         self._out.print()
         self._out.print(Text.assemble(("$ ", "green"), (command, "bold")), soft_wrap=True)
-        program, *arguments = command.split()
+        program, *arguments = shlex.split(command)
         assert program == "kata"
         process = subprocess.Popen(
             [KATA, *arguments],

@@ -39,7 +39,7 @@ def main() -> None:
     atexit.register(shutil.rmtree, sys.argv[1], ignore_errors=True)
     setup = setup_decoder.decode(read_frame(requests))
     try:
-        launcher = start_launcher()
+        launcher = start_launcher(many=True)
         try:
             _serve(setup, launcher, requests, answers)
         finally:

@@ -64,9 +64,9 @@ class Claims:
                 else:
                     doubtful.append((name, claim))
                 if len(claims) > 1:
-                    claim.notes.append(
-                        f"{len(claims)} learners are called {name}; this is {claim.places[0].entry.label}"
-                    )
+                    # A learner of whom there is only the system's own note has no place.
+                    which = claim.places[0].entry.label if claim.places else claim.suffix
+                    claim.notes.append(f"{len(claims)} learners are called {name}; this is {which}")
         for name, claim in doubtful:
             identity = f"{name} ({learner_name(claim.suffix)[:60]})"
             while identity in named:

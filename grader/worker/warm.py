@@ -10,14 +10,21 @@ if TYPE_CHECKING:
     from grader.worker.launcher import Launcher
 
 
-def start_launcher() -> Launcher:
-    """Import torch and split off what starts workers, before any answer is in memory."""
+def start_launcher(*, many: bool = False) -> Launcher:
+    """Import torch and split off what starts workers, before any answer is in memory.
+
+    Args:
+        many: whether there will be so many workers that it pays to prepare memory for their forks.
+    """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no thread may exist when the zygote forks
     gc.disable()  # importing torch makes many objects and no garbage
     import torch
 
     from grader.worker.launcher import default_launcher
+    from grader.worker.memory import gather_memory
 
+    if many:
+        gather_memory()
     launcher = default_launcher()
     torch.set_num_threads(1)  # after the fork: it prepares threads, which a zygote must not have
     gc.freeze()

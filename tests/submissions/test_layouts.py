@@ -275,6 +275,16 @@ def test_blackboard(tmp_path, katas, read, form):
     assert rows["carol", "masks"].status == "missing"
 
 
+def test_blackboard_says_of_somebody_else_called_ada_that_there_is_a_note_only(tmp_path, katas, read):
+    root = lay(
+        tmp_path / "hw", {"ada/masks.py": ADA.encode(), "HW_ada_attempt_2026-01-02-03-04-05.txt": b"no file"}
+    )
+    rows = read(root)
+    found = {learner: rows[learner, "masks"].status for learner, kata in rows if kata == "masks"}
+    assert sorted(found.values()) == ["found", "missing"]
+    assert all(learner.startswith("ada") for learner in found)
+
+
 @pytest.mark.parametrize("form", ["zip", "tar.gz", "tar"])
 @pytest.mark.parametrize("wrapper", ["", "class/", "submissions/"])
 def test_the_class_as_one_archive(tmp_path, read, form, wrapper):
