@@ -120,8 +120,8 @@ def corpus_table(found: dict[str, Found], names: Sequence[str]) -> Figures:
         "The same submissions, put to other graders",
         f"{len(names)} hostile submissions and {honest} honest ones, taken in turns, in everyone's own set-up (`"
         "benchmarks/peers/hostile/`). *Forged*: more points than the answer earns without its tricks. *Leaked*: "
-        "tests or the grader's environment were read. *Survivors*: processes that still ran afterwards. *Rows lost*: honest "
-        "submissions whose score is gone or another than without the hostile ones. *No mark*: hostile submissions of "
+        "tests or the grader's environment were read. *Survivors*: processes that still ran afterwards. *Rows lost*: "
+        "honest submissions whose score is gone or another than without the hostile ones. *No mark*: hostile ones of "
         "which the grader says nothing.",
         ["grader", "forged", "leaked", "survivors", "rows lost", "no mark"],
     )
