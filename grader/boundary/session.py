@@ -21,6 +21,8 @@ from grader.boundary.source import Source
 from grader.worker.launcher import Launcher
 
 MAX_OBSERVED = 4096
+MAX_OBSERVED_BYTES = 64 << 20
+"""Of tensors that are kept to recognise a mistake by: a check may get hundreds of megabytes in every call."""
 START_S = 30.0
 """How long a worker may take to be ready; a fresh interpreter imports torch first."""
 
@@ -102,6 +104,7 @@ class Session:
         self.deadline = float("inf")
         self.observed: list[Any] = []
         """What the worker answered in this check, in order, for recognising a mistake; bounded."""
+        self._observed_bytes = 0
         self.generation = 0
         """Counts workers; a proxy of an earlier one is stale."""
         self._launcher = launcher
@@ -126,6 +129,7 @@ class Session:
         if now >= self._ends:
             raise BudgetSpent
         self.observed.clear()
+        self._observed_bytes = 0
         self.deadline = min(now + (timeout_s or self.terms.check_timeout_s), self._ends)
         again = self._channel is not None
         self._take_uses()
@@ -210,7 +214,7 @@ class Session:
         reply, payload = self._ask(request, encoder.buffers)
         done = self._checked(reply, payload)
         decoder = self._decoder(done, payload)
-        value = self._observe(self._decode(decoder, done.value))
+        value = self._observe(self._decode(decoder, done.value), len(payload))
         self._advance(encoder.generators, decoder, done.generators)
         if done.graph is not None and grad:
             inputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
@@ -289,11 +293,13 @@ class Session:
 
     def _value(self, reply: wire.AnyReply, payload: bytearray) -> Any:
         done = self._checked(reply, payload)
-        return self._observe(self._decode(self._decoder(done, payload), done.value))
+        return self._observe(self._decode(self._decoder(done, payload), done.value), len(payload))
 
-    def _observe(self, value: Any) -> Any:
+    def _observe(self, value: Any, nbytes: int = 0) -> Any:
         if len(self.observed) < MAX_OBSERVED:
-            self.observed.append(value)
+            fits = self._observed_bytes + nbytes <= MAX_OBSERVED_BYTES
+            self._observed_bytes += nbytes if fits else 0
+            self.observed.append(value if fits else "more than is kept")
         return value
 
     def _checked(self, reply: wire.AnyReply, payload: bytearray) -> wire.Done:

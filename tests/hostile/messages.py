@@ -86,6 +86,11 @@ class Stranger:
         """Whether the grader still listens."""
         return self.channel.alive
 
+    def put(self, data: bytes) -> None:
+        """Send bytes, as much of them as anybody takes."""
+        with contextlib.suppress(BlockingIOError, BrokenPipeError):
+            self._end.sendall(data)
+
     def exchange(self, what: str, data: bytes, *, hang_up: bool, noise: bytes = b"") -> str:
         """Put bytes where answers are expected, ask, use what comes, and say what became of it.
 
@@ -93,8 +98,7 @@ class Stranger:
             Misled: the grader believed it.
             Exception: anything else is a fault of the grader, too.
         """
-        with contextlib.suppress(BlockingIOError, BrokenPipeError):
-            self._end.sendall(data)
+        self.put(data)
         with contextlib.suppress(BlockingIOError, BrokenPipeError):
             os.write(self._uses, noise)
             os.write(self._print, noise)

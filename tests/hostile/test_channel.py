@@ -6,16 +6,19 @@ import gc
 import os
 import random
 import resource
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.boundary import session as session_module
 from grader.boundary import wire
-from tests.hostile.messages import Conversation, Stranger
+from tests.hostile.messages import Conversation, Stranger, frame
 
 KEPT = sorted((Path(__file__).parent / "channel").glob("*.bin"))
 """Messages that had an outcome of their own when they were found; `benchmarks/fuzz_channel.py --keep` adds to them."""
@@ -81,3 +84,17 @@ def test_what_is_announced_takes_no_memory_until_it_comes() -> None:
         assert "closed its connection" in one.exchange("get", announced, hang_up=True)
         one.close()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 32 << 10
+
+
+def test_what_is_kept_of_the_answers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "MAX_OBSERVED_BYTES", 4096)
+    one = Stranger()
+    tensor = ["uint8", [1024], 0, 1024, "cpu", None, False, "tensor", -1]
+    for number in range(1, 9):
+        head = {"is": "done", "id": number, "value": [3, 0], "tensors": [tensor]}
+        one.session.deadline = time.monotonic() + 60
+        one.put(frame(head, bytes(1024)))
+        assert one.session.get(0, "thing").shape == (1024,)
+    kept = [value for value in one.session.observed if isinstance(value, torch.Tensor)]
+    assert (len(kept), len(one.session.observed)) == (4, 8)
+    one.close()
