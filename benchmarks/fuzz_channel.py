@@ -176,7 +176,7 @@ def figures(parts: list[Part], seconds: float) -> Figures:
     table = Figures(
         "Fuzzing the channel",
         "A hand-made worker's answers, mutated with knowledge of their structure, read by the grader's end and used as "
-        f"checks use them; {len(parts)} processes one after the other, seeds {parts[0].seed} to {parts[-1].seed}. "
+        f"checks use them; {len(parts)} processes, seeds {parts[0].seed} to {parts[-1].seed}. "
         f"Memory and descriptors: the process that grew most, from message {WARM:,} on.",
         ["messages", "crashes", "hangs", "misled", "slowest", "growth", "descriptors", "outcomes", "time"],
     )

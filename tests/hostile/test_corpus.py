@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import subprocess
 from collections import Counter
 
 import msgspec
@@ -112,3 +113,22 @@ def test_every_entry_says_what_it_tries_and_why_a_level_cannot_stop_it(entry: En
     expected = entry.expected("process")
     assert expected.allows <= KINDS
     assert not expected.allows or entry.table["process"]["why"]  # type: ignore[index]
+
+
+def test_what_is_left_or_harmed_would_be_seen(enter: Enter, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.hostile.room.ENDING_S", 0.05)
+    room = enter("process")
+    stray = subprocess.Popen(["sleep", "20.031415"])
+    (room.place / "tmp/stray").write_text(room.secret)
+    room.planted[0].write_text("everybody passed")
+    report = room.honest["masks"]
+    report.checks[0].output = f"{REACHED} {room.secret}"
+    try:
+        happened = trouble(room, report, report.score - 1)
+    finally:
+        report.checks[0].output = None
+        stray.kill()
+        stray.wait()
+    assert set(happened) == KINDS
+    assert len(happened["left"]) == 3  # type: ignore[arg-type]
+    assert set(trouble(room, report, report.score)) == set()

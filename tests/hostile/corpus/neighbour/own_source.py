@@ -3,9 +3,6 @@
 kata = "insertion-sort"
 status = "error or fail"
 points = 1
-[process]
-allows = ["forged"]
-why = "a right answer of its own making is one, and what was handed in is what the gradebook keeps"
 """
 
 import os
