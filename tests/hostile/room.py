@@ -87,6 +87,14 @@ class Room:
         self.level = level
         self.secret = SECRET + secrets.token_hex(12)
         self.place = Path(tempfile.mkdtemp(prefix="kata-hostile-room-"))
+        try:
+            self._open(user)
+        except BaseException:
+            shutil.rmtree(self.place, ignore_errors=True)
+            raise
+
+    def _open(self, user: int | None) -> None:
+        level = self.level
         pack = make_pack(self.place, self.secret)
         for name in ("tmp", "desk", "home", "tmp/kata-submission-neighbour"):
             (self.place / name).mkdir()
