@@ -267,9 +267,7 @@ def _look_at_hints(kata: Kata, verdict: Verdict) -> None:
 def _look_at_preload(kata: Kata, verdict: Verdict) -> None:
     """Import what the kata wants imported before the fork, elsewhere: a thread of it would break every fork."""
     for name in kata.preload:
-        code = (
-            f"import torch, importlib, sys; importlib.import_module({name!r}); sys.exit({_THREADS} > 1)"
-        )
+        code = f"import torch, importlib, sys; importlib.import_module({name!r}); sys.exit({_THREADS} > 1)"
         done = subprocess.run(
             [sys.executable, "-I", "-c", code],
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
