@@ -52,7 +52,11 @@ class Station:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._out, selectors.EVENT_READ)
         self._fresh = True
-        self._send(setup)
+        try:
+            self._send(setup)
+        except StationDied:
+            self.close()
+            raise
 
     def ask(self, task: bytes, patience_s: float) -> bytes:
         """Return the answer to a task.
@@ -139,7 +143,11 @@ def grade(setup: bytes, task: bytes) -> bytes:
         else:
             with _lock:
                 _busy.discard(station)
-                _idle.setdefault(setup, []).append(station)
+                over = _over.is_set()
+                if not over:
+                    _idle.setdefault(setup, []).append(station)
+            if over:
+                station.close()
             return answer
     return encode(
         Refused(
@@ -156,8 +164,8 @@ def stations() -> Iterator[None]:
     try:
         yield
     finally:
-        _over.set()
         with _lock:
+            _over.set()
             idle = [station for group in _idle.values() for station in group]
             _idle.clear()
             working = list(_busy)
@@ -183,4 +191,6 @@ def _take(setup: bytes) -> Station:
     station = Station(setup)
     with _lock:
         _busy.add(station)
+        if _over.is_set():  # everything was ended while this one began
+            station.kill()
     return station
