@@ -16,7 +16,15 @@ from grader.gradebook import schema
 from grader.gradebook.connections import Connections, RunConnection
 from grader.gradebook.model import Key
 from grader.gradebook.place import redact
-from grader.gradebook.storage import insert, insert_all, packed, storable, storable_or_none, to_json
+from grader.gradebook.storage import (
+    insert,
+    insert_all,
+    insert_unless_there,
+    packed,
+    storable,
+    storable_or_none,
+    to_json,
+)
 from grader.reports.model import KataReport
 from grader.submissions.model import Bundle, Submission
 
@@ -35,7 +43,6 @@ _KEYS = (
 _NEWEST = _KEYS.where(schema.katas.c.slug == bindparam("kata")).add_columns(
     schema.submissions.c.learner_id, schema.submissions.c.kata_id
 )
-_SIZE = select(schema.contents.c.size).where(schema.contents.c.digest == bindparam("digest"))
 _GRADED = select(func.count(distinct(schema.attempts.c.digest))).where(
     schema.attempts.c.learner_id == bindparam("learner"),
     schema.attempts.c.kata_id == bindparam("kata"),
@@ -78,11 +85,15 @@ def keys(connection: Connection, learner: str) -> dict[str, Key]:
 class Recording:
     """One run, from its beginning to its end, on its own connection."""
 
-    def __init__(self, own: RunConnection, run: int) -> None:
+    def __init__(self, own: RunConnection, run: int, earlier: set[str]) -> None:
         self.run = run
         """Its number."""
         self._own = own
         self._known: _Numbers = {}
+        self._earlier = earlier
+        """Whose names stood in the gradebook before this run."""
+        self._fresh: dict[int, set[int]] = {}
+        """Of learners whom this run brought: which katas it has recorded."""
 
     @classmethod
     def start(cls, connections: Connections, arguments: Mapping[str, Argument]) -> Recording:
@@ -103,10 +114,11 @@ class Recording:
                     host=storable(socket.gethostname()),
                     process=os.getpid(),
                 )
+                earlier = set(connection.execute(select(schema.learners.c.name)).scalars())
         except BaseException:
             own.close()
             raise
-        return cls(own, run)
+        return cls(own, run, earlier)
 
     def finish(self) -> None:
         """Note that everything that was to be graded is."""
@@ -119,12 +131,19 @@ class Recording:
         """Give the lock back, whether the run is finished or not."""
         self._own.close()
 
+    def may_know(self, learner: str) -> bool:
+        """Return whether there may be attempts of a learner: nobody but this run writes any."""
+        name = storable(learner)
+        return name in self._earlier or (schema.learners.name, name) in self._known
+
     def record(self, submission: Submission, key: Key, report: KataReport) -> None:
         """Keep a report and what was graded."""
         kept = msgspec.structs.replace(report, learner=submission.learner)
         with self._own.writing(_doing(submission)) as connection:
             numbering = _Numbering(connection, self._known)
-            learner = numbering.of(schema.learners, name=storable(submission.learner))
+            name = storable(submission.learner)
+            learner = numbering.of(schema.learners, name=name)
+            fresh = self._fresh.get(learner, set() if self._is_new(name) else None)
             kata = numbering.of_kata(submission.kata, report.number)
             attempt = insert(
                 connection,
@@ -150,12 +169,15 @@ class Recording:
             _results(numbering, kata, attempt, report)
             values = self._seen(submission, learner, kata)
             values |= {"attempt_id": attempt, "submitted_at": submission.submitted_at}
-            if not connection.execute(_STANDS, values).rowcount:
+            first = fresh is not None and kata not in fresh
+            if first or not connection.execute(_STANDS, values).rowcount:
                 whose = {"learner": values.pop("learner"), "kata": values.pop("kata")}
-                graded = connection.execute(_GRADED, whose).scalar()
+                graded = int(bool(key.digest)) if first else connection.execute(_GRADED, whose).scalar()
                 row = {"learner_id": learner, "kata_id": kata, "attempts": graded, **values}
                 insert_all(connection, schema.submissions, [row])
         self._known.update(numbering.found)  # only now is it sure that they are there
+        if fresh is not None:
+            self._fresh.setdefault(learner, fresh).add(kata)
 
     def reuse(self, submission: Submission, key: Key) -> None:
         """Note that a submission was seen again, unchanged.
@@ -172,6 +194,9 @@ class Recording:
                 )
             values = self._seen(submission, row.learner_id, row.kata_id)
             connection.execute(_SEEN_AGAIN, {**values, "anew": submission.submitted_at})
+
+    def _is_new(self, name: str) -> bool:
+        return name not in self._earlier and (schema.learners.name, name) not in self._known
 
     def _seen(self, submission: Submission, learner: int, kata: int) -> dict[str, Any]:
         """Return what `_STANDS` and `_SEEN_AGAIN` both write."""
@@ -226,9 +251,8 @@ class _Numbering:
 def _content(connection: Connection, bundle: Bundle | None) -> str | None:
     if bundle is None:
         return None
-    if connection.execute(_SIZE, {"digest": bundle.digest}).scalar() is None:
-        kept, size = packed(bundle)
-        insert_all(connection, schema.contents, [{"digest": bundle.digest, "size": size, "bundle": kept}])
+    kept, size = packed(bundle)
+    insert_unless_there(connection, schema.contents, {"digest": bundle.digest, "size": size, "bundle": kept})
     return bundle.digest
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Table
+from sqlalchemy import Connection, Executable, Table
+from sqlalchemy.dialects import postgresql, sqlite
 
 from grader.gradebook import schema
 from grader.reports.model import KataReport
@@ -29,6 +31,17 @@ def insert_all(connection: Connection, table: Table, rows: list[dict[str, Any]])
     """Add any number of rows that have no number of their own."""
     if rows:
         connection.execute(_INSERTS[table.name], rows)
+
+
+def insert_unless_there(connection: Connection, table: Table, row: dict[str, Any]) -> None:
+    """Add a row, or leave the one that has its key as it is."""
+    connection.execute(_unless_there(table, connection.dialect.name), row)
+
+
+@cache
+def _unless_there(table: Table, dialect: str) -> Executable:
+    made = postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+    return made.on_conflict_do_nothing()
 
 
 def storable(text: str) -> str:

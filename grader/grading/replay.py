@@ -54,7 +54,7 @@ def replay(attempt: Attempt, bundle: Bundle | None, kata: Kata, policy: Policy) 
     if isinstance(answer, Refused):
         raise EngineError(answer.message, answer.hint)
     again = answer.report
-    same_terms = terms_of(setup, kata.slug, kept.seed) == attempt.key.terms
+    same_terms = bundle is None or terms_of(setup, kata.slug, kept.seed) == attempt.key.terms
     return Replay(
         kept, again, tuple(_differences(kept, again)), tuple(_changed(kept, again, same_terms=same_terms))
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass, field
@@ -150,18 +151,20 @@ class Run:
             known = self._marks.keys(learner.learner)
             for submission in learner.submissions(self._katas):
                 tally.notes += [(submission, note) for note in submission.notes]
-                key = Key(
-                    submission.bundle.digest
-                    if submission.bundle
-                    else f"{submission.status}:{submission.message}",
-                    self._terms[submission.kata],
-                )
+                key = self._key(submission)
                 if known.get(submission.kata) == key and not self._policy.force:
                     self._marks.reuse(self._number, submission, key)
                     tally.unchanged += 1
                     watch(tally, submission, None)
                 else:
                     yield _Out(submission, key, self._task(submission))
+
+    def _key(self, submission: Submission) -> Key:
+        terms = self._terms[submission.kata]
+        if submission.bundle is not None:
+            return Key(submission.bundle.digest, terms)
+        why = f"{terms}\0{submission.status}\0{submission.message}"  # there is no content that could change
+        return Key("", hashlib.sha256(why.encode()).hexdigest())
 
     def _task(self, submission: Submission) -> bytes:
         return encode(
