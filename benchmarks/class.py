@@ -437,7 +437,8 @@ def main() -> None:
     lines = machine.describe()
     out.print("\n" + "\n".join(lines))
     if options.write:
-        head = "\n".join([*lines, f"- measured with `python benchmarks/class.py`, {sizes.rounds} round{'s' * (sizes.rounds != 1)}"])
+        rounds = "1 round" if sizes.rounds == 1 else f"{sizes.rounds} rounds"
+        head = "\n".join([*lines, f"- measured with `python benchmarks/class.py`, {rounds}"])
         rewrite(
             ROOT / "docs" / "benchmarks.md",
             "class",
