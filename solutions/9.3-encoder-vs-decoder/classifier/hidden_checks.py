@@ -79,6 +79,16 @@ def test_any_padding(submission, draw):
                 expect(alone, f"logits with pooling={pooling!r}, row alone", axes=LOGITS).is_tensor(
                     shape=(1, 4)
                 ).is_finite().same_as(logits[row : row + 1], name="that in a batch")
+    plain, spelt_out = (
+        sum(parameter.numel() for _, parameter in model.named_parameters())
+        for model in (
+            submission.EncoderClassifier(9, 3),
+            submission.EncoderClassifier(9, 3, 64, 4, 128, 2, 128, "cls", 0, 0.0),
+        )
+    )
+    expect(plain, "parameters of EncoderClassifier(9, 3)").is_value(
+        spelt_out, why='those of EncoderClassifier(9, 3, 64, 4, 128, 2, 128, "cls", 0, 0.0)'
+    )
 
 
 @check("fit keeps its books for any number of examples and any batch size", aspect="learning", points=2)
