@@ -41,7 +41,7 @@ class Channel:
     """Exchange frames with one worker. Not shared between threads."""
 
     def __init__(self, process: WorkerProcess) -> None:
-        self._process = process
+        self.process = process
         self._poll = select.poll()
         self._poll.register(process.channel, select.POLLIN)
         self._poll.register(process.output, select.POLLIN)
@@ -99,14 +99,14 @@ class Channel:
         if not self.alive:
             return None
         self.alive = False
-        self._process.kill() if patience_s == 0 else None
+        self.process.kill() if patience_s == 0 else None
         self._drain_until_silent()
         self._drain_witness()
-        return self._process.end(patience_s)
+        return self.process.end(patience_s)
 
     def _send(self, pieces: list[Any], deadline: float) -> None:
         views = [memoryview(piece).cast("B") for piece in pieces if memoryview(piece).nbytes]
-        channel = self._process.channel
+        channel = self.process.channel
         while views:
             try:
                 sent = channel.sendmsg(views[:16])
@@ -139,7 +139,7 @@ class Channel:
                 data += bytes(min(size - filled, filled))
             try:
                 with memoryview(data) as whole, whole[filled:] as rest:
-                    count = self._process.channel.recv_into(rest)
+                    count = self.process.channel.recv_into(rest)
             except BlockingIOError:
                 self._wait(deadline)
                 continue
@@ -152,7 +152,7 @@ class Channel:
 
     def _wait(self, deadline: float, *, writing: bool = False) -> None:
         """Return when the channel is ready; meanwhile whatever the submission prints is drained."""
-        channel = self._process.channel.fileno()
+        channel = self.process.channel.fileno()
         self._poll.modify(channel, select.POLLOUT if writing else select.POLLIN)
         look = time.monotonic() + sandbox.LOOK_S
         while True:
@@ -164,15 +164,15 @@ class Channel:
                 self._look()
                 look = time.monotonic() + sandbox.LOOK_S
             ready = dict(self._poll.poll(max(min(deadline, look) - now, 0.0) * 1000))
-            if self._process.output in ready:
+            if self.process.output in ready:
                 self._drain()
             if channel in ready:
                 return
 
     def _look(self) -> None:
         """End a worker that uses more than it is granted where the kernel does not keep it from that."""
-        printed, granted = len(self._printed) + self._dropped, self._process.limits.output_bytes
-        reason = self._process.overrun()
+        printed, granted = len(self._printed) + self._dropped, self.process.limits.output_bytes
+        reason = self.process.overrun()
         if printed > granted:
             reason = f"printed more than {granted >> 20} MB"
         if reason is not None:
@@ -184,12 +184,12 @@ class Channel:
         found = False
         for _ in range(chunks if self._output_open else 0):
             try:
-                data = os.read(self._process.output, 65_536)
+                data = os.read(self.process.output, 65_536)
             except BlockingIOError:
                 break
             if not data:
                 self._output_open = False
-                self._poll.unregister(self._process.output)
+                self._poll.unregister(self.process.output)
                 break
             found = True
             kept = data[: max(MAX_OUTPUT - len(self._printed), 0)]
@@ -198,10 +198,10 @@ class Channel:
         return found
 
     def _drain_witness(self) -> None:
-        if self._process.witness is None:
+        if self.process.witness is None:
             return
         with contextlib.suppress(BlockingIOError):
-            while len(self._witnessed) < MAX_WITNESSED and (data := os.read(self._process.witness, 65_536)):
+            while len(self._witnessed) < MAX_WITNESSED and (data := os.read(self.process.witness, 65_536)):
                 self._witnessed += data
 
     def _drain_until_silent(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -18,7 +18,8 @@ from grader.boundary.channel import Channel, WorkerDied, WorkerTimeout
 from grader.boundary.codec import Decoder, Encoder
 from grader.boundary.scan import called
 from grader.boundary.source import Source
-from grader.worker.launcher import Launcher
+from grader.timing.clock import Stopwatch
+from grader.worker.launcher import Launcher, WorkerProcess
 
 MAX_OBSERVED = 4096
 MAX_OBSERVED_BYTES = 64 << 20
@@ -96,9 +97,19 @@ class BudgetSpent(WorkerTimeout):
 class Session:
     """Hold a live worker with the submission loaded; replace it after a death. Grader side."""
 
-    def __init__(self, launcher: Launcher, source: Source, terms: Terms, *, cuda: bool = False) -> None:
+    def __init__(
+        self,
+        launcher: Launcher,
+        source: Source,
+        terms: Terms,
+        *,
+        cuda: bool = False,
+        on_start: Callable[[WorkerProcess], None] | None = None,
+    ) -> None:
         self.source = source
         self.terms = terms
+        self.stopwatch: Stopwatch | None = None
+        """Times every exchange while it is set."""
         self.outcomes = Outcomes()
         self.isolation = "none"
         self.deadline = float("inf")
@@ -109,6 +120,7 @@ class Session:
         """Counts workers; a proxy of an earlier one is stale."""
         self._launcher = launcher
         self._cuda = cuda
+        self._on_start = on_start
         self._channel: Channel | None = None
         self._release: list[int] = []
         self._begin: int | None = None
@@ -165,6 +177,16 @@ class Session:
         """End the worker."""
         if self._channel is not None:
             self._channel.close()
+
+    @property
+    def process(self) -> WorkerProcess | None:
+        """The live worker's process."""
+        return self._channel.process if self._channel is not None and self._channel.alive else None
+
+    def settle(self) -> None:
+        """Exchange something trivial, so that what the worker had left to do is done; for before a clock starts."""
+        self.get(wire.MODULE, "__name__")
+        self.observed.clear()
 
     # What proxies use -------------------------------------------------------------------------------------------
 
@@ -263,6 +285,8 @@ class Session:
         self._channel = Channel(process)
         reached = self._channel.hello(max(self.deadline, started + START_S))
         sandbox.insist(reached)
+        if self._on_start is not None:
+            self._on_start(process)
         self.isolation = reached if self.generation == 1 else sandbox.weakest(self.isolation, reached)
         ours = time.monotonic() - started  # starting a worker is not the learner's time
         self.deadline += ours
@@ -290,7 +314,12 @@ class Session:
             raise WorkerDied("had ended already")
         request.release, self._release = self._release, []
         request.begin, self._begin = self._begin, None
-        return channel.ask(request, buffers, self.deadline)
+        if self.stopwatch is None:
+            return channel.ask(request, buffers, self.deadline)
+        with self.stopwatch.lap() as lap:
+            reply, payload = channel.ask(request, buffers, self.deadline)
+        lap.sent, lap.received = sum(memoryview(buffer).nbytes for buffer in buffers), len(payload)
+        return reply, payload
 
     def _value(self, reply: wire.AnyReply, payload: bytearray) -> Any:
         done = self._checked(reply, payload)

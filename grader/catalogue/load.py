@@ -24,7 +24,8 @@ KATA_FILE = "kata.toml"
 
 _UNIT_FOLDER = re.compile(r"(?P<number>\d+(?:\.\d+)*)-(?P<slug>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)")
 _OTHER_FOLDERS = frozenset({"given", "images"})
-_RESERVED_MODULES = frozenset({"checks", "hidden_checks", "conftest"})
+_RESERVED_MODULES = frozenset({"checks", "hidden_checks", "speed_checks", "baseline", "conftest"})
+_CHECKS = ("checks.py", "speed_checks.py", "baseline.py")
 
 
 def load_pack(folder: Path) -> Pack:
@@ -107,7 +108,10 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
         limits=data.limits,
         folder=folder,
         unit=unit,
+        speed_points=data.speed_points,
+        speed=data.speed,
     )
+    _check_speed(kata, path)
     _require_file(kata.stub, "the stub, named after `module`")
     _require_file(kata.checks, "the kata's checks")
     _require_file(kata.lesson, "the kata's lesson")
@@ -124,8 +128,22 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
     return kata
 
 
+def _check_speed(kata: Kata, path: Path) -> None:
+    """Refuse thresholds that do not add up, or that nothing decides about."""
+    worth = sum(threshold.points for threshold in kata.speed.values())
+    if worth != kata.speed_points:
+        raise PackError(
+            f"{path}: `speed_points` says {kata.speed_points:g}, "
+            f"but the thresholds of `speed` are worth {worth:g} together."
+        )
+    if kata.speed and kata.speed_checks is None:
+        raise PackError(f"{path}: `speed` has thresholds, but there is no speed_checks.py beside it.")
+    if kata.speed_checks is not None:
+        _require_file(kata.baseline, "what the speed checks compare with")
+
+
 def _given(key: str, name: str, folder: Path, unit: Unit, path: Path, module: str) -> Path:
-    if name in {f"{module}.py", f"{module}.ipynb", "README.md", "checks.py", "hints.md", KATA_FILE}:
+    if name in {f"{module}.py", f"{module}.ipynb", "README.md", "hints.md", KATA_FILE, *_CHECKS}:
         raise PackError(f"{path}: `{key}` cannot list {name}, which has its own meaning in a kata.")
     places = (folder, unit.folder, unit.pack.root / "given")
     for place in places:

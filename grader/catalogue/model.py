@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from grader.catalogue.schema import Limits, Policy
+from grader.catalogue.schema import Limits, Policy, Threshold
 from grader.catalogue.stub import Signatures, read_stub
 
 SUBMISSION_SUFFIXES = (".py", ".ipynb")
@@ -37,6 +38,8 @@ class Kata:
     limits: Limits
     folder: Path
     unit: Unit = field(repr=False)
+    speed_points: float = 0.0
+    speed: Mapping[str, Threshold] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[int, ...]:
@@ -62,6 +65,17 @@ class Kata:
     def hints(self) -> Path:
         """The file with the three tiers of hints."""
         return self.folder / "hints.md"
+
+    @property
+    def speed_checks(self) -> Path | None:
+        """The checks of speed and memory; a kata may have none."""
+        path = self.folder / "speed_checks.py"
+        return path if path.is_file() else None
+
+    @property
+    def baseline(self) -> Path:
+        """The trusted work that a submission's speed is compared with."""
+        return self.folder / "baseline.py"
 
     @property
     def fingerprints(self) -> Path:
@@ -106,6 +120,11 @@ class Kata:
     def mutants(self) -> tuple[Path, ...]:
         """Catalogued wrong answers, sorted by name."""
         return self._python_files("mutants")
+
+    @property
+    def slow(self) -> tuple[Path, ...]:
+        """Right answers that waste time or memory, sorted by name."""
+        return self._python_files("slow")
 
     @cached_property
     def _signatures(self) -> Signatures:

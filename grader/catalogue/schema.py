@@ -51,6 +51,26 @@ class Limits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     memory_mb: Annotated[int, Meta(ge=64, le=1_000_000)] = 2048
 
 
+Positive = Annotated[float, Meta(gt=0, le=1_000_000)]
+
+
+class Threshold(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """One threshold of speed or memory: `[speed.NAME]`; its unit is that of the form that the check asks for."""
+
+    points: Points
+    cpu: Positive | None = None
+    """On a CPU; where absent it is not graded there."""
+    cuda: Positive | None = None
+    anchor: Positive = 4.0
+    """Where growth counts: how many times the baseline the smallest size may take."""
+    wasted: Sentence
+    """What answers usually waste, said to who is over it."""
+
+    def on(self, kind: str) -> float | None:
+        """Return the threshold on a kind of device."""
+        return {"cpu": self.cpu, "cuda": self.cuda}.get(kind)
+
+
 class KataFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """`kata.toml`."""
 
@@ -61,6 +81,8 @@ class KataFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     required: Annotated[tuple[Identifier, ...], Meta(min_length=1)]
     points: Points
     hidden_points: Points = 0.0
+    speed_points: Points = 0.0
+    """What all thresholds of `speed` are worth together."""
     slug: Slug | None = None
     after: tuple[Slug, ...] = ()
     given: tuple[FileName, ...] = ()
@@ -71,6 +93,7 @@ class KataFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     """Modules that take long to import, which a worker has imported before its time starts."""
     policy: Policy = Policy()
     limits: Limits = Limits()
+    speed: Annotated[dict[Identifier, Threshold], Meta(max_length=50)] = {}
 
 
 class UnitFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):

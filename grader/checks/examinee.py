@@ -39,6 +39,10 @@ class Examinee(Protocol):
         """Return what a check's exception says of the submission."""
         ...
 
+    def rest(self) -> None:
+        """End what runs of it; the next check starts it again."""
+        ...
+
     def take_output(self) -> str:
         """Return what was printed during the check."""
         ...
@@ -76,6 +80,11 @@ class RemoteExaminee:
         """Return the exception: what the submission raised arrives as SubmissionRaised already."""
         return error
 
+    def rest(self) -> None:
+        """End the worker."""
+        self.calls.clear()
+        self._session.close()
+
     def take_output(self) -> str:
         """Return what was printed during the check."""
         return self._session.take_output()
@@ -106,6 +115,9 @@ class LocalExaminee:
         """Return what a worker would have told of an exception that passed through the submission."""
         raised = describe_raised(error, str(self._source.path.parent))
         return SubmissionRaised(raised) if raised.frames else error
+
+    def rest(self) -> None:
+        """Do nothing: it is in this process."""
 
     def take_output(self) -> str:
         """Return nothing: what is printed has gone to the terminal."""

@@ -8,7 +8,18 @@ from typing import Literal, NoReturn
 from grader.checks.text import LINE, clean
 
 Stage = Literal[
-    "type", "shape", "dtype", "device", "nan", "values", "gradient", "arguments", "raises", "names", "policy"
+    "type",
+    "shape",
+    "dtype",
+    "device",
+    "nan",
+    "values",
+    "gradient",
+    "arguments",
+    "raises",
+    "names",
+    "policy",
+    "speed",
 ]
 LINES = 40
 """Lines of the longest message."""

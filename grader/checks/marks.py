@@ -36,10 +36,17 @@ class CheckInfo:
     points: float
     needs: tuple[str, ...]
     trained: bool = False
+    threshold: str | None = None
 
 
 def check(
-    title: str, *, aspect: Aspect, points: float = 1.0, needs: Sequence[str] = (), trained: bool = False
+    title: str,
+    *,
+    aspect: Aspect,
+    points: float = 1.0,
+    needs: Sequence[str] = (),
+    trained: bool = False,
+    threshold: str | None = None,
 ) -> Callable[[F], F]:
     """Make a pytest function a check.
 
@@ -50,15 +57,18 @@ def check(
         needs: functions of the same file; when one of them did not pass, this check is skipped.
         trained: what it looks at comes from a model that was trained, and so hangs on the processor's rounding; no
             fingerprint is taken of it.
+        threshold: of a speed check, the name of its `[speed.NAME]` in kata.toml, which also holds its points.
 
     Raises:
-        ValueError: an unknown aspect, negative points or an empty title.
+        ValueError: an unknown aspect, negative points, an empty title, a threshold for another aspect than performance.
     """
     if aspect not in get_args(Aspect):
         raise ValueError(f"aspect {aspect!r} is none of {', '.join(get_args(Aspect))}")
     if not title.strip() or points < 0:
         raise ValueError("a check needs a title and points of at least 0")
-    info = CheckInfo(title, aspect, float(points), tuple(needs), trained)
+    if (threshold is not None) != (aspect == "performance"):
+        raise ValueError("a check of performance has a threshold, and no other has")
+    info = CheckInfo(title, aspect, float(points), tuple(needs), trained, threshold)
 
     def mark(function: F) -> F:
         function.kata_check = info  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
@@ -20,6 +20,9 @@ from grader.checks.examinee import Examinee
 from grader.checks.marks import CheckInfo
 from grader.checks.outcome import Outcome, Signatures, judge
 from grader.errors import PackError
+
+if TYPE_CHECKING:
+    from grader.timing.speed import Speed
 
 
 class Situation:
@@ -35,6 +38,7 @@ class Situation:
         reference: Callable[[], types.ModuleType],
         timeout_s: float,
         debug: bool = False,
+        speed: Callable[[], Speed] | None = None,
     ) -> None:
         self.examinee = examinee
         self.seed = seed
@@ -44,6 +48,7 @@ class Situation:
         self.reference = reference
         self.timeout_s = timeout_s
         self.debug = debug
+        self.speed = speed
         self.outcome = Outcome("pass")
 
 
@@ -84,6 +89,17 @@ class KataPlugin:
     def reference(self) -> types.ModuleType:
         """The solution, trusted; only hidden checks have it."""
         return self._now.reference()
+
+    @pytest.fixture
+    def speed(self) -> Speed:
+        """Decides about speed and memory; only speed checks have it."""
+        return self._speed()
+
+    def _speed(self) -> Speed:
+        make = self._now.speed
+        if make is None:
+            raise PackError("the fixture `speed` is for checks with a threshold")
+        return make()
 
     def _draw(self, check: str) -> Draw:
         return Draw(self._now.seed, check, self._now.device)
@@ -161,6 +177,7 @@ class KataPlugin:
             "seed": lambda: now.seed,
             "device": lambda: now.device,
             "reference": now.reference,
+            "speed": self._speed,
         }
         try:
             item.obj(**wanted.parameters, **{name: ours[name]() for name in wanted.fixtures})
@@ -189,7 +206,7 @@ class _Wants:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-_OURS = frozenset({"submission", "draw", "seed", "device", "reference"})
+_OURS = frozenset({"submission", "draw", "seed", "device", "reference", "speed"})
 _MARKS = frozenset({"skip", "skipif", "xfail", "usefixtures"})
 
 

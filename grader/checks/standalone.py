@@ -54,6 +54,12 @@ def device() -> torch.device:
 
 
 @pytest.fixture
+def speed() -> None:
+    """Skip: a speed check needs the submission in a process of its own."""
+    pytest.skip("speed checks need the grader: kata check --perf")
+
+
+@pytest.fixture
 def reference() -> types.ModuleType:
     """Skip: hidden checks need the grader."""
     pytest.skip("hidden checks need the reference: kata grade")

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 import torch
@@ -36,6 +36,9 @@ from grader.errors import PackError
 from grader.reports.model import CheckReport, Isolation, KataReport, KataStatus
 from grader.worker.launcher import Launcher
 from grader.worker.raised import describe_raised as wire_raised
+
+if TYPE_CHECKING:
+    from grader.timing.speed import Speed
 
 T = TypeVar("T")
 RECOGNISED = 6
@@ -66,6 +69,7 @@ class Suite:
         self._complete = complete
         self._plugin = plugin
         self._items = items
+        self._infos = {item: _with_points(item, kata) for item in items}
 
     def __len__(self) -> int:
         return len(self._items)
@@ -95,7 +99,12 @@ class Suite:
                 report = self._unloaded(broken[0], broken[1], file, options)
             else:
                 report, marks = self._examine(
-                    examinee, source, options, progress, model=self._model(launcher, options)
+                    examinee,
+                    source,
+                    options,
+                    progress,
+                    model=self._model(launcher, options),
+                    launcher=launcher,
                 )
             report.output = printed
             report.isolation = _isolation(session.isolation)
@@ -148,15 +157,18 @@ class Suite:
 
     def trained(self) -> set[str]:
         """Return the checks that look at a trained model."""
-        return {item.name for item in self._items if info_of(item).trained}
+        return {item.name for item in self._items if self._info(item).trained}
+
+    def _info(self, item: pytest.Item) -> CheckInfo:
+        return self._infos[item]
 
     def infos(self) -> list[CheckInfo]:
         """Return what the authors said of each check."""
-        return [info_of(item) for item in self._items]
+        return [self._info(item) for item in self._items]
 
     def max_score(self) -> float:
         """The points of the collected checks."""
-        return sum(info_of(item).points for item in self._items)
+        return sum(self._info(item).points for item in self._items)
 
     def _load(self, session: Session, options: Options) -> tuple[KataStatus, str] | None:
         """Load the submission; return status and message when it cannot be."""
@@ -184,6 +196,7 @@ class Suite:
         *,
         debug: bool = False,
         model: Model | None = None,
+        launcher: Launcher | None = None,
     ) -> tuple[KataReport, dict[str, list[Mark]]]:
         ended: dict[str, CheckReport] = {}
         checks: list[CheckReport] = []
@@ -191,19 +204,23 @@ class Suite:
         lost = 0.0
         excused: set[str] = set()
         for item in self._items:
-            report, outcome = self._one(item, examinee, source, options, ended, debug, model)
+            info = self._info(item)
+            if info.threshold is not None:
+                report, outcome = self._timed(item, examinee, source, options, ended, launcher, excused)
+            else:
+                report, outcome = self._one(item, examinee, source, options, ended, debug, model)
             ended[report.id] = report
             checks.append(report)
             if outcome.machine:
                 lost += report.max_points
                 excused.add(report.id)
-            if report.status in ("fail", "error") and not report.hidden and not info_of(item).trained:
+            if report.status in ("fail", "error") and not report.hidden and _leaves_marks(info):
                 marks[report.id] = fingerprint(examinee.observed())
             if progress is not None:
                 progress(report, examinee.calls)
             if options.fail_fast and report.status not in ("pass", "skipped"):
                 break
-        selected = [info_of(item).points for item in self._items]
+        selected = [self._info(item).points for item in self._items]
         if marks and not debug:
             if options.seed != SEED:
                 marks = self._marks_again(marks, examinee, source, options)
@@ -227,8 +244,8 @@ class Suite:
         debug: bool,
         model: Model | None,
     ) -> tuple[CheckReport, Outcome]:
-        info = info_of(item)
-        report = _blank(item)
+        info = self._info(item)
+        report = self._blank(item)
         wanting = next(
             (ended[need] for need in info.needs if need in ended and ended[need].status != "pass"), None
         )
@@ -244,6 +261,45 @@ class Suite:
         report.status = outcome.status
         report.message = outcome.message
         report.location = outcome.location
+        report.points = info.points if outcome.status == "pass" else 0.0
+        return report, outcome
+
+    def _timed(
+        self,
+        item: pytest.Item,
+        examinee: Examinee,
+        source: Source,
+        options: Options,
+        ended: dict[str, CheckReport],
+        launcher: Launcher | None,
+        excused: set[str],
+    ) -> tuple[CheckReport, Outcome]:
+        """Run a check of speed or memory: only when all is right, and with nothing else of the submission alive."""
+        info, report = self._info(item), self._blank(item)
+        assert info.threshold is not None
+        wrong = next(
+            (check for check in ended.values() if check.aspect != report.aspect and check.status != "pass"
+             and check.id not in excused), None
+        )  # fmt: skip
+        if launcher is None:
+            outcome = Outcome("skipped", ["skipped: in one process nothing can be timed"], machine=True)
+        elif wrong is not None:
+            outcome = Outcome("skipped", [f"skipped: first “{wrong.name}” has to hold, then speed counts"])
+        else:
+            from grader.timing.arena import Setting
+            from grader.timing.speed import Speed
+
+            examinee.rest()
+            setting = Setting(
+                launcher, source, read_source(self.kata.baseline), self.terms, examinee.calls, options.device
+            )
+            speed = Speed(setting, self.kata.speed[info.threshold])
+            outcome = self._plugin.run(item, self._situation(examinee, source, options, speed=lambda: speed))
+            if speed.measured is not None:
+                report.speed = speed.measured
+        if outcome.pack_fault:
+            raise PackError(f"{item.path}: {item.name} is broken.\n{outcome.message}")
+        report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
         report.points = info.points if outcome.status == "pass" else 0.0
         return report, outcome
 
@@ -279,7 +335,25 @@ class Suite:
         debug: bool = False,
     ) -> Outcome:
         """Run one check; a worker that died in an earlier one is replaced first."""
-        situation = Situation(
+        situation = self._situation(examinee, source, options, debug=debug)
+        try:
+            examinee.begin(check_seed(options.seed, item.name))
+        except WorkerTimeout as error:
+            return judge(error, examinee.calls, {}, situation.file, situation.timeout_s)
+        except (WorkerDied, SubmissionRaised) as error:
+            return Outcome("error", [f"the submission did not load again: {error}"])
+        return self._plugin.run(item, situation)
+
+    def _situation(
+        self,
+        examinee: Examinee,
+        source: Source,
+        options: Options,
+        *,
+        debug: bool = False,
+        speed: Callable[[], Speed] | None = None,
+    ) -> Situation:
+        return Situation(
             examinee,
             options.seed,
             torch.device(options.device),
@@ -288,14 +362,8 @@ class Suite:
             self._reference,
             options.timeout_s or self.terms.check_timeout_s,
             debug,
+            speed,
         )
-        try:
-            examinee.begin(check_seed(options.seed, item.name))
-        except WorkerTimeout as error:
-            return judge(error, examinee.calls, {}, situation.file, situation.timeout_s)
-        except (WorkerDied, SubmissionRaised) as error:
-            return Outcome("error", [f"the submission did not load again: {error}"])
-        return self._plugin.run(item, situation)
 
     def _marks_again(
         self, failed: dict[str, list[Mark]], examinee: Examinee, source: Source, options: Options
@@ -349,10 +417,23 @@ class Suite:
         report.message = message
         report.max_score = self.max_score()
         for item in self._items:
-            check = _blank(item)
+            check = self._blank(item)
             check.status, check.message = "skipped", "not run: the submission did not load"
             report.checks.append(check)
         return report
+
+    def _blank(self, item: pytest.Item) -> CheckReport:
+        """Return the report of a check of which nothing is known yet: no points, and nothing against it."""
+        info = self._info(item)
+        return CheckReport(
+            name=info.title,
+            id=item.name,
+            aspect=info.aspect,
+            hidden=item.path.name == "hidden_checks.py",
+            status="pass",
+            points=0.0,
+            max_points=info.points,
+        )
 
     def _report(self, examinee: Examinee | None, file: Path, options: Options) -> KataReport:
         return KataReport(
@@ -381,18 +462,23 @@ def _does_not_load(source: Source, error: SubmissionRaised) -> str:
     return "\n".join([f"{source.path.name} does not load.", *describe_raised(error)])
 
 
-def _blank(item: pytest.Item) -> CheckReport:
-    """Return the report of a check of which nothing is known yet: no points, and nothing against it."""
+def _with_points(item: pytest.Item, kata: Kata) -> CheckInfo:
+    """Return what the author said of a check; the points of a speed check are those of its threshold."""
     info = info_of(item)
-    return CheckReport(
-        name=info.title,
-        id=item.name,
-        aspect=info.aspect,
-        hidden=item.path.name == "hidden_checks.py",
-        status="pass",
-        points=0.0,
-        max_points=info.points,
-    )
+    if info.threshold is None:
+        return info
+    threshold = kata.speed.get(info.threshold)
+    if threshold is None:
+        known = ", ".join(kata.speed) or "none"
+        raise PackError(
+            f"{item.path}: {item.name} names the threshold {info.threshold!r}; kata.toml has {known}."
+        )
+    return replace(info, points=threshold.points)
+
+
+def _leaves_marks(info: CheckInfo) -> bool:
+    """Return whether a failed check says which mistake it was: nothing that was trained or timed does."""
+    return not info.trained and info.threshold is None
 
 
 def versions() -> dict[str, str]:
@@ -405,6 +491,7 @@ def with_suites(
     body: Callable[[dict[str, Suite]], T],
     *,
     hidden: bool = False,
+    speed: bool = False,
     keyword: str | None = None,
 ) -> T:
     """Collect the checks of these katas and return what `body` makes of the suites, by slug.
@@ -419,6 +506,8 @@ def with_suites(
         files[kata.checks] = kata
         if hidden and kata.hidden_checks is not None:
             files[kata.hidden_checks] = kata
+        if speed and kata.speed_checks is not None:  # last: everything else has to hold first
+            files[kata.speed_checks] = kata
     results: list[T] = []
 
     def run(plugin: KataPlugin, items: list[pytest.Item]) -> None:

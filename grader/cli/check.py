@@ -53,6 +53,9 @@ class Request:
 @click.option("-q", "quiet", is_flag=True, help="One line a kata.")
 @seed_option
 @timeout_option
+@click.option(
+    "--perf/--no-perf", "perf", default=False, help="Also speed and memory, where all else passes; seconds."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one report set as JSON and nothing else.")
 @click.option(
     "--pdb", is_flag=True, help="Debug: run in one process, stop at each failure. No marks, no progress."
@@ -65,6 +68,7 @@ def check(
     quiet: bool,
     seed: int,
     timeout: float | None,
+    perf: bool,
     as_json: bool,
     pdb: bool,
 ) -> int:
@@ -87,7 +91,7 @@ def check(
 
     options = Options(seed=seed, fail_fast=fail_fast, timeout_s=timeout)
     try:
-        reports = run(request, launcher, options, keyword=keyword)
+        reports = run(request, launcher, options, keyword=keyword, speed=perf)
     finally:
         if launcher is not None:
             launcher.close()
@@ -134,6 +138,7 @@ def run(
     options: Options,
     *,
     keyword: str | None = None,
+    speed: bool = False,
 ) -> list[KataReport]:
     """Check every target once, in order."""
     from grader.checks.suite import with_suites
@@ -154,7 +159,7 @@ def run(
                 reports.append(suite.check(target.file, launcher, options))
         return reports
 
-    return with_suites([target.kata for target in request.targets], body, keyword=keyword)
+    return with_suites([target.kata for target in request.targets], body, speed=speed, keyword=keyword)
 
 
 def remember(request: Request, reports: list[KataReport]) -> None:

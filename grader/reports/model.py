@@ -10,8 +10,23 @@ KataStatus = Literal["pass", "fail", "error", "timeout", "not_started", "missing
 CheckStatus = Literal["pass", "fail", "error", "timeout", "skipped"]
 Isolation = Literal["full", "confined", "process", "none"]
 Location = dict[str, int]
+SpeedVerdict = Literal["pass", "fail", "inconclusive"]
 
 SCHEMA = 1
+
+
+class Measured(msgspec.Struct, kw_only=True):
+    """What a speed check measured."""
+
+    form: str
+    """ratio, growth, exponent, roofline, memory or memory_exponent."""
+    value: float
+    """The median over all rounds, in the threshold's unit."""
+    threshold: float
+    verdict: SpeedVerdict
+    rounds: list[float] = msgspec.field(default_factory=list)
+    runs: list[SpeedVerdict] = msgspec.field(default_factory=list)
+    """What each series of rounds, in processes of its own, came to."""
 
 
 class CheckReport(msgspec.Struct, kw_only=True):
@@ -34,6 +49,8 @@ class CheckReport(msgspec.Struct, kw_only=True):
     """The same as a sentence for the learner."""
     output: str | None = None
     """What the submission printed during this check, bounded."""
+    speed: Measured | msgspec.UnsetType = msgspec.UNSET
+    """Only of speed checks that were run."""
 
 
 class KataReport(msgspec.Struct, kw_only=True):

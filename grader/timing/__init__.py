@@ -1,1 +1,7 @@
-"""Fair speed: clocks that a submission cannot reach, rounds against a baseline, a verdict with a stated error rate."""
+"""Fast enough? Decided by clocks that a submission cannot reach, with a stated rate of error."""
+
+from __future__ import annotations
+
+from grader.timing.work import Work
+
+__all__ = ["Work"]

@@ -56,6 +56,21 @@ class WorkerProcess:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
 
+    def freeze(self) -> None:
+        """Stop it, all its threads, where it stands."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if self.pidfd is not None:
+                signal.pidfd_send_signal(self.pidfd, number)
+            else:
+                os.kill(self.pid, number)
+
     def overrun(self) -> str | None:
         """Say what it uses too much of; see `sandbox.overrun`."""
         return sandbox.overrun(self.pid, self.scratch, self.limits)

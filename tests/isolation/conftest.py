@@ -146,7 +146,7 @@ def _work(link: Connection, level: str | None, user: int | None, folder: Path) -
                     return None, 0, "", failed
                 one.chmod(0o600)
                 session = sessions[name].session
-                process = session._channel._process
+                process = session._channel.process
                 return session.isolation, process.pid, str(process.scratch), None
             case "call", (name, function, arguments, timeout_s):
                 opened = sessions[name]

@@ -1,0 +1,343 @@
+"""Where a submission and the baseline take turns: fresh processes, one core, never both awake.
+
+Nothing of a round exists before its turn begins: inputs are drawn from the system's randomness, in the grader, and are
+sent when the clock starts. It stops when the last byte of the answer is here, so nothing can be handed in later; then
+the worker is frozen until its next turn. See docs/performance.md.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import statistics
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+import torch
+
+from grader.boundary.channel import WorkerTimeout
+from grader.boundary.remote import Calls, RemoteSubmission
+from grader.boundary.session import Session, Terms
+from grader.boundary.source import Source
+from grader.checks.draw import Draw
+from grader.checks.failure import fail
+from grader.timing import cores, device, memory
+from grader.timing.clock import Lap, Span, Stopwatch
+from grader.timing.work import Work
+from grader.worker.launcher import Launcher, WorkerProcess
+
+YARDSTICK = "grader.timing.yardstick"
+LEAST_WORK_S = {"cpu": 0.02, "cuda": 0.005}
+"""A turn repeats its call until the baseline's would take so long."""
+MOST_CALLS = 8
+WARM_CALLS = 2
+"""Before anything counts: the first meets caches and memory that are cold."""
+PATIENCE_S = 60.0
+"""For everything that is not timed, and for the baseline."""
+SUBMISSION_S = 600.0
+"""Of a worker that is timed, over all its turns."""
+EMPTY_LAPS = 5
+"""Empty exchanges whose median is subtracted."""
+
+
+class Overrun(Exception):
+    """The submission's turn was cut off after so many seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"cut off after {seconds:g} s")
+        self.seconds = seconds
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What every arena of one submission is made of."""
+
+    launcher: Launcher
+    submission: Source
+    baseline: Source
+    terms: Terms
+    calls: Calls
+    """Where the submission's calls are noted, for messages."""
+    device: str = "cpu"
+
+    @property
+    def kind(self) -> str:
+        """The kind of device: cpu or cuda."""
+        return self.device.partition(":")[0]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a turn took, in seconds per call."""
+
+    seconds: float
+    calls: int
+
+
+class Contestant:
+    """One worker, its prepared objects and its clock."""
+
+    def __init__(self, setting: Setting, source: Source, calls: Calls, core: frozenset[int] | None) -> None:
+        terms = replace(
+            setting.terms,
+            submission_timeout_s=SUBMISSION_S,
+            check_timeout_s=PATIENCE_S,
+            preload=(*setting.terms.preload, YARDSTICK),
+        )
+        self.own_bytes = 0
+        """What its process held before anything of the module was loaded."""
+
+        def on_start(process: WorkerProcess) -> None:
+            cores.pin(process.pid, core)  # threads that are started later inherit it
+            self.own_bytes = memory.resident(process.pid).now
+
+        self.session = Session(
+            setting.launcher, source, terms, cuda=setting.kind == "cuda", on_start=on_start
+        )
+        self.calls = calls
+        self.kata = RemoteSubmission(self.session, self.calls)
+        self._prepared: dict[tuple[int, int], Any] = {}
+
+    def start(self) -> None:
+        """Start the worker, load the module, and freeze both until a turn."""
+        self.session.begin(secrets.randbits(40), PATIENCE_S)
+        self.session.settle()
+        self.freeze()
+
+    def freeze(self) -> None:
+        """Let the worker do nothing."""
+        if self.session.process is not None:
+            self.session.process.freeze()
+
+    def thaw(self, patience_s: float = PATIENCE_S) -> None:
+        """Wake it, and wait until it has done what it had left to do."""
+        if self.session.process is not None:
+            self.session.process.thaw()
+        self.session.deadline = time.monotonic() + PATIENCE_S
+        self.session.settle()
+
+    def prepared(self, work: Work, size: int) -> Any:
+        """Return what the work's calls need, made once per size."""
+        if work.prepare is None:
+            return self.kata
+        key = (id(work), size)
+        if key not in self._prepared:
+            self._prepared[key] = work.prepare(self.kata, size)
+        return self._prepared[key]
+
+    def timed(self, perform: Any, patience_s: float) -> tuple[Any, Span, list[Lap]]:
+        """Return what `perform` returns, and the time of its exchanges."""
+        session = self.session
+        assert session.process is not None
+        watch = session.stopwatch = Stopwatch(session.process.pid)
+        session.deadline = time.monotonic() + patience_s
+        try:
+            value = perform()
+        finally:
+            session.stopwatch = None
+        return value, *watch.take()
+
+    def helpers(self) -> int:
+        """Return how many processes the worker has started."""
+        if self.session.process is None:
+            return 0
+        count = 0
+        for path in Path(f"/proc/{self.session.process.pid}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                count += len(path.read_text().split())
+        return count
+
+    def close(self) -> None:
+        """End the worker."""
+        self.session.close()
+
+
+class Arena:
+    """One series of turns, in fresh processes. Use it as a context manager: meanwhile the device is its own."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self._stack = ExitStack()
+        self._empty: dict[tuple[int, int], Span] = {}
+        self._calls: dict[tuple[int, int], int] = {}
+        self._usual: dict[tuple[int, int], float] = {}
+
+    def __enter__(self) -> Arena:
+        """Start both workers, the baseline's first.
+
+        Raises:
+            WorkerDied, WorkerTimeout, SubmissionRaised: the submission does not load.
+        """
+        with ExitStack() as stack:
+            stack.enter_context(device.alone(self.setting.device))
+            core = stack.enter_context(cores.reserved())
+            self._free_before = memory.free_on(self.setting.device)
+            self.baseline = self._enter(stack, self.setting.baseline, Calls(), core)
+            self._yardstick = self._given(self.baseline)
+            self.submission = self._enter(stack, self.setting.submission, self.setting.calls, core)
+            stack.enter_context(torch.no_grad())
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End both."""
+        self._stack.close()
+
+    def warm(self, work: Work, size: int) -> None:
+        """Let both do calls that do not count, and find out how many make a turn: the baseline's affair."""
+        for who in (self.baseline, self.submission):
+            self._turn(who, work, size, calls=WARM_CALLS, patience_s=PATIENCE_S / 4)
+        one = self._turn(self.baseline, work, size, calls=1, patience_s=PATIENCE_S)
+        self._usual[id(work), size] = one.seconds
+        wanted = LEAST_WORK_S.get(self.setting.kind, 0.0) / one.seconds
+        self._calls[id(work), size] = max(1, min(MOST_CALLS, round(wanted)))
+
+    def usual(self, work: Work, size: int) -> float:
+        """Return what a call of the baseline took when it was warm."""
+        return self._usual[id(work), size]
+
+    def calls(self, work: Work, size: int) -> int:
+        """Return how many calls a turn has."""
+        return self._calls.get((id(work), size), 1)
+
+    def baseline_turn(self, work: Work, size: int) -> Turn:
+        """Time the baseline."""
+        return self._turn(self.baseline, work, size, self.calls(work, size), PATIENCE_S)
+
+    def submission_turn(self, work: Work, size: int, patience_s: float) -> Turn:
+        """Time the submission, and check everything it answers.
+
+        Raises:
+            Overrun: it took longer than `patience_s`.
+            CheckFailure: an answer was wrong.
+        """
+        return self._turn(self.submission, work, size, self.calls(work, size), patience_s)
+
+    def peak_bytes(self, work: Work, size: int) -> float:
+        """Return the bytes that the submission takes at its peak for one call, all that it made before included.
+
+        Counted from before it was loaded: memory that it took in advance is no gift.
+        """
+        self.submission_turn(work, size, PATIENCE_S)
+        process = self.submission.session.process
+        if process is None:
+            return float("inf")
+        if self.setting.kind == "cuda":
+            return float(self._free_before - memory.free_on(self.setting.device))
+        return float(memory.resident(process.pid).peak - self.submission.own_bytes)
+
+    def limit(self, work: Work, size: int) -> float | None:
+        """Return the seconds that this core cannot go below, measured now; None where the author does not say."""
+        seconds = []
+        if work.traffic is not None:
+            nbytes = max(int(work.traffic(size)) // 2, 1 << 12)
+            seconds.append(self._measure(lambda: self._yardstick.copy(nbytes, self.setting.device)))
+        if work.flops is not None:
+            width = max(64, min(1024, round((work.flops(size) / 2) ** (1 / 3))))
+            one = self._measure(lambda: self._yardstick.product(width, self.setting.device))
+            seconds.append(one * work.flops(size) / (2 * width**3))
+        return max(seconds, default=None)
+
+    def _enter(
+        self, stack: ExitStack, source: Source, calls: Calls, core: frozenset[int] | None
+    ) -> Contestant:
+        who = Contestant(self.setting, source, calls, core)
+        stack.callback(who.close)
+        who.start()
+        return who
+
+    def _given(self, who: Contestant) -> Any:
+        who.thaw()
+        found = who.kata.given(YARDSTICK)
+        found.echo  # noqa: B018 - looked up once, while nobody counts
+        who.freeze()
+        return found
+
+    def _turn(self, who: Contestant, work: Work, size: int, calls: int, patience_s: float) -> Turn:
+        draws = [Draw(secrets.randbits(60), work.axis, self.setting.device) for _ in range(calls)]
+        cases = [work.inputs(draw, size) for draw in draws]
+        results, spans = [], []
+        who.calls.clear()
+        try:
+            with self._patience(who, patience_s):
+                who.thaw()
+                prepared = who.prepared(work, size)
+                for case in cases:
+                    state = work.begin(prepared, *case) if work.begin is not None else prepared
+                    who.session.settle()
+                    result, span, laps = who.timed(partial(work.call, state, *case), patience_s)
+                    results.append((result, case))
+                    spans.append(span)
+                    if who is self.baseline:
+                        self._learn(work, size, laps)
+        finally:
+            who.freeze()
+        if who is self.submission:
+            self._look_at(who, work, results, size)
+        empty = self._empty.get((id(work), size), Span(0.0, 0.0))
+        return Turn(sum(span.net(empty) for span in spans) / calls, calls)
+
+    def _patience(self, who: Contestant, patience_s: float) -> contextlib.AbstractContextManager[None]:
+        return _cut_off(patience_s) if who is self.submission else contextlib.nullcontext()
+
+    def _look_at(self, who: Contestant, work: Work, results: Sequence[tuple[Any, Any]], size: int) -> None:
+        __tracebackhide__ = True
+        if who.helpers():
+            _started_a_process()
+        if work.asks_afterwards:
+            who.thaw()
+        try:
+            prepared = who.prepared(work, size)
+            with torch.enable_grad():
+                for result, case in results:
+                    work.verify(result, case, prepared)
+        finally:
+            who.freeze()
+
+    def _learn(self, work: Work, size: int, laps: list[Lap]) -> None:
+        """Measure what the same exchanges take without work: bytes there, bytes back."""
+        if (id(work), size) in self._empty:
+            return
+        taken = {crossed: self._echo(*crossed) for crossed in {(lap.sent, lap.received) for lap in laps}}
+        spans = [taken[lap.sent, lap.received] for lap in laps]
+        self._empty[id(work), size] = Span(sum(span.wall for span in spans), sum(span.cpu for span in spans))
+
+    def _echo(self, sent: int, received: int) -> Span:
+        payload = torch.ones(max(sent, 1), dtype=torch.uint8, device=self.setting.device)
+        empty = partial(self._yardstick.echo, payload, max(received, 1))
+        empty()  # makes what it sends back
+        spans = [self.baseline.timed(empty, PATIENCE_S)[1] for _ in range(EMPTY_LAPS)]
+        return Span(
+            statistics.median(span.wall for span in spans), statistics.median(span.cpu for span in spans)
+        )
+
+    def _measure(self, perform: Any, times: int = 3) -> float:
+        """Return the seconds of a yardstick, the shortest of a few: a limit is what nothing goes below."""
+        self.baseline.thaw()
+        try:
+            perform()
+            samples = [self.baseline.timed(perform, PATIENCE_S)[1] for _ in range(times)]
+        finally:
+            self.baseline.freeze()
+        return min(max(span.wall, span.cpu) for span in samples)
+
+
+@contextlib.contextmanager
+def _cut_off(seconds: float) -> Any:
+    try:
+        yield
+    except WorkerTimeout:
+        raise Overrun(seconds) from None
+
+
+def _started_a_process() -> NoReturn:
+    fail(
+        "started another process while it was timed",
+        "  the work of a timed call is done by one process, in one thread: leave subprocess and multiprocessing out",
+        stage="speed",
+    )

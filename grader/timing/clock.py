@@ -1,0 +1,87 @@
+"""How long a worker took, by clocks of ours and of the kernel's: none that a submission can reach.
+
+A lap is one exchange with the worker. Its wall time is less what the kernel says both sides spent waiting for a
+processor: that is evidence from outside, and about the machine. Its processor time is that of all the worker's threads.
+The larger of both counts: whoever lets other threads work while one waits pays for their time, and whoever sleeps pays
+for the wall's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass
+class Lap:
+    """One exchange: seconds, and the bytes of tensors that crossed."""
+
+    wall: float = 0.0
+    """Less the time that worker and grader waited for a processor."""
+    cpu: float = 0.0
+    """Of all the worker's threads."""
+    sent: int = 0
+    received: int = 0
+
+
+@dataclass(frozen=True)
+class Span:
+    """Several laps together."""
+
+    wall: float
+    cpu: float
+
+    def net(self, empty: Span) -> float:
+        """Return the seconds of work: without those of an empty exchange, never below a microsecond."""
+        return max(self.wall - empty.wall, self.cpu - empty.cpu, 1e-6)
+
+
+class Stopwatch:
+    """Times every exchange with one worker while it is set on its session."""
+
+    def __init__(self, pid: int) -> None:
+        self.laps: list[Lap] = []
+        self._pid = pid
+        self._waits = Path(f"/proc/{pid}/schedstat")
+
+    @contextmanager
+    def lap(self) -> Iterator[Lap]:
+        """Time what happens inside."""
+        lap = Lap()
+        self.laps.append(lap)
+        cpu, theirs, ours = _processor_time(self._pid), _waited(self._waits), _waited(_OWN_WAITS)
+        started = time.perf_counter()
+        try:
+            yield lap
+        finally:
+            wall = time.perf_counter() - started
+            waited = _waited(self._waits) - theirs + _waited(_OWN_WAITS) - ours
+            lap.wall = max(wall - max(waited, 0.0), 0.0)
+            lap.cpu = max(_processor_time(self._pid) - cpu, 0.0)
+
+    def take(self) -> tuple[Span, list[Lap]]:
+        """Return what was timed since the last time, as a sum and lap by lap."""
+        laps, self.laps = self.laps, []
+        return Span(sum(lap.wall for lap in laps), sum(lap.cpu for lap in laps)), laps
+
+
+_OWN_WAITS = Path("/proc/thread-self/schedstat")
+
+
+def _waited(path: Path) -> float:
+    """Return the seconds that a thread was ready to run and did not; 0 where the system does not say."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(path.read_bytes().split()[1]) * 1e-9
+    return 0.0
+
+
+def _processor_time(pid: int) -> float:
+    """Return the processor time of a process, all threads; 0 where the system does not say."""
+    with contextlib.suppress(OSError, OverflowError, ValueError):
+        # clock_getcpuclockid(3) of Linux: the process number's complement, and CPUCLOCK_SCHED
+        return time.clock_gettime(~pid << 3 | 2)
+    return 0.0

@@ -1,0 +1,87 @@
+"""One lock per device: whoever is timed is alone on it, also among processes that know nothing of each other.
+
+Those who only check for correctness may share it with each other (`shared`); who times (`alone`) waits for them, and
+they wait for it. Two files per device: the turnstile, so that newcomers queue behind who times, and the device itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from grader.errors import EngineError
+
+if sys.platform != "win32":
+    import fcntl
+
+_held: dict[str, int] = {}
+"""Devices that this process shares, with the descriptor of the lock."""
+
+
+@contextmanager
+def shared(device: str) -> Iterator[None]:
+    """Use a device beside others, when nobody is being timed on it."""
+    _held[device] = _share(device)
+    try:
+        yield
+    finally:
+        os.close(_held.pop(device))
+
+
+@contextmanager
+def alone(device: str) -> Iterator[None]:
+    """Have a device for oneself; a share that this process holds is given up meanwhile."""
+    mine = _held.pop(device, None)
+    if mine is not None:
+        os.close(mine)
+    turnstile = _open(device, "turn")
+    lock = _open(device, "device")
+    try:
+        fcntl.flock(turnstile, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+        os.close(turnstile)
+        if mine is not None:
+            _held[device] = _share(device)
+
+
+def _share(device: str) -> int:
+    turnstile = _open(device, "turn")
+    try:
+        fcntl.flock(turnstile, fcntl.LOCK_SH)
+        lock = _open(device, "device")
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        return lock
+    finally:
+        os.close(turnstile)
+
+
+def _open(device: str, part: str) -> int:
+    """Open a lock's file: the same for everybody on this machine, whoever made it first."""
+    name = re.sub(r"[^A-Za-z0-9]+", "-", device)
+    path = Path(os.environ.get("KATA_LOCKS") or _folder(), f"kata-{name}-{part}.lock")
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            return os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        with contextlib.suppress(OSError):
+            os.fchmod(number, 0o666)  # whatever the umask: a lock of everybody's
+        return number
+    except OSError as error:
+        raise EngineError(
+            f"The lock of {device} cannot be used: {path} ({error.strerror or error}).",
+            "Remove that file, or name a folder for locks: KATA_LOCKS=…",
+        ) from error
+
+
+def _folder() -> str:
+    # Not tempfile.gettempdir(): a station has a temporary folder of its own, and a lock that nobody else sees is none.
+    return "/tmp" if Path("/tmp").is_dir() else tempfile.gettempdir()

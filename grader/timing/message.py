@@ -1,0 +1,134 @@
+"""What a speed check that failed says: measured, asked, the machine's limit, what is wasted, and a small plot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from grader.catalogue.schema import Threshold
+from grader.checks.failure import Failure
+from grader.reports.model import Measured
+from grader.timing.work import Work
+
+WIDTH, HEIGHT = 64, 13
+MARKS = {"yours": "y", "baseline": "b", "limit": "."}
+"""Letters, so that no colour is needed to tell the lines apart."""
+
+
+@dataclass
+class Curve:
+    """Seconds by size."""
+
+    axis: str
+    submission: dict[int, float] = field(default_factory=dict)
+    baseline: dict[int, float] = field(default_factory=dict)
+    limit: dict[int, float] = field(default_factory=dict)
+    """What this core cannot go below."""
+
+    def lines(self) -> Mapping[str, Mapping[int, float]]:
+        """Return what there is to draw, by name."""
+        drawn = {"yours": self.submission, "baseline": self.baseline, "limit": self.limit}
+        return {name: points for name, points in drawn.items() if points}
+
+
+def explain(
+    found: Measured, work: Work, threshold: Threshold, curve: Curve | None, cut_off: float | None
+) -> Failure:
+    """Return the failure of a check that is over its threshold."""
+    lines = [_headline(found, work, cut_off)]
+    if curve is not None and curve.baseline:
+        lines.append(f"  {_at_largest(curve, work)}")
+    if found.rounds and found.form not in ("memory", "memory_exponent"):
+        lines.append(f"  {_count(found)}")
+    lines.append(f"  {threshold.wasted}")
+    return Failure("speed", tuple(lines), picture=tuple(plot(curve)) if curve is not None else ())
+
+
+def _headline(found: Measured, work: Work, cut_off: float | None) -> str:
+    value, asked = f"{found.value:.3g}", f"{found.threshold:g}"
+    if cut_off is not None and not found.rounds:
+        return (
+            f"took more than {cut_off:.2g} s for what the baseline does in a fraction of it, and was stopped"
+        )
+    match found.form:
+        case "ratio":
+            return f"takes {value} times as long as the baseline; at most {asked} times is asked"
+        case "growth":
+            first, last = _ends(work)
+            return f"takes {value} times as long at {work.axis} = {last} as at {first}; at most {asked} times is asked"
+        case "exponent":
+            return f"time grows like {work.axis} to the power {value}; at most {asked} is asked"
+        case "roofline":
+            return f"reaches {found.value:.1%} of what this device can do; at least {found.threshold:.1%} is asked"
+        case "memory":
+            return f"takes {value} times the memory of what goes in and out at its peak; at most {asked} times is asked"
+        case _:
+            return f"memory grows like {work.axis} to the power {value}; at most {asked} is asked"
+
+
+def _ends(work: Work) -> tuple[int, int]:
+    sizes = next(iter(work.sizes.values()))
+    return sizes[0], sizes[-1]
+
+
+def _at_largest(curve: Curve, work: Work) -> str:
+    size = max(curve.baseline)
+    parts = []
+    if size in curve.submission:
+        parts.append(f"yours {milliseconds(curve.submission[size])}")
+    parts.append(f"the baseline {milliseconds(curve.baseline[size])}")
+    if size in curve.limit:
+        what = []
+        if work.traffic is not None:
+            what.append(f"{_short(work.traffic(size))}B to move")
+        if work.flops is not None:
+            what.append(f"{_short(work.flops(size))}FLOP")
+        parts.append(f"this core's limit {milliseconds(curve.limit[size])} ({', '.join(what)})")
+    return f"at {work.axis} = {size}: {', '.join(parts)}"
+
+
+def _count(found: Measured) -> str:
+    too_slow = found.runs.count("fail")
+    low, high = min(found.rounds), max(found.rounds)
+    return (
+        f"{len(found.rounds)} rounds in {len(found.runs)} series, each in fresh processes, "
+        f"between {low:.3g} and {high:.3g}; {too_slow} of them said too slow"
+    )
+
+
+def plot(curve: Curve) -> list[str]:
+    """Draw time against size, both logarithmic; nothing where there are fewer than two sizes."""
+    drawn = {name: points for name, points in curve.lines().items() if len(points) > 1}
+    if not drawn:
+        return []
+    import plotext  # type: ignore[import-untyped]
+
+    plotext.clear_figure()
+    plotext.theme("clear")
+    plotext.plotsize(WIDTH, HEIGHT)
+    plotext.xscale("log")
+    plotext.yscale("log")
+    for name, points in drawn.items():
+        plotext.plot(
+            list(points), [seconds * 1e3 for seconds in points.values()], marker=MARKS[name], label=name
+        )
+    sizes = sorted({size for points in drawn.values() for size in points})
+    plotext.xticks(sizes)
+    plotext.title(f"milliseconds by {curve.axis}")
+    text = plotext.uncolorize(plotext.build())
+    plotext.clear_figure()
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+def milliseconds(seconds: float) -> str:
+    """Return a time as people read it: 12.3 ms, 0.45 ms, 1.2 s."""
+    if seconds >= 1:
+        return f"{seconds:.2f} s"
+    return f"{seconds * 1e3:.1f} ms" if seconds >= 0.001 else f"{seconds * 1e3:.2g} ms"
+
+
+def _short(number: float) -> str:
+    for unit, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number:.3g} "
