@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.catalogue import Catalogue, Kata
-from grader.cli.context import Here, complete_id, here, seed_option, timeout_option
+from grader.cli.context import Here, complete_id, device_option, here, seed_option, timeout_option
 from grader.errors import KataError, UsageError
 from grader.reports.style import console
 from grader.worker.warm import start_launcher
@@ -56,6 +56,7 @@ class Request:
 @click.option(
     "--perf/--no-perf", "perf", default=False, help="Also speed and memory, where all else passes; seconds."
 )
+@device_option
 @click.option("--json", "as_json", is_flag=True, help="Print one report set as JSON and nothing else.")
 @click.option(
     "--pdb", is_flag=True, help="Debug: run in one process, stop at each failure. No marks, no progress."
@@ -69,6 +70,7 @@ def check(
     seed: int,
     timeout: float | None,
     perf: bool,
+    device: str,
     as_json: bool,
     pdb: bool,
 ) -> int:
@@ -86,10 +88,10 @@ def check(
     around = here()
     request = find_targets(what, around)
     announce(request, quiet=quiet or as_json)
-    launcher = None if pdb else start_launcher()
+    launcher = None if pdb else start_launcher(device=device)
     from grader.checks.suite import Options
 
-    options = Options(seed=seed, fail_fast=fail_fast, timeout_s=timeout)
+    options = Options(seed=seed, fail_fast=fail_fast, timeout_s=timeout, device=device)
     try:
         reports = run(request, launcher, options, keyword=keyword, speed=perf)
     finally:

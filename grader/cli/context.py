@@ -168,6 +168,15 @@ def note(text: str) -> None:
     click.echo(safe(text), err=True)
 
 
+device_option = click.option(
+    "--device",
+    type=click.Choice(["cpu", "cuda"]),
+    default="cpu",
+    show_default=True,
+    help="What submissions compute on.",
+)
+
+
 def complete_id(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer numbers and slugs to the shell."""
     from click.shell_completion import CompletionItem

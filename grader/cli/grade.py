@@ -14,7 +14,7 @@ import click
 
 from grader.catalogue import Catalogue, Kata
 from grader.cli.class_options import course_option, gradebook_option
-from grader.cli.context import note
+from grader.cli.context import device_option, note
 from grader.errors import KataError, UsageError
 
 if TYPE_CHECKING:
@@ -52,6 +52,13 @@ LEVELS = ("full", "confined", "process")
     metavar="SECONDS",
     help="For one check; the kata says otherwise.",
 )
+@click.option(
+    "--perf/--no-perf",
+    "perf",
+    default=False,
+    help="Also speed and memory, where all else passes: one submission at a time.",
+)
+@device_option
 @click.option("--force", is_flag=True, help="Grade again also what has not changed.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the reports, one a line; - is stdout.")
 @gradebook_option
@@ -70,6 +77,8 @@ def grade(
     only: tuple[str, ...],
     seed: int | None,
     timeout: float | None,
+    perf: bool,
+    device: str,
     force: bool,
     json_file: str | None,
     where: str,
@@ -128,11 +137,14 @@ def grade(
                 "timeout": timeout,
                 "scheduler": scheduler,
                 "require_isolation": require_isolation,
+                "perf": perf,
+                "device": device,
             }
         )
-        run = Run(
-            katas, book, Policy(seed, timeout, require_isolation=require_isolation, force=force), number
+        policy = Policy(
+            seed, timeout, device=device, perf=perf, require_isolation=require_isolation, force=force
         )
+        run = Run(katas, book, policy, number)
         tally = _graded(run, learners, _slots(jobs, scheduler))
         book.finish_run(number)
         ids = [learner.learner for learner in learners]

@@ -306,6 +306,7 @@ def replay(
     policy = Policy(
         timeout_s=timeout if isinstance(timeout, float) else None,
         device=kept.report.device,
+        perf=asked.get("perf") is True,
         require_isolation=cast("Isolation", isolation) if isinstance(isolation, str) else None,
     )
     note(f"grading attempt {number} of {who}, {slug}, again with seed {kept.report.seed} …")

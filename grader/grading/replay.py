@@ -67,7 +67,10 @@ def _differences(kept: KataReport, again: KataReport) -> list[str]:
         if name not in after or name not in before:
             found.append(f"{name}: {'new' if name in after else 'gone'}")
         else:
-            found += _fields(f"{before[name].name}: ", before[name], after[name], {"output", "name"})
+            passing = {"output", "name"} | (
+                {"speed", "message"} if before[name].aspect == "performance" else set()
+            )
+            found += _fields(f"{before[name].name}: ", before[name], after[name], passing)
     return found
 
 

@@ -20,6 +20,8 @@ from grader.submissions.model import Submission
 
 MARGIN_S = 60.0
 """What a task may take beyond the submission's own time: starting workers, writing messages."""
+QUEUE_S = 3600.0
+"""What it may take beyond that where speed counts: waiting until the device is free, and being timed."""
 AHEAD = 4
 """Tasks handed out per slot: enough that none waits for us, few enough that memory stays flat."""
 TRIES = 3
@@ -68,6 +70,8 @@ class Policy:
     """Fixed, or from the gradebook's nonce."""
     timeout_s: float | None = None
     device: str = "cpu"
+    perf: bool = False
+    """Whether speed and memory count."""
     require_isolation: Isolation | None = None
     force: bool = False
     """Grade also what has not changed."""
@@ -215,7 +219,7 @@ class Run:
             number=kata.number,
             status="error",
             score=0.0,
-            max_score=kata.points + kata.hidden_points,
+            max_score=kata.points + kata.hidden_points + (kata.speed_points if self._policy.perf else 0.0),
             seed=self._seeds[kata.slug],
             device=self._policy.device,
             versions=versions_here(),
@@ -229,8 +233,9 @@ def setup_for(katas: Sequence[Kata], policy: Policy) -> Setup:
     return Setup(
         katas={kata.slug: kata_digest(kata) for kata in katas},
         timeout_s=policy.timeout_s,
-        patience_s=max(own, policy.timeout_s or 0.0) + MARGIN_S,
+        patience_s=max(own, policy.timeout_s or 0.0) + MARGIN_S + (QUEUE_S if policy.perf else 0.0),
         device=policy.device,
+        perf=policy.perf,
         require_isolation=policy.require_isolation,
     )
 

@@ -13,6 +13,7 @@ import shutil
 import struct
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -20,6 +21,7 @@ from grader.catalogue import Catalogue, Kata
 from grader.errors import EngineError, KataError
 from grader.grading.task import Answer, Graded, Refused, Setup, Task, encode, setup_decoder, task_decoder
 from grader.grading.terms import kata_digest
+from grader.timing.device import shared
 from grader.worker.warm import start_launcher
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ def main() -> None:
     atexit.register(shutil.rmtree, sys.argv[1], ignore_errors=True)
     setup = setup_decoder.decode(read_frame(requests))
     try:
-        launcher = start_launcher(many=True)
+        launcher = start_launcher(many=True, device=setup.device)
         try:
             _serve(setup, launcher, requests, answers)
         finally:
@@ -63,13 +65,15 @@ def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: Binary
             task = task_decoder.decode(frame)
             options = Options(seed=task.seed, timeout_s=setup.timeout_s, device=setup.device)
             try:
-                report = grade(task, suites[task.kata], launcher, options)
+                # Whoever is timed on this device waits until we are through, and we for them.
+                with shared(setup.device) if setup.perf else nullcontext():
+                    report = grade(task, suites[task.kata], launcher, options)
                 answer: Answer = Graded(_isolated(report, setup))
             except KataError as error:
                 answer = Refused(error.message, error.hint)
             write_frame(answers, encode(answer))
 
-    with_suites(katas, body, hidden=True)
+    with_suites(katas, body, hidden=True, speed=setup.perf)
 
 
 def grade(task: Task, suite: Suite, launcher: Launcher, options: Options) -> KataReport:

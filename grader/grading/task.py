@@ -20,6 +20,8 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     patience_s: float = 600.0
     """How long a station may take over one task when everything is slow and nothing is broken."""
     device: str = "cpu"
+    perf: bool = False
+    """Whether speed and memory count."""
     require_isolation: Isolation | None = None
 
 

@@ -46,6 +46,7 @@ def terms_of(setup: Setup, kata: str, seed: int) -> str:
         setup.device,
         str(setup.require_isolation),
         *versions().values(),
+        *(["perf"] if setup.perf else []),
     )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 

@@ -174,7 +174,7 @@ def test_a_check_that_needs_another_is_skipped_and_says_so(bench: Bench) -> None
 
 def test_the_machine_as_reason_takes_the_points_out(bench: Bench) -> None:
     bench.checks("""
-        @check("it runs on a machine of the future", aspect="performance", points=4)
+        @check("it runs on a machine of the future", aspect="mode", points=4)
         def test_future(submission):
             pytest.skip("there is no such machine here")
 
