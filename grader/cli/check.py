@@ -98,6 +98,8 @@ def check(
         if launcher is not None:
             launcher.close()
     _show(reports, request, as_json=as_json, verbose=verbose, quiet=quiet)
+    if not (perf or as_json or quiet or pdb or keyword):
+        _ask_for_speed(request, reports)
     if not (keyword or fail_fast or pdb):
         remember(request, reports)
     return 0 if all(report.status == "pass" for report in reports) else 1
@@ -193,6 +195,19 @@ def _show(reports: list[KataReport], request: Request, *, as_json: bool, verbose
 
     print_reports(reports, console(), verbose=verbose, quiet=quiet, again=request.again)
     sys.stdout.flush()  # what was found is out before anything else can fail
+
+
+def _ask_for_speed(request: Request, reports: list[KataReport]) -> None:
+    """Where all is right and speed has not been asked about, say how."""
+    right = {report.kata for report in reports if report.status == "pass"}
+    timed = [
+        target.kata.slug for target in request.targets if target.kata.speed and target.kata.slug in right
+    ]
+    if timed and len(right) == len(reports):
+        which = " ".join([*request.again, "--perf"])
+        click.echo(
+            f"  Is it fast, too?  kata check {which}      where does the time go?  kata bench {timed[0]}"
+        )
 
 
 def _held_by(folder: Path, around: Here, again: list[str]) -> Request:

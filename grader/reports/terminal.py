@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.reports.model import CheckReport, KataReport
+from grader.reports.model import CheckReport, KataReport, Measured
 from grader.reports.style import points, safe, safe_text, status_text
 
 PRINTED_LINES = 20
@@ -149,7 +149,21 @@ def _check_cells(check: CheckReport, out: Console) -> tuple[Text, Text, Text]:
     """Return status, points and title; the word stands beside the glyph, colour says nothing new."""
     status = Text("  ").append_text(status_text(check.status, out))
     hidden = " (hidden)" if check.hidden else ""
-    return status, Text(points(check.points, check.max_points), style="dim"), Text(safe(check.name) + hidden)
+    title = Text(safe(check.name) + hidden)
+    if isinstance(check.speed, Measured):
+        title.append(f"   {_measured(check.speed)}", "dim")
+    return status, Text(points(check.points, check.max_points), style="dim"), title
+
+
+def _measured(speed: Measured) -> str:
+    """Say what was measured and what was asked, in the threshold's unit."""
+    if speed.form == "roofline":
+        text = f"{speed.value:.0%} of the limit, at least {speed.threshold:.0%} asked"
+    elif speed.form.endswith("exponent"):
+        text = f"power {speed.value:.2f}, at most {speed.threshold:g} asked"
+    else:
+        text = f"{speed.value:.2f}×, at most {speed.threshold:g}× asked"
+    return f"{text}, inconclusive" if speed.verdict == "inconclusive" else text
 
 
 def _check_line(check: CheckReport, out: Console) -> Text:
@@ -189,7 +203,9 @@ def _print_output(output: str, title: str, out: Console) -> None:
 
 def _print_next_steps(check: CheckReport, report: KataReport, out: Console, again: Sequence[str]) -> None:
     target = list(again) or [report.kata]
-    repeat = shlex.join(["kata", "check", *target, "-k", check.id, "--seed", str(report.seed)])
+    # What is timed gets inputs that nobody can know before, whatever the seed.
+    how = ["--perf"] if check.aspect == "performance" else ["--seed", str(report.seed)]
+    repeat = shlex.join(["kata", "check", *target, "-k", check.id, *how])
     out.print(Text.assemble(("  try     ", "bold"), f"kata hint {report.kata}"))
     out.print(
         Text.assemble(("  repeat  ", "bold"), safe(repeat)), no_wrap=True, overflow="ignore", crop=False
