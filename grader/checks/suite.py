@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -161,6 +161,16 @@ class Suite:
 
     def _info(self, item: pytest.Item) -> CheckInfo:
         return self._infos[item]
+
+    def speed_names(self) -> set[str]:
+        """Return the checks of speed and memory."""
+        return {item.name for item in self._items if self._info(item).threshold is not None}
+
+    def only(self, names: Collection[str]) -> Suite:
+        """Return the suite of these checks alone."""
+        return Suite(
+            self.kata, self._plugin, [item for item in self._items if item.name in names], complete=False
+        )
 
     def infos(self) -> list[CheckInfo]:
         """Return what the authors said of each check."""
