@@ -21,8 +21,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,9 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir(), "kata-speed.jsonl"))
     parser.add_argument("--minutes", type=float, default=90.0, help="stop after so long")
     parser.add_argument("--curve", action="store_true", help="the operating curve instead")
+    parser.add_argument(
+        "--clocks", action="store_true", help="three ways to take the time, side by side, instead"
+    )
     parser.add_argument("--repeats", type=int, default=40, help="of every point of the curve")
     parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
@@ -85,6 +89,8 @@ def main() -> None:
     try:
         if chosen.curve:
             tables, mark = [_curve_table(_curve(launcher, chosen.repeats))], "operating curve"
+        elif chosen.clocks:
+            tables, mark = [_clocks(launcher, chosen.repeats)], "clocks"
         else:
             _grade(launcher, chosen.keep, chosen.minutes)
             rows = [json.loads(line) for line in chosen.keep.read_text().splitlines()]
@@ -242,8 +248,8 @@ def _errors(rows: list[dict[str, Any]]) -> Figures:
     accepted = sum(row["sort"] == "accepted" for row in rows)
     figures = Figures(
         "False fails and false passes",
-        f"Gradings of accepted answers (references and alternatives) and of wasteful ones. With {accepted} gradings and no "
-        f"false fail, the rate is below {_bound(accepted):.2%} with 95% confidence. "
+        "Gradings of accepted answers (references and alternatives) and of wasteful ones. With "
+        f"{accepted} gradings and no false fail, the rate is below {_bound(accepted):.2%} with 95% confidence. "
         "`python benchmarks/speed.py --write`",
         ("condition", "accepted", "failed", "inconclusive", "wasteful", "passed", "inconclusive "),
     )
@@ -300,6 +306,49 @@ def _cost(rows: list[dict[str, Any]]) -> Figures:
     return figures
 
 
+# Clocks -------------------------------------------------------------------------------------------------------------
+
+
+def _clocks(launcher: Any, rounds: int) -> Figures:
+    """Compare a submission with itself by three clocks, in turns, in every condition."""
+    from grader.timing import clock
+    from grader.timing.arena import Arena
+
+    waited, processor_time = clock._waited, clock._processor_time
+    variants = {
+        "wall": (lambda path: 0.0, lambda pid: 0.0),
+        "wall less waiting": (waited, lambda pid: 0.0),
+        "the larger of that and processor time": (waited, processor_time),
+    }
+    figures = Figures(
+        "Clocks",
+        f"The same code on both sides, {rounds} rounds for each clock, in turns: the middle 90% of the ratios, and "
+        "the share of rounds that a threshold of 1.25 would have called too slow. `python benchmarks/speed.py --clocks --write`",
+        ("condition", "clock", "5% to 95%", "over 1.25"),
+    )
+    work, todo = _product_work(), answers()
+    for condition in CONDITIONS:
+        ratios: dict[str, list[float]] = {name: [] for name in variants}
+        with (
+            _product_files() as files,
+            _beside(condition, todo),
+            Arena(_product_setting(launcher, files, PRODUCTS)) as arena,
+        ):
+            arena.warm(work, 320)
+            turns = (arena.baseline_turn, partial(arena.submission_turn, patience_s=60.0))
+            for _ in range(rounds):
+                for name, (clock._waited, clock._processor_time) in variants.items():
+                    order = random.sample((0, 1), 2)
+                    seconds = {place: turns[place](work, 320).seconds for place in order}
+                    ratios[name].append(seconds[1] / seconds[0])
+        clock._waited, clock._processor_time = waited, processor_time
+        for name, values in ratios.items():
+            cuts = statistics.quantiles(values, n=20)
+            over = sum(value > 1.25 for value in values) / len(values)
+            figures.rows.append((condition, name, f"{cuts[0]:.2f} to {cuts[-1]:.2f}", f"{over:.1%}"))
+    return figures
+
+
 # The operating curve ------------------------------------------------------------------------------------------------
 
 
@@ -307,40 +356,53 @@ def _curve(launcher: Any, repeats: int) -> dict[int, list[tuple[str, list[float]
     """Decide about answers whose true ratio is known, over and over; return verdicts and rounds by products."""
     from grader.catalogue.schema import Threshold
     from grader.checks.failure import CheckFailure
-    from grader.timing import Work
-    from grader.timing.arena import Setting
     from grader.timing.speed import Speed
 
-    work = Work(
+    work = _product_work()
+    found: dict[int, list[tuple[str, list[float]]]] = {count: [] for count in EXTRA}
+    with _product_files() as files:
+        order = [count for count in EXTRA for _ in range(repeats)]
+        random.shuffle(order)
+        for count in order:
+            setting = _product_setting(launcher, files, count)
+            speed = Speed(setting, Threshold(points=1, cpu=CURVE_THRESHOLD, wasted="Products."))
+            with suppress(CheckFailure, pytest.skip.Exception):
+                speed.ratio(work)
+            assert speed.measured is not None
+            found[count].append((speed.measured.verdict, speed.measured.rounds))
+    return found
+
+
+def _product_work() -> Any:
+    from grader.timing import Work
+
+    return Work(
         inputs=lambda draw, size: (draw.normal(row=size, column=size),),
         call=lambda kata, x: kata.work(x),
         right=lambda result, x: None,
         sizes={"cpu": (320,)},
     )
-    found: dict[int, list[tuple[str, list[float]]]] = {count: [] for count in EXTRA}
-    terms = Terms(module="products", required=("work",))
+
+
+@contextmanager
+def _product_files() -> Iterator[dict[int, Path]]:
+    """Write an answer for every number of products."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         files = {}
-        for count in (*EXTRA, PRODUCTS):
+        for count in {*EXTRA, PRODUCTS}:
             place = Path(folder, str(count))
-            place.mkdir(exist_ok=True)
+            place.mkdir()
             files[count] = place / "products.py"
             files[count].write_text(PRODUCT.format(count=count))
-        order = [count for count in EXTRA for _ in range(repeats)]
-        random.shuffle(order)
-        for count in order:
-            setting = Setting(
-                launcher, read_source(files[count]), read_source(files[PRODUCTS]), terms, Calls()
-            )
-            speed = Speed(setting, Threshold(points=1, cpu=CURVE_THRESHOLD, wasted="Products."))
-            try:
-                speed.ratio(work)
-            except (CheckFailure, pytest.skip.Exception):
-                pass
-            assert speed.measured is not None
-            found[count].append((speed.measured.verdict, speed.measured.rounds))
-    return found
+        yield files
+
+
+def _product_setting(launcher: Any, files: dict[int, Path], count: int) -> Any:
+    from grader.timing.arena import Setting
+
+    terms = Terms(module="products", required=("work",))
+    return Setting(launcher, read_source(files[count]), read_source(files[PRODUCTS]), terms, Calls())
 
 
 def _curve_table(found: dict[int, list[tuple[str, list[float]]]]) -> Figures:
@@ -348,9 +410,9 @@ def _curve_table(found: dict[int, list[tuple[str, list[float]]]]) -> Figures:
 
     figures = Figures(
         "The operating curve",
-        f"An answer does so many products of matrices, the baseline {PRODUCTS}; the threshold is {CURVE_THRESHOLD:g}. Measured: "
-        "what gradings came to. Theory: the same from the share of single rounds that were over the threshold, exact for "
-        "independent rounds. `python benchmarks/speed.py --curve --write`",
+        f"An answer does so many products of matrices, the baseline {PRODUCTS}; the threshold is "
+        f"{CURVE_THRESHOLD:g}. Measured: what gradings came to. Theory: the same from the share of single rounds "
+        "that were over the threshold, exact for independent rounds. `python benchmarks/speed.py --curve --write`",
         (
             *("true ratio", "over τ by", "measured ratio", "rounds over", "gradings"),
             *("passed", "theory", "failed", "theory ", "inconclusive", "theory  "),
