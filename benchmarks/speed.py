@@ -323,7 +323,8 @@ def _clocks(launcher: Any, rounds: int) -> Figures:
     figures = Figures(
         "Clocks",
         f"The same code on both sides, {rounds} rounds for each clock, in turns: the middle 90% of the ratios, and "
-        "the share of rounds that a threshold of 1.25 would have called too slow. `python benchmarks/speed.py --clocks --write`",
+        "the share of rounds that a threshold of 1.25 would have called too slow. "
+        "`python benchmarks/speed.py --clocks --write`",
         ("condition", "clock", "5% to 95%", "over 1.25"),
     )
     work, todo = _product_work(), answers()
