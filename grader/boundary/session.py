@@ -69,6 +69,7 @@ class Terms:
     check_timeout_s: float = 10.0
     submission_timeout_s: float = 60.0
     memory_bytes: int | None = 2 << 30
+    gpu_bytes: int | None = None
     given: Path | None = None
     forbid: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
@@ -281,7 +282,9 @@ class Session:
             *((terms.given,) if terms.given else ()),
         )
         started = time.monotonic()
-        process = self._launcher.launch(read, terms.memory_bytes, cuda=self._cuda, preload=self.terms.preload)
+        process = self._launcher.launch(
+            read, terms.memory_bytes, cuda=self._cuda, gpu_bytes=terms.gpu_bytes, preload=terms.preload
+        )
         self._channel = Channel(process)
         reached = self._channel.hello(max(self.deadline, started + START_S))
         sandbox.insist(reached)

@@ -49,6 +49,7 @@ class Limits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     check_timeout_s: Seconds = 10.0
     submission_timeout_s: Seconds = 60.0
     memory_mb: Annotated[int, Meta(ge=64, le=1_000_000)] = 2048
+    gpu_memory_mb: Annotated[int, Meta(ge=64, le=1_000_000)] = 16_384
 
 
 Positive = Annotated[float, Meta(gt=0, le=1_000_000)]

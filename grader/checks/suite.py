@@ -143,6 +143,7 @@ class Suite:
             check_timeout_s=kata.limits.check_timeout_s,
             submission_timeout_s=kata.limits.submission_timeout_s,
             memory_bytes=kata.limits.memory_mb << 20,
+            gpu_bytes=kata.limits.gpu_memory_mb << 20,
             given=_given_folder((*kata.given, *kata.support)),
             forbid=kata.policy.forbid,
             within=kata.policy.within,

@@ -99,6 +99,7 @@ class Launcher(Protocol):
         memory_bytes: int | None,
         *,
         cuda: bool = False,
+        gpu_bytes: int | None = None,
         preload: tuple[str, ...] = (),
     ) -> WorkerProcess:
         """Start a worker that may read these folders and has these modules imported."""
@@ -129,6 +130,7 @@ class ForkLauncher:
         memory_bytes: int | None,
         *,
         cuda: bool = False,
+        gpu_bytes: int | None = None,
         preload: tuple[str, ...] = (),
     ) -> WorkerProcess:
         """Start a worker that may read these folders and has these modules imported."""
@@ -138,6 +140,7 @@ class ForkLauncher:
             scratch=str(ends.scratch),
             memory_bytes=memory_bytes,
             cuda=cuda,
+            gpu_bytes=gpu_bytes,
             preload=preload,
             isolation=self._level,
         )
@@ -175,6 +178,7 @@ class SpawnLauncher:
         memory_bytes: int | None,
         *,
         cuda: bool = False,
+        gpu_bytes: int | None = None,
         preload: tuple[str, ...] = (),
     ) -> WorkerProcess:
         """Start a worker that may read these folders and has these modules imported."""
@@ -184,6 +188,7 @@ class SpawnLauncher:
             scratch=str(ends.scratch),
             memory_bytes=memory_bytes,
             cuda=cuda,
+            gpu_bytes=gpu_bytes,
             preload=preload,
             isolation=self._level,
         )

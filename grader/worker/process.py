@@ -39,6 +39,8 @@ class Job(msgspec.Struct, frozen=True):
     memory_bytes: int | None
     threads: int = 1
     cuda: bool = False
+    gpu_bytes: int | None = None
+    """What torch may take of a GPU's memory."""
     preload: tuple[str, ...] = ()
     """Modules to import before the submission, for those that take long."""
     isolation: sandbox.Isolation = "full"
@@ -121,8 +123,24 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
     )
     # After confinement: it prepares threads, which Landlock would not hold.
     torch.set_num_threads(job.threads)
+    if job.cuda:
+        _meet_gpu(job)
     worker.greet(level)
     return worker
+
+
+def _meet_gpu(job: Job) -> None:
+    """Initialise CUDA, which only a worker ever does, and set what every answer is computed under.
+
+    float32 products are float32: tf32 has the precision of float16, and the tolerances of checks tell them apart.
+    """
+    import torch
+
+    torch.set_float32_matmul_precision("highest")
+    torch.backends.cudnn.allow_tf32 = False
+    if torch.cuda.is_available() and job.gpu_bytes is not None:
+        whole = torch.cuda.get_device_properties(0).total_memory
+        torch.cuda.set_per_process_memory_fraction(min(1.0, job.gpu_bytes / whole))
 
 
 def _rewire(ends: Sequence[int], keep: Collection[int]) -> None:
