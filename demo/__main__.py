@@ -129,6 +129,20 @@ def play(stage: Stage) -> None:
     stage.type("kata", shows=("2 of ", "next:"))
 
     stage.scene(
+        "Right, and slow", "Somebody loops over the queries. Every value is right; is it fast enough?"
+    )
+    slow = _mutant("masked-attention", "query_loop", "slow")
+    stage.save(ATTENTION, slow, _function(slow, "scaled_dot_product_attention"))
+    stage.type(
+        "kata check masked-attention --perf -k test_attention_speed",
+        code=1,
+        shows=("times as long as the baseline", "milliseconds by"),
+    )
+    stage.say("One product for all queries does the same:")
+    stage.save(ATTENTION, right, _function(right, "scaled_dot_product_attention"))
+    stage.type("kata check masked-attention --perf -k test_attention_speed", shows=("attention does its arithmetic once",))
+
+    stage.scene(
         "The idea, live", "Every unit has a demo. It runs on the learner's own code where that passes."
     )
     stage.type("kata demo 9.3", shows=("Your own code: masks, masked-attention", "index.html"), lines=24)
@@ -218,9 +232,9 @@ def _reference(kata: str) -> str:
     return (ANSWERS / kata / f"{kata.replace('-', '_')}.py").read_text(encoding="utf-8")
 
 
-def _mutant(kata: str, name: str) -> str:
-    """Return a catalogued wrong answer, without the docstring that gives it away."""
-    source = (ANSWERS / kata / "mutants" / f"{name}.py").read_text(encoding="utf-8")
+def _mutant(kata: str, name: str, sort: str = "mutants") -> str:
+    """Return a catalogued wrong or slow answer, without the docstring that gives it away."""
+    source = (ANSWERS / kata / sort / f"{name}.py").read_text(encoding="utf-8")
     docstring = ast.parse(source).body[0].end_lineno
     return "\n".join(source.splitlines()[docstring:]).lstrip() + "\n"
 
