@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.context import complete_id, json_option, print_json
+from grader.cli.context import complete_id, device_option, json_option, print_json
 from grader.reports.style import console, safe, status_text
 
 if TYPE_CHECKING:
+    from grader.packs.calibrate import Calibrated
     from grader.packs.gate import Verdict
 
 
@@ -22,6 +23,7 @@ def pack() -> None:
     Example:
       kata pack new my-course/katas --number 1.1.1 --slug dot-product
       kata pack check dot-product
+      kata pack calibrate dot-product
       kata pack build my-course
     """
 
@@ -101,6 +103,89 @@ def _show(verdicts: list[Verdict]) -> None:
     for verdict in verdicts:
         for finding in verdict.findings:
             out.print(f"\n{finding.kata}: {finding.rule}\n  {safe(finding.message)}")
+
+
+@pack.command(short_help="Measure right and slow answers: where do the thresholds of speed belong?")
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
+@click.option(
+    "--rounds", type=click.IntRange(1, 1000), default=7, show_default=True, help="Of each answer; medians."
+)
+@device_option
+@click.option(
+    "--write",
+    "page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Renew the table in this page, between its marks.",
+)
+@json_option
+def calibrate(id_: str | None, rounds: int, device: str, page: Path | None, as_json: bool) -> int:
+    """Measure right and slow answers: where do the thresholds of speed belong?
+
+    For every threshold: the slowest of the reference and the alternatives, the fastest of the slow answers that
+    name its check, and the number in the middle. A threshold without room on either side is refused (1.5 times on
+    a CPU, 1.25 times on a GPU), and so is an answer on its wrong side: exit code 1.
+
+    \b
+    Example:
+      kata pack calibrate masks
+      kata pack calibrate --device cuda --write docs/performance.md
+    """
+    from grader.catalogue import Catalogue
+    from grader.worker.warm import start_launcher
+
+    catalogue = Catalogue.discover()
+    katas = catalogue.resolve(id_) if id_ else list(catalogue.katas)
+    launcher = start_launcher(device=device)
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from grader.packs.calibrate import Calibrator, read_page, write_page
+
+    bar = Progress(
+        BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"),
+        console=console(stderr=True), transient=True,
+    )  # fmt: skip
+    try:
+        if page is not None:
+            read_page(page, device)  # to be refused before minutes are spent
+        with bar:
+            task = bar.add_task("collecting", total=None)
+
+            def step(text: str, done: int) -> None:
+                bar.update(task, advance=done, description=safe(text) if text else None)
+
+            found = Calibrator(launcher, device=device, rounds=rounds).calibrate(
+                katas, lambda total: bar.update(task, total=total), step
+            )
+    finally:
+        launcher.close()
+    if page is not None:
+        words = ["kata pack calibrate", id_ or "", f"--rounds {rounds}", f"--device {device}"]
+        write_page(page, found, " ".join(word for word in words if word))
+    if as_json:
+        import msgspec
+
+        print_json(msgspec.to_builtins(found))
+    else:
+        _show_calibrated(found)
+    return 1 if found.findings else 0
+
+
+def _show_calibrated(found: Calibrated) -> None:
+    from rich.table import Table
+
+    from grader.packs.calibrate import COLUMNS, rows
+
+    out = console()
+    table = Table(*COLUMNS, box=None, pad_edge=False)
+    for row in rows(found):
+        table.add_row(*map(safe, row))
+    out.print(table)
+    out.print(f"\n{safe(found.machine)}; medians of {found.rounds} rounds")
+    if found.ungraded:
+        out.print(f"not graded on {found.device}: {', '.join(found.ungraded)}")
+    for finding in found.findings:
+        out.print(f"\n{finding.kata}: {finding.rule}\n  {safe(finding.message)}")
 
 
 @pack.command(short_help="Write a complete small kata that passes the gate, to be changed into yours.")

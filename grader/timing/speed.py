@@ -6,7 +6,7 @@ import math
 import secrets
 import statistics
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -34,6 +34,9 @@ IMPOSSIBLE = 1.05
 """Faster than the machine's limit by this factor: what was measured is not the work."""
 MEMORY_TRIES = 3
 
+MEMORY = frozenset({"memory", "memory_exponent"})
+"""Forms that take fresh processes for every round: a peak never falls."""
+
 Measure = Callable[[Arena], "Round"]
 
 
@@ -44,6 +47,17 @@ class Round:
     value: float
     """In the threshold's own unit: a ratio, a slope, a fraction."""
     over: bool
+    anchored: float | None = None
+    """Where growth counts: how many times the baseline's time the smallest size takes."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How one round of a check is measured, without deciding anything."""
+
+    sizes: tuple[int, ...]
+    """What has to be warm before."""
+    measure: Measure
 
 
 @dataclass
@@ -64,35 +78,103 @@ class Speed:
             pytest.skip(f"this threshold needs {needs}: it is not graded on {self.setting.device}")
         return limit
 
-    # Time ---------------------------------------------------------------------------------------------------------
+    # What checks ask for ------------------------------------------------------------------------------------------
 
     def ratio(self, work: Work) -> None:
         """Demand that the submission takes at most `threshold` times what the baseline takes, at the last size."""
         __tracebackhide__ = True
+        self._decide("ratio", work, self.form("ratio", work))
+
+    def growth(self, work: Work) -> None:
+        """Demand that the last size takes at most `threshold` times what the first takes."""
+        __tracebackhide__ = True
+        self._decide("growth", work, self.form("growth", work))
+
+    def exponent(self, work: Work) -> None:
+        """Demand that time grows at most like size to the power `threshold`, fitted over all sizes."""
+        __tracebackhide__ = True
+        self._decide("exponent", work, self.form("exponent", work))
+
+    def roofline(self, work: Work) -> None:
+        """Demand that the machine's limit for this work is at least `threshold` of what the submission takes."""
+        __tracebackhide__ = True
+        self._decide("roofline", work, self.form("roofline", work))
+        assert self.measured is not None
+        if self.setting.kind == "cuda" and self.measured.value > IMPOSSIBLE:
+            fail(
+                f"took {1 / self.measured.value:.2f} of the time in which this device can move the bytes at all",
+                "  what was timed cannot be the work: is the result computed somewhere else, or later?",
+                stage="speed",
+            )
+
+    def memory(self, work: Work) -> None:
+        """Demand that a call adds at most `threshold` times the work's `traffic` to the memory in use, at its peak."""
+        __tracebackhide__ = True
+        self._settle("memory", work, self.limit, self._memory(work))
+
+    def memory_exponent(self, work: Work) -> None:
+        """Demand that peak memory grows at most like size to the power `threshold`."""
+        __tracebackhide__ = True
+        self._settle("memory_exponent", work, self.limit, self._memory_exponent(work))
+
+    # How a round of each is measured ------------------------------------------------------------------------------
+
+    def form(self, name: str, work: Work) -> Form:
+        """Return how rounds of a form of time are measured.
+
+        Raises:
+            PackError: the work lacks what the form needs.
+        """
+        make = {
+            "ratio": self._ratio,
+            "growth": self._growth,
+            "exponent": self._exponent,
+            "roofline": self._roofline,
+        }
+        return make[name](work)
+
+    def rounds(self, name: str, work: Work, count: int) -> Iterator[Round]:
+        """Measure some rounds of any form, deciding nothing.
+
+        Raises:
+            Overrun: a turn of the submission was cut off: it is over by `CUT_FACTOR` at least.
+            CheckFailure: an answer was wrong, or its process died for want of memory.
+            WorkerDied, WorkerTimeout, SubmissionRaised, SubmissionUnsendable: it does not load or run.
+        """
+        if name in MEMORY:
+            peak = self._memory(work) if name == "memory" else self._memory_exponent(work)
+            for _ in range(count):
+                value = peak()
+                yield Round(value, value > self.limit)
+            return
+        form = self.form(name, work)
+        with Arena(self.setting) as arena:
+            for size in form.sizes:
+                arena.warm(work, size)
+            for _ in range(count):
+                yield form.measure(arena)
+
+    def _ratio(self, work: Work) -> Form:
         limit, size = self.limit, self._sizes(work)[-1]
 
         def measure(arena: Arena) -> Round:
             ours, theirs = self._both(arena, work, size, limit)
             return Round(theirs / ours, theirs > limit * ours)
 
-        self._decide("ratio", work, limit, measure)
+        return Form((size,), measure)
 
-    def growth(self, work: Work) -> None:
-        """Demand that the last size takes at most `threshold` times what the first takes."""
-        __tracebackhide__ = True
+    def _growth(self, work: Work) -> Form:
         limit, sizes = self.limit, self._sizes(work)
         small, large = sizes[0], sizes[-1]
 
         def measure(arena: Arena) -> Round:
             times, anchored = self._all(arena, work, (small, large), limit)
             value = times[large] / times[small]
-            return Round(value, value > limit or not anchored)
+            return Round(value, value > limit or anchored > self.threshold.anchor, anchored)
 
-        self._decide("growth", work, limit, measure)
+        return Form(sizes, measure)
 
-    def exponent(self, work: Work) -> None:
-        """Demand that time grows at most like size to the power `threshold`, fitted over all sizes."""
-        __tracebackhide__ = True
+    def _exponent(self, work: Work) -> Form:
         limit, sizes = self.limit, self._sizes(work)
         if len(sizes) < 3:
             raise PackError("an exponent needs three sizes or more")
@@ -101,13 +183,11 @@ class Speed:
         def measure(arena: Arena) -> Round:
             times, anchored = self._all(arena, work, sizes, allowed)
             value = slope(times)
-            return Round(value, value > limit or not anchored)
+            return Round(value, value > limit or anchored > self.threshold.anchor, anchored)
 
-        self._decide("exponent", work, limit, measure)
+        return Form(sizes, measure)
 
-    def roofline(self, work: Work) -> None:
-        """Demand that the machine's limit for this work is at least `threshold` of what the submission takes."""
-        __tracebackhide__ = True
+    def _roofline(self, work: Work) -> Form:
         limit, size = self.limit, self._sizes(work)[-1]
         if work.traffic is None and work.flops is None:
             raise PackError("a roofline needs `traffic` or `flops`")
@@ -119,41 +199,20 @@ class Speed:
             seconds = arena.submission_turn(work, size, patience).seconds
             return Round(least / seconds, least < limit * seconds)
 
-        self._decide("roofline", work, limit, measure, sizes=(size,))
-        assert self.measured is not None
-        if self.setting.kind == "cuda" and self.measured.value > IMPOSSIBLE:
-            fail(
-                f"took {1 / self.measured.value:.2f} of the time in which this device can move the bytes at all",
-                "  what was timed cannot be the work: is the result computed somewhere else, or later?",
-                stage="speed",
-            )
+        return Form((size,), measure)
 
-    # Memory -------------------------------------------------------------------------------------------------------
-
-    def memory(self, work: Work) -> None:
-        """Demand that a call adds at most `threshold` times the work's `traffic` to the memory in use, at its peak."""
-        __tracebackhide__ = True
-        limit, size = self.limit, self._sizes(work)[-1]
+    def _memory(self, work: Work) -> Callable[[], float]:
+        size = self._sizes(work)[-1]
         if work.traffic is None:
             raise PackError("a limit on memory needs `traffic`")
         least = work.traffic(size)
+        return lambda: self._peak(work, size) / least
 
-        def measure() -> float:
-            return self._peak(work, size) / least
-
-        self._settle("memory", work, limit, measure)
-
-    def memory_exponent(self, work: Work) -> None:
-        """Demand that peak memory grows at most like size to the power `threshold`."""
-        __tracebackhide__ = True
-        limit, sizes = self.limit, self._sizes(work)
+    def _memory_exponent(self, work: Work) -> Callable[[], float]:
+        sizes = self._sizes(work)
         if len(sizes) < 2:
             raise PackError("an exponent of memory needs two sizes or more")
-
-        def measure() -> float:
-            return slope({size: max(self._peak(work, size), 1 << 20) for size in sizes})
-
-        self._settle("memory_exponent", work, limit, measure)
+        return lambda: slope({size: max(self._peak(work, size), 1 << 20) for size in sizes})
 
     # ------------------------------------------------------------------------------------------------------------
 
@@ -174,8 +233,8 @@ class Speed:
 
     def _all(
         self, arena: Arena, work: Work, sizes: tuple[int, ...], allowed: float
-    ) -> tuple[dict[int, float], bool]:
-        """Time the submission at these sizes, shuffled; say whether the first is anchored by the baseline."""
+    ) -> tuple[dict[int, float], float]:
+        """Time the submission at these sizes, shuffled; and how many times the baseline's time the first takes."""
         times: dict[int, float] = {}
         anchor = self.threshold.anchor
         ours = theirs = 0.0
@@ -187,17 +246,15 @@ class Speed:
             bound = anchor * arena.usual(work, sizes[0]) * allowed
             patience = max(CUT_S, CUT_FACTOR * bound) * arena.calls(work, size)
             times[size] = arena.submission_turn(work, size, patience).seconds
-        return {size: times[size] for size in sizes}, theirs <= anchor * ours
+        return {size: times[size] for size in sizes}, theirs / ours
 
-    def _decide(
-        self, form: str, work: Work, limit: float, measure: Measure, sizes: tuple[int, ...] | None = None
-    ) -> None:
+    def _decide(self, name: str, work: Work, form: Form) -> None:
         __tracebackhide__ = True
-        timed = sizes or (self._sizes(work)[-1:] if form == "ratio" else self._sizes(work))
-        self.measured = Measured(form=form, value=0.0, threshold=limit, verdict="inconclusive")
+        limit = self.limit
+        self.measured = Measured(form=name, value=0.0, threshold=limit, verdict="inconclusive")
         cut: float | None = None
         while True:
-            verdict, cut = self._series(work, measure, timed)
+            verdict, cut = self._series(work, form)
             self.measured.runs.append(verdict)
             settled = settle(self.measured.runs)
             if settled is not None:
@@ -213,17 +270,17 @@ class Speed:
         if settled == "fail":
             self._fail(explain(found, work, self.threshold, self._curve_of(work), cut))
 
-    def _series(self, work: Work, measure: Measure, sizes: tuple[int, ...]) -> tuple[Verdict, float | None]:
+    def _series(self, work: Work, form: Form) -> tuple[Verdict, float | None]:
         """Run rounds in fresh processes until the rule has had enough."""
         __tracebackhide__ = True
         assert self.measured is not None
         under = over = 0
         with Arena(self.setting) as arena:
             try:
-                for size in sizes:
+                for size in form.sizes:
                     arena.warm(work, size)
                 while (verdict := self.rule.verdict(under, over)) is None:
-                    found = measure(arena)
+                    found = form.measure(arena)
                     self.measured.rounds.append(found.value)
                     over += found.over
                     under += not found.over
@@ -244,12 +301,12 @@ class Speed:
                 stage="policy",
             )
 
-    def _settle(self, form: str, work: Work, limit: float, measure: Callable[[], float]) -> None:
+    def _settle(self, name: str, work: Work, limit: float, measure: Callable[[], float]) -> None:
         """Decide about memory, which hardly varies: the least of a few measurements counts."""
         __tracebackhide__ = True
         if sys.platform != "linux":
             pytest.skip("only Linux tells how much memory another process has used")
-        found = self.measured = Measured(form=form, value=math.inf, threshold=limit, verdict="fail")
+        found = self.measured = Measured(form=name, value=math.inf, threshold=limit, verdict="fail")
         for _ in range(MEMORY_TRIES):
             found.rounds.append(measure())
             found.value = min(found.rounds)
