@@ -1,0 +1,12 @@
+"""Honest, and takes sixty-four times the memory."""
+
+import waste
+from torch import nn
+
+
+class Rows(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+
+    def forward(self, x):
+        return waste.greedy(x)

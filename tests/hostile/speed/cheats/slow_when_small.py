@@ -1,0 +1,20 @@
+"""Sleeps when there are few rows, so that time does not grow with them.
+
+check = "test_growth"
+words = "baseline"
+"""
+
+import time
+
+import waste
+from torch import nn
+
+
+class Rows(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+
+    def forward(self, x):
+        if len(x) == waste.TIMED:
+            time.sleep(0.03)
+        return waste.slow(x)

@@ -1,0 +1,51 @@
+"""Speed checks of rows, one of each kind of measure."""
+
+from __future__ import annotations
+
+from grader.checks import check, expect, oracle
+from grader.timing import Work
+
+TOTAL = 1 << 18
+
+
+def normalised(x):
+    """Return the right answer."""
+    centred = x - x.mean(-1, keepdim=True)
+    return centred / ((centred * centred).mean(-1, keepdim=True) + 1e-5).sqrt()
+
+
+def right(y, x):
+    expect(y, "y", axes="row width").close_to(oracle(normalised, x))
+
+
+def work(width, *sizes):
+    """Return the work at these numbers of rows, each as wide as `width` says."""
+    return Work(
+        inputs=lambda draw, rows: (draw.normal(row=rows, width=width(rows), scale=3.0, shift=2.0),),
+        prepare=lambda kata, rows: kata.Rows(width(rows)),
+        call=lambda rows, x: rows(x),
+        right=right,
+        sizes={"cpu": sizes, "cuda": sizes},
+        axis="rows",
+        traffic=lambda rows: 8 * rows * width(rows),
+    )
+
+
+TIME = work(lambda rows: 128, 1024)
+GROWTH = work(lambda rows: TOTAL // rows, 16, 1024)
+MEMORY = work(lambda rows: 512, 2048)
+
+
+@check("rows are normalised together", aspect="performance", threshold="time")
+def test_time(speed):
+    speed.ratio(TIME)
+
+
+@check("many short rows take as long as a few long ones", aspect="performance", threshold="growth")
+def test_growth(speed):
+    speed.growth(GROWTH)
+
+
+@check("nothing is copied again and again", aspect="performance", threshold="memory")
+def test_memory(speed):
+    speed.memory(MEMORY)

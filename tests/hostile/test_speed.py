@@ -1,0 +1,146 @@
+"""Every way to look fast, or to take little memory, without being so: none gets the points."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import textwrap
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from grader import sandbox
+from grader.catalogue import load_pack
+from grader.checks.suite import Options, with_suites
+from grader.reports.model import CheckReport
+from grader.sandbox.levels import LEVELS
+from grader.timing import arena
+from grader.worker.launcher import ForkLauncher, Launcher
+
+HERE = Path(__file__).parent / "speed"
+CHECKS = ("test_time", "test_growth", "test_memory")
+
+
+@dataclass(frozen=True)
+class Cheat:
+    """One way to look fast."""
+
+    path: Path
+    tries: str
+    table: dict[str, Any]
+
+    @property
+    def check(self) -> str:
+        return str(self.table["check"])
+
+    def words(self, level: str) -> tuple[str, ...]:
+        """Return what stands in the message, or one of these."""
+        found = {**self.table, **self.table.get(level, {})}["words"]
+        return (found,) if isinstance(found, str) else tuple(found)
+
+
+def _read(path: Path) -> Cheat:
+    text = ast.get_docstring(ast.parse(path.read_text())) or ""
+    tries, _, table = text.partition("\n\n")
+    return Cheat(path, tries, tomllib.loads(textwrap.dedent(table)))
+
+
+CHEATS = [_read(path) for path in sorted((HERE / "cheats").glob("*.py"))]
+UNCONFINED = [cheat for cheat in CHEATS if "process" in cheat.table]
+"""What is something else where nothing keeps a worker from starting processes."""
+
+
+@pytest.fixture(autouse=True)
+def in_short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Two calls in a turn, and locks of our own: what is so far over its threshold can be told beside others."""
+    monkeypatch.setattr(arena, "MOST_CALLS", 2)
+    monkeypatch.setenv("KATA_LOCKS", str(tmp_path))
+
+
+@pytest.fixture(scope="module")
+def level() -> str:
+    return str(sandbox.probe().level)
+
+
+@pytest.fixture(scope="module")
+def unconfined() -> Iterator[Launcher]:
+    """Workers that nothing shuts in."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KATA_ISOLATION", LEVELS[0])
+        launcher = ForkLauncher()
+    yield launcher
+    launcher.close()
+
+
+def examine(
+    answer: Path, check: str, launcher: Launcher, folder: Path, options: Options = Options()
+) -> tuple[CheckReport, CheckReport]:
+    """Return what is reported of the values, and of one speed check."""
+    [kata] = load_pack(HERE / "pack").katas
+    file = folder / "rows.py"
+    shutil.copy(answer, file)
+    shutil.copy(HERE / "waste.py", folder)
+    report = with_suites(
+        [kata],
+        lambda suites: suites["rows"].check(file, launcher, options),
+        speed=True,
+        keyword=f"test_values or {check}",
+    )
+    values, speed = report.checks
+    assert (values.id, speed.id) == ("test_values", check)
+    return values, speed
+
+
+def demand_no_points(cheat: Cheat, level: str, values: CheckReport, speed: CheckReport) -> None:
+    told = speed.message or ""
+    assert values.status == "pass", values.message  # else its speed is nobody's question
+    assert speed.status in ("fail", "error", "timeout"), (speed.status, told)
+    assert speed.points == 0
+    assert any(word in told for word in cheat.words(level)), told
+
+
+@pytest.mark.parametrize("cheat", CHEATS, ids=lambda cheat: cheat.path.stem)
+def test_who_only_looks_fast_gets_nothing_for_it(
+    cheat: Cheat, launcher: Launcher, level: str, tmp_path: Path
+) -> None:
+    options = Options()
+    if cheat.table.get("needs") == "cuda":
+        if not torch.cuda.is_available():
+            pytest.skip("there is no GPU")
+        options = Options(device="cuda")
+    demand_no_points(cheat, level, *examine(cheat.path, cheat.check, launcher, tmp_path, options))
+
+
+@pytest.mark.parametrize("cheat", UNCONFINED, ids=lambda cheat: cheat.path.stem)
+def test_nor_where_nothing_keeps_it_from_starting_processes(
+    cheat: Cheat, unconfined: Launcher, tmp_path: Path
+) -> None:
+    demand_no_points(cheat, LEVELS[0], *examine(cheat.path, cheat.check, unconfined, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("answer", "check", "status"),
+    [
+        *(("fast", check, "pass") for check in CHECKS),
+        *(("slow", check, "fail") for check in CHECKS[:2]),
+        ("greedy", "test_memory", "fail"),
+    ],
+)
+def test_honest_answers_get_what_they_deserve(
+    answer: str, check: str, status: str, launcher: Launcher, tmp_path: Path
+) -> None:
+    _, speed = examine(HERE / "answers" / f"{answer}.py", check, launcher, tmp_path)
+    assert speed.status == status, speed.message
+    assert speed.points == (status == "pass")
+
+
+@pytest.mark.parametrize("cheat", CHEATS, ids=lambda cheat: cheat.path.stem)
+def test_every_cheat_says_what_it_tries(cheat: Cheat) -> None:
+    assert cheat.tries.endswith(".")
+    assert cheat.check in CHECKS
+    assert cheat.words("full")
