@@ -140,7 +140,10 @@ def play(stage: Stage) -> None:
     )
     stage.say("One product for all queries does the same:")
     stage.save(ATTENTION, right, _function(right, "scaled_dot_product_attention"))
-    stage.type("kata check masked-attention --perf -k test_attention_speed", shows=("attention does its arithmetic once",))
+    stage.type(
+        "kata check masked-attention --perf -k test_attention_speed",
+        shows=("attention does its arithmetic once",),
+    )
 
     stage.scene(
         "The idea, live", "Every unit has a demo. It runs on the learner's own code where that passes."

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, NoReturn
 
 import torch
@@ -28,6 +27,7 @@ from grader.checks.draw import Draw
 from grader.checks.failure import fail
 from grader.timing import cores, device, memory
 from grader.timing.clock import Lap, Span, Stopwatch
+from grader.timing.helpers import Helpers
 from grader.timing.work import Work
 from grader.worker.launcher import Launcher, WorkerProcess
 
@@ -89,12 +89,17 @@ class Contestant:
             check_timeout_s=PATIENCE_S,
             preload=(*setting.terms.preload, YARDSTICK),
         )
-        self.own_bytes = 0
-        """What its process held before anything of the module was loaded."""
+        self.scale: memory.Scale | None = None
+        """Set since before anything of the module was loaded."""
+        self._helpers: Helpers | None = None
+        self._looks = ExitStack()
+        self._waits_count = setting.kind == "cpu"
 
         def on_start(process: WorkerProcess) -> None:
             cores.pin(process.pid, core)  # threads that are started later inherit it
-            self.own_bytes = memory.resident(process.pid).now
+            self._helpers = Helpers(process.pid)
+            self.scale = memory.Scale(process.pid)
+            self._looks.enter_context(self.scale.watching())
 
         self.session = Session(
             setting.launcher, source, terms, cuda=setting.kind == "cuda", on_start=on_start
@@ -105,9 +110,10 @@ class Contestant:
 
     def start(self) -> None:
         """Start the worker, load the module, and freeze both until a turn."""
-        self.session.begin(secrets.randbits(40), PATIENCE_S)
-        self.session.settle()
-        self.freeze()
+        with self._looks:
+            self.session.begin(secrets.randbits(40), PATIENCE_S)
+            self.session.settle()
+            self.freeze()
 
     def freeze(self) -> None:
         """Let the worker do nothing."""
@@ -134,7 +140,7 @@ class Contestant:
         """Return what `perform` returns, and the time of its exchanges."""
         session = self.session
         assert session.process is not None
-        watch = session.stopwatch = Stopwatch(session.process.pid)
+        watch = session.stopwatch = Stopwatch(session.process.pid, waits_count=self._waits_count)
         session.deadline = time.monotonic() + patience_s
         try:
             value = perform()
@@ -142,15 +148,9 @@ class Contestant:
             session.stopwatch = None
         return value, *watch.take()
 
-    def helpers(self) -> int:
-        """Return how many processes the worker has started."""
-        if self.session.process is None:
-            return 0
-        count = 0
-        for path in Path(f"/proc/{self.session.process.pid}/task").glob("*/children"):
-            with contextlib.suppress(OSError):
-                count += len(path.read_text().split())
-        return count
+    def helped(self) -> bool:
+        """Return whether it has started processes: those that live, those that it collected, those that it disowned."""
+        return self.session.process is not None and self._helpers is not None and self._helpers.found()
 
     def close(self) -> None:
         """End the worker."""
@@ -163,6 +163,7 @@ class Arena:
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self._stack = ExitStack()
+        self._twin: Contestant | None = None
         self._empty: dict[tuple[int, int], Span] = {}
         self._calls: dict[tuple[int, int], int] = {}
         self._usual: dict[tuple[int, int], float] = {}
@@ -175,7 +176,7 @@ class Arena:
         """
         with ExitStack() as stack:
             stack.enter_context(device.alone(self.setting.device))
-            core = stack.enter_context(cores.reserved())
+            core = self._core = stack.enter_context(cores.reserved())
             self._free_before = memory.free_on(self.setting.device)
             self.baseline = self._enter(stack, self.setting.baseline, Calls(), core)
             self._yardstick = self._given(self.baseline)
@@ -221,15 +222,15 @@ class Arena:
     def peak_bytes(self, work: Work, size: int) -> float:
         """Return the bytes that the submission takes at its peak for one call, all that it made before included.
 
-        Counted from before it was loaded: memory that it took in advance is no gift.
+        Counted from before it was loaded: memory that it took in advance is no gift, nor is what it gave back.
         """
-        self.submission_turn(work, size, PATIENCE_S)
-        process = self.submission.session.process
-        if process is None:
-            return float("inf")
+        who = self.submission
+        assert who.scale is not None
+        with who.scale.watching():
+            self.submission_turn(work, size, PATIENCE_S)
         if self.setting.kind == "cuda":
             return float(self._free_before - memory.free_on(self.setting.device))
-        return float(memory.resident(process.pid).peak - self.submission.own_bytes)
+        return who.scale.taken()
 
     def limit(self, work: Work, size: int) -> float | None:
         """Return the seconds that this core cannot go below, measured now; None where the author does not say."""
@@ -287,17 +288,29 @@ class Arena:
 
     def _look_at(self, who: Contestant, work: Work, results: Sequence[tuple[Any, Any]], size: int) -> None:
         __tracebackhide__ = True
-        if who.helpers():
+        if who.helped():
             _started_a_process()
-        if work.asks_afterwards:
-            who.thaw()
+        if not work.asks_afterwards:
+            for result, case in results:
+                work.verify(result, case, None)
+            return
+        asked = self._twin_of_submission()
+        asked.thaw()
         try:
-            prepared = who.prepared(work, size)
-            with torch.enable_grad():
-                for result, case in results:
-                    work.verify(result, case, prepared)
+            prepared = asked.prepared(work, size)
+            for result, case in results:
+                work.verify(result, case, prepared)
         finally:
-            who.freeze()
+            asked.freeze()
+
+    def _twin_of_submission(self) -> Contestant:
+        """Return another worker of the submission, which has seen nothing of what was timed.
+
+        The one that was timed could answer quickly with anything, and afterwards say that again.
+        """
+        if self._twin is None:
+            self._twin = self._enter(self._stack, self.setting.submission, self.setting.calls, self._core)
+        return self._twin
 
     def _learn(self, work: Work, size: int, laps: list[Lap]) -> None:
         """Measure what the same exchanges take without work: bytes there, bytes back."""

@@ -23,7 +23,8 @@ class Work:
     call: Callable[..., Any]
     """`call(prepared, *inputs)`: what is timed. It may make several calls, each of which waits for the one before."""
     right: Callable[..., None]
-    """`right(result, *inputs)`: fails when the result is wrong. It may ask for `prepared` by that name, too."""
+    """`right(result, *inputs)`: fails when the result is wrong. It may ask for `prepared` by that name, too:
+    what `prepare` made in another process of the submission, which has seen nothing of what was timed."""
     sizes: Mapping[str, tuple[int, ...]]
     """By kind of device, ascending; the last is what counts, all are drawn."""
     axis: str = "size"
