@@ -114,6 +114,8 @@ class Contestant:
             self.session.begin(secrets.randbits(40), PATIENCE_S)
             self.session.settle()
             self.freeze()
+        assert self._helpers is not None
+        self._helpers.forgive()
 
     def freeze(self) -> None:
         """Let the worker do nothing."""
@@ -147,6 +149,11 @@ class Contestant:
         finally:
             session.stopwatch = None
         return value, *watch.take()
+
+    def welcome(self) -> None:
+        """Do not hold against it what the grader has started since."""
+        if self._helpers is not None:
+            self._helpers.welcome()
 
     def helped(self) -> bool:
         """Return whether it has started processes: those that live, those that it collected, those that it disowned."""
@@ -228,9 +235,26 @@ class Arena:
         assert who.scale is not None
         with who.scale.watching():
             self.submission_turn(work, size, PATIENCE_S)
+        self.look_at_policy()
         if self.setting.kind == "cuda":
             return float(self._free_before - memory.free_on(self.setting.device))
         return who.scale.taken()
+
+    def look_at_policy(self) -> None:
+        """Demand that nothing which the kata excludes was used while it counted, either.
+
+        Raises:
+            CheckFailure: something was.
+        """
+        __tracebackhide__ = True
+        terms = self.setting.terms
+        if not terms.forbid or terms.within:  # the other names may use it, and here they may be what is timed
+            return
+        self.submission.thaw()
+        used = self.submission.session.forbidden_uses()
+        self.submission.freeze()
+        if used:
+            fail(f"used {', '.join(used[:3])} while it was timed", f"  {terms.advice}", stage="policy")
 
     def limit(self, work: Work, size: int) -> float | None:
         """Return the seconds that this core cannot go below, measured now; None where the author does not say."""
@@ -310,6 +334,7 @@ class Arena:
         """
         if self._twin is None:
             self._twin = self._enter(self._stack, self.setting.submission, self.setting.calls, self._core)
+            self.submission.welcome()
         return self._twin
 
     def _learn(self, work: Work, size: int, laps: list[Lap]) -> None:

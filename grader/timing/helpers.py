@@ -1,0 +1,61 @@
+"""Does a worker let other processes work for it? Seen from outside; only where nothing keeps it from starting any."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+
+class Helpers:
+    """Watches for processes that come from one worker, from before its module was loaded.
+
+    What it started and keeps is below it. What it started and collected has left its processor time with it. What it
+    disowned falls to whoever forked the worker, where it stands beside it.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._parent = _parent(pid)
+        self._known = _children(self._parent)
+        self._collected = _collected(pid)
+
+    def forgive(self) -> None:
+        """Let what it has collected so far pass: some libraries ask another program something while they load."""
+        self._collected = _collected(self._pid)
+
+    def welcome(self) -> None:
+        """Let those pass that stand beside it now: the grader has started them."""
+        self._known = _children(self._parent)
+
+    def found(self) -> bool:
+        """Return whether there are any, or have been."""
+        return bool(
+            _children(self._pid)
+            or _collected(self._pid) > self._collected
+            or _children(self._parent) - self._known - {self._pid}
+        )
+
+
+def _children(pid: int) -> set[int]:
+    found: set[int] = set()
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found.update(map(int, path.read_text().split()))
+    return found
+
+
+def _parent(pid: int) -> int:
+    return _field(pid, 4)
+
+
+def _collected(pid: int) -> int:
+    """Return the processor time of children that have ended, in ticks."""
+    return _field(pid, 16) + _field(pid, 17)
+
+
+def _field(pid: int, number: int) -> int:
+    """Return a field of proc_pid_stat(5), counted as there; 0 where the system does not say."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        # A name may hold spaces and parentheses: the third field starts behind the last of these.
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[number - 3])
+    return 0
