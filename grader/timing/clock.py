@@ -43,10 +43,14 @@ class Span:
 class Stopwatch:
     """Times every exchange with one worker while it is set on its session."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, *, waits_count: bool = True) -> None:
+        """Measure the worker `pid`; `waits_count` says whether its waits for a processor are the machine's affair.
+
+        They are not where another device does its work: its main thread could wait in line for as long as it likes.
+        """
         self.laps: list[Lap] = []
         self._pid = pid
-        self._waits = Path(f"/proc/{pid}/schedstat")
+        self._waits = Path(f"/proc/{pid}/schedstat") if waits_count else None
 
     @contextmanager
     def lap(self) -> Iterator[Lap]:
@@ -72,8 +76,10 @@ class Stopwatch:
 _OWN_WAITS = Path("/proc/thread-self/schedstat")
 
 
-def _waited(path: Path) -> float:
+def _waited(path: Path | None) -> float:
     """Return the seconds that a thread was ready to run and did not; 0 where the system does not say."""
+    if path is None:
+        return 0.0
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int(path.read_bytes().split()[1]) * 1e-9
     return 0.0

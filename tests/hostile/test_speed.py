@@ -23,6 +23,7 @@ from grader.timing import arena
 from grader.worker.launcher import ForkLauncher, Launcher
 
 HERE = Path(__file__).parent / "speed"
+ON_THE_CPU = Options()
 CHECKS = ("test_time", "test_growth", "test_memory")
 
 
@@ -57,8 +58,8 @@ UNCONFINED = [cheat for cheat in CHEATS if "process" in cheat.table]
 
 @pytest.fixture(autouse=True)
 def in_short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Two calls in a turn, and locks of our own: what is so far over its threshold can be told beside others."""
-    monkeypatch.setattr(arena, "MOST_CALLS", 2)
+    """One call in a turn, and locks of our own: what is so far over its threshold can be told beside others."""
+    monkeypatch.setattr(arena, "MOST_CALLS", 1)
     monkeypatch.setenv("KATA_LOCKS", str(tmp_path))
 
 
@@ -78,7 +79,7 @@ def unconfined() -> Iterator[Launcher]:
 
 
 def examine(
-    answer: Path, check: str, launcher: Launcher, folder: Path, options: Options = Options()
+    answer: Path, check: str, launcher: Launcher, folder: Path, options: Options = ON_THE_CPU
 ) -> tuple[CheckReport, CheckReport]:
     """Return what is reported of the values, and of one speed check."""
     [kata] = load_pack(HERE / "pack").katas
@@ -108,7 +109,7 @@ def demand_no_points(cheat: Cheat, level: str, values: CheckReport, speed: Check
 def test_who_only_looks_fast_gets_nothing_for_it(
     cheat: Cheat, launcher: Launcher, level: str, tmp_path: Path
 ) -> None:
-    options = Options()
+    options = ON_THE_CPU
     if cheat.table.get("needs") == "cuda":
         if not torch.cuda.is_available():
             pytest.skip("there is no GPU")

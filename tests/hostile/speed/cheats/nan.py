@@ -1,7 +1,7 @@
 """Hands in NaN, which differs from nothing for whoever asks that way.
 
 check = "test_time"
-words = "differ"
+words = "not finite"
 """
 
 import torch
