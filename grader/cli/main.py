@@ -20,6 +20,7 @@ COMMANDS = {
     "start": "grader.cli.start:start",
     "show": "grader.cli.show:show",
     "check": "grader.cli.check:check",
+    "bench": "grader.cli.bench:bench",
     "watch": "grader.cli.watch:watch",
     "hint": "grader.cli.hint:hint",
     "solution": "grader.cli.solution:solution",

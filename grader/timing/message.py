@@ -11,7 +11,7 @@ from grader.reports.model import Measured
 from grader.timing.work import Work
 
 WIDTH, HEIGHT = 64, 13
-MARKS = {"yours": "y", "baseline": "b", "limit": "."}
+MARKS = {"yours": "y", "baseline": "b", "fused": "f", "limit": "."}
 """Letters, so that no colour is needed to tell the lines apart."""
 
 
@@ -22,12 +22,19 @@ class Curve:
     axis: str
     submission: dict[int, float] = field(default_factory=dict)
     baseline: dict[int, float] = field(default_factory=dict)
+    fused: dict[int, float] = field(default_factory=dict)
+    """By torch's fused operator, where the author says how."""
     limit: dict[int, float] = field(default_factory=dict)
     """What this core cannot go below."""
 
     def lines(self) -> Mapping[str, Mapping[int, float]]:
         """Return what there is to draw, by name."""
-        drawn = {"yours": self.submission, "baseline": self.baseline, "limit": self.limit}
+        drawn = {
+            "yours": self.submission,
+            "baseline": self.baseline,
+            "fused": self.fused,
+            "limit": self.limit,
+        }
         return {name: points for name, points in drawn.items() if points}
 
 
@@ -64,6 +71,25 @@ def _headline(found: Measured, work: Work, cut_off: float | None) -> str:
             return f"takes {value} times the memory of what goes in and out at its peak; at most {asked} times is asked"
         case _:
             return f"memory grows like {work.axis} to the power {value}; at most {asked} is asked"
+
+
+def asked(form: str, threshold: float | None, axis: str) -> str:
+    """Return what a form asks, as a person reads it."""
+    if threshold is None:
+        return "not graded on this device"
+    match form:
+        case "ratio":
+            return f"at most {threshold:g} times the baseline's time is asked, at the last size"
+        case "growth":
+            return f"at the last size at most {threshold:g} times the time of the first is asked"
+        case "exponent":
+            return f"time may grow like {axis} to the power {threshold:g}"
+        case "roofline":
+            return f"at least {threshold:.1%} of what this device can do is asked, at the last size"
+        case "memory":
+            return f"at most {threshold:g} times the memory of what goes in and out is asked, at its peak"
+        case _:
+            return f"memory may grow like {axis} to the power {threshold:g}"
 
 
 def _ends(work: Work) -> tuple[int, int]:
