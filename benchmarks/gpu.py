@@ -1,4 +1,4 @@
-"""What needs a GPU: the tests that skip without one, and each kata's reference on it."""
+"""What needs a GPU: the tests that skip without one, each kata's reference on it, and its thresholds of speed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,15 @@ def main() -> int:
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}", flush=True)
     command = [sys.executable, "-m", "pytest", "-q", "-rs", "-k", "cuda or gpu", "tests"]
     tested = subprocess.run(command, cwd=ROOT, check=False).returncode
-    return tested or _references()
+    return tested or _references() or _calibrate()
+
+
+def _calibrate() -> int:
+    """Measure every threshold that counts on a GPU, and write the table."""
+    page = ROOT / "docs" / "performance.md"
+    kata = str(Path(sys.executable).with_name("kata"))
+    command = [kata, "pack", "calibrate", "--device", "cuda", "--write", str(page)]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 
 def _references() -> int:
