@@ -67,13 +67,22 @@ def odds(rule: Rule, over: float) -> Odds:
     return Odds(ends["pass"], ends["fail"], ends["inconclusive"], expected)
 
 
-def repeated(rule: Rule, over: float) -> Odds:
-    """Return what grading gives: a run that does not pass is made once more in fresh processes, and that decides."""
+def repeated(rule: Rule, over: float, *, runs: int = 3, fails: int = 2) -> Odds:
+    """Return what grading gives: series in fresh processes until one passes, `fails` failed, or there were `runs`.
+
+    See `grader.timing.speed.settle`. Series are taken to be independent of each other.
+    """
     one = odds(rule, over)
-    again = one.fails + one.inconclusive
-    return Odds(
-        passes=one.passes + again * one.passes,
-        fails=again * one.fails,
-        inconclusive=again * one.inconclusive,
-        rounds=one.rounds * (1.0 + again),
-    )
+    open_: dict[int, float] = {0: 1.0}  # how many series have failed while it is open, and how likely that is
+    passes = failed = series = 0.0
+    for _ in range(runs):
+        chance = sum(open_.values())
+        series += chance
+        passes += chance * one.passes
+        after: dict[int, float] = {}
+        for count, likely in open_.items():
+            after[count] = after.get(count, 0.0) + likely * one.inconclusive
+            after[count + 1] = after.get(count + 1, 0.0) + likely * one.fails
+        failed += after.pop(fails, 0.0)
+        open_ = after
+    return Odds(passes, failed, sum(open_.values()), one.rounds * series)

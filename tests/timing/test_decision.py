@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.timing.decision import Rule, odds, repeated
+from grader.timing.decision import Rule, Verdict, odds, repeated
+from grader.timing.speed import settle
 
 RULE = Rule()
 
@@ -66,10 +67,60 @@ def test_the_odds_are_what_happens() -> None:
     assert ends.count("pass") / rounds == pytest.approx(odds(RULE, 0.4).passes, abs=0.015)
 
 
+@pytest.mark.parametrize("over", [0.0, 0.2, 0.45, 0.5, 0.6, 1.0])
+def test_grading_is_what_all_courses_of_series_amount_to(over: float) -> None:
+    one, whole = odds(RULE, over), repeated(RULE, over)
+    chances: dict[Verdict, float] = {
+        "pass": one.passes,
+        "fail": one.fails,
+        "inconclusive": one.inconclusive,
+    }
+    ends = dict.fromkeys(chances, 0.0)
+    series = 0.0
+    courses: list[tuple[list[Verdict], float]] = [([], 1.0)]
+    while courses:
+        runs, likely = courses.pop()
+        settled = settle(runs) if runs else None
+        if settled is not None:
+            ends[settled] += likely
+            series += likely * len(runs)
+        else:
+            courses += [([*runs, verdict], likely * chance) for verdict, chance in chances.items()]
+    assert whole.passes == pytest.approx(ends["pass"])
+    assert whole.fails == pytest.approx(ends["fail"])
+    assert whole.inconclusive == pytest.approx(ends["inconclusive"])
+    assert whole.rounds == pytest.approx(series * one.rounds)
+
+
 def test_a_fail_must_repeat() -> None:
-    one, two = odds(RULE, 0.2), repeated(RULE, 0.2)
-    assert two.fails == pytest.approx((one.fails + one.inconclusive) * one.fails)
-    assert two.passes + two.fails + two.inconclusive == pytest.approx(1.0)
+    one, whole = odds(RULE, 0.2), repeated(RULE, 0.2)
+    assert whole.fails == pytest.approx(one.fails**2 * (1 + 2 * one.inconclusive))
+    assert whole.passes + whole.fails + whole.inconclusive == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("runs", "settled"),
+    [
+        ("p", "pass"),
+        ("fp", "pass"),
+        ("ip", "pass"),
+        ("fip", "pass"),
+        ("iip", "pass"),
+        ("ff", "fail"),
+        ("fif", "fail"),
+        ("iff", "fail"),
+        ("iii", "inconclusive"),
+        ("fii", "inconclusive"),
+        ("iif", "inconclusive"),
+        ("f", None),
+        ("i", None),
+        ("fi", None),
+        ("ii", None),
+    ],
+)
+def test_what_series_amount_to(runs: str, settled: str | None) -> None:
+    names: dict[str, Verdict] = {"p": "pass", "f": "fail", "i": "inconclusive"}
+    assert settle([names[run] for run in runs]) == settled
 
 
 @pytest.mark.parametrize("over", [-0.1, 1.1, float("nan")])

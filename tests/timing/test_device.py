@@ -1,0 +1,153 @@
+"""The lock of a device: among processes that know nothing of each other, whoever is timed is alone on it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.errors import EngineError
+from grader.timing import device
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel lists who waits for a lock")
+
+HOLDER = """
+import sys
+from grader.timing import device
+mode, name = sys.argv[1:]
+print("asks", flush=True)
+with getattr(device, mode)(name):
+    print("in", flush=True)
+    sys.stdin.readline()
+print("out", flush=True)
+"""
+PATIENCE_S = 60.0
+
+
+class Holder:
+    """A process that wants a device."""
+
+    def __init__(self, mode: str, name: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", HOLDER, mode, name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+        )
+        self.hear("asks")
+
+    def hear(self, word: str) -> None:
+        """Wait until it says this next."""
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline().strip() == word
+
+    def has_to_wait(self) -> bool:
+        """Return whether the kernel lets it wait for a lock, as soon as that is known."""
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until:
+            for line in Path("/proc/locks").read_text().splitlines():
+                _, *words = line.split()
+                if words[0] == "->" and words[4] == str(self.process.pid):
+                    return True
+            if self.process.poll() is not None:
+                return False
+        return False
+
+    def leave(self) -> None:
+        """Let it give the device back."""
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n")
+        self.hear("out")
+        self.process.wait()
+
+    def die(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+Want = Callable[..., Holder]
+
+
+@pytest.fixture
+def want(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Want]:
+    """Start a process that wants the device: `want("alone")`."""
+    monkeypatch.setenv("KATA_LOCKS", str(tmp_path))
+    made: list[Holder] = []
+
+    def start(mode: str, name: str = "cpu") -> Holder:
+        made.append(Holder(mode, name))
+        return made[-1]
+
+    yield start
+    for holder in made:
+        holder.process.kill()
+        holder.process.communicate()
+
+
+@pytest.mark.parametrize(("first", "second"), [("alone", "alone"), ("alone", "shared"), ("shared", "alone")])
+def test_whoever_is_alone_keeps_others_out(want: Want, first: str, second: str) -> None:
+    one = want(first)
+    one.hear("in")
+    other = want(second)
+    assert other.has_to_wait()
+    one.leave()
+    other.hear("in")
+
+
+def test_those_who_share_are_in_together(want: Want) -> None:
+    one, other = want("shared"), want("shared")
+    one.hear("in")
+    other.hear("in")
+
+
+def test_another_device_is_another_lock(want: Want) -> None:
+    for name in ("cpu", "cuda:0", "cuda:1"):
+        want("alone", name).hear("in")
+
+
+def test_newcomers_queue_behind_whoever_wants_to_be_alone(want: Want) -> None:
+    sharing = want("shared")
+    sharing.hear("in")
+    timed = want("alone")
+    assert timed.has_to_wait()
+    newcomer = want("shared")
+    assert newcomer.has_to_wait()
+    sharing.leave()
+    timed.hear("in")
+    assert newcomer.has_to_wait()
+    timed.leave()
+    newcomer.hear("in")
+
+
+@pytest.mark.parametrize("mode", ["alone", "shared"])
+def test_who_dies_gives_it_back(want: Want, mode: str) -> None:
+    one = want(mode)
+    one.hear("in")
+    other = want("alone")
+    assert other.has_to_wait()
+    one.die()
+    other.hear("in")
+
+
+def test_who_shares_it_may_have_it_alone_for_a_while(want: Want) -> None:
+    with device.shared("cpu"):
+        with device.alone("cpu"):
+            sharing = want("shared")
+            assert sharing.has_to_wait()
+        sharing.hear("in")
+        timed = want("alone")
+        assert timed.has_to_wait()
+        sharing.leave()
+        assert timed.has_to_wait()
+    timed.hear("in")
+
+
+def test_a_lock_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KATA_LOCKS", str(tmp_path / "nowhere"))
+    with pytest.raises(EngineError, match=r"kata-cuda-0-turn\.lock"), device.alone("cuda:0"):
+        pass

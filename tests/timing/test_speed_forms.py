@@ -1,0 +1,206 @@
+"""The forms of a threshold: each lets an obviously good answer through and an obviously bad one not, and says why."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.catalogue import load_pack
+from grader.checks.suite import with_suites
+from grader.reports.model import CheckReport, KataReport
+from grader.timing import arena
+from grader.timing.decision import Rule
+
+ROWS = Path(__file__).parents[1] / "hostile" / "speed"
+"""A kata whose slow way takes a hundred times what its fast way takes: noise decides nothing."""
+
+FORMS = ("ratio", "growth", "exponent", "roofline", "memory", "memory_exponent")
+THRESHOLDS = {
+    "ratio": 9.0,
+    "growth": 9.0,
+    "exponent": 0.4,
+    "roofline": 0.02,
+    "memory": 30.0,
+    "memory_exponent": 0.45,
+}
+WASTED = "A loop over rows, or a pile of copies."
+CHECKS = '''"""One check for each form."""
+
+from grader.checks import check, expect, oracle
+from grader.timing import Work
+
+TOTAL = 1 << 18
+
+
+def normalised(x):
+    centred = x - x.mean(-1, keepdim=True)
+    return centred / ((centred * centred).mean(-1, keepdim=True) + 1e-5).sqrt()
+
+
+def right(y, x):
+    expect(y, "y", axes="row width").close_to(oracle(normalised, x))
+
+
+def work(*sizes):
+    return Work(
+        inputs=lambda draw, rows: (draw.normal(row=rows, width=TOTAL // rows, scale=3.0, shift=2.0),),
+        prepare=lambda kata, rows: kata.Rows(TOTAL // rows),
+        call=lambda rows, x: rows(x),
+        right=right,
+        sizes={"cpu": sizes, "cuda": sizes},
+        axis="rows",
+        traffic=lambda rows: 8 * TOTAL,
+    )
+
+
+TIME, MEMORY = work(16, 128, 1024), work(64, 512)
+'''
+CHECK = """
+
+@check("it holds: {form}", aspect="performance", threshold="{form}")
+def test_{form}(speed):
+    speed.{form}({work})
+"""
+GREEDY = """import waste
+from torch import nn
+
+
+class Rows(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+
+    def forward(self, x):
+        pile = x.expand(max(1, len(x) // 4), *x.shape).clone()
+        return waste.fast(pile[0])
+"""
+WRONG = """import waste
+from torch import nn
+
+
+class Rows(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+
+    def forward(self, x):
+        return waste.fast(x) if len(x) < waste.TIMED else waste.fast(x) + 1.0
+"""
+Examine = Callable[..., KataReport]
+
+
+@pytest.fixture
+def examine(
+    launcher: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str, str], KataReport]:
+    """Check an answer by the values and one form: `examine("slow", "ratio")`; the answer's name or its source."""
+    monkeypatch.setattr(arena, "MOST_CALLS", 1)
+    monkeypatch.setenv("KATA_LOCKS", str(tmp_path))
+    pack = Path(shutil.copytree(ROWS / "pack", tmp_path / "pack"))
+    folder = pack / "1.1-rows" / "rows"
+    about = (folder / "kata.toml").read_text().partition("[speed.time]")[0].replace("= 3.0", "= 6.0")
+    for form, threshold in THRESHOLDS.items():
+        about += f'[speed.{form}]\npoints = 1.0\ncpu = {threshold}\nwasted = "{WASTED}"\n'
+    (folder / "kata.toml").write_text(about)
+    checks = [CHECK.format(form=form, work="MEMORY" if "memory" in form else "TIME") for form in FORMS]
+    (folder / "speed_checks.py").write_text(CHECKS + "".join(checks))
+
+    def run(answer: str, form: str) -> KataReport:
+        shutil.copy(ROWS / "waste.py", tmp_path)
+        file = tmp_path / "rows.py"
+        known = ROWS / "answers" / f"{answer}.py"
+        file.write_text(known.read_text() if "\n" not in answer else answer)
+        [kata] = load_pack(pack).katas
+        return with_suites(
+            [kata],
+            lambda suites: suites["rows"].check(file, launcher),
+            speed=True,
+            keyword=f"test_values or (test_{form} and not test_{form}_)",
+        )
+
+    return run
+
+
+def of_speed(report: KataReport) -> CheckReport:
+    [values, speed] = report.checks
+    assert values.id == "test_values"
+    return speed
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_good_answer_passes(examine: Examine, form: str) -> None:
+    report = examine("fast", form)
+    speed = of_speed(report)
+    assert (speed.status, speed.points) == ("pass", 1.0), speed.message
+    assert (report.status, report.score, report.max_score) == ("pass", 2.0, 2.0)
+    assert speed.speed
+    assert (speed.speed.form, speed.speed.verdict) == (form, "pass")
+    assert speed.speed.threshold == THRESHOLDS[form]
+
+
+@pytest.mark.parametrize(
+    ("form", "answer", "words"),
+    [
+        ("ratio", "slow", "times as long as the baseline; at most 9 times is asked"),
+        ("growth", "slow", "times as long at rows = 1024 as at 16; at most 9 times is asked"),
+        ("exponent", "slow", "time grows like rows to the power"),
+        ("roofline", "slow", "of what this device can do; at least 2.0% is asked"),
+        ("memory", GREEDY, "times the memory of what goes in and out at its peak; at most 30 times is asked"),
+        ("memory_exponent", GREEDY, "memory grows like rows to the power"),
+    ],
+)
+def test_a_bad_one_fails_and_is_told_why(examine: Examine, form: str, answer: str, words: str) -> None:
+    report = examine(answer, form)
+    speed = of_speed(report)
+    assert (speed.status, speed.points) == ("fail", 0.0), speed.message
+    assert (report.status, report.score, report.max_score) == ("fail", 1.0, 2.0)
+    told = speed.message or ""
+    assert words in told
+    assert WASTED in told
+    assert speed.speed
+    assert speed.speed.verdict == "fail"
+    if answer == "slow":
+        assert "this core's limit" in told
+        assert "milliseconds by rows" in told  # the plot
+        assert "2 series, each in fresh processes" in told
+
+
+def test_an_answer_that_is_wrong_while_it_is_timed_fails_like_any_wrong_one(examine: Examine) -> None:
+    speed = of_speed(examine(WRONG, "ratio"))
+    assert (speed.status, speed.points) == ("fail", 0.0)
+    assert "first difference  y[row 0, width 0]" in (speed.message or "")
+    assert "times as long" not in (speed.message or "")
+
+
+def test_a_threshold_that_is_absent_for_a_device_is_skipped_and_costs_nothing(
+    examine: Examine, tmp_path: Path
+) -> None:
+    about = tmp_path / "pack" / "1.1-rows" / "rows" / "kata.toml"
+    about.write_text(about.read_text().replace("cpu = 9.0", "cuda = 9.0"))
+    report = examine("fast", "ratio")
+    speed = of_speed(report)
+    assert speed.status == "skipped"
+    assert "needs a GPU" in (speed.message or "")
+    assert (report.status, report.score, report.max_score) == ("pass", 1.0, 1.0)
+
+
+def test_speed_counts_only_when_everything_is_right(examine: Examine) -> None:
+    wrong = WRONG.replace("if len(x) < waste.TIMED else waste.fast(x) + 1.0", "+ 1.0")
+    report = examine(wrong, "ratio")
+    speed = of_speed(report)
+    assert speed.status == "skipped"
+    assert "has to hold, then speed counts" in (speed.message or "")
+    assert (report.status, report.score, report.max_score) == ("fail", 0.0, 2.0)
+
+
+def test_what_cannot_be_decided_costs_nothing(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Rule, "verdict", lambda *counts: "inconclusive" if sum(counts[1:]) else None)
+    report = examine("fast", "ratio")
+    speed = of_speed(report)
+    assert speed.status == "skipped"
+    assert "inconclusive: 3 rounds in 3 series" in (speed.message or "")
+    assert (report.status, report.score, report.max_score) == ("pass", 1.0, 1.0)
+    assert speed.speed
+    assert speed.speed.runs == ["inconclusive"] * 3
