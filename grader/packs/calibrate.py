@@ -350,7 +350,17 @@ def machine(device: str) -> str:
     return text
 
 
-COLUMNS = ("kata", "threshold", "form", "slowest right", "τ", "fastest slow", "proposed τ", "room", "verdict")
+COLUMNS = (
+    "kata",
+    "threshold",
+    "form",
+    "slowest right",
+    "τ",
+    "fastest slow",
+    "proposed τ",
+    "room below / above",
+    "verdict",
+)
 
 
 def rows(found: Calibrated) -> list[tuple[str, ...]]:
