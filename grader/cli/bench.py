@@ -26,7 +26,7 @@ FOLDER = "kata-bench"
 
 
 @click.command(short_help="Show where the time goes: yours, the baseline's, the machine's limit, by size.")
-@click.argument("what", metavar="ID|PATH", required=False, shell_complete=complete_id)
+@click.argument("what", metavar="[ID|PATH]", required=False, shell_complete=complete_id)
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
