@@ -61,13 +61,13 @@ def refuse_leaks(pack: Pack, contents: dict[str, Path]) -> None:
     """Check that nothing of the solutions is among what learners get.
 
     Raises:
-        PackError: a file is from the solutions, equals one, or holds a function of a reference.
+        PackError: a file is from the solutions, equals one, or holds a function of a reference or a slow answer.
     """
     if pack.solutions is None:
         return
     solutions = pack.solutions.resolve()
     secret = {_digest(path): path for path in _files(solutions) if path.stat().st_size > 0}
-    answers = [(kata, piece) for kata in pack.katas for piece in _answers(kata)]
+    answers = [(kata, answer) for kata in pack.katas for answer in _answers(kata)]
     given = {path for kata in pack.katas for path in (*kata.given, *kata.support)}
     for name, path in contents.items():
         if path.resolve().is_relative_to(solutions):
@@ -76,25 +76,38 @@ def refuse_leaks(pack: Pack, contents: dict[str, Path]) -> None:
             raise PackError(f"{path} equals {secret[_digest(path)]}; it must not reach learners.")
         if path.suffix in (".py", ".md", ".ipynb") and path not in given:  # blocks are given on purpose
             text = _squeezed(path.read_text(encoding="utf-8", errors="replace"))
-            for kata, piece in answers:
-                if piece in text:
-                    raise PackError(f"{path} ({name}) holds a function of the reference of {kata.slug}.")
+            for kata, answer in answers:
+                # A baseline has the same parameters under the same names, so it is built in the same way.
+                if answer.body in text and not (path == kata.baseline and answer.name == "__init__"):
+                    whose = "the reference" if answer.file == kata.solution else answer.file.name
+                    raise PackError(f"{path} ({name}) holds a function of {whose} of {kata.slug}.")
 
 
-def _answers(kata: Kata) -> Iterator[str]:
-    """Yield the bodies of the reference's functions, squeezed, that the stub does not hold already."""
+@dataclass(frozen=True)
+class _Answer:
+    """A function of a right answer."""
+
+    file: Path
+    name: str
+    body: str
+    """Squeezed."""
+
+
+def _answers(kata: Kata) -> Iterator[_Answer]:
+    """Yield the functions of the reference and of slow answers whose bodies the stub does not hold already."""
     if kata.solution is None:
         return
     stub = _squeezed(kata.stub.read_text(encoding="utf-8"))
-    source = kata.solution.read_text(encoding="utf-8")
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.FunctionDef):
-            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-            if body:
-                segment = "\n".join(source.splitlines()[body[0].lineno - 1 : body[-1].end_lineno])
-                piece = _squeezed(segment)
-                if len(piece) >= LONG_ENOUGH and piece not in stub:
-                    yield piece
+    for file in (kata.solution, *kata.slow):
+        source = file.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.FunctionDef):
+                body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+                if body:
+                    segment = "\n".join(source.splitlines()[body[0].lineno - 1 : body[-1].end_lineno])
+                    piece = _squeezed(segment)
+                    if len(piece) >= LONG_ENOUGH and piece not in stub:
+                        yield _Answer(file, node.name, piece)
 
 
 def _squeezed(text: str) -> str:

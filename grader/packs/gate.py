@@ -25,6 +25,7 @@ from grader.errors import PackError
 from grader.files import write_atomic
 from grader.packs.mutant import Mutant, read_mutant
 from grader.reports.model import CheckReport, KataReport
+from grader.timing.demands import demands_of
 from grader.worker.launcher import Launcher
 
 Step = Callable[[str], None]
@@ -91,6 +92,7 @@ class Gate:
             self._stub(kata, suite, copy, verdict)
             self._right_answers(kata, suite, copy, verdict)
             self._wrong_answers(kata, suite, copy, mutants, verdict)
+            self._speed(kata, suite, copy, verdict)
         return verdict
 
     def _stub(self, kata: Kata, suite: Suite, copy: Callable[[Path], Path], verdict: Verdict) -> None:
@@ -158,6 +160,36 @@ class Gate:
                 )
         self._keep(kata, fresh, _transcripts(mutants, reports, suite.trained()), verdict)
 
+    def _speed(self, kata: Kata, suite: Suite, copy: Callable[[Path], Path], verdict: Verdict) -> None:
+        """Look at everything that speed is decided by, without timing anything: `kata pack calibrate` does that."""
+        checks = _speed_checks(kata, verdict)
+        if kata.speed_checks is not None:
+            self._step(f"{kata.slug}: baseline")
+            report = suite.check(copy(kata.baseline), self._launcher, Options(seed=SEED))
+            if report.status != "fail":
+                told = f": {report.message}" if report.message else ""
+                verdict.find(
+                    "baseline",
+                    f"baseline.py handed in as an answer is “{report.status}”{told}; learners get it, so it must "
+                    "load, and fail",
+                )
+        for path in kata.slow:
+            try:
+                slow = read_mutant(path)
+            except PackError as error:
+                verdict.find("slow answers", error.message)
+                continue
+            if unknown := [name for name in slow.fails if name not in checks]:
+                verdict.find(
+                    "slow answers",
+                    f"{path.name} names {unknown[0]}, which is no speed check; "
+                    f"there is {', '.join(sorted(checks)) or 'none'}",
+                )
+            self._step(f"{kata.slug}: slow answer {slow.name}")
+            report = suite.check(copy(path), self._launcher, Options(seed=SEED))
+            if report.status != "pass":
+                verdict.find("slow answers", f"{path.name} has to be right: {_first_failure(report)}")
+
     def _keep(self, kata: Kata, fresh: Fingerprints, transcripts: str, verdict: Verdict) -> None:
         """Compare fingerprints and transcripts with the files, or renew these."""
         assert kata.solution is not None
@@ -223,12 +255,35 @@ class Inputs:
             yield "queries and keys are never of different number"
 
 
+def _speed_checks(kata: Kata, verdict: Verdict) -> set[str]:
+    """Return the names of a kata's speed checks; each threshold belongs to one of them, and to one only."""
+    if kata.speed_checks is None:
+        return set()
+    try:
+        demands = demands_of([kata])
+    except PackError as error:
+        verdict.find("thresholds", error.message)
+        return set()
+    users: dict[str, list[str]] = {name: [] for name in kata.speed}
+    for demand in demands:
+        users[demand.name].append(demand.check)
+    for name, checks in users.items():
+        if len(checks) != 1:
+            verdict.find(
+                "thresholds",
+                f"[speed.{name}] belongs to {', '.join(checks) or 'no speed check'}; it needs one",
+            )
+    return {demand.check for demand in demands}
+
+
 def _look_at_files(kata: Kata, verdict: Verdict) -> None:
     learners = {
         "kata.toml",
         "README.md",
         "hints.md",
         "checks.py",
+        "speed_checks.py",
+        "baseline.py",
         "reflect.md",
         "demo.py",
         "fingerprints.json",
@@ -360,7 +415,8 @@ def _transcripts(mutants: Iterable[Mutant], reports: dict[str, KataReport], trai
 
 
 def _stable(message: str) -> str:
-    """Leave out the last digits, which differ between processors."""
+    """Leave out what differs between processors: last digits, and tolerances, which are measured rounding."""
+    message = re.sub(r"\btolerance \d[\d.e+-]*", "tolerance …", message)
     return re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda found: f"{float(found[0]):.2g}", message)
 
 

@@ -14,6 +14,7 @@ from grader.catalogue import load_pack
 from grader.errors import PackError
 from grader.packs.build import build
 from grader.packs.new import new_kata
+from tests.authors.speedy import hurry
 
 KATA = Path("katas/1.1-means/weighted-mean")
 SOLUTION = Path("solutions/1.1-means/weighted-mean")
@@ -44,6 +45,16 @@ def test_learners_get_everything_but_the_solutions(course: Path, tmp_path: Path)
         for name in inside
         if "/katas/" in name
     } <= instructor
+
+
+def test_learners_get_what_speed_is_measured_with_and_no_slow_answer(course: Path, tmp_path: Path) -> None:
+    hurry(course / KATA, course / SOLUTION)
+    pack = load_pack(course / "katas")
+    inside = names(build(pack, tmp_path / "dist", "learner").path)
+    assert {f"kata_pack_course/{KATA}/{name}" for name in ("speed_checks.py", "baseline.py")} <= inside
+    assert not [name for name in inside if "slow" in name]
+    instructor = names(build(pack, tmp_path / "dist", "instructor").path)
+    assert f"kata_pack_course_instructor/{SOLUTION}/slow/entry_by_entry.py" in instructor
 
 
 def test_the_same_pack_gives_the_same_bytes(course: Path, tmp_path: Path) -> None:
@@ -91,9 +102,23 @@ def _answer_as_stub(course: Path) -> None:
     )
 
 
+def _slow_answer_as_baseline(course: Path) -> None:
+    hurry(course / KATA, course / SOLUTION)
+    slow = course / SOLUTION / "slow" / "entry_by_entry.py"
+    (course / KATA / "baseline.py").write_bytes(slow.read_bytes())
+
+
+def _body_of_a_slow_answer(course: Path) -> None:
+    hurry(course / KATA, course / SOLUTION)
+    slow = (course / SOLUTION / "slow" / "entry_by_entry.py").read_text()
+    (course / KATA / "baseline.py").write_text(slow.partition("\n\n")[2].replace("weighted_mean", "mean"))
+
+
 @pytest.mark.parametrize(
     ("leak", "words"),
     [
+        (_slow_answer_as_baseline, "equals"),
+        (_body_of_a_slow_answer, "holds a function of entry_by_entry.py"),
         (_copy_of_the_reference, "equals"),
         (_link_into_the_solutions, "leads into the solutions"),
         (_body_in_the_lesson, "holds a function of the reference"),
@@ -105,6 +130,21 @@ def test_a_leak_is_refused(course: Path, tmp_path: Path, leak: Callable[[Path], 
     with pytest.raises(PackError, match=words):
         build(load_pack(course / "katas"), tmp_path / "dist", "learner")
     assert not (tmp_path / "dist").exists() or not list((tmp_path / "dist").iterdir())
+
+
+def test_a_baseline_may_be_built_like_the_reference(course: Path, tmp_path: Path) -> None:
+    hurry(course / KATA, course / SOLUTION)
+    same = (
+        "\n\nclass Scale:\n    def __init__(self, width, height, depth):\n"
+        "        self.width, self.height, self.depth = width + height, height + depth, depth + width\n"
+    )
+    for path in (course / KATA / "baseline.py", course / SOLUTION / "weighted_mean.py"):
+        path.write_text(path.read_text() + same)
+    assert build(load_pack(course / "katas"), tmp_path / "dist", "learner").files
+    lesson = course / KATA / "README.md"
+    lesson.write_text(lesson.read_text() + same)
+    with pytest.raises(PackError, match="holds a function of the reference"):
+        build(load_pack(course / "katas"), tmp_path / "dist", "learner")
 
 
 def test_our_own_pack_leaks_nothing(tmp_path: Path) -> None:

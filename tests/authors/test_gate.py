@@ -13,6 +13,7 @@ from grader.catalogue import load_pack
 from grader.checks.suite import with_suites
 from grader.packs.gate import Gate, Verdict
 from grader.packs.new import new_kata
+from tests.authors.speedy import hurry
 
 NUMBER, SLUG, UNIT = "1.1.1", "weighted-mean", "1.1-means"
 SOLUTION = Path("solutions") / UNIT / SLUG
@@ -184,3 +185,88 @@ def test_what_spoils_a_kata_is_found_by_name(
     findings = [finding for finding in examine(course, launcher).findings if finding.rule == rule]
     assert findings, "the gate let it through"
     assert any(words in finding.message for finding in findings), [finding.message for finding in findings]
+
+
+@pytest.fixture
+def hurried(course: Path) -> Path:
+    """The same course, with a threshold of speed."""
+    hurry(course / KATA, course / SOLUTION)
+    return course
+
+
+def test_a_kata_with_speed_passes_and_nothing_of_it_is_timed(
+    hurried: Path, launcher: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("grader.timing.arena.Arena.__enter__")
+    assert examine(hurried, launcher).findings == []
+
+
+def _threshold_without_a_check(course: Path) -> None:
+    table = (course / KATA / "kata.toml").read_text().replace("speed_points = 2.0", "speed_points = 3.0")
+    more = '\n[speed.memory]\npoints = 1.0\ncpu = 2.0\nwasted = "Copies."\n'
+    (course / KATA / "kata.toml").write_text(table + more)
+
+
+def _threshold_with_two_checks(course: Path) -> None:
+    path = course / KATA / "speed_checks.py"
+    once = path.read_text()
+    path.write_text(once + "\n\n@check" + once.rpartition("@check")[2].replace("test_time", "test_again"))
+
+
+def _check_without_a_threshold(course: Path) -> None:
+    edit(course / KATA / "speed_checks.py", 'threshold="time"', 'threshold="times"')
+
+
+def _check_that_asks_for_more(course: Path) -> None:
+    edit(course / KATA / "speed_checks.py", "speed.ratio(TIME)", "speed.ratios(TIME)")
+
+
+def _baseline_that_answers(course: Path) -> None:
+    shutil.copy(course / SOLUTION / "weighted_mean.py", course / KATA / "baseline.py")
+
+
+def _baseline_that_does_not_load(course: Path) -> None:
+    edit(course / KATA / "baseline.py", "from torch import Tensor", "from torch import Tensors")
+
+
+def _slow_answer_wrong(course: Path) -> None:
+    edit(course / SOLUTION / "slow" / "entry_by_entry.py", "total + spread", "total - spread")
+
+
+def _slow_answer_wrong_where_it_is_hidden(course: Path) -> None:
+    edit(
+        course / SOLUTION / "hidden_checks.py",
+        '@check("',
+        '@check("nothing is added", aspect="values", points=0)\n'
+        "def test_nothing_is_added(submission):\n"
+        '    expect(hasattr(submission, "torch"), "torch").is_value(False)\n\n\n@check("',
+    )
+
+
+def _slow_answer_for_no_check(course: Path) -> None:
+    edit(course / SOLUTION / "slow" / "entry_by_entry.py", "Fails: test_time", "Fails: test_values")
+
+
+def _slow_answer_without_sentence(course: Path) -> None:
+    edit(course / SOLUTION / "slow" / "entry_by_entry.py", "Fails: test_time", "")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "rule", "words"),
+    [
+        (_threshold_without_a_check, "thresholds", "[speed.memory] belongs to no speed check"),
+        (_threshold_with_two_checks, "thresholds", "[speed.time] belongs to test_time, test_again"),
+        (_check_without_a_threshold, "thresholds", "test_time names the threshold 'times'"),
+        (_check_that_asks_for_more, "thresholds", "test_time does more than to ask `speed`"),
+        (_baseline_that_answers, "baseline", "handed in as an answer is “pass”"),
+        (_baseline_that_does_not_load, "baseline", "handed in as an answer is “error”: "),
+        (_slow_answer_wrong, "slow answers", "entry_by_entry.py has to be right: every entry counts"),
+        (_slow_answer_wrong_where_it_is_hidden, "slow answers", "has to be right: nothing is added"),
+        (_slow_answer_for_no_check, "slow answers", "names test_values, which is no speed check"),
+        (_slow_answer_without_sentence, "slow answers", "entry_by_entry.py"),
+    ],
+)
+def test_what_spoils_its_speed_is_found_by_name(
+    hurried: Path, launcher: Any, spoil: Callable[[Path], None], rule: str, words: str
+) -> None:
+    test_what_spoils_a_kata_is_found_by_name(hurried, launcher, spoil, rule, words)

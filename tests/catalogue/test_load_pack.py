@@ -139,6 +139,74 @@ def test_a_breach_names_file_key_and_what_is_allowed(
         assert words in message
 
 
+SPEED = """points = 5
+speed_points = 3
+[speed.time]
+points = 2
+cpu = 1.5
+wasted = "A loop."
+[speed.memory]
+points = 1
+cuda = 2.0
+anchor = 3.0
+wasted = "A copy."
+"""
+
+
+@pytest.fixture
+def timed(kata_folder: Path, rewrite: Rewrite) -> Path:
+    """The kata, with two thresholds and what decides about them."""
+    rewrite("points = 5\n", "")
+    about = kata_folder / "kata.toml"
+    about.write_text(about.read_text() + SPEED)
+    for name in ("speed_checks.py", "baseline.py"):
+        (kata_folder / name).write_text("")
+    return kata_folder
+
+
+def test_thresholds_of_speed_are_read(pack: Path, timed: Path) -> None:
+    first, kata, _ = load_pack(pack).katas
+    assert kata.speed_points == 3
+    assert list(kata.speed) == ["time", "memory"]
+    time, memory = kata.speed.values()
+    assert (time.points, time.on("cpu"), time.on("cuda"), time.anchor) == (2, 1.5, None, 4.0)
+    assert (memory.on("cpu"), memory.on("cuda"), memory.anchor) == (None, 2.0, 3.0)
+    assert (kata.speed_checks, kata.baseline) == (timed / "speed_checks.py", timed / "baseline.py")
+    assert (first.speed_points, first.speed, first.speed_checks) == (0, {}, None)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("speed_points = 3", "speed_points = 4", ["`speed_points` says 4", "are worth 3 together"]),
+        ("speed_points = 3\n", "", ["`speed_points` says 0", "are worth 3 together"]),
+        ('wasted = "A loop."\n', "", ["`speed[...].wasted`", "missing"]),
+        ("cpu = 1.5", "cpu = 0", ["`speed[...].cpu`", "> 0"]),
+        ("cpu = 1.5", "gpu = 1.5", ["`speed[...].gpu` is not known"]),
+        ("[speed.time]", '[speed."no name"]', ["speed"]),
+    ],
+)
+def test_a_breach_of_speed_is_named(
+    pack: Path, timed: Path, rewrite: Rewrite, old: str, new: str, said: list[str]
+) -> None:
+    rewrite(old, new)
+    message = refusal(pack)
+    assert message.startswith(str(timed / "kata.toml"))
+    for words in said:
+        assert words in message
+
+
+def test_thresholds_that_nothing_decides_about_are_refused(pack: Path, timed: Path) -> None:
+    (timed / "speed_checks.py").unlink()
+    message = refusal(pack)
+    assert "`speed` has thresholds, but there is no speed_checks.py beside it" in message
+
+
+def test_speed_checks_without_a_baseline_are_refused(pack: Path, timed: Path) -> None:
+    (timed / "baseline.py").unlink()
+    assert f"{timed / 'baseline.py'}: this file is missing" in refusal(pack)
+
+
 @pytest.mark.parametrize("name", ["kata.toml", "checks.py", "README.md", "hints.md", "count_down.py"])
 def test_a_missing_file_is_named(pack: Path, kata_folder: Path, name: str) -> None:
     (kata_folder / name).unlink()
