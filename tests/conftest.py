@@ -152,7 +152,7 @@ def kata(
     def run(*arguments: object) -> Ran:
         from grader.cli.main import cli
 
-        monkeypatch.setattr("grader.cli.check.start_launcher", lambda: launcher)
+        monkeypatch.setattr("grader.cli.check.start_launcher", lambda **_: launcher)
         capfd.readouterr()
         code: Any = 0
         try:

@@ -39,6 +39,7 @@ LAYER_NORM = Work(
     prepare=prepare,
     inputs=lambda draw, size: (draw.normal(row=size, width=D, scale=10.0, shift=5.0),),
     call=lambda module, x: module(x),
+    fused=lambda module, x: module.by_torch(x),
     right=right,
     sizes={"cpu": (512, 1024, 2048), "cuda": (16384, 32768, 65536)},
     axis="rows",
