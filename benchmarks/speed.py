@@ -235,7 +235,10 @@ def _beside(condition: str, todo: list[Answer]) -> Iterator[None]:
             kata = Path(sys.executable).with_name("kata")
             command = ["sh", "-c", f"while :; do '{kata}' check '{file}' -q; done"]
         neighbour = subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+            ["timeout", "600", *command],  # it must not outlive us for long, whatever ends us
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
         try:
             yield
