@@ -20,6 +20,7 @@ from grader.checks.suite import Options, with_suites
 from grader.reports.model import CheckReport
 from grader.sandbox.levels import LEVELS
 from grader.timing import arena
+from grader.timing.speed import Speed
 from grader.worker.launcher import ForkLauncher, Launcher
 
 HERE = Path(__file__).parent / "speed"
@@ -58,8 +59,9 @@ UNCONFINED = [cheat for cheat in CHEATS if "process" in cheat.table]
 
 @pytest.fixture(autouse=True)
 def in_short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """One call in a turn, and locks of our own: what is so far over its threshold can be told beside others."""
+    """One call in a turn, no picture, and locks of our own: what is so far over its threshold shows beside others."""
     monkeypatch.setattr(arena, "MOST_CALLS", 1)
+    monkeypatch.setattr(Speed, "_curve_of", lambda *_: None)
     monkeypatch.setenv("KATA_LOCKS", str(tmp_path))
 
 

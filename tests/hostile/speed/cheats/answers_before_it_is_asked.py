@@ -19,7 +19,7 @@ def run(self, before=serve.Worker._send):
     def send(worker, pieces):
         before(worker, pieces)
         if NEXT and sum(memoryview(piece).nbytes for piece in pieces) > 100_000:
-            early, buffers = worker._reply(torch.zeros(1024, 128))
+            early, buffers = worker._reply(torch.zeros(512, 128))
             early.id = NEXT[-1] + 1
             before(worker, serve._packed(early, buffers))
 

@@ -1,7 +1,7 @@
 """Is slow at the small size and fast at the large one.
 
 check = "test_growth"
-words = "baseline"
+words = "times as long at rows"
 """
 
 import time

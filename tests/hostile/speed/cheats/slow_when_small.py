@@ -1,7 +1,7 @@
 """Sleeps when there are few rows, so that time does not grow with them.
 
 check = "test_growth"
-words = "baseline"
+words = "times as long at rows"
 """
 
 import time

@@ -31,7 +31,7 @@ def work(width, *sizes):
     )
 
 
-TIME = work(lambda rows: 128, 1024)
+TIME = work(lambda rows: 128, 512)
 GROWTH = work(lambda rows: TOTAL // rows, 16, 1024)
 MEMORY = work(lambda rows: 512, 2048)
 
