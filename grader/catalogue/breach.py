@@ -99,7 +99,7 @@ def _walk(kind: type[msgspec.Struct], key: str) -> Any:
     for step in re.findall(r"[^.\[\]]+|\[[^\]]*\]", key):
         described = _unwrap(described)
         if step.startswith("["):
-            described = getattr(described, "item_type", described)
+            described = getattr(described, "item_type", getattr(described, "value_type", described))
         else:
             described = next((f.type for f in getattr(described, "fields", ()) if f.name == step), described)
     if type(described).__name__ == "UnionType":
@@ -108,6 +108,8 @@ def _walk(kind: type[msgspec.Struct], key: str) -> Any:
 
 
 def _unwrap(described: Any) -> Any:
-    if type(described).__name__ == "Metadata" and hasattr(described.type, "item_type"):
+    if type(described).__name__ == "Metadata" and (
+        hasattr(described.type, "item_type") or hasattr(described.type, "value_type")
+    ):
         return described.type
     return described

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from grader.catalogue.schema import Threshold
 from grader.checks.failure import Failure
+from grader.checks.text import LINE
 from grader.reports.model import Measured
 from grader.timing.work import Work
 
@@ -42,20 +44,26 @@ def explain(
     found: Measured, work: Work, threshold: Threshold, curve: Curve | None, cut_off: float | None
 ) -> Failure:
     """Return the failure of a check that is over its threshold."""
-    lines = [_headline(found, work, cut_off)]
+    lines = [_headline(found, work, cut_off, threshold.anchor)]
     if curve is not None and curve.baseline:
         lines.append(f"  {_at_largest(curve, work)}")
     if found.rounds and found.form not in ("memory", "memory_exponent"):
         lines.append(f"  {_count(found)}")
-    lines.append(f"  {threshold.wasted}")
+    lines += [f"  {line}" for line in textwrap.wrap(threshold.wasted, LINE - 4)]
     return Failure("speed", tuple(lines), picture=tuple(plot(curve)) if curve is not None else ())
 
 
-def _headline(found: Measured, work: Work, cut_off: float | None) -> str:
+def _headline(found: Measured, work: Work, cut_off: float | None, anchor: float) -> str:
     value, asked = f"{found.value:.3g}", f"{found.threshold:g}"
     if cut_off is not None and not found.rounds:
         return (
             f"took more than {cut_off:.2g} s for what the baseline does in a fraction of it, and was stopped"
+        )
+    if found.form in ("growth", "exponent") and found.value <= found.threshold:
+        first = _ends(work)[0]
+        return (
+            f"at {work.axis} = {first} it takes more than {anchor:g} times what the baseline takes, "
+            "and growth is judged from there"
         )
     match found.form:
         case "ratio":

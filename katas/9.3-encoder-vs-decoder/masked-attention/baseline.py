@@ -41,8 +41,7 @@ class MultiHeadAttention(nn.Module):
         self.w_o = nn.Linear(d_model, d_model, bias=bias)
 
     def _split(self, x: torch.Tensor) -> torch.Tensor:
-        B, T, D = x.shape
-        return x.view(B, T, self.num_heads, D // self.num_heads).transpose(1, 2)
+        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
 
     def forward(
         self, x: torch.Tensor, mask: torch.Tensor | None = None, context: torch.Tensor | None = None
