@@ -214,8 +214,7 @@ def test_values_of_attention_weights():
         {"batch": 0, "head": 0, "query": 0, "key": 0},
         """\
 first difference  weights[batch 0, head 0, query 0, key 0]  got 0.269  want 1.000
-18 of 32 values differ (tolerance 7.6e-6)
-greatest difference 0.731, there
+18 of 32 values differ (tolerance 7.6e-6); greatest difference 0.731, there
 what should be 0 but is not lies exactly where key = query + 1
 query 3 is right
 the same places in every head
