@@ -25,7 +25,7 @@ KEPT = 12
 DIRECTIONS = 3
 PROJECTED = 1 << 16
 """Entries of a tensor that are projected; of a larger one the first, so that no result can cost much memory."""
-_ROUNDING = {torch.float64: 1e-10, torch.float32: 3e-5, torch.float16: 5e-3, torch.bfloat16: 4e-2}
+_ROUNDING = {torch.float64: 1e-7, torch.float32: 3e-5, torch.float16: 5e-3, torch.bfloat16: 4e-2}
 _GOLDEN = 0.7548776662466927  # irrational, so that no direction repeats
 
 Mark = dict[str, Any]

@@ -64,6 +64,8 @@ class StrictCheck(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     misconception: str | None
     likely: str | None
     output: str | None
+    speed: dict[str, Any] | None = None
+    """Of speed checks alone."""
 
 
 class StrictSet(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

@@ -110,7 +110,7 @@ def test_waiting_for_a_processor_is_not_the_workers_affair(examine: Examine) -> 
         counted = lap_of(opened, "toil", 4 * ROUNDS, waits_count=False)
     assert lap.wall < 0.8 * raw
     assert lap.wall < 1.5 * lap.cpu
-    assert counted.wall > 1.25 * counted.cpu
+    assert counted.wall - counted.cpu > lap.wall - lap.cpu
 
 
 def test_a_span_is_the_larger_of_both_and_never_nothing() -> None:

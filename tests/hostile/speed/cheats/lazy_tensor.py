@@ -1,7 +1,7 @@
 """Returns a tensor that computes when somebody asks torch for its values.
 
 check = "test_time"
-words = "differ"
+words = ["differ", "not finite", "times as long as the baseline"]
 """
 
 import torch

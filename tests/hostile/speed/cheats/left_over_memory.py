@@ -1,7 +1,7 @@
 """Hands in memory that it did not write, where an answer may still lie.
 
 check = "test_time"
-words = "differ"
+words = ["differ", "not finite", "times as long as the baseline"]
 """
 
 import torch

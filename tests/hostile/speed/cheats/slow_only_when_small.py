@@ -1,7 +1,7 @@
 """Is slow at the small size and fast at the large one.
 
 check = "test_growth"
-words = "times as long at rows"
+words = ["times as long at rows", "and growth is judged from there"]
 """
 
 import time

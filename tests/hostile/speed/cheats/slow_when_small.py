@@ -1,7 +1,7 @@
 """Sleeps when there are few rows, so that time does not grow with them.
 
 check = "test_growth"
-words = "times as long at rows"
+words = ["times as long at rows", "and growth is judged from there"]
 """
 
 import time
