@@ -387,8 +387,9 @@ def test_alternatives_can_be_called_as_the_stub_can(content: Content) -> None:
 
 def test_no_two_solutions_are_the_same_code(content: Content) -> None:
     files = [content.solution / content.module, *content.python("alternatives"), *content.python("mutants")]
-    for one, other in combinations(files, 2):
-        assert meaning(one) != meaning(other), f"{one.name} and {other.name}"
+    meanings = [meaning(file) for file in files]
+    for (one, its), (other, theirs) in combinations(zip(files, meanings, strict=True), 2):
+        assert its != theirs, f"{one.name} and {other.name}"
 
 
 def test_every_mutant_states_its_misconception_and_what_it_fails(content: Content) -> None:
