@@ -18,7 +18,9 @@ TESTS = Path(__file__).parent
 TINY = TESTS / "packs" / "tiny"
 KATA = Path(sys.executable).with_name("kata")
 
-_WITH_WORKERS = frozenset({"authors", "boundary", "worker", "checks", "cli", "demos", "katas", "policy"})
+_WITH_WORKERS = frozenset(
+    {"authors", "boundary", "worker", "checks", "cli", "demos", "hostile", "katas", "policy", "timing"}
+)
 _launchers: list[Any] = []
 
 
