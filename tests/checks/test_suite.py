@@ -427,7 +427,7 @@ def test_the_reference_is_no_secret_that_a_worker_could_find(bench: Bench) -> No
     bench.checks(
         "@check('it answers', aspect='values')\ndef test_it(submission):\n    fail(str(submission.thing(1)))\n"
     )
-    (bench.solutions / "thing.py").write_text("SECRET = 'the answer is 42'\ndef thing(x):\n    return x\n")
+    (bench.solutions / "thing.py").write_text("ONLY_HERE = 'the answer is 42'\ndef thing(x):\n    return x\n")
     bench.hidden(
         "@check('hidden', aspect='values')\ndef test_h(submission, reference):\n    reference.thing(1)\n"
     )
@@ -435,7 +435,7 @@ def test_the_reference_is_no_secret_that_a_worker_could_find(bench: Bench) -> No
         """
         import gc, sys
         def thing(x):
-            found = [o for o in gc.get_objects() if isinstance(o, dict) and "SECRET" in o and o is not globals()]
+            found = [o for o in gc.get_objects() if isinstance(o, dict) and "ONLY_HERE" in o and o is not globals()]
             return len(found), sorted(name for name in sys.modules if "checks" in name)
         """,
         hidden=True,
