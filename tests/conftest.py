@@ -21,6 +21,13 @@ KATA = Path(sys.executable).with_name("kata")
 _WITH_WORKERS = frozenset(
     {"authors", "boundary", "worker", "checks", "cli", "demos", "hostile", "katas", "policy", "timing"}
 )
+_LONGEST = frozenset(
+    {
+        "test_a_kata_passes_the_gate",
+        "test_the_demo_plays_to_its_end",
+        "test_every_line_of_the_page_ends_as_it_says",
+    }
+)
 _launchers: list[Any] = []
 
 
@@ -28,6 +35,11 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
     """Split off the zygote before the first test module that could import a check."""
     if isinstance(collector, pytest.Module) and collector.path.parent.name in _WITH_WORKERS:
         _fork_once()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest: at the end nobody should wait for a single test."""
+    items.sort(key=lambda item: item.name.partition("[")[0] not in _LONGEST)
 
 
 def pytest_unconfigure() -> None:
