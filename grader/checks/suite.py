@@ -163,6 +163,10 @@ class Suite:
     def _info(self, item: pytest.Item) -> CheckInfo:
         return self._infos[item]
 
+    def visible_names(self) -> set[str]:
+        """Return the checks that learners have."""
+        return {item.name for item in self._items if item.path == self.kata.checks}
+
     def speed_names(self) -> set[str]:
         """Return the checks of speed and memory."""
         return {item.name for item in self._items if self._info(item).threshold is not None}
