@@ -22,6 +22,8 @@ from grader.checks.outcome import Outcome, Signatures, judge
 from grader.errors import PackError
 
 if TYPE_CHECKING:
+    from grader.catalogue import Kata
+    from grader.catalogue.schema import Threshold
     from grader.timing.speed import Speed
 
 
@@ -236,6 +238,19 @@ def info_of(item: pytest.Item) -> CheckInfo:
     if not isinstance(info, CheckInfo):
         raise PackError(f"{item.path}: {item.name} has no @check(title, aspect=..., points=...).")
     return info
+
+
+def threshold_of(item: pytest.Item, kata: Kata) -> Threshold | None:
+    """Return the threshold that a check of the kata decides by; None for a check of anything else.
+
+    Raises:
+        PackError: kata.toml has none of that name.
+    """
+    name = info_of(item).threshold
+    if name is not None and name not in kata.speed:
+        known = ", ".join(kata.speed) or "none"
+        raise PackError(f"{item.path}: {item.name} names the threshold {name!r}; kata.toml has {known}.")
+    return kata.speed[name] if name is not None else None
 
 
 def check_seed(seed: int, name: str) -> int:

@@ -30,7 +30,7 @@ from grader.catalogue import SUBMISSION_SUFFIXES, Kata
 from grader.checks.examinee import Examinee, LocalExaminee, RemoteExaminee
 from grader.checks.marks import CheckInfo
 from grader.checks.outcome import Outcome, describe_raised, judge, unusable
-from grader.checks.plugin import KataPlugin, Situation, check_seed, collect, info_of
+from grader.checks.plugin import KataPlugin, Situation, check_seed, collect, info_of, threshold_of
 from grader.checks.recognise import SEED, Fingerprints, Mark, fingerprint
 from grader.errors import PackError
 from grader.reports.model import CheckReport, Isolation, KataReport, KataStatus
@@ -136,20 +136,7 @@ class Suite:
     @cached_property
     def terms(self) -> Terms:
         """What the kata grants a submission and asks of it."""
-        kata = self.kata
-        return Terms(
-            module=kata.module,
-            required=kata.required,
-            check_timeout_s=kata.limits.check_timeout_s,
-            submission_timeout_s=kata.limits.submission_timeout_s,
-            memory_bytes=kata.limits.memory_mb << 20,
-            gpu_bytes=kata.limits.gpu_memory_mb << 20,
-            given=_given_folder((*kata.given, *kata.support)),
-            forbid=kata.policy.forbid,
-            within=kata.policy.within,
-            advice=kata.policy.say,
-            preload=kata.preload,
-        )
+        return terms_for(self.kata)
 
     @cached_property
     def fingerprints(self) -> Fingerprints:
@@ -273,10 +260,7 @@ class Suite:
             if not self._holds(item, source, options, model):
                 raise PackError(f"{item.path}: {item.name} is broken.\n{outcome.message}")
             outcome = unusable([], outcome.lines)
-        report.status = outcome.status
-        report.message = outcome.message
-        report.location = outcome.location
-        report.points = info.points if outcome.status == "pass" else 0.0
+        _enter(report, outcome)
         return report, outcome
 
     def _timed(
@@ -301,21 +285,18 @@ class Suite:
         elif wrong is not None:
             outcome = Outcome("skipped", [f"skipped: first “{wrong.name}” has to hold, then speed counts"])
         else:
-            from grader.timing.arena import Setting
+            from grader.timing.demands import setting_of
             from grader.timing.speed import Speed
 
             examinee.rest()
-            setting = Setting(
-                launcher, source, read_source(self.kata.baseline), self.terms, examinee.calls, options.device
-            )
+            setting = setting_of(self.kata, source, launcher, options.device, examinee.calls)
             speed = Speed(setting, self.kata.speed[info.threshold])
             outcome = self._plugin.run(item, self._situation(examinee, source, options, speed=lambda: speed))
             if speed.measured is not None:
                 report.speed = speed.measured
         if outcome.pack_fault:
             raise PackError(f"{item.path}: {item.name} is broken.\n{outcome.message}")
-        report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
-        report.points = info.points if outcome.status == "pass" else 0.0
+        _enter(report, outcome)
         return report, outcome
 
     def _model(self, launcher: Launcher, options: Options) -> Model | None:
@@ -477,18 +458,33 @@ def _does_not_load(source: Source, error: SubmissionRaised) -> str:
     return "\n".join([f"{source.path.name} does not load.", *describe_raised(error)])
 
 
+def terms_for(kata: Kata) -> Terms:
+    """Return what a kata grants a submission and asks of it."""
+    return Terms(
+        module=kata.module,
+        required=kata.required,
+        check_timeout_s=kata.limits.check_timeout_s,
+        submission_timeout_s=kata.limits.submission_timeout_s,
+        memory_bytes=kata.limits.memory_mb << 20,
+        gpu_bytes=kata.limits.gpu_memory_mb << 20,
+        given=_given_folder((*kata.given, *kata.support)),
+        forbid=kata.policy.forbid,
+        within=kata.policy.within,
+        advice=kata.policy.say,
+        preload=kata.preload,
+    )
+
+
+def _enter(report: CheckReport, outcome: Outcome) -> None:
+    """Write into a check's report what became of it."""
+    report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
+    report.points = report.max_points if outcome.status == "pass" else 0.0
+
+
 def _with_points(item: pytest.Item, kata: Kata) -> CheckInfo:
     """Return what the author said of a check; the points of a speed check are those of its threshold."""
-    info = info_of(item)
-    if info.threshold is None:
-        return info
-    threshold = kata.speed.get(info.threshold)
-    if threshold is None:
-        known = ", ".join(kata.speed) or "none"
-        raise PackError(
-            f"{item.path}: {item.name} names the threshold {info.threshold!r}; kata.toml has {known}."
-        )
-    return replace(info, points=threshold.points)
+    info, threshold = info_of(item), threshold_of(item, kata)
+    return info if threshold is None else replace(info, points=threshold.points)
 
 
 def _leaves_marks(info: CheckInfo) -> bool:

@@ -122,7 +122,7 @@ class Contestant:
         if self.session.process is not None:
             self.session.process.freeze()
 
-    def thaw(self, patience_s: float = PATIENCE_S) -> None:
+    def thaw(self) -> None:
         """Wake it, and wait until it has done what it had left to do."""
         if self.session.process is not None:
             self.session.process.thaw()

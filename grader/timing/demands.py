@@ -14,7 +14,7 @@ from grader.boundary.session import Outcomes
 from grader.boundary.source import Source, read_source
 from grader.catalogue import Kata
 from grader.catalogue.schema import Threshold
-from grader.checks.plugin import KataPlugin, Situation, collect, info_of
+from grader.checks.plugin import KataPlugin, Situation, collect, info_of, threshold_of
 from grader.errors import PackError
 from grader.timing.work import Work
 
@@ -71,22 +71,20 @@ def demands_of(katas: Sequence[Kata]) -> list[Demand]:
     return found
 
 
-def setting_of(kata: Kata, source: Source, launcher: Launcher, device: str) -> Setting:
-    """Return what arenas of a submission are made of, on the terms of `kata check`."""
-    from grader.checks.suite import Suite
+def setting_of(
+    kata: Kata, source: Source, launcher: Launcher, device: str, calls: Calls | None = None
+) -> Setting:
+    """Return what arenas of a submission are made of, on the kata's terms; `calls` is where its calls are noted."""
+    from grader.checks.suite import terms_for
     from grader.timing.arena import Setting
 
-    terms = Suite(kata, KataPlugin(lambda _: None), []).terms
-    return Setting(launcher, source, read_source(kata.baseline), terms, Calls(), device)
+    baseline = read_source(kata.baseline)
+    return Setting(launcher, source, baseline, terms_for(kata), calls or Calls(), device)
 
 
 def _asked(plugin: KataPlugin, item: pytest.Item, kata: Kata) -> list[Demand]:
     info = info_of(item)
-    if info.threshold not in kata.speed:
-        raise PackError(
-            f"{item.path}: {item.name} names the threshold {info.threshold!r}; "
-            f"kata.toml has {', '.join(kata.speed) or 'none'}."
-        )
+    threshold_of(item, kata)
     noted = _Noted()
     situation = Situation(
         _Nobody(), 0, torch.device("cpu"), "", {}, _no_reference, 0.0, speed=lambda: cast("Speed", noted)

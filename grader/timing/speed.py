@@ -8,13 +8,12 @@ import statistics
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 import pytest
 
 from grader.boundary.channel import WorkerDied
 from grader.catalogue.schema import Threshold
-from grader.checks.failure import CheckFailure, Failure, fail
+from grader.checks.failure import CheckFailure, fail
 from grader.errors import PackError
 from grader.reports.model import Measured
 from grader.timing.arena import Arena, Overrun, Setting
@@ -268,7 +267,7 @@ class Speed:
                 f"{found.value:.2f} is beyond {limit:g}; try again when this machine is quieter"
             )
         if settled == "fail":
-            self._fail(explain(found, work, self.threshold, self._curve_of(work), cut))
+            raise CheckFailure(explain(found, work, self.threshold, self._curve_of(work), cut))
 
     def _series(self, work: Work, form: Form) -> tuple[Verdict, float | None]:
         """Run rounds in fresh processes until the rule has had enough."""
@@ -286,20 +285,8 @@ class Speed:
                     under += not found.over
             except Overrun as error:
                 return "fail", error.seconds
-            self._look_at_policy(arena)
+            arena.look_at_policy()
         return verdict, None
-
-    def _look_at_policy(self, arena: Arena) -> None:
-        """Nothing that the kata excludes may have been used while it counted, either."""
-        __tracebackhide__ = True
-        arena.submission.thaw()
-        used = [] if self.setting.terms.within else arena.submission.kata.forbidden_uses()
-        if used:
-            fail(
-                f"used {', '.join(used[:3])} while it was timed",
-                f"  {self.setting.terms.advice}",
-                stage="policy",
-            )
 
     def _settle(self, name: str, work: Work, limit: float, measure: Callable[[], float]) -> None:
         """Decide about memory, which hardly varies: the least of a few measurements counts."""
@@ -314,7 +301,7 @@ class Speed:
             if found.value <= limit:
                 found.verdict = "pass"
                 return
-        self._fail(explain(found, work, self.threshold, None, None))
+        raise CheckFailure(explain(found, work, self.threshold, None, None))
 
     def _peak(self, work: Work, size: int) -> float:
         __tracebackhide__ = True
@@ -342,10 +329,6 @@ class Speed:
         except (Overrun, CheckFailure):
             pass
         return curve
-
-    def _fail(self, failure: Failure) -> NoReturn:
-        __tracebackhide__ = True
-        raise CheckFailure(failure)
 
 
 def settle(runs: list[Verdict]) -> Verdict | None:
