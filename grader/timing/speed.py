@@ -171,7 +171,7 @@ class Speed:
             value = times[large] / times[small]
             return Round(value, value > limit or anchored > self.threshold.anchor, anchored)
 
-        return Form(sizes, measure)
+        return Form((small, large), measure)
 
     def _exponent(self, work: Work) -> Form:
         limit, sizes = self.limit, self._sizes(work)

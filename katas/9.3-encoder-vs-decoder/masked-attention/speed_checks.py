@@ -67,6 +67,36 @@ def test_attention_speed(speed):
     speed.ratio(ATTENTION)
 
 
+def some_queries_right(result, query, key, value, mask):
+    """Look at 64 queries alone, which are chosen now: nobody needs the memory of all of them in float64."""
+    heads, time, width = query.shape[1:]
+    output, weights = expect(result, "(output, weights)").is_tuple(2)
+    expect(output, "output", axes="batch head query feature").is_tensor((1, heads, time, width), query.dtype)
+    expect(weights, "weights", axes="batch head query key").is_tensor((1, heads, time, time), query.dtype)
+    some = torch.randperm(time)[:64]
+    chosen = (output[:, :, some], weights[:, :, some])
+    attention_right(chosen, query[:, :, some], key, value, mask[:, :, some])
+
+
+PEAK = Work(
+    inputs=lambda draw, size: attention_inputs(draw, 1, 2, size, 64),
+    call=lambda kata, *tensors: kata.scaled_dot_product_attention(*tensors),
+    right=some_queries_right,
+    sizes={"cpu": (2048,), "cuda": (4096,)},
+    axis="positions",
+    traffic=lambda time: 2 * time * time * 4,  # the weights, which are returned
+)
+
+
+@check(
+    "attention holds few tables of scores at a time, in the numbers it was given",
+    aspect="performance",
+    threshold="attention_memory",
+)
+def test_attention_memory(speed):
+    speed.memory(PEAK)
+
+
 SHORT = Work(
     inputs=lambda draw, size: attention_inputs(draw, size, 16, 32, 16),
     call=lambda kata, *tensors: kata.scaled_dot_product_attention(*tensors),

@@ -1,6 +1,6 @@
 """you compute in float64 and copy what would broadcast: stay in the dtype you are given, and leave copies to torch
 
-Fails: test_attention_speed
+Fails: test_attention_memory
 """
 
 from __future__ import annotations
