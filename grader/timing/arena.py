@@ -32,11 +32,13 @@ from grader.timing.work import Work
 from grader.worker.launcher import Launcher, WorkerProcess
 
 YARDSTICK = "grader.timing.yardstick"
-LEAST_WORK_S = {"cpu": 0.02, "cuda": 0.005}
+LEAST_WORK_S = {"cpu": 0.01, "cuda": 0.005}
 """A turn repeats its call until the baseline's would take so long."""
 MOST_CALLS = 8
 WARM_CALLS = 2
 """Before anything counts: the first meets caches and memory that are cold."""
+WARM_S = 6.0
+"""For them: what is not through by then is too slow for everything that is graded here."""
 PATIENCE_S = 60.0
 """For everything that is not timed, and for the baseline."""
 SUBMISSION_S = 600.0
@@ -197,9 +199,14 @@ class Arena:
         self._stack.close()
 
     def warm(self, work: Work, size: int) -> None:
-        """Let both do calls that do not count, and find out how many make a turn: the baseline's affair."""
-        for who in (self.baseline, self.submission):
-            self._turn(who, work, size, calls=WARM_CALLS, patience_s=PATIENCE_S / 4)
+        """Let both do calls that do not count, and find out how many make a turn: the baseline's affair.
+
+        Raises:
+            Overrun: the submission was not through in `WARM_S`.
+            CheckFailure: an answer was wrong.
+        """
+        self._turn(self.baseline, work, size, calls=WARM_CALLS, patience_s=PATIENCE_S)
+        self._turn(self.submission, work, size, calls=WARM_CALLS, patience_s=WARM_S)
         one = self._turn(self.baseline, work, size, calls=1, patience_s=PATIENCE_S)
         self._usual[id(work), size] = one.seconds
         wanted = LEAST_WORK_S.get(self.setting.kind, 0.0) / one.seconds
@@ -295,7 +302,8 @@ class Arena:
                 for case in cases:
                     state = work.begin(prepared, *case) if work.begin is not None else prepared
                     who.session.settle()
-                    result, span, laps = who.timed(partial(work.call, state, *case), patience_s)
+                    left = patience_s - sum(span.wall for span in spans)
+                    result, span, laps = who.timed(partial(work.call, state, *case), max(left, 0.0))
                     results.append((result, case))
                     spans.append(span)
                     if who is self.baseline:

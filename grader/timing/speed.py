@@ -25,13 +25,15 @@ RULE = Rule()
 RUNS = 3
 """Series, each in fresh processes, at most: one that passes settles it, two that fail do; else it is inconclusive."""
 FAILS = 2
-CUT_S = 1.0
-"""No turn of the submission is cut off before, per call."""
+CUT_S = 2.0
+"""No turn of the submission is cut off before: a machine that stalls for a moment must not decide."""
 CUT_FACTOR = 10.0
 """Nor before so many times what the threshold allows."""
 IMPOSSIBLE = 1.05
 """Faster than the machine's limit by this factor: what was measured is not the work."""
-MEMORY_TRIES = 3
+MEMORY_TRIES = 2
+SKETCH_FACTOR = 100.0
+"""For the picture a turn may take so many times what the baseline takes."""
 
 MEMORY = frozenset({"memory", "memory_exponent"})
 """Forms that take fresh processes for every round: a peak never falls."""
@@ -194,7 +196,7 @@ class Speed:
         def measure(arena: Arena) -> Round:
             least = arena.limit(work, size)
             assert least is not None
-            patience = max(CUT_S, CUT_FACTOR * least / limit) * arena.calls(work, size)
+            patience = _patience(arena, work, size, CUT_FACTOR * least / limit)
             seconds = arena.submission_turn(work, size, patience).seconds
             return Round(least / seconds, least < limit * seconds)
 
@@ -223,7 +225,7 @@ class Speed:
         first = secrets.randbits(1)
         # The baseline's own time bounds the submission's, so it must be known before.
         guess = arena.usual(work, size)
-        patience = max(CUT_S, CUT_FACTOR * allowed * guess) * arena.calls(work, size)
+        patience = _patience(arena, work, size, CUT_FACTOR * allowed * guess)
         if first:
             theirs = arena.submission_turn(work, size, patience).seconds
             return arena.baseline_turn(work, size).seconds, theirs
@@ -243,7 +245,7 @@ class Speed:
                 times[size] = theirs
                 continue
             bound = anchor * arena.usual(work, sizes[0]) * allowed
-            patience = max(CUT_S, CUT_FACTOR * bound) * arena.calls(work, size)
+            patience = _patience(arena, work, size, CUT_FACTOR * bound)
             times[size] = arena.submission_turn(work, size, patience).seconds
         return {size: times[size] for size in sizes}, theirs / ours
 
@@ -324,11 +326,16 @@ class Speed:
                     least = arena.limit(work, size)
                     if least is not None:
                         curve.limit[size] = least
-                    patience = max(CUT_S, 100 * curve.baseline[size]) * arena.calls(work, size)
+                    patience = _patience(arena, work, size, SKETCH_FACTOR * curve.baseline[size])
                     curve.submission[size] = arena.submission_turn(work, size, patience).seconds
         except (Overrun, CheckFailure):
             pass
         return curve
+
+
+def _patience(arena: Arena, work: Work, size: int, call_s: float) -> float:
+    """Return after how many seconds a turn of calls that take so long is cut off."""
+    return max(CUT_S, call_s * arena.calls(work, size))
 
 
 def settle(runs: list[Verdict]) -> Verdict | None:

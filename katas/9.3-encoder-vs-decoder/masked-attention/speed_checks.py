@@ -84,7 +84,7 @@ PEAK = Work(
     right=some_queries_right,
     sizes={"cpu": (2048,), "cuda": (4096,)},
     axis="positions",
-    traffic=lambda time: 2 * time * time * 4,  # the weights, which are returned
+    traffic=lambda time: 2 * time * time * 4 + time * time + 4 * 2 * time * 64 * 4,
 )
 
 

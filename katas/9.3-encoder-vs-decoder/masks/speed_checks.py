@@ -54,7 +54,7 @@ PADDING = Work(
     inputs=padding_inputs,
     call=lambda kata, tokens: kata.padding_mask(tokens),
     right=padding_right,
-    sizes={"cpu": (4096, 8192), "cuda": (4096, 8192)},
+    sizes={"cpu": (2048, 4096), "cuda": (4096, 8192)},
     axis="positions",
     traffic=lambda size: SEQUENCES * size * (8 + 1),  # int64 tokens are read, booleans written
 )
