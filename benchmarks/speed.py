@@ -14,7 +14,9 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import os
 import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -253,7 +255,7 @@ def _beside(condition: str, todo: list[Answer]) -> Iterator[None]:
         try:
             yield
         finally:
-            subprocess.run(["kill", "-9", f"-{neighbour.pid}"], check=False, capture_output=True)
+            os.killpg(neighbour.pid, signal.SIGKILL)
             neighbour.wait()
 
 

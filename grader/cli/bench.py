@@ -10,6 +10,7 @@ import click
 from grader.catalogue import Kata
 from grader.cli.check import Target, find_targets
 from grader.cli.context import Here, complete_id, device_option, here, json_option, note, print_json, shown
+from grader.cli.measuring import measuring
 from grader.errors import UsageError
 from grader.files import write_atomic
 from grader.reports.style import console, safe
@@ -101,24 +102,14 @@ def _read(targets: list[Target]) -> dict[Kata, Source]:
 
 
 def _measure(sources: dict[Kata, Source], launcher: Launcher, device: str) -> list[Benched]:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     from grader.timing.bench import measure, works
     from grader.timing.demands import demands_of, setting_of
+    from grader.timing.device import kind_of
 
-    bar = Progress(
-        BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"),
-        console=console(stderr=True), transient=True,
-    )  # fmt: skip
-    kind = device.partition(":")[0]
-    with bar:
-        task = bar.add_task("collecting", total=None)
-
-        def step(text: str, done: int) -> None:
-            bar.update(task, advance=done, description=safe(text) if text else None)
-
+    kind = kind_of(device)
+    with measuring() as (start, step):
         found = works(demands_of(list(sources)), kind)
-        bar.update(task, total=sum(len(demands[0].work.sizes_on(kind)) for demands in found))
+        start(sum(len(demands[0].work.sizes_on(kind)) for demands in found))
         return [
             measure(demands, setting_of(kata, sources[kata], launcher, device), step)
             for demands in found
@@ -160,8 +151,9 @@ def _draw(measured: list[Benched], out: Path | None, folder: Path) -> list[Path]
 
 
 def _document(one: Benched, device: str) -> dict[str, Any]:
+    from grader.timing.device import kind_of
+
     curve = one.curve
-    kind = device.partition(":")[0]
     return {
         "kata": one.kata.slug,
         "axis": one.work.axis,
@@ -171,7 +163,7 @@ def _document(one: Benched, device: str) -> dict[str, Any]:
                 "name": demand.title,
                 "threshold": demand.name,
                 "form": demand.form,
-                "at": demand.threshold.on(kind),
+                "at": demand.threshold.on(kind_of(device)),
             }
             for demand in one.demands
         ],
@@ -195,12 +187,12 @@ def _document(one: Benched, device: str) -> dict[str, Any]:
 def _show(one: Benched, device: str, out: Console) -> None:
     from rich.table import Table
 
+    from grader.timing.device import kind_of
     from grader.timing.message import asked, milliseconds, plot
 
-    kind = device.partition(":")[0]
     for demand in one.demands:
         out.print(f"\n{demand.kata.number} {demand.kata.slug}: {safe(demand.title)}", style="bold")
-        out.print(f"  {asked(demand.form, demand.threshold.on(kind), one.work.axis)}")
+        out.print(f"  {asked(demand.form, demand.threshold.on(kind_of(device)), one.work.axis)}")
     if one.wrong is not None:
         out.print(f"  the answers are wrong, so these times count for nothing: {safe(one.wrong)}")
     if one.stopped is not None:

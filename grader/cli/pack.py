@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.context import complete_id, device_option, json_option, print_json
+from grader.cli.measuring import measuring
 from grader.reports.style import console, safe, status_text
 
 if TYPE_CHECKING:
@@ -137,26 +138,13 @@ def calibrate(id_: str | None, rounds: int, device: str, page: Path | None, as_j
     catalogue = Catalogue.discover()
     katas = catalogue.resolve(id_) if id_ else list(catalogue.katas)
     launcher = start_launcher(device=device)
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     from grader.packs.calibrate import Calibrator, read_page, write_page
 
-    bar = Progress(
-        BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"),
-        console=console(stderr=True), transient=True,
-    )  # fmt: skip
     try:
         if page is not None:
             read_page(page, device)  # to be refused before minutes are spent
-        with bar:
-            task = bar.add_task("collecting", total=None)
-
-            def step(text: str, done: int) -> None:
-                bar.update(task, advance=done, description=safe(text) if text else None)
-
-            found = Calibrator(launcher, device=device, rounds=rounds).calibrate(
-                katas, lambda total: bar.update(task, total=total), step
-            )
+        with measuring() as (start, step):
+            found = Calibrator(launcher, device=device, rounds=rounds).calibrate(katas, start, step)
     finally:
         launcher.close()
     if page is not None:

@@ -22,6 +22,7 @@ from grader.packs.gate import Finding
 from grader.packs.mutant import Mutant, read_mutant
 from grader.timing.arena import Overrun
 from grader.timing.demands import Demand, demands_of, setting_of
+from grader.timing.device import kind_of
 from grader.timing.speed import CUT_FACTOR, MEMORY, Round, Speed
 from grader.worker.launcher import Launcher
 
@@ -124,7 +125,7 @@ class Calibrator:
     def __init__(self, launcher: Launcher, *, device: str = "cpu", rounds: int = ROUNDS) -> None:
         self._launcher = launcher
         self._device = device
-        self._kind = device.partition(":")[0]
+        self._kind = kind_of(device)
         self._rounds = rounds
         self.room = ROOM[self._kind]
 
@@ -432,7 +433,7 @@ def read_page(path: Path, kind: str) -> tuple[str, str]:
 
 def write_page(path: Path, found: Calibrated, command: str) -> None:
     """Put the table between its marks."""
-    before, after = read_page(path, found.device.partition(":")[0])
+    before, after = read_page(path, kind_of(found.device))
     write_atomic(path, f"{before}\n\n{markdown(found, command)}\n\n{after}")
 
 

@@ -70,7 +70,7 @@ class Setting:
     @property
     def kind(self) -> str:
         """The kind of device: cpu or cuda."""
-        return self.device.partition(":")[0]
+        return device.kind_of(self.device)
 
 
 @dataclass(frozen=True)

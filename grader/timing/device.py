@@ -24,6 +24,11 @@ _held: dict[str, int] = {}
 """Devices that this process shares, with the descriptor of the lock."""
 
 
+def kind_of(device: str) -> str:
+    """Return the kind of a device as torch names it: `cuda` of `cuda:1`."""
+    return device.partition(":")[0]
+
+
 @contextmanager
 def shared(device: str) -> Iterator[None]:
     """Use a device beside others, when nobody is being timed on it."""
