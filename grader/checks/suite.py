@@ -164,6 +164,10 @@ class Suite:
             self.kata, self._plugin, [item for item in self._items if item.name in names], complete=False
         )
 
+    def but_for(self, names: Collection[str]) -> Suite:
+        """Return the suite of the other checks."""
+        return self.only({item.name for item in self._items} - set(names))
+
     def infos(self) -> list[CheckInfo]:
         """Return what the authors said of each check."""
         return [self._info(item) for item in self._items]

@@ -175,6 +175,7 @@ class Gate:
                     f"baseline.py handed in as an answer is “{report.status}”{told}; learners get it, so it must "
                     "load, and fail",
                 )
+        untrained = suite.but_for(suite.trained())
         for path in kata.slow:
             try:
                 slow = read_mutant(path)
@@ -188,7 +189,7 @@ class Gate:
                     f"there is {', '.join(sorted(checks)) or 'none'}",
                 )
             self._step(f"{kata.slug}: slow answer {slow.name}")
-            report = suite.check(copy(path), self._launcher, Options(seed=SEED))
+            report = untrained.check(copy(path), self._launcher, Options(seed=SEED))
             if report.status != "pass":
                 verdict.find("slow answers", f"{path.name} has to be right: {_first_failure(report)}")
 

@@ -27,6 +27,8 @@ class Measured(msgspec.Struct, kw_only=True):
     rounds: list[float] = msgspec.field(default_factory=list)
     runs: list[SpeedVerdict] = msgspec.field(default_factory=list)
     """What each series of rounds, in processes of its own, came to."""
+    void: int = 0
+    """Rounds that do not count: the machine under a virtual one took its processors away."""
 
 
 class CheckReport(msgspec.Struct, kw_only=True):

@@ -185,7 +185,7 @@ class Arena:
         """
         with ExitStack() as stack:
             stack.enter_context(device.alone(self.setting.device))
-            core = self._core = stack.enter_context(cores.reserved())
+            core = self.core = stack.enter_context(cores.reserved())
             self._free_before = memory.free_on(self.setting.device)
             self.baseline = self._enter(stack, self.setting.baseline, Calls(), core)
             self._yardstick = self._given(self.baseline)
@@ -341,7 +341,7 @@ class Arena:
         The one that was timed could answer quickly with anything, and afterwards say that again.
         """
         if self._twin is None:
-            self._twin = self._enter(self._stack, self.setting.submission, self.setting.calls, self._core)
+            self._twin = self._enter(self._stack, self.setting.submission, self.setting.calls, self.core)
             self.submission.welcome()
         return self._twin
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -44,6 +44,15 @@ def pin(pid: int, cores: frozenset[int] | None) -> None:
             os.sched_setaffinity(pid, cores)
 
 
+def stolen(cores: frozenset[int] | None) -> float:
+    """Return the seconds that these cores wanted to work and the machine under this virtual one did not let them.
+
+    0 where nobody says.
+    """
+    ticks = sum(ticks[_STEAL] for ticks in _ticks(cores or ()).values() if len(ticks) > _STEAL)
+    return float(ticks) / os.sysconf("SC_CLK_TCK") if ticks else 0.0
+
+
 def _idlest(cores: set[int]) -> int:
     before = _busy(cores)
     time.sleep(LOOK_S)
@@ -51,13 +60,24 @@ def _idlest(cores: set[int]) -> int:
     return min(sorted(cores, reverse=True), key=lambda core: after.get(core, 0) - before.get(core, 0))
 
 
-def _busy(cores: set[int]) -> dict[int, int]:
+def _busy(cores: Collection[int]) -> dict[int, int]:
     """Return ticks that each core has spent on anything but idling."""
-    found: dict[int, int] = {}
+    return {
+        core: sum(ticks[: _STEAL + 1]) - ticks[_IDLE] - ticks[_WAITING]
+        for core, ticks in _ticks(cores).items()
+    }
+
+
+_IDLE, _WAITING, _STEAL = 3, 4, 7
+"""proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal."""
+
+
+def _ticks(cores: Collection[int]) -> dict[int, list[int]]:
+    """Return what the kernel counts for each core; nothing where it does not."""
+    found: dict[int, list[int]] = {}
     with contextlib.suppress(OSError, ValueError):
         for line in Path("/proc/stat").read_text().splitlines():
             name, *ticks = line.split()
             if name.startswith("cpu") and name != "cpu" and int(name[3:]) in cores:
-                user, nice, system, _idle, _waiting, *rest = map(int, ticks)
-                found[int(name[3:])] = user + nice + system + sum(rest[:3])
+                found[int(name[3:])] = [int(count) for count in ticks]
     return found

@@ -6,6 +6,7 @@ import math
 import secrets
 import statistics
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -16,6 +17,7 @@ from grader.catalogue.schema import Threshold
 from grader.checks.failure import CheckFailure, fail
 from grader.errors import PackError
 from grader.reports.model import Measured
+from grader.timing import cores
 from grader.timing.arena import Arena, Overrun, Setting
 from grader.timing.decision import Rule, Verdict
 from grader.timing.message import Curve, explain
@@ -32,6 +34,10 @@ CUT_FACTOR = 10.0
 IMPOSSIBLE = 1.05
 """Faster than the machine's limit by this factor: what was measured is not the work."""
 MEMORY_TRIES = 2
+STOLEN = 0.15
+"""A round is void where the machine under a virtual one kept the core from those who are timed for so much of it."""
+VOID_S = 30.0
+"""So long a series waits for rounds that count, at most."""
 SKETCH_FACTOR = 100.0
 """For the picture a turn may take so many times what the baseline takes."""
 
@@ -264,10 +270,7 @@ class Speed:
         found.verdict = settled
         found.value = statistics.median(found.rounds) if found.rounds else math.inf
         if settled == "inconclusive":
-            pytest.skip(
-                f"inconclusive: {len(found.rounds)} rounds in {len(found.runs)} series do not tell whether "
-                f"{found.value:.2f} is beyond {limit:g}; try again when this machine is quieter"
-            )
+            pytest.skip(f"inconclusive: {_undecided(found)}; try again when this machine is quieter")
         if settled == "fail":
             raise CheckFailure(explain(found, work, self.threshold, self._curve_of(work), cut))
 
@@ -276,17 +279,26 @@ class Speed:
         __tracebackhide__ = True
         assert self.measured is not None
         under = over = 0
+        patience = VOID_S
         with Arena(self.setting) as arena:
+            watch = _Watch(arena)
             try:
                 for size in form.sizes:
                     arena.warm(work, size)
                 while (verdict := self.rule.verdict(under, over)) is None:
+                    watch = _Watch(arena)
                     found = form.measure(arena)
+                    if watch.robbed():
+                        self.measured.void += 1
+                        patience -= watch.seconds()
+                        if patience < 0:
+                            return "inconclusive", None
+                        continue
                     self.measured.rounds.append(found.value)
                     over += found.over
                     under += not found.over
             except Overrun as error:
-                return "fail", error.seconds
+                return ("inconclusive", None) if watch.robbed() else ("fail", error.seconds)
             arena.look_at_policy()
         return verdict, None
 
@@ -333,9 +345,34 @@ class Speed:
         return curve
 
 
+class _Watch:
+    """Says of the time since it was made whether the machine under this one took too much of it away."""
+
+    def __init__(self, arena: Arena) -> None:
+        self._core = arena.core
+        self._started, self._stolen = time.monotonic(), cores.stolen(arena.core)
+
+    def seconds(self) -> float:
+        return time.monotonic() - self._started
+
+    def robbed(self) -> bool:
+        return cores.stolen(self._core) - self._stolen > STOLEN * self.seconds()
+
+
 def _patience(arena: Arena, work: Work, size: int, call_s: float) -> float:
     """Return after how many seconds a turn of calls that take so long is cut off."""
     return max(CUT_S, call_s * arena.calls(work, size))
+
+
+def _undecided(found: Measured) -> str:
+    kept = "this virtual machine was kept from its processors in"
+    if not found.rounds:
+        return f"{kept} all {found.void} rounds"
+    text = (
+        f"{len(found.rounds)} rounds in {len(found.runs)} series do not tell whether "
+        f"{found.value:.2f} is beyond {found.threshold:g}"
+    )
+    return f"{text}, and {kept} {found.void} more" if found.void else text
 
 
 def settle(runs: list[Verdict]) -> Verdict | None:

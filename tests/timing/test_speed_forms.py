@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from grader.catalogue import load_pack
 from grader.checks.suite import with_suites
 from grader.reports.model import CheckReport, KataReport
-from grader.timing import arena
+from grader.timing import arena, cores
 from grader.timing.decision import Rule
 
 ROWS = Path(__file__).parents[1] / "hostile" / "speed"
@@ -204,3 +205,27 @@ def test_what_cannot_be_decided_costs_nothing(examine: Examine, monkeypatch: pyt
     assert (report.status, report.score, report.max_score) == ("pass", 1.0, 1.0)
     assert speed.speed
     assert speed.speed.runs == ["inconclusive"] * 3
+
+
+def test_rounds_that_the_machine_below_disturbed_do_not_count(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = itertools.count()
+    monkeypatch.setattr(cores, "stolen", lambda core: 1e6 * min(next(taken), 7))
+    speed = of_speed(examine("fast", "ratio"))
+    assert speed.speed
+    assert (speed.status, speed.speed.void) == ("pass", 3)
+
+
+def test_a_machine_that_is_disturbed_all_the_time_decides_nothing(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = itertools.count()
+    monkeypatch.setattr(cores, "stolen", lambda core: 1e6 * next(taken))
+    monkeypatch.setattr("grader.timing.speed.VOID_S", 0.0)
+    report = examine("fast", "ratio")
+    speed = of_speed(report)
+    assert speed.speed
+    assert (speed.status, speed.speed.runs) == ("skipped", ["inconclusive"] * 3)
+    assert "this virtual machine was kept from its processors in all 3 rounds" in (speed.message or "")
+    assert (report.status, report.score, report.max_score) == ("pass", 1.0, 1.0)
