@@ -293,7 +293,8 @@ class Arena:
     def _turn(self, who: Contestant, work: Work, size: int, calls: int, patience_s: float) -> Turn:
         draws = [Draw(secrets.randbits(60), work.axis, self.setting.device) for _ in range(calls)]
         cases = [work.inputs(draw, size) for draw in draws]
-        results, spans = [], []
+        results: list[tuple[Any, Any]] = []
+        spans: list[Span] = []
         who.calls.clear()
         try:
             with self._patience(who, patience_s):
