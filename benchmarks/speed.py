@@ -266,10 +266,8 @@ def _errors(rows: list[dict[str, Any]]) -> Figures:
     figures = Figures(
         "False fails and false passes",
         "Gradings of accepted answers (references and alternatives) and of wasteful ones. With "
-        f"{failed} false fails in {len(accepted)} gradings, "
-        f"their rate is below {_bound(failed, len(accepted)):.2%} with "
-        "95% confidence. "
-        "`python benchmarks/speed.py --write`",
+        f"{failed} false fails in {len(accepted)} gradings, their rate is below "
+        f"{_bound(failed, len(accepted)):.2%} with 95% confidence. `python benchmarks/speed.py --write`",
         ("condition", "accepted", "failed", "inconclusive", "wasteful", "passed", "inconclusive "),
     )
     for condition in (*CONDITIONS, "together"):

@@ -14,6 +14,7 @@ from grader.cli.measuring import measuring
 from grader.errors import UsageError
 from grader.files import write_atomic
 from grader.reports.style import console, safe
+from grader.timing.device import kind_of
 from grader.worker.warm import start_launcher
 
 if TYPE_CHECKING:
@@ -104,7 +105,6 @@ def _read(targets: list[Target]) -> dict[Kata, Source]:
 def _measure(sources: dict[Kata, Source], launcher: Launcher, device: str) -> list[Benched]:
     from grader.timing.bench import measure, works
     from grader.timing.demands import demands_of, setting_of
-    from grader.timing.device import kind_of
 
     kind = kind_of(device)
     with measuring() as (start, step):
@@ -151,8 +151,6 @@ def _draw(measured: list[Benched], out: Path | None, folder: Path) -> list[Path]
 
 
 def _document(one: Benched, device: str) -> dict[str, Any]:
-    from grader.timing.device import kind_of
-
     curve = one.curve
     return {
         "kata": one.kata.slug,
@@ -187,7 +185,6 @@ def _document(one: Benched, device: str) -> dict[str, Any]:
 def _show(one: Benched, device: str, out: Console) -> None:
     from rich.table import Table
 
-    from grader.timing.device import kind_of
     from grader.timing.message import asked, milliseconds, plot
 
     for demand in one.demands:

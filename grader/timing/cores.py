@@ -50,7 +50,7 @@ def stolen(cores: frozenset[int] | None) -> float:
     0 where nobody says.
     """
     ticks = sum(ticks[_STEAL] for ticks in _ticks(cores or ()).values() if len(ticks) > _STEAL)
-    return float(ticks) / os.sysconf("SC_CLK_TCK") if ticks else 0.0
+    return ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0
 
 
 def _idlest(cores: set[int]) -> int:
