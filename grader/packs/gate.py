@@ -31,6 +31,8 @@ from grader.worker.launcher import Launcher
 Step = Callable[[str], None]
 LEAST_MUTANTS, LEAST_ALTERNATIVES, LEAST_CHECKS = 10, 2, 12
 TRANSCRIPTS = "transcripts.txt"
+SLOW_PATIENCE = 3.0
+"""A slow answer has so many times what a check allows: it has to be right, not to keep to the time."""
 _LONG_LINE = 24
 """Characters from which a line of the reference in a hint counts as the answer."""
 
@@ -176,6 +178,7 @@ class Gate:
                     "load, and fail",
                 )
         untrained = suite.but_for(suite.trained())
+        patient = Options(seed=SEED, timeout_s=SLOW_PATIENCE * kata.limits.check_timeout_s)
         for path in kata.slow:
             try:
                 slow = read_mutant(path)
@@ -189,7 +192,7 @@ class Gate:
                     f"there is {', '.join(sorted(checks)) or 'none'}",
                 )
             self._step(f"{kata.slug}: slow answer {slow.name}")
-            report = untrained.check(copy(path), self._launcher, Options(seed=SEED))
+            report = untrained.check(copy(path), self._launcher, patient)
             if report.status != "pass":
                 verdict.find("slow answers", f"{path.name} has to be right: {_first_failure(report)}")
 

@@ -307,7 +307,10 @@ class Speed:
                     over += found.over
                     under += not found.over
             except Overrun as error:
-                return ("inconclusive", None) if watch.robbed() else ("fail", error.seconds)
+                if watch.robbed():
+                    self.measured.void += 1
+                    return "inconclusive", None
+                return "fail", error.seconds
             arena.look_at_policy()
         return verdict, None
 
@@ -376,7 +379,7 @@ def _patience(arena: Arena, work: Work, size: int, call_s: float) -> float:
 def _undecided(found: Measured) -> str:
     kept = "this virtual machine was kept from its processors in"
     if not found.rounds:
-        return f"{kept} all {found.void} rounds"
+        return f"{kept} every one of {found.void} rounds"
     text = (
         f"{len(found.rounds)} rounds in {len(found.runs)} series do not tell whether "
         f"{found.value:.2f} is beyond {found.threshold:g}"

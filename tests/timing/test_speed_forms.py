@@ -227,5 +227,19 @@ def test_a_machine_that_is_disturbed_all_the_time_decides_nothing(
     speed = of_speed(report)
     assert speed.speed
     assert (speed.status, speed.speed.runs) == ("skipped", ["inconclusive"] * 3)
-    assert "this virtual machine was kept from its processors in all 3 rounds" in (speed.message or "")
+    assert "this virtual machine was kept from its processors in every one of 3 rounds" in (
+        speed.message or ""
+    )
     assert (report.status, report.score, report.max_score) == ("pass", 1.0, 1.0)
+
+
+def test_what_was_cut_off_while_the_machine_below_disturbed_it_decides_nothing(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = itertools.count()
+    monkeypatch.setattr(cores, "stolen", lambda core: 1e6 * next(taken))
+    monkeypatch.setattr(arena, "WARM_S", 0.0)
+    speed = of_speed(examine("fast", "ratio"))
+    assert speed.speed
+    assert (speed.status, speed.speed.runs, speed.speed.void) == ("skipped", ["inconclusive"] * 3, 3)
+    assert "in every one of 3 rounds" in (speed.message or "")
