@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from grader import sandbox
 from grader.boundary import wire
+from grader.boundary.deadline import Deadline
 from grader.worker.launcher import PATIENCE_S, WorkerProcess
 
 MAX_OUTPUT = 16_384
@@ -52,7 +53,7 @@ class Channel:
         self._next = 1
         self.alive = True
 
-    def hello(self, deadline: float) -> str:
+    def hello(self, deadline: Deadline) -> str:
         """Return the isolation level that the worker reached."""
         reply, _ = self._receive(deadline)
         if not isinstance(reply, wire.Hello):
@@ -60,12 +61,12 @@ class Channel:
         return reply.isolation
 
     def ask(
-        self, request: wire.Request, buffers: list[Any], deadline: float
+        self, request: wire.Request, buffers: list[Any], deadline: Deadline
     ) -> tuple[wire.AnyReply, bytearray]:
         """Send a request and return the answer with its payload.
 
         Raises:
-            WorkerTimeout: the deadline (`time.monotonic()`) passed.
+            WorkerTimeout: the deadline passed.
             WorkerDied: it ended, or broke the protocol.
         """
         request.id = self._next
@@ -104,7 +105,7 @@ class Channel:
         self._drain_witness()
         return self.process.end(patience_s)
 
-    def _send(self, pieces: list[Any], deadline: float) -> None:
+    def _send(self, pieces: list[Any], deadline: Deadline) -> None:
         views = [memoryview(piece).cast("B") for piece in pieces if memoryview(piece).nbytes]
         channel = self.process.channel
         while views:
@@ -120,7 +121,7 @@ class Channel:
             if sent:
                 views[0] = views[0][sent:]
 
-    def _receive(self, deadline: float) -> tuple[wire.AnyReply, bytearray]:
+    def _receive(self, deadline: Deadline) -> tuple[wire.AnyReply, bytearray]:
         try:
             head_size, payload_size = wire.unpack_prefix(self._read(wire.PREFIX.size, deadline))
             head = self._read(head_size, deadline)
@@ -131,7 +132,7 @@ class Channel:
         except wire.ProtocolError as error:
             self.violation(str(error))
 
-    def _read(self, size: int, deadline: float) -> bytearray:
+    def _read(self, size: int, deadline: Deadline) -> bytearray:
         data = bytearray(min(size, FIRST_READ))
         filled = 0
         while filled < size:
@@ -150,20 +151,20 @@ class Channel:
             filled += count
         return data
 
-    def _wait(self, deadline: float, *, writing: bool = False) -> None:
+    def _wait(self, deadline: Deadline, *, writing: bool = False) -> None:
         """Return when the channel is ready; meanwhile whatever the submission prints is drained."""
         channel = self.process.channel.fileno()
         self._poll.modify(channel, select.POLLOUT if writing else select.POLLIN)
         look = time.monotonic() + sandbox.LOOK_S
         while True:
-            now = time.monotonic()
-            if now >= deadline:
+            left = deadline.left()
+            if left <= 0:
                 self.close()
                 raise WorkerTimeout
-            if now >= look:
+            if time.monotonic() >= look:
                 self._look()
                 look = time.monotonic() + sandbox.LOOK_S
-            ready = dict(self._poll.poll(max(min(deadline, look) - now, 0.0) * 1000))
+            ready = dict(self._poll.poll(max(min(left, look - time.monotonic()), 0.0) * 1000))
             if self.process.output in ready:
                 self._drain()
             if channel in ready:

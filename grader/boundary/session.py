@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from collections.abc import Callable, Iterable
@@ -16,6 +17,7 @@ from grader import sandbox
 from grader.boundary import wire, witness
 from grader.boundary.channel import Channel, WorkerDied, WorkerTimeout
 from grader.boundary.codec import Decoder, Encoder
+from grader.boundary.deadline import Deadline
 from grader.boundary.scan import called
 from grader.boundary.source import Source
 from grader.timing.clock import Stopwatch
@@ -113,7 +115,7 @@ class Session:
         """Times every exchange while it is set."""
         self.outcomes = Outcomes()
         self.isolation = "none"
-        self.deadline = float("inf")
+        self.deadline = Deadline(math.inf)
         self.observed: list[Any] = []
         """What the worker answered in this check, in order, for recognising a mistake; bounded."""
         self._observed_bytes = 0
@@ -130,7 +132,7 @@ class Session:
         """The submission's functions and classes, looked up once in the life of a worker."""
         self._proxies: WeakValueDictionary[tuple[int, str, str], Any] = WeakValueDictionary()
         """One object over there is one proxy here, so that a check may ask `layers[0] is not layers[1]`."""
-        self._ends = time.monotonic() + terms.submission_timeout_s
+        self._ends = Deadline(terms.submission_timeout_s)
 
     def begin(self, seed: int, timeout_s: float | None = None) -> None:
         """Start a check: set its deadline, make sure that a worker is there, seed it.
@@ -138,12 +140,12 @@ class Session:
         Raises:
             BudgetSpent, WorkerTimeout, WorkerDied, SubmissionRaised: it did not load (again).
         """
-        now = time.monotonic()
-        if now >= self._ends:
+        left = self._ends.left()
+        if left <= 0:
             raise BudgetSpent
         self.observed.clear()
         self._observed_bytes = 0
-        self.deadline = min(now + (timeout_s or self.terms.check_timeout_s), self._ends)
+        self.deadline = Deadline(min(timeout_s or self.terms.check_timeout_s, left))
         again = self._channel is not None
         self._take_uses()
         if self._channel is None or not self._channel.alive:
@@ -286,15 +288,15 @@ class Session:
             read, terms.memory_bytes, cuda=self._cuda, gpu_bytes=terms.gpu_bytes, preload=terms.preload
         )
         self._channel = Channel(process)
-        reached = self._channel.hello(max(self.deadline, started + START_S))
+        reached = self._channel.hello(Deadline(max(self.deadline.left(), START_S)))
         sandbox.insist(reached)
         if self._on_start is not None:
             self._on_start(process)
         self.isolation = reached if self.generation == 1 else sandbox.weakest(self.isolation, reached)
         ours = time.monotonic() - started  # starting a worker is not the learner's time
-        self.deadline += ours
+        self.deadline.extend(ours)
         if self.generation == 1:  # what makes us start another is the submission's own affair
-            self._ends += ours
+            self._ends.extend(ours)
         request = wire.Load(
             module=terms.module,
             path=str(self.source.path),

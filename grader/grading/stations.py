@@ -13,12 +13,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from grader.boundary.deadline import Deadline
 from grader.grading.station import LENGTH
 from grader.grading.task import Refused, encode, setup_decoder
 
@@ -66,7 +66,7 @@ class Station:
         """
         patience_s += START_S if self._fresh else 0.0
         self._send(task)
-        deadline = time.monotonic() + patience_s
+        deadline = Deadline(patience_s)
         (size,) = LENGTH.unpack(self._read(LENGTH.size, deadline))
         answer = self._read(size, deadline)
         self._fresh = False
@@ -93,11 +93,12 @@ class Station:
         except OSError:
             raise StationDied(self._last_words()) from None
 
-    def _read(self, size: int, deadline: float) -> bytes:
+    def _read(self, size: int, deadline: Deadline) -> bytes:
         data = bytearray()
         while len(data) < size:
-            if not self._selector.select(max(0.0, deadline - time.monotonic())):
-                raise StationDied("it did not answer in time")
+            while not self._selector.select(max(0.0, deadline.left())):
+                if deadline.left() <= 0:
+                    raise StationDied("it did not answer in time")
             part = os.read(self._out.fileno(), size - len(data))
             if not part:
                 raise StationDied(self._last_words())

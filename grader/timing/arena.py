@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import secrets
 import statistics
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from typing import Any, NoReturn
 import torch
 
 from grader.boundary.channel import WorkerTimeout
+from grader.boundary.deadline import Deadline
 from grader.boundary.remote import Calls, RemoteSubmission
 from grader.boundary.session import Session, Terms
 from grader.boundary.source import Source
@@ -128,7 +128,7 @@ class Contestant:
         """Wake it, and wait until it has done what it had left to do."""
         if self.session.process is not None:
             self.session.process.thaw()
-        self.session.deadline = time.monotonic() + PATIENCE_S
+        self.session.deadline = Deadline(PATIENCE_S)
         self.session.settle()
 
     def prepared(self, work: Work, size: int) -> Any:
@@ -145,7 +145,7 @@ class Contestant:
         session = self.session
         assert session.process is not None
         watch = session.stopwatch = Stopwatch(session.process.pid, waits_count=self._waits_count)
-        session.deadline = time.monotonic() + patience_s
+        session.deadline = Deadline(patience_s)
         try:
             value = perform()
         finally:

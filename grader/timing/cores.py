@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+
+from grader.machine import core_times
 
 LOOK_S = 0.03
 """How long the cores are watched to find the idlest."""
@@ -49,35 +50,12 @@ def stolen(cores: frozenset[int] | None) -> float:
 
     0 where nobody says.
     """
-    ticks = sum(ticks[_STEAL] for ticks in _ticks(cores or ()).values() if len(ticks) > _STEAL)
-    return ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0
+    return sum(core.stolen for core in core_times(cores or ()).values())
 
 
 def _idlest(cores: set[int]) -> int:
-    before = _busy(cores)
+    before = core_times(cores)
     time.sleep(LOOK_S)
-    after = _busy(cores)
-    return min(sorted(cores, reverse=True), key=lambda core: after.get(core, 0) - before.get(core, 0))
-
-
-def _busy(cores: Collection[int]) -> dict[int, int]:
-    """Return ticks that each core has spent on anything but idling."""
-    return {
-        core: sum(ticks[: _STEAL + 1]) - ticks[_IDLE] - ticks[_WAITING]
-        for core, ticks in _ticks(cores).items()
-    }
-
-
-_IDLE, _WAITING, _STEAL = 3, 4, 7
-"""proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal."""
-
-
-def _ticks(cores: Collection[int]) -> dict[int, list[int]]:
-    """Return what the kernel counts for each core; nothing where it does not."""
-    found: dict[int, list[int]] = {}
-    with contextlib.suppress(OSError, ValueError):
-        for line in Path("/proc/stat").read_text().splitlines():
-            name, *ticks = line.split()
-            if name.startswith("cpu") and name != "cpu" and int(name[3:]) in cores:
-                found[int(name[3:])] = [int(count) for count in ticks]
-    return found
+    after = core_times(cores)
+    worked = {core: after[core].busy - before[core].busy for core in before.keys() & after.keys()}
+    return min(sorted(cores, reverse=True), key=lambda core: worked.get(core, 0.0))

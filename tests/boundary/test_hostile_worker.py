@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import resource
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +19,7 @@ from hypothesis import strategies as st
 from grader.boundary import codec, wire
 from grader.boundary.channel import Channel, WorkerDied, WorkerTimeout
 from grader.boundary.codec import Decoder
+from grader.boundary.deadline import Deadline
 from grader.boundary.remote import Calls, RemoteSubmission
 from grader.boundary.session import Session, SubmissionRaised, SubmissionUnsendable, Terms
 from grader.boundary.source import Source
@@ -107,7 +107,7 @@ def ask(peer: Peer, answer: bytes, *, hang_up: bool = False, timeout_s: float = 
     source = Source(Path("answer.py"), b"pass")
     session = Session(peer, source, Terms("answer", ()))  # type: ignore[arg-type]
     session._channel = Channel(peer.launch((), None))
-    session.deadline = time.monotonic() + timeout_s
+    session.deadline = Deadline(timeout_s)
     peer.end.sendall(answer)
     if hang_up:
         peer.end.shutdown(socket.SHUT_RDWR)
@@ -318,7 +318,7 @@ def test_a_worker_that_prints_without_end_is_stopped_in_time(peer: Peer) -> None
 
     session = Session(peer, Source(Path("a.py"), b"x"), Terms("a", ()))  # type: ignore[arg-type]
     session._channel = Channel(peer.launch((), None))
-    session.deadline = time.monotonic() + 0.1
+    session.deadline = Deadline(0.1)
     thread = threading.Thread(target=shout, daemon=True)
     thread.start()
     with pytest.raises(WorkerTimeout):
@@ -330,7 +330,7 @@ def test_a_worker_that_prints_without_end_is_stopped_in_time(peer: Peer) -> None
 def test_a_worker_that_does_not_read_is_a_timeout(peer: Peer) -> None:
     session = Session(peer, Source(Path("a.py"), b"x"), Terms("a", ()))  # type: ignore[arg-type]
     session._channel = Channel(peer.launch((), None))
-    session.deadline = time.monotonic() + 0.05
+    session.deadline = Deadline(0.05)
     with pytest.raises(WorkerTimeout):
         session.call(0, None, (torch.zeros(1 << 23),), {})
 
@@ -358,7 +358,7 @@ LIES: dict[str, Callable[[], bytes]] = {
 def test_gradients_that_do_not_fit_end_the_worker(peer: Peer, lie: Callable[[], bytes]) -> None:
     session = Session(peer, Source(Path("a.py"), b"x"), Terms("a", ()))  # type: ignore[arg-type]
     session._channel = Channel(peer.launch((), None))
-    session.deadline = time.monotonic() + 5
+    session.deadline = Deadline(5)
     x = torch.ones(2, requires_grad=True)
     peer.end.sendall(done(TENSOR, tensors=[head(requires_grad=True)], payload=PAYLOAD, graph=1) + lie())
     value, _ = session.call(0, None, (x,), {})
@@ -369,7 +369,7 @@ def test_gradients_that_do_not_fit_end_the_worker(peer: Peer, lie: Callable[[], 
 def test_changes_and_states_that_do_not_exist(peer: Peer) -> None:
     session = Session(peer, Source(Path("a.py"), b"x"), Terms("a", ()))  # type: ignore[arg-type]
     session._channel = Channel(peer.launch((), None))
-    session.deadline = time.monotonic() + 5
+    session.deadline = Deadline(5)
     peer.end.sendall(done(1, changed=[0, 5, 99]))
     x = torch.ones(1)
     assert session.call(0, None, (x,), {})[1][0] is x
@@ -383,7 +383,7 @@ def test_a_greeting_must_come_first(peer: Peer) -> None:
         channel = Channel(peer.launch((), None))
         peer.end.sendall(greeting)
         with pytest.raises(WorkerDied):
-            channel.hello(time.monotonic() + 5)
+            channel.hello(Deadline(5))
 
 
 # --- fuzz ---
