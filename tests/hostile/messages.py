@@ -13,7 +13,6 @@ import math
 import os
 import random
 import socket
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ import torch
 from grader.boundary import codec, wire, witness
 from grader.boundary.channel import Channel, WorkerDied, WorkerTimeout
 from grader.boundary.codec import Encoder
+from grader.boundary.deadline import Deadline
 from grader.boundary.remote import Calls, RemoteObject
 from grader.boundary.session import Session, SubmissionRaised, SubmissionUnsendable, Terms
 from grader.boundary.source import Source
@@ -104,7 +104,7 @@ class Stranger:
             os.write(self._print, noise)
         if hang_up:
             self._end.shutdown(socket.SHUT_WR)
-        self.session.deadline = time.monotonic() + (60.0 if hang_up else PATIENCE_S)
+        self.session.deadline = Deadline(60.0 if hang_up else PATIENCE_S)
         self.session.observed.clear()
         self._asked += 1
         try:

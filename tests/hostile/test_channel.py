@@ -6,7 +6,6 @@ import gc
 import os
 import random
 import resource
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from hypothesis import strategies as st
 
 from grader.boundary import session as session_module
 from grader.boundary import wire
+from grader.boundary.deadline import Deadline
 from tests.hostile.messages import Conversation, Stranger, frame
 
 KEPT = sorted((Path(__file__).parent / "channel").glob("*.bin"))
@@ -92,7 +92,7 @@ def test_what_is_kept_of_the_answers_is_bounded(monkeypatch: pytest.MonkeyPatch)
     tensor = ["uint8", [1024], 0, 1024, "cpu", None, False, "tensor", -1]
     for number in range(1, 9):
         head = {"is": "done", "id": number, "value": [3, 0], "tensors": [tensor]}
-        one.session.deadline = time.monotonic() + 60
+        one.session.deadline = Deadline(60)
         one.put(frame(head, bytes(1024)))
         assert one.session.get(0, "thing").shape == (1024,)
     kept = [value for value in one.session.observed if isinstance(value, torch.Tensor)]
