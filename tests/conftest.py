@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -28,6 +29,11 @@ _LONGEST = frozenset(
     }
 )
 _launchers: list[Any] = []
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C mean what it does on a terminal: a shell that runs the tests in the background has it ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:

@@ -261,14 +261,14 @@ def test_the_command_measures_and_writes(
     made: Handmade, calibrate: Callable[..., Any], tmp_path: Path
 ) -> None:
     page = tmp_path / "performance.md"
-    ran = calibrate("sums", "--rounds", 3, "--write", page, "--json")
+    ran = calibrate("sums", "--rounds", 9, "--write", page, "--json")
     assert ran.code == 0, ran.text
     (one,) = ran.json["thresholds"]
     assert [reading["answer"] for reading in one["accepted"]] == ["sums"]
-    assert [len(reading["rounds"]) for reading in one["accepted"]] == [3]
+    assert [len(reading["rounds"]) for reading in one["accepted"]] == [9]
     assert one["slow"][0]["value"] > one["threshold"] > one["accepted"][0]["value"] > 0
     assert ran.json["findings"] == []
-    assert "`kata pack calibrate sums --rounds 3 --device cpu` on " in page.read_text()
+    assert "`kata pack calibrate sums --rounds 9 --device cpu` on " in page.read_text()
 
 
 def test_the_command_refuses(made: Handmade, calibrate: Callable[..., Any], tmp_path: Path) -> None:
