@@ -84,12 +84,19 @@ class Turn:
 class Contestant:
     """One worker, its prepared objects and its clock."""
 
-    def __init__(self, setting: Setting, source: Source, calls: Calls, core: frozenset[int] | None) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        source: Source,
+        calls: Calls,
+        core: frozenset[int] | None,
+        preload: tuple[str, ...] = (),
+    ) -> None:
         terms = replace(
             setting.terms,
             submission_timeout_s=SUBMISSION_S,
             check_timeout_s=PATIENCE_S,
-            preload=(*setting.terms.preload, YARDSTICK),
+            preload=(*setting.terms.preload, *preload),
         )
         self.scale: memory.Scale | None = None
         """Set since before anything of the module was loaded."""
@@ -187,7 +194,8 @@ class Arena:
             stack.enter_context(device.alone(self.setting.device))
             core = self.core = stack.enter_context(cores.reserved())
             self._free_before = memory.free_on(self.setting.device)
-            self.baseline = self._enter(stack, self.setting.baseline, Calls(), core)
+            # In the baseline's process alone: a submission that saw it would know that it is being timed.
+            self.baseline = self._enter(stack, self.setting.baseline, Calls(), core, (YARDSTICK,))
             self._yardstick = self._given(self.baseline)
             self.submission = self._enter(stack, self.setting.submission, self.setting.calls, core)
             stack.enter_context(torch.no_grad())
@@ -276,9 +284,14 @@ class Arena:
         return max(seconds, default=None)
 
     def _enter(
-        self, stack: ExitStack, source: Source, calls: Calls, core: frozenset[int] | None
+        self,
+        stack: ExitStack,
+        source: Source,
+        calls: Calls,
+        core: frozenset[int] | None,
+        preload: tuple[str, ...] = (),
     ) -> Contestant:
-        who = Contestant(self.setting, source, calls, core)
+        who = Contestant(self.setting, source, calls, core, preload)
         stack.callback(who.close)
         who.start()
         return who
@@ -339,10 +352,11 @@ class Arena:
     def _twin_of_submission(self) -> Contestant:
         """Return another worker of the submission, which has seen nothing of what was timed.
 
-        The one that was timed could answer quickly with anything, and afterwards say that again.
+        The one that was timed could answer quickly with anything, and afterwards say that again. This one is on no
+        core of its own: to whoever asks the system where it may run it is like the processes of any other check.
         """
         if self._twin is None:
-            self._twin = self._enter(self._stack, self.setting.submission, self.setting.calls, self.core)
+            self._twin = self._enter(self._stack, self.setting.submission, self.setting.calls, None)
             self.submission.welcome()
         return self._twin
 
