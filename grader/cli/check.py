@@ -184,12 +184,11 @@ def remember(request: Request, reports: list[KataReport]) -> None:
 
 def _show(reports: list[KataReport], request: Request, *, as_json: bool, verbose: bool, quiet: bool) -> None:
     if as_json:
-        import msgspec
-
+        from grader.reports.json_text import json_text
         from grader.reports.model import ReportSet
 
         score, whole = sum(r.score for r in reports), sum(r.max_score for r in reports)
-        click.echo(msgspec.json.encode(ReportSet(score=score, max_score=whole, katas=reports)).decode())
+        click.echo(json_text(ReportSet(score=score, max_score=whole, katas=reports)))
         return
     from grader.reports.terminal import print_reports
 

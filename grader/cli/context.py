@@ -130,9 +130,9 @@ def shown(path: Path, folder: Path) -> str:
 
 def print_json(document: dict[str, Any]) -> None:
     """Print one JSON document on stdout."""
-    import msgspec
+    from grader.reports.json_text import json_text
 
-    click.echo(msgspec.json.format(msgspec.json.encode({"schema": SCHEMA, **document}), indent=2))
+    click.echo(json_text({"schema": SCHEMA, **document}, indent=2))
 
 
 def print_markdown(text: str) -> None:

@@ -161,11 +161,10 @@ def grade(
 
 def write_reports(book: Gradebook, katas: list[str], learners: list[str], file: str) -> None:
     """Write the reports as JSON Lines, whole or not at all; `-` is stdout."""
-    import msgspec
-
     from grader.files import replacing
+    from grader.reports.json_text import json_text
 
-    lines = (msgspec.json.encode(report) + b"\n" for report in book.reports(katas=katas, learners=learners))
+    lines = (json_text(report).encode() + b"\n" for report in book.reports(katas=katas, learners=learners))
     if file == "-":
         stream = sys.stdout.buffer
         for line in lines:

@@ -186,9 +186,9 @@ class Watch:
 
     def _show(self, report: KataReport) -> None:
         if self._as_json:
-            import msgspec
+            from grader.reports.json_text import json_text
 
-            click.echo(msgspec.json.encode(report).decode())
+            click.echo(json_text(report))
             sys.stdout.flush()
             return
         from grader.reports.terminal import print_reports

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +20,7 @@ from grader.pages.html import page
 from grader.pages.lessons import Lessons
 from grader.pages.names import file_stem
 from grader.pages.tally import ClassTally
+from grader.reports.json_text import json_text
 
 Part = Literal["all", "class", "feedback"]
 CLASS, LEARNERS, FEEDBACK, INDEX = "index.html", "learners/", "feedback/", "index.json"
@@ -96,9 +96,7 @@ def write_report(
             CLASS, page("class.html", **_figures(counted), title=course.name, built=view.when(built, course))
         )
         files += 1
-    into.write(
-        INDEX, json.dumps(index, indent=1) + "\n"
-    )  # ASCII, so that also half characters are told apart
+    into.write(INDEX, json_text(index, indent=1) + "\n")  # ASCII, so that also half characters are told apart
     other: dict[Part, tuple[str, ...]] = {"all": (), "class": (FEEDBACK,), "feedback": (CLASS, LEARNERS)}
     into.finish(keep=other[part])
     return Written(folder, len(index), files + 1)

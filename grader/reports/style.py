@@ -72,7 +72,7 @@ def points(score: float, whole: float | None = None) -> str:
     return text if whole is None else f"{text}/{round(whole, 2):g}"
 
 
-_HOSTILE = re.compile(
+HOSTILE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but tab and newline: escape sequences begin with one
     "\u200e\u200f\u202a-\u202e\u2066-\u2069"  # text that reads backwards
     "\u2028\u2029\ud800-\udfff]"  # odd line ends, half characters
@@ -81,7 +81,7 @@ _HOSTILE = re.compile(
 
 def safe(text: str) -> str:
     """Return `text` so that a terminal shows it and does not obey it: control characters become `\\x1b`."""
-    return _HOSTILE.sub(lambda found: ascii(found[0])[1:-1], text.replace("\r\n", "\n"))
+    return HOSTILE.sub(lambda found: ascii(found[0])[1:-1], text.replace("\r\n", "\n"))
 
 
 def safe_text(text: str, style: str = "") -> Text:

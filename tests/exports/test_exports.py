@@ -323,12 +323,25 @@ def test_any_text_gives_xml_that_can_be_read(learner: str, message: str) -> None
 
 
 @pytest.mark.parametrize("character", ["\0", "\x1b", "\x0b", "\ufffe", "\uffff", "\ud800"])
-def test_characters_that_xml_does_not_have_are_dropped(character: str) -> None:
+def test_characters_that_xml_does_not_have_are_not_in_it(character: str) -> None:
     failure = document([row("ada", report(checks=[check("fail", message=f"a{character}b")]))]).find(
         ".//failure"
     )
     assert failure is not None
-    assert failure.get("message") == "ab"
+    assert failure.get("message") in ("ab", f"a{ascii(character)[1:-1]}b")
+
+
+def test_no_export_holds_what_a_terminal_obeys() -> None:
+    """A report quotes what a submission printed and raised; whoever looks at the file does not run it."""
+    obeyed = "\x1b[2J \x9b2J \u202e\u2066 \u2028 \x7f \x07"
+    graded = report(checks=[check("fail", message=obeyed, output=obeyed)], message=obeyed, output=obeyed)
+    rows = [row("ada", graded)]
+    written = "".join(to_jsonl(rows))
+    assert json.loads(written)["message"] == obeyed, "nothing is lost"
+    files = [content.decode() for _, content in to_gradescope(rows, NOBODY)]
+    for text in (written, *files, "".join(to_junit(rows))):
+        assert not set(obeyed) & set(text) - {*" [2J"}
+        assert "9b2J" in text or r"\x9b2J" in text
 
 
 def test_exports_take_rows_as_they_come() -> None:

@@ -7,12 +7,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from grader.gradebook.exports.cells import number
 from grader.gradebook.exports.model import by_learner, total
 from grader.gradebook.exports.tables import comments
 from grader.gradebook.model import Row
+from grader.reports.json_text import json_text
 from grader.reports.model import CheckReport
 from grader.reports.style import points
 
@@ -47,7 +46,7 @@ def to_gradescope(rows: Iterable[Row], course: Course) -> Iterator[tuple[str, by
         }
         yield (
             f"{folder_name(learner)}/results.json",
-            msgspec.json.format(msgspec.json.encode(document), indent=2),
+            json_text(document, indent=2).encode(),
         )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from grader.gradebook.model import Row
+from grader.reports.json_text import json_text
 
 
 def to_jsonl(rows: Iterable[Row]) -> Iterator[str]:
@@ -16,4 +17,4 @@ def to_jsonl(rows: Iterable[Row]) -> Iterator[str]:
     not here. Everything about hidden checks is here: this file is for instructors.
     """
     for row in rows:
-        yield msgspec.json.encode(msgspec.structs.replace(row.report, learner=row.learner)).decode() + "\n"
+        yield json_text(msgspec.structs.replace(row.report, learner=row.learner)) + "\n"

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from grader.gradebook.exports.cells import number
 from grader.gradebook.model import Row
 from grader.reports.model import CheckReport
-from grader.reports.style import LOOKS
+from grader.reports.style import LOOKS, safe
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _KINDS = {"fail": "failure", "error": "error", "timeout": "error", "skipped": "skipped"}
@@ -22,7 +22,8 @@ def to_junit(rows: Iterable[Row]) -> Iterator[str]:
     It is valid against both schemas in use: Jenkins' (`junit-10.xsd` of jenkinsci/xunit-plugin) and the stricter
     one for Ant (`JUnit.xsd` of windyroad/JUnit-Schema), whose order of elements and required attributes it keeps.
     Points have no place in either; they are properties of the suite, and stand in what a failure says. Characters
-    that XML does not have are dropped. Hidden checks are in it: it is for instructors.
+    that a terminal would obey, or that XML does not have, are shown as escapes. Hidden checks are in it: it is for
+    instructors.
     """
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
     for position, row in enumerate(rows):
@@ -104,4 +105,4 @@ def _whole(row: Row) -> CheckReport:
 
 
 def _clean(text: str) -> str:
-    return _NOT_XML.sub("", text)
+    return _NOT_XML.sub("", safe(text))

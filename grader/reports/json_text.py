@@ -1,0 +1,38 @@
+"""Every JSON that leaves the program: characters that a terminal or an editor would obey stand as escapes.
+
+What it means stays the same: `\\u009b` in JSON is the character. A report quotes what a submission printed and raised,
+and JSON escapes by itself no more than the control characters of ASCII.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from grader.reports.style import HOSTILE
+
+
+def json_text(value: Any, *, indent: int = -1) -> str:
+    """Return anything that msgspec knows as JSON: on one line without `indent`, else with so many blanks a level.
+
+    Half characters, which UTF-8 does not have, stand as the text of their escape.
+    """
+    try:
+        encoded = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        encoded = msgspec.json.encode(_whole(msgspec.to_builtins(value)))
+    if indent >= 0:
+        encoded = msgspec.json.format(encoded, indent=indent)
+    # Between its strings JSON has none of these but line feeds and blanks, which are left alone.
+    return HOSTILE.sub(lambda found: f"\\u{ord(found[0]):04x}", encoded.decode())
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_whole(name): _whole(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_whole(item) for item in value]
+    return value
