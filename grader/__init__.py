@@ -3,3 +3,11 @@
 from __future__ import annotations
 
 __version__ = "0.1.0"
+
+DISTRIBUTION = "tensor-kata"
+"""What pip calls this. The name `kata` on the public index is another project's, so no hint may say it."""
+
+
+def install_extra(name: str) -> str:
+    """Return the command that installs an extra of pyproject.toml."""
+    return f"pip install '{DISTRIBUTION}[{name}]'"

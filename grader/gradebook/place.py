@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
+from grader import install_extra
 from grader.gradebook.errors import GradebookUsageError
 
 DEFAULT = "gradebook.sqlite"
@@ -109,7 +110,7 @@ class Place:
         except (ImportError, NoSuchModuleError) as error:
             raise GradebookUsageError(
                 f"{self.shown}: a gradebook on PostgreSQL needs the driver psycopg, which is not installed.",
-                "Install it beside kata: pip install 'kata[postgres]'",
+                f"Install it beside Kata: {install_extra('postgres')}",
             ) from error
 
     def _timeout(self) -> float:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
+from grader import install_extra
 from grader.errors import EngineError, UsageError
 from grader.grading.stations import stations
 
@@ -53,7 +54,7 @@ def cluster_slots(address: str) -> Iterator[Slots]:
         import distributed
     except ImportError as error:
         raise UsageError(
-            "--scheduler needs Dask, which is not installed.", "Install it with: pip install 'kata[cluster]'"
+            "--scheduler needs Dask, which is not installed.", f"Install it with: {install_extra('cluster')}"
         ) from error
     client: Any
     try:

@@ -175,7 +175,7 @@ def test_the_driver_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     error = refused(f"postgresql://me:{SECRET}@host/db")
     assert error.exit_code == 2
     assert "needs the driver psycopg, which is not installed" in error.message
-    assert "pip install 'kata[postgres]'" in (error.hint or "")
+    assert "pip install 'tensor-kata[postgres]'" in (error.hint or "")
 
 
 @pytest.fixture

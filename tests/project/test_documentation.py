@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import click
 import pytest
 
+from grader import DISTRIBUTION
 from grader.cli.main import cli
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,3 +122,12 @@ def test_no_file_names_a_package_registry() -> None:
         path = ROOT / name
         if name and path.is_file():
             assert not any(host in path.read_bytes() for host in hosts), name
+
+
+def test_no_hint_installs_the_project_of_somebody_else() -> None:
+    """The name `kata` on the public index is not ours."""
+    ours = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
+    assert ours == DISTRIBUTION
+    named = re.compile(r"(?:pip|pipx|uv tool) (?:install|run) +['\"]?(?P<name>kata)(?![\w-])")
+    for path in [*PAGES, *(ROOT / "grader").rglob("*.py"), *(ROOT / "katas").rglob("*.md")]:
+        assert not named.search(path.read_text(encoding="utf-8")), path
