@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup services demo test lint bench peers curriculum gpu lock clean
+.PHONY: setup services demo test corpus lint bench peers curriculum gpu lock clean
 
 setup: .venv/installed
 
@@ -22,6 +22,9 @@ demo: setup            ## a learner's session on real submissions, played withou
 
 test: setup services   ## every test
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+corpus: setup          ## every hostile submission at every isolation level, and as an ordinary user
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests/hostile/test_corpus.py --whole-corpus
 
 lint: setup            ## style and types
 	$(BIN)/ruff check .

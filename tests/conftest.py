@@ -31,6 +31,11 @@ _LONGEST = frozenset(
 _launchers: list[Any] = []
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the whole corpus be graded at every level and as every user: `make corpus`."""
+    parser.addoption("--whole-corpus", action="store_true", help="grade all hostile submissions everywhere")
+
+
 def pytest_configure() -> None:
     """Let Ctrl-C mean what it does on a terminal: a shell that runs the tests in the background has it ignored."""
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -75,6 +75,10 @@ class Entry:
         found = self.table.get("timeout_s")
         return float(found) if isinstance(found, int | float) else None
 
+    def differs(self, level: str) -> bool:
+        """Return whether something else is right at this level than at the others."""
+        return level in self.table
+
     def expected(self, level: str) -> Expected:
         """Return what is right at this isolation level."""
         own = self.table.get(level, {})

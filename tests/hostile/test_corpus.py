@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import subprocess
+import zlib
 from collections import Counter
 
 import msgspec
 import pytest
 from rich.console import Console
 
+from grader import sandbox
 from grader.reports.model import KataReport
 from grader.reports.terminal import print_reports
 from grader.sandbox.levels import LEVELS
@@ -21,7 +23,39 @@ from tests.sandbox.conftest import NOBODY
 CORPUS = entries()
 HONEST = {"insertion-sort": 1.0, "masks": 1.0, "layer-norm": 27.5}
 """What the wrong answers earn by themselves."""
-SAMPLE = [entry for place, entry in enumerate(CORPUS) if place % 5 == 0]
+SHARE = 5
+"""One of so many is drawn, where not everything is graded: always the same, so that a failure can be repeated."""
+
+
+def drawn(entry: Entry, where: str) -> bool:
+    """Return whether an entry is in the sample of a place, which is another in each."""
+    return zlib.crc32(f"{where} {entry.id}".encode()) % SHARE == 0
+
+
+def wanted(everything: bool) -> list[tuple[str, int | None, Entry]]:
+    """Return what is graded where, in the order of levels.
+
+    As whoever runs the tests: all at the strongest level that the machine has, at the others what has another outcome
+    there, and a sample. As an ordinary user a sample. With `--whole-corpus` everything everywhere.
+    """
+    strongest = sandbox.probe().level
+    return [
+        (level, user, entry)
+        for user in (None, NOBODY)
+        for level in LEVELS[::-1]
+        for entry in CORPUS
+        if everything
+        or (user is None and (level == strongest or entry.differs(level)))
+        or drawn(entry, f"{level} {user}")
+    ]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Hand out what is graded."""
+    if "entry_at" in metafunc.fixturenames:
+        cases = wanted(metafunc.config.getoption("--whole-corpus"))
+        ids = [f"{entry.id}-{level}{'' if user is None else '-user'}" for level, user, entry in cases]
+        metafunc.parametrize("entry_at", cases, ids=ids)
 
 
 def examine(room: Room, entry: Entry) -> None:
@@ -73,16 +107,11 @@ def assert_printable(report: KataReport) -> None:
     assert not {letter for letter in shown if not letter.isprintable()}
 
 
-@pytest.mark.parametrize("entry", CORPUS, ids=lambda entry: entry.id)
-@pytest.mark.parametrize("level", LEVELS[::-1])
-def test_it_gets_what_it_earns_and_nothing_else(enter: Enter, level: str, entry: Entry) -> None:
-    examine(enter(level), entry)
-
-
-@pytest.mark.parametrize("entry", SAMPLE, ids=lambda entry: entry.id)
-@pytest.mark.parametrize("level", LEVELS[::-1])
-def test_an_ordinary_user_grades_it_too(enter: Enter, level: str, entry: Entry) -> None:
-    examine(enter(level, NOBODY), entry)
+def test_it_gets_what_it_earns_and_nothing_else(
+    enter: Enter, entry_at: tuple[str, int | None, Entry]
+) -> None:
+    level, user, entry = entry_at
+    examine(enter(level, user), entry)
 
 
 @pytest.mark.parametrize("level", LEVELS[::-1])
