@@ -11,9 +11,11 @@ from grader.sandbox.limits import Limits
 from grader.sandbox.namespaces import enter_namespaces, renew_processes
 from grader.sandbox.processes import become_subreaper, kill_descendants
 from grader.sandbox.read_paths import python_read_paths
+from grader.sandbox.seccomp import AUDIT
 from grader.sandbox.watch import LOOK_S, overrun, remove_folder
 
 __all__ = [
+    "AUDIT",
     "LOOK_S",
     "Capabilities",
     "Cell",

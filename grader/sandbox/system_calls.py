@@ -6,6 +6,8 @@ import os
 import sys
 
 ARCHITECTURES = ("x86_64", "aarch64")
+FIRST_UNKNOWN = 470
+"""The first number that no architecture had given out when this list was made: Linux 6.18 ends with file_setattr."""
 
 NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "ptrace": (101, 117),
@@ -72,6 +74,11 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "prlimit64": (302, 261),
     "fcntl": (72, 25),
     "ioctl": (16, 29),
+    "close": (3, 57),
+    "close_range": (436, 436),
+    "dup": (32, 23),
+    "dup2": (33, None),
+    "dup3": (292, 24),
     "openat": (257, 56),
     "open": (2, None),
     "openat2": (437, 437),

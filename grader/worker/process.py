@@ -23,7 +23,7 @@ from grader.worker.serve import Worker
 
 CHANNEL = 3
 """The descriptor a worker answers on; 0 is empty, 1 and 2 are captured."""
-WITNESS = 4
+WITNESS = sandbox.AUDIT
 """The descriptor it writes to what it used that its kata excludes."""
 
 
