@@ -51,6 +51,7 @@ class Channel:
         self._dropped = 0
         self._witnessed = bytearray()
         self._next = 1
+        self._look_at = time.monotonic() + sandbox.LOOK_S
         self.alive = True
 
     def hello(self, deadline: Deadline) -> str:
@@ -69,6 +70,7 @@ class Channel:
             WorkerTimeout: the deadline passed.
             WorkerDied: it ended, or broke the protocol.
         """
+        self.attend(deadline)
         request.id = self._next
         self._next += 1
         self._send(wire.pack(request, buffers), deadline)
@@ -76,6 +78,27 @@ class Channel:
         if reply.id != request.id or isinstance(reply, wire.Hello):
             self.violation("it answered what was not asked")
         return reply, payload
+
+    def attend(self, deadline: Deadline) -> float:
+        """Look at the clock, and at what the worker uses when that is due; return the seconds left.
+
+        When the next look is due is the channel's to know, not a wait's: a worker that sends a byte now and then, or
+        answers at once a thousand times, ends many waits and is looked at as often as one that is silent.
+
+        Raises:
+            WorkerTimeout: the deadline has passed.
+            WorkerDied: it uses more than it is granted.
+        """
+        left = deadline.left()
+        if left <= 0:
+            self.close()
+            raise WorkerTimeout
+        if time.monotonic() >= self._look_at:
+            reason = self.process.overrun()
+            if reason is not None:
+                self._stop(reason)
+            self._look_at = time.monotonic() + sandbox.LOOK_S
+        return left
 
     def take_output(self) -> str:
         """Return what was printed since the last time, bounded, with the cut stated."""
@@ -155,30 +178,25 @@ class Channel:
         """Return when the channel is ready; meanwhile whatever the submission prints is drained."""
         channel = self.process.channel.fileno()
         self._poll.modify(channel, select.POLLOUT if writing else select.POLLIN)
-        look = time.monotonic() + sandbox.LOOK_S
         while True:
-            left = deadline.left()
-            if left <= 0:
-                self.close()
-                raise WorkerTimeout
-            if time.monotonic() >= look:
-                self._look()
-                look = time.monotonic() + sandbox.LOOK_S
-            ready = dict(self._poll.poll(max(min(left, look - time.monotonic()), 0.0) * 1000))
+            left = self.attend(deadline)
+            due = self._look_at - time.monotonic()
+            ready = dict(self._poll.poll(max(min(left, due), 0.0) * 1000))
             if self.process.output in ready:
                 self._drain()
+                self._weigh_output()
             if channel in ready:
                 return
 
-    def _look(self) -> None:
-        """End a worker that uses more than it is granted where the kernel does not keep it from that."""
-        printed, granted = len(self._printed) + self._dropped, self.process.limits.output_bytes
-        reason = self.process.overrun()
-        if printed > granted:
-            reason = f"printed more than {granted >> 20} MB"
-        if reason is not None:
-            self.close()
-            raise WorkerDied(f"{reason}, so it was stopped")
+    def _weigh_output(self) -> None:
+        """End a worker that has printed more than it is granted for one check."""
+        granted = self.process.limits.output_bytes
+        if len(self._printed) + self._dropped > granted:
+            self._stop(f"printed more than {granted >> 20} MB")
+
+    def _stop(self, reason: str) -> NoReturn:
+        self.close()
+        raise WorkerDied(f"{reason}, so it was stopped")
 
     def _drain(self, chunks: int = 64) -> bool:
         """Read what is printed, at most a few chunks so that the clock is looked at; return whether there was any."""
@@ -212,7 +230,7 @@ class Channel:
 
     def _died(self) -> NoReturn:
         code = self.close(PATIENCE_S)
-        raise WorkerDied(describe_exit(code))
+        raise WorkerDied(describe_exit(code, self.process.limits))
 
     def violation(self, what: str) -> NoReturn:
         """Kill a worker whose answer was well framed but makes no sense.
@@ -224,14 +242,14 @@ class Channel:
         raise WorkerDied(f"broke off the conversation with the grader ({what})")
 
 
-def describe_exit(code: int | None) -> str:
-    """Say how a process ended, for somebody who has not read about signals."""
+def describe_exit(code: int | None, limits: sandbox.Limits) -> str:
+    """Say how a process under these limits ended, for somebody who has not read about signals."""
     if code is None:
         return "closed its connection to the grader"
     if code >= 0:
         return f"ended the whole process (exit code {code}; os._exit or a crash handler does this)"
     if code == -signal.SIGXCPU:
-        return f"used more than {sandbox.Limits().cpu_s} s of processor time, so it was stopped"
+        return f"used more than {limits.cpu_s} s of processor time, so it was stopped"
     if code == -signal.SIGSYS:
         return "made a system call that no submission needs, so it was stopped"
     names = {

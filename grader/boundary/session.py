@@ -321,6 +321,7 @@ class Session:
         request.begin, self._begin = self._begin, None
         if self.stopwatch is None:
             return channel.ask(request, buffers, self.deadline)
+        channel.attend(self.deadline)  # so that a look that is due now does not fall into the lap
         with self.stopwatch.lap() as lap:
             reply, payload = channel.ask(request, buffers, self.deadline)
         lap.sent, lap.received = sum(memoryview(buffer).nbytes for buffer in buffers), len(payload)
