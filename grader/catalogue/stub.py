@@ -40,7 +40,7 @@ def read_stub(path: Path) -> Stub:
     names: set[str] = set()
     signatures: Signatures = {}
     for node in tree.body:
-        names.update(_defined(node))
+        names.update(defined_names(node))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
             signatures[node.name] = _parameters(node.args)
         elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
@@ -74,7 +74,8 @@ def _parameters(arguments: ast.arguments) -> list[str]:
     return names
 
 
-def _defined(node: ast.stmt) -> set[str]:
+def defined_names(node: ast.stmt) -> set[str]:
+    """Return the names that a statement of a module defines: a function, a class, an assignment."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {node.name}
     if isinstance(node, ast.Assign):

@@ -27,6 +27,7 @@ from grader.boundary.remote import Calls
 from grader.boundary.session import Session, SubmissionRaised, Terms
 from grader.boundary.source import Source, Unreadable, read_source
 from grader.catalogue import SUBMISSION_SUFFIXES, Kata
+from grader.catalogue.given import given_files
 from grader.checks.examinee import Examinee, LocalExaminee, RemoteExaminee
 from grader.checks.marks import CheckInfo
 from grader.checks.outcome import Outcome, describe_raised, judge, unusable
@@ -471,7 +472,7 @@ def terms_for(kata: Kata) -> Terms:
         submission_timeout_s=kata.limits.submission_timeout_s,
         memory_bytes=kata.limits.memory_mb << 20,
         gpu_bytes=kata.limits.gpu_memory_mb << 20,
-        given=_given_folder((*kata.given, *kata.support)),
+        given=_given_folder(kata),
         forbid=kata.policy.forbid,
         within=kata.policy.within,
         advice=kata.policy.say,
@@ -551,21 +552,23 @@ def _isolation(level: str) -> Isolation:
     return level if level in ("full", "confined", "process") else "none"  # type: ignore[return-value]
 
 
-_folders: dict[tuple[Path, ...], Path] = {}
+_folders: dict[Path, Path] = {}
 _trusted: dict[Path, types.ModuleType] = {}
 
 
-def _given_folder(files: tuple[Path, ...]) -> Path | None:
+def _given_folder(kata: Kata) -> Path | None:
     """Return a folder with the grader's copies of what is given beside the stub, and nothing else."""
-    if not files:
+    if not (kata.given or kata.support):
         return None
-    if files not in _folders:
+    if kata.folder not in _folders:
         folder = Path(tempfile.mkdtemp(prefix="kata-given-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        for file in files:
+        for name, data in given_files(kata).items():
+            (folder / name).write_bytes(data)
+        for file in kata.support:
             shutil.copy(file, folder)
-        _folders[files] = folder
-    return _folders[files]
+        _folders[kata.folder] = folder
+    return _folders[kata.folder]
 
 
 def _load_trusted(file: Path, given: Path | None) -> types.ModuleType:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.catalogue import Catalogue, Kata
-from grader.cli.context import Here, complete_id, device_option, here, seed_option, timeout_option
+from grader.cli.context import Here, complete_id, device_option, here, note, seed_option, timeout_option
 from grader.errors import KataError, UsageError
 from grader.reports.style import console
 from grader.worker.warm import start_launcher
-from grader.workspace import Workspace, edit_progress, katas_in, locate, record_check
+from grader.workspace import Workspace, changed_blocks, edit_progress, katas_in, locate, record_check
 
 if TYPE_CHECKING:
     from grader.checks.suite import Options
@@ -134,6 +134,10 @@ def announce(request: Request, *, quiet: bool) -> None:
     names = ", ".join(target.kata.slug for target in request.targets[:4])
     more = f" and {len(request.targets) - 4} more" if len(request.targets) > 4 else ""
     click.echo(f"checking {names}{more} …", err=True)
+    for target in request.targets:
+        changed = changed_blocks(target.kata, target.file.parent)
+        if changed is not None:
+            note(f"{changed} is not as it was given; {target.kata.slug} is graded with ours")
 
 
 def run(

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Sequence
+
 import click
 
 from grader import workspace as workspaces
-from grader.catalogue import Catalogue
+from grader.catalogue import Catalogue, Kata, Unit
+from grader.catalogue.given import BLOCKS
 from grader.cli.context import complete_id, current_folder, json_option, note, print_json, shown
+from grader.errors import UsageError
+from grader.workspace import Started, Workspace, load_progress
 
 
 @click.command(short_help="Put a unit's or kata's files into this folder; again means resume.")
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @click.option("--notebook", is_flag=True, help="Write a notebook (.ipynb) instead of a module (.py).")
+@click.option(
+    "--given", is_flag=True, help=f"Write {BLOCKS}, too, whatever answers it shows; that is recorded."
+)
 @json_option
-def start(id_: str, notebook: bool, as_json: bool) -> None:
+def start(id_: str, notebook: bool, given: bool, as_json: bool) -> None:
     """Put a unit's or kata's files into this folder; again means resume.
 
     Nothing is ever overwritten. The folder becomes your workspace: `kata-progress.json` in it remembers
     what you have done.
+
+    A kata that builds on earlier ones is checked with blocks of ours. They are answers to the earlier ones, so
+    `blocks.py` is written only when you start that kata by name. Where it shows what has not passed yet, you are asked
+    first.
 
     \b
     Example:
@@ -27,9 +41,18 @@ def start(id_: str, notebook: bool, as_json: bool) -> None:
     folder = current_folder()
     catalogue = Catalogue.discover()
     katas = catalogue.resolve(id_)
+    by_name = not any(isinstance(item, Unit) for item in catalogue.find(id_))
+    if given and not by_name:
+        raise UsageError(
+            f"--given opens the {BLOCKS} of one kata, and {id_} is a unit.",
+            f"Name one: kata start {katas[-1].slug} --given",
+        )
     space = workspaces.workspace_to_start_in(folder, catalogue)
     new = not space.exists
-    started = workspaces.start(katas, space, notebook=notebook)
+    closed = _closed(katas[0], space) if by_name else []
+    ask = bool(closed) and not (given or as_json) and sys.stdin.isatty()
+    blocks = by_name and (not closed or given or (ask and _opens(katas[0], closed)))
+    started = workspaces.start(katas, space, notebook=notebook, blocks=blocks)
     if as_json:
         print_json(
             {
@@ -43,6 +66,7 @@ def start(id_: str, notebook: bool, as_json: bool) -> None:
                         "file": str(one.submission),
                         "resumed": one.resumed,
                         "files": [{"path": str(file.path), "action": file.action} for file in one.files],
+                        "unopened": [BLOCKS] if one.unopened else [],
                     }
                     for one in started
                 ],
@@ -53,8 +77,47 @@ def start(id_: str, notebook: bool, as_json: bool) -> None:
     for one in started:
         for file in one.files:
             click.echo(f"  {file.action:8} {shown(file.path, folder)}")
+    if blocks and closed:
+        note(f"Recorded as given up: {_names(closed)}. You can still pass them.")
+    _tell_unopened([one for one in started if one.unopened], closed)
     first = started[0]
     again = "as you left it; go on with" if all(one.resumed for one in started) else "edit"
     click.echo(f"\n{again} {shown(first.submission, folder)}")
     click.echo(f"read  {shown(first.folder / 'README.md', folder)}, or: kata show {first.kata.slug}")
     click.echo(f"then  kata check {first.kata.slug}")
+
+
+def _closed(kata: Kata, space: Workspace) -> list[Kata]:
+    """Return whose answers would be shown now by starting this kata; nothing is when its blocks are there already."""
+    if os.path.lexists(space.kata_folder(kata) / BLOCKS):
+        return []
+    return workspaces.still_closed(kata, load_progress(space.root))
+
+
+def _opens(kata: Kata, closed: Sequence[Kata]) -> bool:
+    note(f"{BLOCKS} of {kata.slug} holds answers to katas that have not passed: {_names(closed)}.")
+    return click.confirm(
+        f"Checks work without it. Write it now, and record {'that' if len(closed) == 1 else 'them'} as given up?",
+        err=True,
+    )
+
+
+def _tell_unopened(unopened: Sequence[Started], closed: Sequence[Kata]) -> None:
+    if not unopened:
+        return
+    names = _names([one.kata for one in unopened])
+    last = unopened[0].kata.slug
+    if closed:
+        click.echo(f"\nnot written  {BLOCKS} of {names}: it answers {_names(closed)}, not passed yet")
+        click.echo(
+            f"             Checks work without it. To read it, which is recorded: kata start {last} --given"
+        )
+    else:
+        click.echo(f"\nnot written  {BLOCKS} of {names}: it answers earlier katas")
+        click.echo(
+            f"             Checks work without it. It comes when you start one by name: kata start {last}"
+        )
+
+
+def _names(katas: Sequence[Kata]) -> str:
+    return ", ".join(kata.slug for kata in katas)

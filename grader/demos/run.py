@@ -13,12 +13,12 @@ from grader.boundary.remote import Calls, RemoteSubmission
 from grader.boundary.session import Session, SubmissionRaised, SubmissionUnsendable, Terms
 from grader.boundary.source import read_source
 from grader.catalogue import Kata, Pack
+from grader.catalogue.given import BLOCKS
 from grader.demos.model import Exhibit, read_exhibits
 from grader.errors import PackError
 from grader.worker.launcher import Launcher
 
 TIME_S = 300.0
-BLOCKS = "blocks.py"
 MINE = "mine.py"
 """The module that a demo imports: every name of the katas, the learner's own where it passes."""
 

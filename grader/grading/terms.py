@@ -9,6 +9,7 @@ import platform
 
 from grader import __version__
 from grader.catalogue import Kata
+from grader.catalogue.given import blocks_in, given_files
 from grader.grading.task import Setup
 
 SEEDS = 2**53
@@ -20,13 +21,16 @@ _PROSE = {"README.md", "hints.md", "demo.py", "reflections.md"}
 def kata_digest(kata: Kata) -> str:
     """Return a digest of everything in the pack that this kata's marks depend on."""
     files = [path for path in kata.folder.iterdir() if path.is_file() and path.name not in _PROSE]
-    extra = (*kata.given, *kata.support, kata.solution, kata.hidden_checks)
+    extra = (*kata.support, *blocks_in(kata.unit.pack), kata.solution, kata.hidden_checks)
     files += [path for path in extra if path is not None]
     total = hashlib.sha256()
     for path in sorted({path.resolve() for path in files}, key=lambda path: (path.name, str(path))):
         if path.suffix != ".pyc":
             total.update(hashlib.sha256(path.name.encode()).digest())
             total.update(hashlib.sha256(path.read_bytes()).digest())
+    for name, data in sorted(given_files(kata).items()):
+        total.update(hashlib.sha256(name.encode()).digest())
+        total.update(hashlib.sha256(data).digest())
     return total.hexdigest()
 
 

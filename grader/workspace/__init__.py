@@ -21,7 +21,15 @@ from grader.workspace.progress import (
     record_check,
     save_progress,
 )
-from grader.workspace.scaffold import FileResult, Reset, Started, reset, start
+from grader.workspace.scaffold import (
+    FileResult,
+    Reset,
+    Started,
+    changed_blocks,
+    reset,
+    start,
+    still_closed,
+)
 
 __all__ = [
     "PROGRESS_FILE",
@@ -31,6 +39,7 @@ __all__ = [
     "Reset",
     "Started",
     "Workspace",
+    "changed_blocks",
     "edit_progress",
     "find_workspace",
     "kata_around",
@@ -43,6 +52,7 @@ __all__ = [
     "reset",
     "save_progress",
     "start",
+    "still_closed",
     "unit_around",
     "workspace_to_start_in",
 ]

@@ -12,11 +12,12 @@ from typing import Literal
 
 from grader import files
 from grader.catalogue import Kata
+from grader.catalogue.given import BLOCKS, Blocks, blocks_of, given_files
 from grader.errors import EngineError, PackError, UsageError
 from grader.workspace.folder import Workspace
 from grader.workspace.locate import submissions_at
 from grader.workspace.notebook import is_notebook, notebook_text
-from grader.workspace.progress import edit_progress, load_progress, now
+from grader.workspace.progress import Progress, edit_progress, load_progress, now
 
 STUB_LIMIT_BYTES = 10_000_000
 
@@ -41,6 +42,8 @@ class Started:
     files: tuple[FileResult, ...]
     resumed: bool
     """Whether the answer's file was there already."""
+    unopened: Blocks | None = None
+    """Blocks that the kata is given and that do not lie in its folder."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +56,13 @@ class Reset:
     """The folder with what was replaced; None when nothing had to be."""
 
 
-def start(katas: Sequence[Kata], workspace: Workspace, *, notebook: bool = False) -> list[Started]:
+def start(
+    katas: Sequence[Kata], workspace: Workspace, *, notebook: bool = False, blocks: bool = False
+) -> list[Started]:
     """Scaffold `katas` in `workspace` and note them as started; files that are there stay as they are.
 
-    Without `notebook`, a kata that was started as a notebook is resumed as one.
+    Without `notebook`, a kata that was started as a notebook is resumed as one. With `blocks`, `blocks.py` is written
+    too, and the katas whose answers it shows before they have passed are noted as given up.
 
     Raises:
         UsageError: the other form of an answer is there, something that is no file is in the way, or the
@@ -64,7 +70,7 @@ def start(katas: Sequence[Kata], workspace: Workspace, *, notebook: bool = False
         EngineError: the file system refused.
     """
     load_progress(workspace.root)
-    plans = [_plan(kata, workspace, notebook) for kata in katas]
+    plans = [_plan(kata, workspace, notebook, blocks) for kata in katas]
     for plan in plans:
         for path in plan.contents:
             _refuse_obstacle(path, workspace.root)
@@ -79,12 +85,32 @@ def start(katas: Sequence[Kata], workspace: Workspace, *, notebook: bool = False
         )
         seen.update(plan.contents)
         folder = workspace.kata_folder(plan.kata)
-        done.append(Started(plan.kata, folder, plan.submission, results, resumed))
+        unopened = None if os.path.lexists(folder / BLOCKS) else blocks_of(plan.kata)
+        done.append(Started(plan.kata, folder, plan.submission, results, resumed, unopened))
+    opened = {file.path for one in done for file in one.files if file.action == "written"}
     with edit_progress(workspace.root) as progress:
         for kata in katas:
             entry = progress.of(kata.slug)
             entry.started = entry.started or now()
+            if workspace.kata_folder(kata) / BLOCKS in opened:
+                for other in still_closed(kata, progress):
+                    progress.of(other.slug).gave_up = now()
     return done
+
+
+def still_closed(kata: Kata, progress: Progress) -> list[Kata]:
+    """Return the katas whose answers the blocks of `kata` would show before they have passed or were given up."""
+    blocks = blocks_of(kata)
+    shown = blocks.shows if blocks is not None else ()
+    entries = {other: progress.peek(other.slug) for other in shown}
+    return [other for other, entry in entries.items() if entry.passed is None and entry.gave_up is None]
+
+
+def changed_blocks(kata: Kata, folder: Path) -> Path | None:
+    """Return the blocks in a kata's folder when they are not what the kata gives: nobody is graded with those."""
+    path = folder / BLOCKS
+    blocks = blocks_of(kata) if os.path.lexists(path) else None
+    return path if blocks is not None and not _holds(path, blocks.data) else None
 
 
 def reset(kata: Kata, workspace: Workspace) -> Reset:
@@ -143,7 +169,7 @@ class _Plan:
     contents: dict[Path, bytes]
 
 
-def _plan(kata: Kata, workspace: Workspace, notebook: bool) -> _Plan:
+def _plan(kata: Kata, workspace: Workspace, notebook: bool, blocks: bool) -> _Plan:
     folder = workspace.kata_folder(kata)
     present = submissions_at(kata, folder)
     modules = [path for path in present if not is_notebook(path)]
@@ -159,21 +185,22 @@ def _plan(kata: Kata, workspace: Workspace, notebook: bool) -> _Plan:
         )
     as_notebook = notebook or bool(present and is_notebook(present[0]))
     contents = {workspace.unit_folder(kata.unit) / "README.md": _read(kata.unit.lesson)}
-    contents |= _contents(kata, folder, notebook=as_notebook)
+    contents |= _contents(kata, folder, notebook=as_notebook, blocks=blocks)
     submission = folder / (kata.module + (".ipynb" if as_notebook else ".py"))
     return _Plan(kata, submission, contents)
 
 
-def _contents(kata: Kata, folder: Path, *, notebook: bool) -> dict[Path, bytes]:
-    """Return what a fresh start writes into a kata's folder."""
+def _contents(kata: Kata, folder: Path, *, notebook: bool, blocks: bool = False) -> dict[Path, bytes]:
+    """Return what a fresh start writes into a kata's folder; blocks that are there already are what it has written."""
     contents: dict[Path, bytes] = {}
     if notebook:
         contents[folder / f"{kata.module}.ipynb"] = notebook_text(kata).encode("utf-8")
     else:
         contents[folder / f"{kata.module}.py"] = _read(kata.stub)
     contents[folder / "README.md"] = _read(kata.lesson)
-    for given in kata.given:
-        contents[folder / given.name] = _read(given)
+    for name, data in given_files(kata).items():
+        if name != BLOCKS or blocks or os.path.lexists(folder / BLOCKS):
+            contents[folder / name] = data
     return contents
 
 

@@ -17,10 +17,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from grader.catalogue import Catalogue
+from grader.catalogue.given import blocks_of
+
 ROOT = Path(__file__).resolve().parents[2]
 UNIT = ROOT / "katas" / "9.3-encoder-vs-decoder"
-MARK = "\n# --- 9.3.5 encoder layer: given from 9.3.6 on ---\n"
-"""Where the blocks of 9.3.5 begin, which its own learners must not get."""
 HOMES = {
     "SelfAttention": "self_attention",
     "sinusoidal_positions": "positional_encoding",
@@ -283,42 +284,44 @@ def test_encoder_layer_drops_in_train_mode_only(blocks: ModuleType, norm_first: 
     assert torch.equal(layer(x), layer(x))
 
 
-def test_the_encoder_layers_own_kata_gives_all_but_the_encoder_layer() -> None:
-    """Its learners get the blocks up to the answer: one text, cut at a line."""
-    folder = UNIT / "encoder-layer"
-    if not folder.is_dir():
-        pytest.skip("there is no kata encoder_layer yet")
-    before, mark, after = (UNIT / "blocks.py").read_text(encoding="utf-8").partition(MARK)
-    assert mark
-    assert "class EncoderLayer(" in after
-    assert "class Encoder(" in after
-    assert (folder / "blocks.py").read_text(encoding="utf-8") == before.rstrip("\n") + "\n"
-    assert not hasattr(load(folder / "blocks.py"), "Encoder")
+def test_a_kata_is_given_what_earlier_ones_answer_and_never_its_own() -> None:
+    pack = Catalogue.discover().packs[0]
+    assert [str(path) for path in sorted(pack.root.rglob("blocks.py"))] == [str(UNIT / "blocks.py")]
+    for kata in pack.katas:
+        found = blocks_of(kata)
+        if found is None:
+            continue
+        assert found.names.isdisjoint(kata.required)
+        earlier = {name for name, home in HOMES.items() for other in pack.katas
+                   if other.module == home and other.key < kata.key}  # fmt: skip
+        assert {name for name in found.names if name in HOMES} == earlier
 
 
 # --- whose copy counts ---
 
 
-def start_encoder_layer(kata: Any, blocks_py: str, answer: str) -> dict[str, Any]:
-    """Start the kata, put this answer and these blocks into its folder, and return the report of a check."""
+def start_encoder_layer(kata: Any, blocks_py: str | None, answer: str) -> dict[str, Any]:
+    """Start the kata, put this answer (and these blocks) into its folder, and return the report of a check."""
     if not (UNIT / "encoder-layer").is_dir():
         pytest.skip("there is no kata encoder_layer yet")
     kata("start", "encoder-layer")
-    (given,) = Path.cwd().rglob("encoder-layer/blocks.py")
-    assert given.read_bytes() == (UNIT / "encoder-layer" / "blocks.py").read_bytes()
-    given.write_text(blocks_py, encoding="utf-8")
-    (given.parent / "encoder_layer.py").write_text(answer, encoding="utf-8")
+    folder = Path.cwd() / UNIT.name / "encoder-layer"
+    assert not (folder / "blocks.py").exists()
+    if blocks_py is not None:
+        (folder / "blocks.py").write_text(blocks_py, encoding="utf-8")
+    (folder / "encoder_layer.py").write_text(answer, encoding="utf-8")
     (report,) = kata("check", "encoder-layer", "--json").json["katas"]
     return report
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_spoilt_copy_of_the_blocks_costs_nothing(kata: Any) -> None:
+@pytest.mark.parametrize("blocks_py", [None, "raise RuntimeError('spoilt')\n"])
+def test_neither_absent_nor_spoilt_blocks_cost_anything(kata: Any, blocks_py: str | None) -> None:
     (reference,) = (ROOT / "solutions").glob("*/encoder-layer/encoder_layer.py")
-    report = start_encoder_layer(
-        kata, "raise RuntimeError('spoilt')\n", reference.read_text(encoding="utf-8")
-    )
+    report = start_encoder_layer(kata, blocks_py, reference.read_text(encoding="utf-8"))
     assert report["status"] == "pass"
+    told = "blocks.py is not as it was given" in kata("check", "encoder-layer", "-k", "post_norm").err
+    assert told == (blocks_py is not None)
 
 
 @pytest.mark.usefixtures("folder")

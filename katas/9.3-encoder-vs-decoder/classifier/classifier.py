@@ -2,8 +2,9 @@
 
 B batch, T length, D = d_model, C classes. A boolean mask is True where a token is real.
 
-Beside this file lie blocks.py, with an Encoder as you would build it in 9.3.5, and sentiment.py, with sentences
-to train on. Try them: `python sentiment.py` prints some. torch's own nn.Transformer modules are excluded.
+Beside this file lies sentiment.py, with sentences to train on: `python sentiment.py` prints some. `blocks` has an
+Encoder as you would build it in 9.3.5: checking brings it along, and `kata start classifier` also writes blocks.py
+here. torch's own nn.Transformer modules are excluded.
 
 References: Vaswani et al. 2017 (arXiv:1706.03762); Devlin et al. 2018 (arXiv:1810.04805), section 4.1.
 """

@@ -3,8 +3,8 @@
 B batch, H heads, T length, D = d_model. A boolean mask is True where attention is allowed: rows are queries,
 columns are keys.
 
-The parts are given in `blocks.py`, beside this file; you put them together. Read their signatures first. You are
-graded with the blocks as they were given.
+The parts are given in `blocks`; you put them together. Read their signatures in the lesson first. Checking brings
+blocks.py along; `kata start encoder-layer` also writes it beside this file.
 
 References: Vaswani et al. 2017 (arXiv:1706.03762), section 3.1; Xiong et al. 2020 (arXiv:2002.04745), figure 1.
 """
