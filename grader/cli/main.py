@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from grader import interpreter
+
+interpreter.forget_foreign_paths()  # before anything is imported from where a learner could have put it
+
 import errno
 import importlib
 import io
@@ -98,6 +102,9 @@ class KataGroup(click.Group):
             report(error.format_message(), f"See: {context.command_path} --help" if context else None)
             return UsageError.exit_code
         except OSError as error:
+            if _is_nowhere():
+                report("The folder you are in no longer exists.", "Go somewhere else: cd ~")
+                return UsageError.exit_code
             if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
                 return _internal_error(error)
             report(f"the output cannot be written ({error.strerror}).", "Free some space, then try again.")
@@ -180,6 +187,15 @@ def _internal_error(error: Exception) -> int:
     except OSError:
         pass  # nobody is left to tell
     return INTERNAL_ERROR
+
+
+def _is_nowhere() -> bool:
+    """Return whether the folder this runs in was deleted: then any path may have failed."""
+    try:
+        os.getcwd()
+    except OSError:
+        return True
+    return False
 
 
 def _flush(code: int) -> int:

@@ -10,7 +10,6 @@ import os
 import selectors
 import shutil
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from grader import interpreter
 from grader.boundary.deadline import Deadline
 from grader.grading.station import LENGTH
 from grader.grading.task import Refused, encode, setup_decoder
@@ -39,8 +39,12 @@ class Station:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the station
         self._folder = Path(tempfile.mkdtemp(prefix="kata-station-"))
         self._folder.chmod(0o755)  # a worker may run as a user of its own
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "grader.grading.station", str(self._folder)],
+        nowhere = self._folder / "nowhere"
+        nowhere.mkdir(0o700)
+        self._process = interpreter.start(
+            "grader.grading.station",
+            [str(self._folder)],
+            nowhere,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

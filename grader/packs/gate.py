@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,6 +14,7 @@ from pathlib import Path
 
 import torch
 
+from grader import interpreter
 from grader.boundary.remote import CallRecord, Calls
 from grader.catalogue import Kata, read_hints
 from grader.checks import axes_of
@@ -328,22 +327,16 @@ def _look_at_hints(kata: Kata, verdict: Verdict) -> None:
 def _look_at_preload(kata: Kata, verdict: Verdict) -> None:
     """Import what the kata wants imported before the fork, elsewhere: a thread of it would break every fork."""
     for name in kata.preload:
-        code = f"import torch, importlib, sys; importlib.import_module({name!r}); sys.exit({_THREADS} > 1)"
-        done = subprocess.run(
-            [sys.executable, "-I", "-c", code],
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            last = (
-                done.stderr.strip().splitlines() or ["it starts threads, and a worker is forked without"]
-            )[-1]
+        with tempfile.TemporaryDirectory(prefix="kata-preload-") as folder:
+            one = {**interpreter.environment(), "OPENBLAS_NUM_THREADS": "1"}
+            trial = interpreter.start(
+                "grader.worker.preloads", [name], Path(folder), variables=one, stderr=subprocess.PIPE
+            )
+            _, errors = trial.communicate()
+        if trial.returncode:
+            lines = errors.decode(errors="replace").strip().splitlines()
+            last = (lines or ["it starts threads, and a worker is forked without"])[-1]
             verdict.find("preload", f"{name} cannot be imported beforehand: {last}")
-
-
-_THREADS = "(len(__import__('os').listdir('/proc/self/task')) if sys.platform == 'linux' else 1)"
 
 
 def _body_lines(path: Path) -> Iterator[str]:

@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from grader import sandbox
+from grader import interpreter, sandbox
 from grader.errors import EngineError, UsageError
 from grader.worker.memory import keep_freed_memory
 from grader.worker.process import Job
@@ -193,23 +193,17 @@ class SpawnLauncher:
             isolation=self._level,
         )
         theirs = (ends.theirs.fileno(), ends.output_write, ends.witness_write)
-        arguments = [
-            sys.executable,
-            "-I",
-            "-m",
-            "grader.worker.process",
-            msgspec.json.encode(job).decode(),
-            *map(str, theirs),
-        ]
         try:
-            process = subprocess.Popen(
-                arguments,
+            process = interpreter.start(
+                "grader.worker.process",
+                [msgspec.json.encode(job).decode(), *map(str, theirs)],
+                ends.scratch,
+                variables={"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", **_ONE_THREAD},
                 stdin=subprocess.DEVNULL,
                 stdout=ends.output_write,
                 stderr=ends.output_write,
                 pass_fds=theirs,
                 start_new_session=True,
-                env={"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", **_ONE_THREAD},
             )
         except OSError as error:
             raise EngineError(f"No worker could be started: {error}.") from error

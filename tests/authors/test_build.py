@@ -65,7 +65,7 @@ def test_the_same_pack_gives_the_same_bytes(course: Path, tmp_path: Path) -> Non
 
 def test_an_installed_bundle_stands_beside_ours(course: Path, tmp_path: Path) -> None:
     wheel = build(load_pack(course / "katas"), tmp_path / "dist", "instructor").path
-    site = tmp_path / "site"
+    site = tmp_path / "site-packages"
     install = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", site, wheel]
     subprocess.run(install, check=True, capture_output=True)
     code = (

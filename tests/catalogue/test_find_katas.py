@@ -143,7 +143,7 @@ def test_packs_come_from_what_is_installed(
     pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grader.catalogue.discover.builtin_folder", lambda: None)
-    site = tmp_path / "site"
+    site = tmp_path / "site-packages"
     install(site, "kata_numbers.pack")
     package = site / "kata_numbers"
     package.mkdir()
@@ -157,7 +157,17 @@ def test_packs_come_from_what_is_installed(
 def test_an_entry_point_that_leads_nowhere_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str
 ) -> None:
-    install(tmp_path / "site", value)
-    monkeypatch.syspath_prepend(tmp_path / "site")
+    install(tmp_path / "site-packages", value)
+    monkeypatch.syspath_prepend(tmp_path / "site-packages")
     with pytest.raises(KataError, match=r"entry_points\.txt: the entry point letters"):
         Catalogue.discover()
+
+
+def test_what_lies_in_the_current_folder_names_no_pack(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, "no_such_package")  # a class's folder: a learner may be called letters-1.0.dist-info
+    monkeypatch.chdir(tmp_path)
+    for entry in ("", ".", str(tmp_path)):
+        monkeypatch.syspath_prepend(entry)
+    assert "tiny" not in [found.name for found in Catalogue.discover().packs]
