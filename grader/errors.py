@@ -30,3 +30,7 @@ class EngineError(KataError):
     """Our own fault, or the machine's: a worker cannot be started, the disk is full."""
 
     exit_code = 3
+
+
+class MachineFault(EngineError):
+    """The machine's fault, in a process that may have no use any more: a fresh one may do better, here or later."""

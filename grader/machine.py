@@ -1,12 +1,17 @@
-"""What the system says of its cores."""
+"""What the system says of itself: how busy its cores were, what it has run out of, what it lacks."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import resource
+import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+
+from grader.errors import MachineFault
 
 _IDLE, _WAITING, _STEAL = 3, 4, 7
 """proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal."""
@@ -42,3 +47,66 @@ def most_stolen(before: dict[int, CoreTime]) -> float:
     """Return the seconds that the core which was robbed most has lost since."""
     now = core_times(before.keys())
     return max((now[core].stolen - before[core].stolen for core in now), default=0.0)
+
+
+DESCRIPTORS = 4096
+"""How many files a process that grades may have open, where nobody set a lower limit for good."""
+LEAST_DESCRIPTORS = 512
+"""A worker is promised 256, and moves what it inherits to 100 and above."""
+
+_SHORTAGES = {
+    errno.EMFILE: "Let this process open more files: ulimit -n 4096",
+    errno.ENFILE: "The whole machine has too many files open (sysctl fs.file-max).",
+    errno.ENOSPC: "Free some space, or files, in the temporary folder (TMPDIR).",
+    errno.EDQUOT: "Free some of the quota, or point TMPDIR elsewhere.",
+    errno.EROFS: "The temporary folder (TMPDIR) is read-only: point TMPDIR elsewhere.",
+    errno.EIO: "The disk of the temporary folder (TMPDIR), or that of Python, refuses to read or write.",
+    errno.ENOMEM: "Memory ran out: grade fewer at a time (-j).",
+    errno.EAGAIN: "No more processes or threads can be started: grade fewer at a time (-j), or raise ulimit -u.",
+    errno.ESTALE: "A network folder is gone.",
+}
+"""What a system call says when the machine has run out of something, and what helps."""
+
+
+def shortage(error: BaseException) -> str | None:
+    """Return what helps when an exception on the grader's side says that the machine ran out; None of any other."""
+    if isinstance(error, OSError):
+        return _SHORTAGES.get(error.errno or 0)
+    # torch raises RuntimeError where its allocator gets nothing; seen with 2.13.
+    out_of_memory = isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError)
+        and ("can't allocate memory" in str(error) or type(error).__name__ == "OutOfMemoryError")
+    )
+    return _SHORTAGES[errno.ENOMEM] if out_of_memory else None
+
+
+def prepare() -> None:
+    """Take as many descriptors as grading needs, and look for what it cannot do without.
+
+    Raises:
+        MachineFault: too few may be open, or there is no /proc.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < DESCRIPTORS:
+        wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, DESCRIPTORS)
+        if wanted < LEAST_DESCRIPTORS:
+            raise MachineFault(
+                f"This process may open only {wanted} files, and grading needs {LEAST_DESCRIPTORS}.",
+                f"Raise the limit, also the hard one: ulimit -n {DESCRIPTORS}",
+            )
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    if sys.platform == "linux" and not Path("/proc/self/stat").exists():
+        raise MachineFault(
+            "/proc is not there, or is empty: without it no worker can be watched.",
+            "Mount it: mount -t proc proc /proc",
+        )
+
+
+def killed_for_memory() -> int:
+    """Return how many processes this system has ended because memory ran out; 0 where it does not count them."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path("/proc/vmstat").read_text().splitlines():
+            name, _, count = line.partition(" ")
+            if name == "oom_kill":  # since Linux 4.13; limits of control groups count too
+                return int(count)
+    return 0

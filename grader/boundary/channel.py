@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from grader import sandbox
 from grader.boundary import wire
 from grader.boundary.deadline import Deadline
+from grader.errors import MachineFault
 from grader.worker.launcher import PATIENCE_S, WorkerProcess
 
 MAX_OUTPUT = 16_384
@@ -33,9 +34,11 @@ class WorkerTimeout(Exception):
 class WorkerDied(Exception):
     """The worker ended, or had to be ended, instead of answering; `how` says it for the learner."""
 
-    def __init__(self, how: str) -> None:
+    def __init__(self, how: str, *, killed: bool = False) -> None:
         super().__init__(how)
         self.how = how
+        self.killed = killed
+        """Whether it was SIGKILL, which the machine sends too when memory runs out."""
 
 
 class Channel:
@@ -118,12 +121,16 @@ class Channel:
         data, self._witnessed = bytes(self._witnessed), bytearray()
         return data
 
-    def close(self, patience_s: float = 0.0) -> int | None:
-        """End the worker; see `WorkerProcess.end`."""
-        if not self.alive:
-            return None
+    def close(self) -> None:
+        """End the worker."""
+        if self.alive:
+            self.process.kill()
+            with contextlib.suppress(MachineFault):  # how it ended is no matter
+                self._end(0.0)
+
+    def _end(self, patience_s: float) -> int | None:
+        """See `WorkerProcess.end`."""
         self.alive = False
-        self.process.kill() if patience_s == 0 else None
         self._drain_until_silent()
         self._drain_witness()
         return self.process.end(patience_s)
@@ -180,8 +187,10 @@ class Channel:
         self._poll.modify(channel, select.POLLOUT if writing else select.POLLIN)
         while True:
             left = self.attend(deadline)
-            due = self._look_at - time.monotonic()
-            ready = dict(self._poll.poll(max(min(left, due), 0.0) * 1000))
+            began = time.monotonic()
+            asked = max(min(left, self._look_at - began), 0.0)
+            ready = dict(self._poll.poll(asked * 1000))
+            deadline.forgive(began, asked)
             if self.process.output in ready:
                 self._drain()
                 self._weigh_output()
@@ -229,8 +238,8 @@ class Channel:
                 return
 
     def _died(self) -> NoReturn:
-        code = self.close(PATIENCE_S)
-        raise WorkerDied(describe_exit(code, self.process.limits))
+        code = self._end(PATIENCE_S)
+        raise WorkerDied(describe_exit(code, self.process.limits), killed=code == -signal.SIGKILL)
 
     def violation(self, what: str) -> NoReturn:
         """Kill a worker whose answer was well framed but makes no sense.

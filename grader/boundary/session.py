@@ -20,6 +20,7 @@ from grader.boundary.codec import Decoder, Encoder
 from grader.boundary.deadline import Deadline
 from grader.boundary.scan import called
 from grader.boundary.source import Source
+from grader.errors import MachineFault
 from grader.timing.clock import Stopwatch
 from grader.worker.launcher import Launcher, WorkerProcess
 
@@ -28,6 +29,10 @@ MAX_OBSERVED_BYTES = 64 << 20
 """Of tensors that are kept to recognise a mistake by: a check may get hundreds of megabytes in every call."""
 START_S = 30.0
 """How long a worker may take to be ready; a fresh interpreter imports torch first."""
+
+
+_SHORT = frozenset({"OSError", "MemoryError"})
+"""What is raised where a system has too little of something: by a submission's fault or the machine's."""
 
 
 class SubmissionRaised(Exception):
@@ -108,6 +113,7 @@ class Session:
         *,
         cuda: bool = False,
         on_start: Callable[[WorkerProcess], None] | None = None,
+        tell: Callable[[float], None] = lambda seconds: None,
     ) -> None:
         self.source = source
         self.terms = terms
@@ -115,6 +121,10 @@ class Session:
         """Times every exchange while it is set."""
         self.outcomes = Outcomes()
         self.isolation = "none"
+        self.doubtful = False
+        """Whether something ended as it also would on a machine that has run out of what it needs."""
+        self.killed = False
+        """Whether a worker was ended by SIGKILL that was not ours."""
         self.deadline = Deadline(math.inf)
         self.observed: list[Any] = []
         """What the worker answered in this check, in order, for recognising a mistake; bounded."""
@@ -124,6 +134,8 @@ class Session:
         self._launcher = launcher
         self._cuda = cuda
         self._on_start = on_start
+        self._tell = tell
+        """Told how many seconds it may be until the next check begins."""
         self._channel: Channel | None = None
         self._release: list[int] = []
         self._begin: int | None = None
@@ -146,6 +158,7 @@ class Session:
         self.observed.clear()
         self._observed_bytes = 0
         self.deadline = Deadline(min(timeout_s or self.terms.check_timeout_s, left))
+        self._tell(self.deadline.left())
         again = self._channel is not None
         self._take_uses()
         if self._channel is None or not self._channel.alive:
@@ -284,11 +297,18 @@ class Session:
             *((terms.given,) if terms.given else ()),
         )
         started = time.monotonic()
+        self._tell(START_S + self.deadline.left())
         process = self._launcher.launch(
             read, terms.memory_bytes, cuda=self._cuda, gpu_bytes=terms.gpu_bytes, preload=terms.preload
         )
         self._channel = Channel(process)
-        reached = self._channel.hello(Deadline(max(self.deadline.left(), START_S)))
+        try:
+            reached = self._channel.hello(Deadline(max(self.deadline.left(), START_S)))
+        except (WorkerDied, WorkerTimeout) as error:
+            how = error.how if isinstance(error, WorkerDied) else "was not ready in time"
+            raise MachineFault(
+                f"A worker could not get ready: before it saw the submission, it {how}."
+            ) from error
         sandbox.insist(reached)
         if self._on_start is not None:
             self._on_start(process)
@@ -297,6 +317,7 @@ class Session:
         self.deadline.extend(ours)
         if self.generation == 1:  # what makes us start another is the submission's own affair
             self._ends.extend(ours)
+        self._tell(self.deadline.left())
         request = wire.Load(
             module=terms.module,
             path=str(self.source.path),
@@ -319,11 +340,15 @@ class Session:
             raise WorkerDied("had ended already")
         request.release, self._release = self._release, []
         request.begin, self._begin = self._begin, None
-        if self.stopwatch is None:
-            return channel.ask(request, buffers, self.deadline)
-        channel.attend(self.deadline)  # so that a look that is due now does not fall into the lap
-        with self.stopwatch.lap() as lap:
-            reply, payload = channel.ask(request, buffers, self.deadline)
+        try:
+            if self.stopwatch is None:
+                return channel.ask(request, buffers, self.deadline)
+            channel.attend(self.deadline)  # so that a look that is due now does not fall into the lap
+            with self.stopwatch.lap() as lap:
+                reply, payload = channel.ask(request, buffers, self.deadline)
+        except WorkerDied as error:
+            self.doubtful, self.killed = True, self.killed or error.killed
+            raise
         lap.sent, lap.received = sum(memoryview(buffer).nbytes for buffer in buffers), len(payload)
         return reply, payload
 
@@ -343,6 +368,7 @@ class Session:
             return reply
         if isinstance(reply, wire.Raised):
             self._observe(f"raised {reply.type}")
+            self.doubtful |= not _SHORT.isdisjoint(reply.bases) or "can't start new thread" in reply.message
             raise SubmissionRaised(reply, memory_bytes=self.terms.memory_bytes)
         if isinstance(reply, wire.Unsendable):
             raise SubmissionUnsendable(reply.reason)

@@ -6,7 +6,9 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.errors import MachineFault
 from grader.files import read_bounded
+from grader.machine import shortage
 
 MAX_SOURCE = 2 << 20
 MAX_NOTEBOOK = 32 << 20
@@ -40,6 +42,7 @@ def read_source(path: Path) -> Source:
 
     Raises:
         Unreadable: missing, a folder, no permission, empty, too large, with NUL bytes.
+        MachineFault: the disk does not give it, or nothing can be opened any more.
     """
     path = path.absolute()
     try:
@@ -55,6 +58,8 @@ def read_source(path: Path) -> Source:
     except PermissionError:
         raise Unreadable("error", f"{path.name} cannot be read: permission denied.") from None
     except OSError as error:
+        if help_for := shortage(error):
+            raise MachineFault(f"{path.name} cannot be read: {error.strerror}.", help_for) from error
         raise Unreadable("error", f"{path.name} cannot be read: {error.strerror or error}.") from None
     except ValueError:
         size = path.stat().st_size / 2**20

@@ -35,6 +35,8 @@ class Outcome:
     """The check itself is broken: nothing of the submission was involved."""
     machine: bool = False
     """Skipped because of the machine: its points leave the maximum."""
+    killed: bool = False
+    """Its worker was ended by SIGKILL, which may have come from the machine."""
 
     @property
     def message(self) -> str | None:
@@ -84,7 +86,7 @@ def judge(
             ],
         )
     if isinstance(error, WorkerDied):
-        return Outcome("error", [*called, f"your code {clean(error.how)}"])
+        return Outcome("error", [*called, f"your code {clean(error.how)}"], killed=error.killed)
     if calls.last is None and all(_is_callable(value) for value in observed):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
     return unusable(called, [_short(error)])

@@ -19,7 +19,8 @@ from grader.checks.draw import Draw
 from grader.checks.examinee import Examinee
 from grader.checks.marks import CheckInfo
 from grader.checks.outcome import Outcome, Signatures, judge
-from grader.errors import PackError
+from grader.errors import MachineFault, PackError
+from grader.machine import shortage
 
 if TYPE_CHECKING:
     from grader.catalogue import Kata
@@ -188,9 +189,11 @@ class KataPlugin:
 
     def _judge(self, item: pytest.Item, error: BaseException) -> None:
         now = self._now
-        if isinstance(error, KeyboardInterrupt):
+        if isinstance(error, KeyboardInterrupt | MachineFault):
             raise error
         who = now.examinee
+        if not now.debug and (help_for := shortage(error)) is not None:
+            raise MachineFault(f"While this was graded, the machine ran out of something: {error}.", help_for)
         now.outcome = judge(
             who.understand(error), who.calls, now.signatures, now.file, now.timeout_s, who.observed()
         )

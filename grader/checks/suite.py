@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import importlib.util
+import os
 import platform
 import shutil
 import sys
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 import torch
 
-from grader import __version__
+from grader import __version__, machine
 from grader.boundary.channel import WorkerDied, WorkerTimeout
 from grader.boundary.local import load_local
 from grader.boundary.remote import Calls
@@ -33,7 +34,7 @@ from grader.checks.marks import CheckInfo
 from grader.checks.outcome import Outcome, describe_raised, judge, unusable
 from grader.checks.plugin import KataPlugin, Situation, check_seed, collect, info_of, threshold_of
 from grader.checks.recognise import SEED, Fingerprints, Mark, fingerprint
-from grader.errors import PackError
+from grader.errors import MachineFault, PackError
 from grader.reports.model import CheckReport, Isolation, KataReport, KataStatus
 from grader.worker.launcher import Launcher
 from grader.worker.raised import describe_raised as wire_raised
@@ -42,6 +43,18 @@ if TYPE_CHECKING:
     from grader.timing.speed import Speed
 
 T = TypeVar("T")
+CONTROL = b"""\
+import os, tempfile, threading
+
+files = [open(os.devnull) for _ in range(64)]
+with tempfile.TemporaryFile() as file:
+    file.write(bytes(1 << 16))
+threading.stack_size(1 << 16)
+thread = threading.Thread(target=bytearray, args=(1 << 20,))
+thread.start()
+thread.join()
+"""
+"""A harmless module: where it fails, too, the machine is to blame."""
 RECOGNISED = 6
 """Failed checks that are run again to recognise a mistake, when the run had another seed."""
 Progress = Callable[[CheckReport, Calls], None]
@@ -58,6 +71,10 @@ class Options:
     fail_fast: bool = False
     timeout_s: float | None = None
     device: str = "cpu"
+    tell: Callable[[float], None] = lambda seconds: None
+    """Told at every stage how many seconds it may take; beyond that the grader's own work is watched."""
+    timed_s: float = 3600.0
+    """What a check of speed may take: it waits until the device is free."""
 
 
 class Suite:
@@ -91,7 +108,9 @@ class Suite:
             source = read_source(file)
         except Unreadable as error:
             return self._unread(error, file, options), marks
-        session = Session(launcher, source, self.terms, cuda=options.device.startswith("cuda"))
+        ended_for_memory = machine.killed_for_memory()
+        cuda = options.device.startswith("cuda")
+        session = Session(launcher, source, self.terms, cuda=cuda, tell=options.tell)
         try:
             examinee = RemoteExaminee(session, options.timeout_s)
             broken = self._load(session, options)
@@ -107,8 +126,13 @@ class Suite:
                     model=self._model(launcher, options),
                     launcher=launcher,
                 )
+            options.tell(0.0)
             report.output = printed
             report.isolation = _isolation(session.isolation)
+            if session.killed and machine.killed_for_memory() > ended_for_memory:
+                raise MachineFault("This machine ran out of memory.", "Grade fewer at a time (-j).")
+            if session.doubtful:
+                self._try_the_machine(launcher, options)
         finally:
             session.close()
         report.duration_s = round(time.perf_counter() - started, 4)
@@ -182,7 +206,14 @@ class Suite:
         timeout = options.timeout_s or self.terms.check_timeout_s
         name = session.source.path.name
         try:
-            session.begin(check_seed(options.seed, "load"), options.timeout_s)
+            try:
+                session.begin(check_seed(options.seed, "load"), options.timeout_s)
+            except WorkerDied as error:
+                if not error.killed:
+                    raise
+                session.begin(
+                    check_seed(options.seed, "load"), options.timeout_s
+                )  # it may have been the machine
         except SubmissionRaised as error:
             return "error", _does_not_load(session.source, error)
         except WorkerTimeout:
@@ -193,6 +224,35 @@ class Suite:
         except WorkerDied as error:
             return "error", f"{name} does not load: while it was imported, it {error.how}."
         return None
+
+    def _try_the_machine(self, launcher: Launcher, options: Options) -> None:
+        """Load something harmless, which uses what a submission is promised.
+
+        Raises:
+            MachineFault: it does not load either, so that nothing is known about the submission.
+        """
+        try:
+            with tempfile.TemporaryDirectory(prefix="kata-control-") as folder:
+                os.chmod(folder, 0o755)  # a worker may run as a user of its own
+                source = Source(Path(folder, "kata_control.py"), CONTROL)
+                terms = replace(
+                    self.terms, module="kata_control", required=(), forbid=(), within=(), given=None
+                )
+                cuda = options.device.startswith("cuda")
+                session = Session(launcher, source, terms, cuda=cuda, tell=options.tell)
+                try:
+                    session.begin(0)
+                finally:
+                    session.close()
+        except OSError as error:
+            raise MachineFault(
+                f"The temporary folder cannot be used ({error.strerror or error}).", machine.shortage(error)
+            ) from error
+        except (WorkerDied, WorkerTimeout, SubmissionRaised) as error:
+            raise MachineFault(
+                f"A harmless module does not load here either ({str(error) or 'no answer'}).",
+                "kata doctor says what this machine offers; look at its memory, processes, open files and disk.",
+            ) from error
 
     def _examine(
         self,
@@ -295,8 +355,13 @@ class Suite:
 
             examinee.rest()
             setting = setting_of(self.kata, source, launcher, options.device, examinee.calls)
-            speed = Speed(setting, self.kata.speed[info.threshold])
-            outcome = self._plugin.run(item, self._situation(examinee, source, options, speed=lambda: speed))
+            options.tell(options.timed_s)
+            for _ in range(2):  # one that was killed may have been killed by the machine
+                speed = Speed(setting, self.kata.speed[info.threshold])
+                situation = self._situation(examinee, source, options, speed=lambda speed=speed: speed)  # type: ignore[misc]
+                outcome = self._plugin.run(item, situation)
+                if not outcome.killed:
+                    break
             if speed.measured is not None:
                 report.speed = speed.measured
         if outcome.pack_fault:
@@ -312,7 +377,7 @@ class Suite:
         @contextmanager
         def opened() -> Iterator[Examinee]:
             cuda = options.device.startswith("cuda")
-            session = Session(launcher, read_source(solution), self.terms, cuda=cuda)
+            session = Session(launcher, read_source(solution), self.terms, cuda=cuda, tell=options.tell)
             try:
                 yield RemoteExaminee(session, options.timeout_s)
             finally:
@@ -335,14 +400,27 @@ class Suite:
         options: Options,
         debug: bool = False,
     ) -> Outcome:
-        """Run one check; a worker that died in an earlier one is replaced first."""
+        """Run one check; a worker that died in an earlier one is replaced first.
+
+        One that was killed may have been killed by the machine, so the check has a second chance.
+        """
+        outcome = self._once(item, examinee, source, options, debug)
+        if outcome.killed:
+            examinee.take_output()
+            outcome = self._once(item, examinee, source, options, debug)
+        return outcome
+
+    def _once(
+        self, item: pytest.Item, examinee: Examinee, source: Source, options: Options, debug: bool
+    ) -> Outcome:
         situation = self._situation(examinee, source, options, debug=debug)
         try:
             examinee.begin(check_seed(options.seed, item.name))
         except WorkerTimeout as error:
             return judge(error, examinee.calls, {}, situation.file, situation.timeout_s)
         except (WorkerDied, SubmissionRaised) as error:
-            return Outcome("error", [f"the submission did not load again: {error}"])
+            killed = isinstance(error, WorkerDied) and error.killed
+            return Outcome("error", [f"the submission did not load again: {error}"], killed=killed)
         return self._plugin.run(item, situation)
 
     def _situation(

@@ -10,9 +10,9 @@ import msgspec
 from grader.catalogue import Kata
 from grader.errors import EngineError
 from grader.gradebook.model import Attempt
-from grader.grading.run import Policy, setup_for
+from grader.grading.run import Policy, setup_for, without_checks
 from grader.grading.stations import grade, stations
-from grader.grading.task import Refused, Task, answer_decoder, encode
+from grader.grading.task import Refused, Stopped, Task, answer_decoder, encode
 from grader.grading.terms import terms_of
 from grader.reports.model import KataReport
 from grader.submissions.model import Bundle
@@ -53,7 +53,10 @@ def replay(attempt: Attempt, bundle: Bundle | None, kata: Kata, policy: Policy) 
         answer = answer_decoder.decode(grade(encode(setup), encode(task)))
     if isinstance(answer, Refused):
         raise EngineError(answer.message, answer.hint)
-    again = answer.report
+    if isinstance(answer, Stopped):
+        again = without_checks(kata, policy, kept.seed, "timeout", answer.message)
+    else:
+        again = answer.report
     same_terms = bundle is None or terms_of(setup, kata.slug, kept.seed) == attempt.key.terms
     return Replay(
         kept, again, tuple(_differences(kept, again)), tuple(_changed(kept, again, same_terms=same_terms))

@@ -8,20 +8,20 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import msgspec
+
 from grader.catalogue import Kata
 from grader.errors import EngineError, KataError
 from grader.gradebook.model import Key
 from grader.grading.stations import grade
-from grader.grading.task import Graded, Refused, Setup, Task, answer_decoder, encode
+from grader.grading.task import Answer, Graded, Refused, Setup, Stopped, Task, answer_decoder, encode
 from grader.grading.terms import kata_digest, seed_for, terms_of
 from grader.grading.terms import versions as versions_here
-from grader.reports.model import Isolation, KataReport
+from grader.reports.model import Isolation, KataReport, KataStatus
 from grader.submissions.model import Submission
 
-MARGIN_S = 60.0
-"""What a task may take beyond the submission's own time: starting workers, writing messages."""
 QUEUE_S = 3600.0
-"""What it may take beyond that where speed counts: waiting until the device is free, and being timed."""
+"""What a task may take where speed counts: waiting until the device is free, and being timed."""
 AHEAD = 4
 """Tasks handed out per slot: enough that none waits for us, few enough that memory stays flat."""
 TRIES = 3
@@ -187,53 +187,70 @@ class Run:
         except (RuntimeError, OSError) as error:
             raise _lost(error) from error
 
-    def _answer(self, future: Future[bytes], one: _Out) -> Graded | Refused | None:
+    def _answer(self, future: Future[bytes], one: _Out) -> Answer | None:
         """Return the answer; None when the executor lost the task and it should be handed out again."""
         try:
-            return answer_decoder.decode(future.result())
+            answer = future.result()
         except (BrokenExecutor, CancelledError) as error:
             raise _lost(error) from error
         except Exception as error:  # an executor's own: the machine that graded is gone
             if one.tries < TRIES:
                 return None
             return Refused(f"The machines that grade were lost {TRIES} times ({type(error).__name__}).")
+        try:
+            return answer_decoder.decode(answer)
+        except (msgspec.DecodeError, TypeError) as error:
+            return Refused(
+                f"What came back from where it was graded makes no sense ({error}).",
+                "Install the same version of Kata on every machine that grades.",
+            )
 
-    def _keep(self, one: _Out, answer: Graded | Refused, tally: Tally, watch: Watch) -> None:
-        submission = one.submission
+    def _keep(self, one: _Out, answer: Answer, tally: Tally, watch: Watch) -> None:
+        submission, key = one.submission, one.key
         if isinstance(answer, Graded):
-            report, key = answer.report, one.key
+            report = answer.report
+        elif isinstance(answer, Stopped):
+            report = self._without(submission, "timeout", answer.message)
         else:
             tally.refused.append((submission, answer))
-            # A row all the same; with terms that never recur, so that the next run tries again.
-            report, key = self._ungraded(submission, answer), Key(one.key.digest, "")
+            # A row all the same; with terms that never recur, so that the next run tries again, and of no points,
+            # so that nobody is charged with what they did not do.
+            key = Key(key.digest, "")
+            text = f"This was not graded, and it is not the submission's fault. {answer.message}"
+            report = self._without(submission, "error", text)
+            report.max_score = 0.0
         report.learner = submission.learner
         self._marks.record(self._number, submission, key, report)
         tally.graded += 1
         tally.by_status[report.status] = tally.by_status.get(report.status, 0) + 1
         watch(tally, submission, report)
 
-    def _ungraded(self, submission: Submission, refused: Refused) -> KataReport:
+    def _without(self, submission: Submission, status: KataStatus, message: str) -> KataReport:
         kata = next(kata for kata in self._katas if kata.slug == submission.kata)
-        return KataReport(
-            kata=kata.slug,
-            number=kata.number,
-            status="error",
-            score=0.0,
-            max_score=kata.points + kata.hidden_points + (kata.speed_points if self._policy.perf else 0.0),
-            seed=self._seeds[kata.slug],
-            device=self._policy.device,
-            versions=versions_here(),
-            message=f"This was not graded, and it is not the submission's fault. {refused.message}",
-        )
+        return without_checks(kata, self._policy, self._seeds[kata.slug], status, message)
+
+
+def without_checks(kata: Kata, policy: Policy, seed: int, status: KataStatus, message: str) -> KataReport:
+    """Return the report of a submission of which no check came to an end."""
+    return KataReport(
+        kata=kata.slug,
+        number=kata.number,
+        status=status,
+        score=0.0,
+        max_score=kata.points + kata.hidden_points + (kata.speed_points if policy.perf else 0.0),
+        seed=seed,
+        device=policy.device,
+        versions=versions_here(),
+        message=message,
+    )
 
 
 def setup_for(katas: Sequence[Kata], policy: Policy) -> Setup:
     """Return what every station of a run is told."""
-    own = max((kata.limits.submission_timeout_s for kata in katas), default=0.0)
     return Setup(
         katas={kata.slug: kata_digest(kata) for kata in katas},
         timeout_s=policy.timeout_s,
-        patience_s=max(own, policy.timeout_s or 0.0) + MARGIN_S + (QUEUE_S if policy.perf else 0.0),
+        queue_s=QUEUE_S if policy.perf else 0.0,
         device=policy.device,
         perf=policy.perf,
         require_isolation=policy.require_isolation,

@@ -2,7 +2,9 @@
 
 Run as `python -m grader.grading.station FOLDER`; it keeps its temporary files in FOLDER, and removes that at its end,
 which comes when its input ends. Frames on stdin and stdout: a length, then MessagePack. The first frame is the set-up,
-every later one a task, and each task gets one answer.
+every later one a task, and each task gets one answer. Before that come beats: a length of 0, and how many seconds the
+stage that begins now may take. What takes longer is the station's own work, which is little: whoever waits for the
+answer ends a station that is busy, or stands still, beyond that.
 """
 
 from __future__ import annotations
@@ -18,9 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from grader.catalogue import Catalogue, Kata
-from grader.errors import EngineError, KataError
+from grader.errors import EngineError, KataError, MachineFault
 from grader.grading.task import Answer, Graded, Refused, Setup, Task, encode, setup_decoder, task_decoder
 from grader.grading.terms import kata_digest
+from grader.machine import shortage
 from grader.timing.device import shared
 from grader.worker.warm import start_launcher
 
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from grader.worker.launcher import Launcher
 
 LENGTH = struct.Struct(">I")
+SECONDS = struct.Struct(">d")
 _STRENGTH: dict[Isolation, int] = {"none": 0, "process": 1, "confined": 2, "full": 3}
 
 
@@ -56,6 +60,10 @@ def main() -> None:
 def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: BinaryIO) -> None:
     from grader.checks.suite import Options, with_suites
 
+    def tell(seconds: float) -> None:
+        answers.write(LENGTH.pack(0) + SECONDS.pack(seconds))
+        answers.flush()
+
     katas = [_same(kata, setup) for kata in Catalogue.discover().katas if kata.slug in setup.katas]
     if lacking := set(setup.katas) - {kata.slug for kata in katas}:
         raise EngineError(f"This machine has no kata {', '.join(sorted(lacking))}.", _SAME_PACK)
@@ -63,14 +71,22 @@ def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: Binary
     def body(suites: dict[str, Suite]) -> None:
         while frame := read_frame(requests):
             task = task_decoder.decode(frame)
-            options = Options(seed=task.seed, timeout_s=setup.timeout_s, device=setup.device)
+            options = Options(
+                seed=task.seed,
+                timeout_s=setup.timeout_s,
+                device=setup.device,
+                tell=tell,
+                timed_s=setup.queue_s,
+            )
+            tell(setup.queue_s)
             try:
                 # Whoever is timed on this device waits until we are through, and we for them.
                 with shared(setup.device) if setup.perf else nullcontext():
+                    tell(0.0)
                     report = grade(task, suites[task.kata], launcher, options)
                 answer: Answer = Graded(_isolated(report, setup))
             except KataError as error:
-                answer = Refused(error.message, error.hint)
+                answer = Refused(error.message, error.hint, again=isinstance(error, MachineFault))
             write_frame(answers, encode(answer))
 
     with_suites(katas, body, hidden=True, speed=setup.perf)
@@ -80,8 +96,9 @@ def grade(task: Task, suite: Suite, launcher: Launcher, options: Options) -> Kat
     """Grade one submission in a folder of its own, which is gone afterwards."""
     if task.bundle is None:
         return suite.without("missing" if task.status == "missing" else "error", task.message or "", options)
-    folder = Path(tempfile.mkdtemp(prefix="kata-submission-"))
+    folder: Path | None = None
     try:
+        folder = Path(tempfile.mkdtemp(prefix="kata-submission-"))
         folder.chmod(0o755)  # a worker may run as a user of its own
         for name, content in task.bundle.files.items():
             path = folder / name
@@ -89,12 +106,13 @@ def grade(task: Task, suite: Suite, launcher: Launcher, options: Options) -> Kat
             path.write_bytes(content)
         report = suite.check(folder / task.bundle.main, launcher, options)
     except OSError as error:
-        raise EngineError(
+        raise MachineFault(
             f"The submission cannot be put where it is graded ({error.strerror or error}).",
-            "Free some space in the temporary folder.",
+            shortage(error) or "Free some space in the temporary folder.",
         ) from error
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
     report.file = task.bundle.main
     return report
 

@@ -7,74 +7,103 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
+import select
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+import msgspec
+
 from grader import interpreter
 from grader.boundary.deadline import Deadline
-from grader.grading.station import LENGTH
-from grader.grading.task import Refused, encode, setup_decoder
+from grader.errors import KataError
+from grader.grading.station import LENGTH, SECONDS
+from grader.grading.task import Answer, Graded, Refused, Stopped, answer_decoder, encode, task_decoder
+from grader.submissions.model import Bundle
 
 START_S = 120.0
-"""How long a station may take to import torch and collect the checks on a busy machine."""
+"""How long a station may take to import torch, collect the checks and begin its first task on a busy machine."""
+IDLE_S = 30.0
+"""How long it may be silent beyond the time of its stage, without any use of the processor."""
+OWN_S = 2.0
+"""Processor time that it may use beyond the time of its stage: for what it does itself, with what a worker answered."""
+ENDING_S = 10.0
+"""How long a process that was killed may take to be gone; one that the kernel holds back is left behind."""
+LOOK_S = 0.25
 ATTEMPTS = 2
 """A station that dies takes its task along; another tries it once more."""
 
 
 class StationDied(Exception):
-    """A station ended, or did not answer in time."""
+    """A station ended, or did not begin in time."""
+
+
+class StandsStill(StationDied):
+    """It was still busy, or silent, when all that the submission had in time was over."""
 
 
 class Station:
-    """One grading process."""
+    """One grading process, watched from outside: no code that it runs, in C or in Python, keeps it from being ended."""
 
     def __init__(self, setup: bytes) -> None:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the station
-        self._folder = Path(tempfile.mkdtemp(prefix="kata-station-"))
-        self._folder.chmod(0o755)  # a worker may run as a user of its own
-        nowhere = self._folder / "nowhere"
-        nowhere.mkdir(0o700)
-        self._process = interpreter.start(
-            "grader.grading.station",
-            [str(self._folder)],
-            nowhere,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            start_new_session=True,  # Ctrl-C is for the process that keeps the gradebook
-        )
+        folder = None
+        try:
+            self._folder = folder = Path(tempfile.mkdtemp(prefix="kata-station-"))
+            self._folder.chmod(0o755)  # a worker may run as a user of its own
+            nowhere = self._folder / "nowhere"
+            nowhere.mkdir(0o700)
+            self._process = interpreter.start(
+                "grader.grading.station",
+                [str(self._folder)],
+                nowhere,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                start_new_session=True,  # Ctrl-C is for the process that keeps the gradebook
+            )
+        except BaseException:
+            self._errors.close()
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in, self._out = self._process.stdin, self._process.stdout
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(self._out, selectors.EVENT_READ)
+        os.set_blocking(self._in.fileno(), False)
         self._fresh = True
         try:
-            self._send(setup)
+            self._send(setup, Deadline(START_S))
         except StationDied:
             self.close()
             raise
 
-    def ask(self, task: bytes, patience_s: float) -> bytes:
+    def ask(self, task: bytes) -> bytes:
         """Return the answer to a task.
 
         Raises:
-            StationDied: it ended, or took longer than `patience_s`.
+            StandsStill: it was at work on it, and did not come to an end.
+            StationDied: it ended, or never began.
         """
-        patience_s += START_S if self._fresh else 0.0
-        self._send(task)
-        deadline = Deadline(patience_s)
-        (size,) = LENGTH.unpack(self._read(LENGTH.size, deadline))
-        answer = self._read(size, deadline)
-        self._fresh = False
-        return answer
+        begin = Deadline(START_S if self._fresh else IDLE_S)
+        self._send(task, begin)
+        stage: _Stage | None = None
+        while True:
+            (size,) = LENGTH.unpack(self._read(LENGTH.size, begin, stage))
+            if size:
+                answer = self._read(size, begin, stage)
+                self._fresh = False
+                return answer
+            (seconds,) = SECONDS.unpack(self._read(SECONDS.size, begin, stage))
+            stage = _Stage(self._process.pid, seconds)
 
     def kill(self) -> None:
         """End the process; whoever waits for its answer sees it die."""
@@ -82,32 +111,54 @@ class Station:
 
     def close(self) -> None:
         """End it, and remove what it left. Its zygote follows, and takes every worker along."""
-        self._selector.close()
         self._process.kill()
-        self._process.wait()
+        with contextlib.suppress(
+            OSError
+        ):  # a zygote that somebody stopped has to see that its grader is gone
+            os.killpg(self._process.pid, signal.SIGCONT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(ENDING_S)
         for stream in (self._in, self._out, self._errors):
             with contextlib.suppress(OSError):
                 stream.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _send(self, data: bytes) -> None:
-        try:
-            self._in.write(LENGTH.pack(len(data)) + data)
-            self._in.flush()
-        except OSError:
-            raise StationDied(self._last_words()) from None
+    def _send(self, data: bytes, deadline: Deadline) -> None:
+        rest = memoryview(LENGTH.pack(len(data)) + data)
+        while rest:
+            try:
+                rest = rest[os.write(self._in.fileno(), rest) :]
+            except BlockingIOError:
+                self._ready(select.POLLOUT)
+                if deadline.left() <= 0:
+                    raise StationDied("it did not take what it was sent") from None
+            except OSError:
+                raise StationDied(self._last_words()) from None
 
-    def _read(self, size: int, deadline: Deadline) -> bytes:
+    def _read(self, size: int, begin: Deadline, stage: _Stage | None) -> bytes:
         data = bytearray()
         while len(data) < size:
-            while not self._selector.select(max(0.0, deadline.left())):
-                if deadline.left() <= 0:
-                    raise StationDied("it did not answer in time")
+            began = time.monotonic()
+            if not self._ready(select.POLLIN):
+                if stage is None:
+                    if begin.left() <= 0:
+                        raise StationDied("it did not begin in time")
+                    continue
+                stage.forgive(began)
+                if why := stage.over():
+                    raise StandsStill(why)
+                continue
             part = os.read(self._out.fileno(), size - len(data))
             if not part:
                 raise StationDied(self._last_words())
             data += part
         return bytes(data)
+
+    def _ready(self, event: int) -> bool:
+        """Wait a moment for one of its streams, or for its end."""
+        poll = select.poll()  # select(2) knows no descriptor above 1023
+        poll.register(self._out if event == select.POLLIN else self._in, event)
+        return bool(poll.poll(LOOK_S * 1000))
 
     def _last_words(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -119,6 +170,46 @@ class Station:
         return f"exit code {code}" + (f": {lines[-1][:300]}" if lines else "")
 
 
+class _Stage:
+    """What a station does now, how long that may take, and what it has used since that time was over."""
+
+    def __init__(self, pid: int, seconds: float) -> None:
+        self._pid = pid
+        self._time = Deadline(seconds)
+        self._silent: Deadline | None = None
+        self._used: float | None = None
+
+    def forgive(self, began: float) -> None:
+        """Give it the time that a look took in which nothing ran."""
+        for deadline in (self._time, self._silent):
+            if deadline is not None:
+                deadline.forgive(began, LOOK_S)
+
+    def over(self) -> str | None:
+        """Say why it should be ended; None while it may go on."""
+        if self._time.left() > 0:
+            return None
+        if self._silent is None:
+            self._silent, self._used = Deadline(IDLE_S), _processor_s(self._pid)
+        now = _processor_s(self._pid)
+        if self._used is not None and now is not None and now - self._used >= OWN_S:
+            return f"it was busy for {OWN_S:g} s with what is no submission's time any more"
+        # Whoever gets no processor, on a machine with too much to do, is not busy, and has more time.
+        return f"it was silent for {IDLE_S:g} s" if self._silent.left() <= 0 else None
+
+
+def _processor_s(pid: int) -> float | None:
+    """Return the processor time of another process, all its threads; None where the system does not tell.
+
+    On Linux a process's clock has a number that is made from the process's: clock_getcpuclockid(3) does nothing else,
+    and Python does not offer that one. It needs no /proc and no permission.
+    """
+    try:
+        return time.clock_gettime(~pid << 3 | 2) if sys.platform == "linux" else None
+    except OSError:
+        return None
+
+
 _idle: dict[bytes, list[Station]] = {}
 _busy: set[Station] = set()
 _lock = threading.Lock()
@@ -128,38 +219,75 @@ _over = threading.Event()
 
 def grade(setup: bytes, task: bytes) -> bytes:
     """Grade one task at a station of this process, which is started when none is free. Never raises."""
-    patience = setup_decoder.decode(setup).patience_s
-    why = ""
+    failures: list[str] = []
+    refused: Refused | None = None
+    stood_still = 0
     for _ in range(ATTEMPTS):
         if _over.is_set():
             break
         try:
-            station = _take(setup)
+            answer = _ask(setup, task)
+        except StandsStill as error:
+            stood_still += 1
+            failures.append(str(error))
+        except KataError as error:
+            refused = Refused(error.message, error.hint)
         except (OSError, StationDied) as error:
-            why = str(error)
-            continue
-        try:
-            answer = station.ask(task, patience)
-        except StationDied as error:
-            with _lock:
-                _busy.discard(station)
-            station.close()
-            why = str(error)
+            failures.append(str(error))
         else:
-            with _lock:
-                _busy.discard(station)
-                over = _over.is_set()
-                if not over:
-                    _idle.setdefault(setup, []).append(station)
-            if over:
-                station.close()
-            return answer
+            if not (isinstance(answer, Refused) and answer.again):
+                return encode(answer)
+            refused = answer
+    if refused is not None:
+        return encode(Refused(refused.message, refused.hint))
+    if stood_still == ATTEMPTS and _ends_without(setup, task):
+        return encode(
+            Stopped(
+                f"What was handed in, or what it answered, kept the grader busy: it was stopped {ATTEMPTS} times, "
+                "beyond the time of every check, and nothing else keeps it so."
+            )
+        )
     return encode(
         Refused(
-            f"The process that grades ended {ATTEMPTS} times over this submission ({why}).",
+            f"The process that grades ended {ATTEMPTS} times over this submission ({'; '.join(failures)}).",
             "Grade it again with kata grade; if it happens again, report it as a fault of Kata.",
         )
     )
+
+
+def _ends_without(setup: bytes, task: bytes) -> bool:
+    """Return whether a file that does nothing is graded here: then it is the submission that no station survives."""
+    own = task_decoder.decode(task)
+    main = own.bundle.main if own.bundle is not None else "nothing.py"
+    blank = msgspec.structs.replace(own, bundle=Bundle(main, {main: b"pass\n"}), status="found")
+    try:
+        return isinstance(_ask(setup, encode(blank)), Graded)
+    except (OSError, KataError, StationDied):
+        return False
+
+
+def _ask(setup: bytes, task: bytes) -> Answer:
+    """Ask a free station, or a new one, which is free again afterwards unless it came to an end.
+
+    Raises:
+        OSError, KataError, StationDied: none could be started, or it ended.
+    """
+    station = _take(setup)
+    usable = False
+    try:
+        answer = answer_decoder.decode(station.ask(task))
+        usable = not (isinstance(answer, Refused) and answer.again)
+        return answer
+    except msgspec.DecodeError as error:
+        raise StationDied(f"its answer makes no sense: {error}") from error
+    finally:
+        with _lock:
+            _busy.discard(station)
+            usable = usable and not _over.is_set()
+            if usable:
+                _idle.setdefault(setup, []).append(station)
+        if not usable:
+            station.close()
 
 
 @contextmanager

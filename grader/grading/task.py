@@ -17,8 +17,8 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """Slug to digest of everything that its marks depend on: a station with another pack refuses."""
     timeout_s: float | None = None
     """For one check; the kata's own where None."""
-    patience_s: float = 600.0
-    """How long a station may take over one task when everything is slow and nothing is broken."""
+    queue_s: float = 0.0
+    """How long a task may wait until the device is free, and be timed on it, where speed counts."""
     device: str = "cpu"
     perf: bool = False
     """Whether speed and memory count."""
@@ -47,9 +47,17 @@ class Refused(msgspec.Struct, frozen=True, tag="refused"):
 
     message: str
     hint: str | None = None
+    again: bool = False
+    """Whether another station may do better: this one has run out of something, or lost what starts workers."""
 
 
-Answer = Graded | Refused
+class Stopped(msgspec.Struct, frozen=True, tag="stopped"):
+    """What was handed in, or what it answered, kept every station that graded it from ever ending."""
+
+    message: str
+
+
+Answer = Graded | Refused | Stopped
 
 setup_decoder = msgspec.msgpack.Decoder(Setup)
 task_decoder = msgspec.msgpack.Decoder(Task)

@@ -10,17 +10,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
 import msgspec
 
-from grader import interpreter, sandbox
-from grader.errors import EngineError, UsageError
+from grader import interpreter, machine, sandbox
+from grader.errors import MachineFault, UsageError
 from grader.worker.memory import keep_freed_memory
 from grader.worker.process import Job
-from grader.worker.zygote import Zygote
+from grader.worker.zygote import ENDING_S, Zygote
 
 PATIENCE_S = 0.5
 """How long a worker whose channel closed may take to end by itself, so that we learn how it ended."""
@@ -53,8 +54,9 @@ class WorkerProcess:
         if self.pidfd is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
+        if self.pid > 1:  # 0 is our own group
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
 
     def freeze(self) -> None:
         """Stop it, all its threads, where it stands."""
@@ -68,7 +70,7 @@ class WorkerProcess:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if self.pidfd is not None:
                 signal.pidfd_send_signal(self.pidfd, number)
-            else:
+            elif self.pid > 1:
                 os.kill(self.pid, number)
 
     def overrun(self) -> str | None:
@@ -76,16 +78,15 @@ class WorkerProcess:
         return sandbox.overrun(self.pid, self.scratch, self.limits)
 
     def end(self, patience_s: float = 0.0) -> int | None:
-        """Collect it and remove its scratch folder; see `Launcher.reap` for what is returned."""
+        """Collect it and remove its scratch folder; see `Launcher.reap` for what is returned and raised."""
         self.channel.close()
-        code = self.launcher.reap(self.pid, patience_s)
-        os.close(self.output)
-        if self.witness is not None:
-            os.close(self.witness)
-        if self.pidfd is not None:
-            os.close(self.pidfd)
-        sandbox.remove_folder(self.scratch)
-        return code
+        try:
+            return self.launcher.reap(self.pid, patience_s)
+        finally:
+            for descriptor in (self.output, self.witness, self.pidfd):
+                if descriptor is not None:
+                    os.close(descriptor)
+            sandbox.remove_folder(self.scratch)
 
 
 class Launcher(Protocol):
@@ -102,11 +103,19 @@ class Launcher(Protocol):
         gpu_bytes: int | None = None,
         preload: tuple[str, ...] = (),
     ) -> WorkerProcess:
-        """Start a worker that may read these folders and has these modules imported."""
+        """Start a worker that may read these folders and has these modules imported.
+
+        Raises:
+            MachineFault: it cannot be.
+        """
         ...
 
     def reap(self, pid: int, patience_s: float) -> int | None:
-        """Collect a worker: its exit code (negative: the signal), None when it had to be killed."""
+        """Collect a worker: its exit code (negative: the signal), None when it had to be killed.
+
+        Raises:
+            MachineFault: how it ended is lost.
+        """
         ...
 
     def close(self) -> None:
@@ -120,6 +129,7 @@ class ForkLauncher:
     name: Literal["fork", "spawn"] = "fork"
 
     def __init__(self) -> None:
+        machine.prepare()
         keep_freed_memory()
         self._level = sandbox.strongest_wanted()
         self._zygote = Zygote.fork(self._level)
@@ -146,6 +156,9 @@ class ForkLauncher:
         )
         try:
             pid, pidfd = self._zygote.launch(job, ends.theirs, ends.output_write, ends.witness_write)
+        except BaseException:
+            ends.abandon()
+            raise
         finally:
             ends.close_theirs()
         return replace(ends.process(pid, self, pidfd), limits=_watched(job))
@@ -169,6 +182,7 @@ class SpawnLauncher:
     name: Literal["fork", "spawn"] = "spawn"
 
     def __init__(self) -> None:
+        machine.prepare()
         self._running: dict[int, subprocess.Popen[bytes]] = {}
         self._level = sandbox.strongest_wanted()
 
@@ -206,7 +220,11 @@ class SpawnLauncher:
                 start_new_session=True,
             )
         except OSError as error:
-            raise EngineError(f"No worker could be started: {error}.") from error
+            ends.abandon()
+            raise _not_started(error) from error
+        except BaseException:
+            ends.abandon()
+            raise
         finally:
             ends.close_theirs()
         self._running[process.pid] = process
@@ -220,7 +238,10 @@ class SpawnLauncher:
             code = process.wait(patience_s)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
-        process.wait()
+        with contextlib.suppress(
+            subprocess.TimeoutExpired
+        ):  # one that the kernel holds back ends when it lets go
+            process.wait(ENDING_S)
         return code
 
     def close(self) -> None:
@@ -269,6 +290,13 @@ class _Ends:
         os.close(self.output_write)
         os.close(self.witness_write)
 
+    def abandon(self) -> None:
+        """Give back our own ends: there is no worker."""
+        self.ours.close()
+        os.close(self.output_read)
+        os.close(self.witness_read)
+        sandbox.remove_folder(self.scratch)
+
     def process(self, pid: int, launcher: Launcher, pidfd: int | None = None) -> WorkerProcess:
         return WorkerProcess(
             pid, self.ours, self.output_read, self.scratch, launcher, self.witness_read, pidfd
@@ -276,14 +304,31 @@ class _Ends:
 
 
 def _ends() -> _Ends:
-    try:
-        ends = _Ends(Path(tempfile.mkdtemp(prefix="kata-")), *socket.socketpair(), *os.pipe(), *os.pipe())
-    except OSError as error:
-        raise EngineError(
-            f"No worker could be started: {error}.", "Free some space in the temporary folder."
-        ) from error
+    with ExitStack() as undo:
+        try:
+            scratch = Path(tempfile.mkdtemp(prefix="kata-"))
+            undo.callback(sandbox.remove_folder, scratch)
+            ours, theirs = socket.socketpair()
+            undo.callback(ours.close)
+            undo.callback(theirs.close)
+            pipes = [_pipe(undo), _pipe(undo)]
+        except OSError as error:
+            raise _not_started(error) from error
+        undo.pop_all()
+    ends = _Ends(scratch, ours, theirs, *pipes[0], *pipes[1])
     ends.ours.setblocking(False)
     # A full pipe must stop neither side: who used that much has left evidence enough.
     for descriptor in (ends.output_read, ends.witness_read, ends.witness_write):
         os.set_blocking(descriptor, False)
     return ends
+
+
+def _pipe(undo: ExitStack) -> tuple[int, int]:
+    read, write = os.pipe()
+    undo.callback(os.close, read)
+    undo.callback(os.close, write)
+    return read, write
+
+
+def _not_started(error: OSError) -> MachineFault:
+    return MachineFault(f"No worker could be started: {error.strerror or error}.", machine.shortage(error))

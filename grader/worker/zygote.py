@@ -6,6 +6,7 @@ It must stay single-threaded and must never touch CUDA, or its children inherit 
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import os
 import select
@@ -19,10 +20,12 @@ from typing import NoReturn
 import msgspec
 
 from grader import sandbox
-from grader.errors import EngineError
+from grader.errors import MachineFault
 from grader.worker.process import Job, Room, become_worker, preload
 
 MAX_MESSAGE = 1 << 16
+ENDING_S = 10.0
+"""How long a zygote may take to end its workers and itself."""
 
 
 class Launch(msgspec.Struct, tag="launch", frozen=True):
@@ -92,7 +95,7 @@ class Zygote:
             Its process number here, and a pidfd, which is the caller's to close.
 
         Raises:
-            EngineError: the zygote is gone, or it could not.
+            MachineFault: the zygote is gone, or it could not.
         """
         message = msgspec.json.encode(Launch(job))
         try:
@@ -100,32 +103,67 @@ class Zygote:
             data, descriptors, _, _ = socket.recv_fds(self._link, MAX_MESSAGE, 1)
             answer = _answers.decode(data)
         except (OSError, msgspec.DecodeError) as error:
-            raise EngineError(f"The process that starts workers is gone ({error}).") from error
-        if not isinstance(answer, Launched) or not descriptors:
+            raise self._gone(error) from error
+        if not isinstance(answer, Launched):
             reason = answer.reason if isinstance(answer, Refused) else str(answer)
-            raise EngineError(f"No worker could be started: {reason}.")
-        try:
-            pid = sandbox.visible_pid(descriptors[0])
-        except OSError:
-            pid = answer.pid
+            raise MachineFault(f"No worker could be started: {reason}.")
+        pid = _number_here(descriptors)
+        if pid is None:
+            # Its number over there may be anybody's here: nothing is ever sent to that one.
+            for number in descriptors:
+                os.close(number)
+            self._reap(Reap(answer.pid, 0.0))
+            raise MachineFault(
+                "No worker could be started: /proc does not show it, or no more files can be opened.",
+                "Mount /proc, and raise ulimit -n.",
+            )
         self._numbers[pid] = answer.pid
         return pid, descriptors[0]
 
     def reap(self, pid: int, patience_s: float) -> int | None:
-        """Return a worker's exit code (negative: the signal), or None when it had to be killed."""
+        """Return a worker's exit code (negative: the signal), or None when it had to be killed.
+
+        Raises:
+            MachineFault: the zygote is gone: how the worker ended says nothing of the submission.
+        """
+        return self._reap(Reap(self._numbers.pop(pid, pid), patience_s))
+
+    def _reap(self, request: Reap) -> int | None:
         try:
-            number = self._numbers.pop(pid, pid)
-            self._link.send(msgspec.json.encode(Reap(number, patience_s)))
+            self._link.send(msgspec.json.encode(request))
             answer = _answers.decode(self._link.recv(MAX_MESSAGE))
-        except (OSError, msgspec.DecodeError):
-            return None
+        except (OSError, msgspec.DecodeError) as error:
+            raise self._gone(error) from error
         return answer.code if isinstance(answer, Ended) else None
+
+    @staticmethod
+    def _gone(error: Exception) -> MachineFault:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else "it hung up"
+        return MachineFault(f"The process that starts workers is gone ({why}).")
 
     def close(self) -> None:
         """Let the zygote end; it takes its workers along."""
         self._link.close()
+        with contextlib.suppress(OSError):
+            pidfd = os.pidfd_open(self._pid)
+            try:
+                if not _readable(pidfd, ENDING_S):  # somebody stopped it
+                    os.kill(self._pid, signal.SIGKILL)
+            finally:
+                os.close(pidfd)
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self._pid, 0)
+
+
+def _number_here(descriptors: list[int]) -> int | None:
+    """Return the process number that a pidfd stands for; None without one: what killpg(2) takes for 0 is ourselves."""
+    if not descriptors:
+        return None
+    try:
+        pid = sandbox.visible_pid(descriptors[0])
+    except OSError:
+        return None
+    return pid if pid > 1 else None
 
 
 def _become_zygote(link: socket.socket, level: sandbox.Isolation) -> NoReturn:
@@ -171,6 +209,8 @@ class _Child:
 
     cell: sandbox.Cell | None
     scratch: Path
+    pidfd: int
+    """Held until its end, for which there might be no free descriptor."""
 
 
 class _Nursery:
@@ -198,7 +238,7 @@ class _Nursery:
         finally:
             # The grader is gone, or will be: what it would have cleared away is ours to clear.
             for pid, child in self._children.items():
-                _end(Reap(pid, 0.0))
+                _end(Reap(pid, 0.0), child.pidfd)
                 sandbox.remove_folder(child.scratch)
             if not self._first:  # with the first of a namespace everything in it ends
                 sandbox.kill_descendants()
@@ -207,16 +247,23 @@ class _Nursery:
         socket.send_fds(self._link, [msgspec.json.encode(answer)], descriptors)
 
     def _launch(self, job: Job, descriptors: list[int]) -> None:
-        preload(job)
         try:
+            if len(descriptors) != 3:  # the system drops those for which there is no room
+                raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+            preload(job)
             pid, cell = self._fork(job, descriptors)
-            pidfd = os.pidfd_open(pid)
+            try:
+                pidfd = os.pidfd_open(pid)
+            except OSError:
+                _end(Reap(pid, 0.0), None)
+                if cell is not None:
+                    cell.close()
+                raise
         except OSError as error:
             self._send(Refused(error.strerror or str(error)))
         else:
-            self._children[pid] = _Child(cell, Path(job.scratch))
+            self._children[pid] = _Child(cell, Path(job.scratch), pidfd)
             self._send(Launched(pid), (pidfd,))
-            os.close(pidfd)
         finally:
             for number in descriptors:
                 os.close(number)
@@ -236,7 +283,7 @@ class _Nursery:
             raise
         finally:
             if cell is not None:
-                sandbox.leave_cell()
+                _leave(cell)
         return pid, cell
 
     def _free_slot(self) -> int:
@@ -244,8 +291,10 @@ class _Nursery:
         return next(number for number in itertools.count() if number not in taken)
 
     def _reap(self, request: Reap) -> Ended:
-        code = _end(request)
         child = self._children.pop(request.pid, None)
+        code = _end(request, None if child is None else child.pidfd)
+        if child is not None:
+            os.close(child.pidfd)
         if child is not None and child.cell is not None:
             child.cell.close()
         elif not self._first:  # its numbers are not those of /proc
@@ -253,8 +302,16 @@ class _Nursery:
         return Ended(code)
 
 
-def _end(request: Reap) -> int | None:
-    ended = _wait(request.pid, request.patience_s)
+def _leave(cell: sandbox.Cell) -> None:
+    """Let the next fork live beside the cell; a zygote that cannot must fork nothing any more, and ends."""
+    try:
+        sandbox.leave_cell()
+    except OSError as error:
+        raise SystemExit(1) from error
+
+
+def _end(request: Reap, pidfd: int | None) -> int | None:
+    ended = pidfd is not None and _readable(pidfd, request.patience_s)
     if not ended:
         with contextlib.suppress(ProcessLookupError):
             os.kill(request.pid, signal.SIGKILL)
@@ -265,16 +322,11 @@ def _end(request: Reap) -> int | None:
     return None
 
 
-def _wait(pid: int, patience_s: float) -> bool:
-    """Return whether the process ended by itself in time; it stays a zombie for us to collect."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([descriptor], [], [], patience_s)[0])
-    finally:
-        os.close(descriptor)
+def _readable(pidfd: int, patience_s: float) -> bool:
+    """Return whether a process ends in time."""
+    poll = select.poll()  # select(2) knows no descriptor above 1023
+    poll.register(pidfd, select.POLLIN)
+    return bool(poll.poll(patience_s * 1000))
 
 
 def _kill_group(pid: int) -> None:

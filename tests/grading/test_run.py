@@ -13,7 +13,7 @@ from grader.catalogue import Catalogue, Kata
 from grader.errors import EngineError
 from grader.gradebook.model import Key
 from grader.grading.run import AHEAD, TRIES, Policy, Run, Tally
-from grader.grading.task import Graded, Refused, Task, encode, task_decoder
+from grader.grading.task import Graded, Refused, Stopped, Task, encode, task_decoder
 from grader.reports.model import KataReport
 from grader.submissions import Bundle, Submission
 
@@ -53,7 +53,7 @@ class Pupil:
         return [Submission(learner=self.learner, kata=kata.slug, bundle=bundle) for kata in katas]
 
 
-Answer = Callable[[Task], Graded | Refused]
+Answer = Callable[[Task], Graded | Refused | Stopped]
 
 
 def passes(task: Task) -> Graded:
@@ -157,7 +157,7 @@ def test_a_refusal_leaves_a_row_that_is_tried_again(katas: list[Kata]) -> None:
     assert [answer.message for _, answer in tally.refused] == ["no room"] * 3
     report = book.kept["ada", katas[0].slug][1]
     assert (report.status, report.score) == ("error", 0)
-    assert report.max_score == katas[0].points + katas[0].hidden_points
+    assert report.max_score == 0  # nothing is counted against them
     assert "not the submission's fault" in (report.message or "")
     again = Run(katas, book, Policy(), 2).grade([Pupil("ada"), Pupil("bob", None)], Desk(), 1, nothing)
     assert (again.graded, again.unchanged) == (3, 3)
@@ -190,6 +190,32 @@ def test_a_task_that_is_lost_for_good_is_a_refusal_for_that_learner_alone(katas:
     assert [submission.kata for submission, _ in tally.refused] == [katas[1].slug]
     assert tally.by_status == {"pass": 2, "error": 1}
     assert len(desk.tasks) == 2 + TRIES
+
+
+def test_an_answer_that_makes_no_sense_is_no_lost_machine(katas: list[Kata]) -> None:
+    class Garbled(Desk):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            future.set_result(b"\xc1")
+            return future
+
+    book = Book()
+    tally = Run(katas[:1], book, Policy(), 1).grade([Pupil("ada")], Garbled(), 1, nothing)
+    ((_, refused),) = tally.refused
+    assert "makes no sense" in refused.message
+    assert "lost" not in refused.message
+    assert book.kept["ada", katas[0].slug][1].max_score == 0
+
+
+def test_who_stops_the_grader_twice_has_a_time_out_that_stays(katas: list[Kata]) -> None:
+    book, desk = Book(), Desk(lambda task: Stopped("it was busy"))
+    tally = Run(katas[:1], book, Policy(), 1).grade([Pupil("ada")], desk, 1, nothing)
+    report = book.kept["ada", katas[0].slug][1]
+    assert (report.status, report.score, report.message) == ("timeout", 0, "it was busy")
+    assert report.max_score == katas[0].points + katas[0].hidden_points
+    assert not tally.refused
+    again = Run(katas[:1], book, Policy(), 2).grade([Pupil("ada")], desk, 1, nothing)
+    assert again.unchanged == 1
 
 
 def test_an_executor_that_is_gone_ends_the_run_and_keeps_what_was_graded(katas: list[Kata]) -> None:

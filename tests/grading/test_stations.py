@@ -1,8 +1,12 @@
-"""Stations: what survives their death, and what they refuse."""
+"""Stations: what survives their death, who is charged with it, and what they refuse."""
 
 from __future__ import annotations
 
+import shutil
+import signal
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -10,9 +14,10 @@ import pytest
 from grader.catalogue import Catalogue, Kata
 from grader.grading import stations
 from grader.grading.run import Policy, setup_for
-from grader.grading.task import Graded, Refused, Setup, Task, answer_decoder, encode
+from grader.grading.task import Answer, Graded, Refused, Setup, Stopped, Task, answer_decoder, encode
 from grader.submissions import Bundle
-from tests.grading.conftest import MODULE, RIGHT
+from tests.conftest import TINY
+from tests.grading.conftest import MODULE, RIGHT, SOLUTIONS
 
 
 @pytest.fixture
@@ -25,7 +30,7 @@ def setup(sort: Kata) -> Setup:
     return setup_for([sort], Policy())
 
 
-def ask(setup: Setup, source: str = RIGHT, **files: bytes) -> Graded | Refused:
+def ask(setup: Setup, source: str = RIGHT, **files: bytes) -> Answer:
     bundle = Bundle(MODULE, {MODULE: source.encode(), **files})
     task = Task(kata="insertion-sort", seed=3, bundle=bundle)
     return answer_decoder.decode(stations.grade(encode(setup), encode(task)))
@@ -53,11 +58,11 @@ def test_a_station_that_was_killed_is_replaced_and_its_task_done_again(
     before = stations.Station.ask
     killed = []
 
-    def kill_first(station: stations.Station, task: bytes, patience_s: float) -> bytes:
+    def kill_first(station: stations.Station, task: bytes) -> bytes:
         if not killed:
             killed.append(station)
             station.kill()
-        return before(station, task, patience_s)
+        return before(station, task)
 
     monkeypatch.setattr(stations.Station, "ask", kill_first)
     answer = ask(setup)
@@ -69,7 +74,7 @@ def test_a_station_that_was_killed_is_replaced_and_its_task_done_again(
 def test_a_station_that_dies_again_and_again_is_a_refusal(
     setup: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def die(station: stations.Station, task: bytes, patience_s: float) -> bytes:
+    def die(station: stations.Station, task: bytes) -> bytes:
         raise stations.StationDied("exit code -9")
 
     monkeypatch.setattr(stations.Station, "ask", die)
@@ -88,3 +93,93 @@ def test_a_kata_that_is_not_there_is_refused(setup: Setup) -> None:
     answer = ask(msgspec.structs.replace(setup, katas={**setup.katas, "no-such-kata": "0" * 64}))
     assert isinstance(answer, Refused)
     assert "no-such-kata" in answer.message
+
+
+def before_asking(
+    monkeypatch: pytest.MonkeyPatch, do: Callable[[stations.Station], object], times: int = 1
+) -> list[stations.Station]:
+    """Do something to the first stations that are asked; return them."""
+    before, met = stations.Station.ask, []
+
+    def ask_it(station: stations.Station, task: bytes) -> bytes:
+        if len(met) < times:
+            met.append(station)
+            do(station)
+        return before(station, task)
+
+    monkeypatch.setattr(stations.Station, "ask", ask_it)
+    return met
+
+
+def stop(station: stations.Station) -> None:
+    station._process.send_signal(signal.SIGSTOP)
+
+
+@pytest.mark.parametrize("size", [1, 1 << 20], ids=["a small task", "one that no pipe holds"])
+def test_a_station_that_takes_nothing_is_replaced_and_nobody_is_charged(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    ask(setup)
+    monkeypatch.setattr(stations, "IDLE_S", 0.5)
+    met = before_asking(monkeypatch, stop)
+    answer = ask(setup, **{"beside.txt": b"x" * size})
+    assert met[0]._process.returncode == -signal.SIGKILL
+    assert isinstance(answer, Graded)
+    assert answer.report.status == "pass"
+
+
+def test_an_answer_that_makes_no_sense_is_the_machines(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stations.Station, "ask", lambda station, task: b"\xc1")
+    answer = ask(setup)
+    assert isinstance(answer, Refused)
+    assert "makes no sense" in answer.message
+
+
+STUCK = """
+
+@check("no word is in it", aspect="values", points=1)
+def test_no_word(submission):
+    import re
+
+    # The pattern takes for ever over a long word that almost fits, and never lets another thread go on.
+    assert not re.fullmatch("(a|a)*b", str(submission.insertion_sort([])))
+"""
+
+
+@pytest.fixture
+def stuck(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Setup:
+    """A pack with a check that never ends over some answers."""
+    shutil.copytree(TINY, folder / "packs" / "tiny")
+    shutil.copytree(SOLUTIONS.parents[1], folder / "packs" / "solutions")
+    checks = folder / "packs" / "tiny" / "1.1-sorting" / "insertion-sort" / "checks.py"
+    checks.write_text(checks.read_text() + STUCK)
+    about = checks.with_name("kata.toml")
+    about.write_text(about.read_text().replace("points = 4", "points = 5"))
+    monkeypatch.setenv("KATA_PACKS", str(folder / "packs" / "tiny"))
+    return setup_for([Catalogue.discover().resolve_one("insertion-sort")], Policy(timeout_s=1.0))
+
+
+def test_who_keeps_the_grader_busy_for_ever_gets_a_time_out_and_the_class_goes_on(
+    stuck: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Any] = []
+    before_asking(monkeypatch, begun.append, times=9)
+    answer = ask(stuck, "def insertion_sort(values):\n    return 'a' * 64\n")
+    assert isinstance(answer, Stopped), answer
+    assert "kept the grader busy" in answer.message
+    assert [station._process.returncode for station in begun] == [-signal.SIGKILL, -signal.SIGKILL, None]
+    answer = ask(stuck)
+    assert isinstance(answer, Graded)
+    assert answer.report.checks[0].status == "pass"
+
+
+def test_a_grader_that_everything_keeps_busy_is_nobodys_fault(
+    stuck: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(station: stations.Station, task: bytes) -> bytes:
+        raise stations.StandsStill("it was busy")
+
+    monkeypatch.setattr(stations.Station, "ask", never)
+    answer = ask(stuck)
+    assert isinstance(answer, Refused)
+    assert "it was busy" in answer.message
