@@ -397,7 +397,7 @@ def _curve(launcher: Any, repeats: int) -> dict[int, list[tuple[str, list[float]
             with suppress(CheckFailure, pytest.skip.Exception):
                 speed.ratio(work)
             assert speed.measured is not None
-            found[count].append((speed.measured.verdict, speed.measured.rounds))
+            found[count].append((speed.measured.verdict, speed.measured.numbers))
     return found
 
 

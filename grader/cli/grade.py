@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from grader.catalogue import Catalogue, Kata
-from grader.cli.class_options import course_option, gradebook_option
+from grader.cli.class_options import course_option, gradebook_option, note_unreadable
 from grader.cli.context import device_option, note
 from grader.errors import KataError, UsageError
 
@@ -145,13 +145,18 @@ def grade(
             seed, timeout, device=device, perf=perf, require_isolation=require_isolation, force=force
         )
         run = Run(katas, book, policy, number)
-        tally = _graded(run, learners, _slots(jobs, scheduler))
-        book.finish_run(number)
         ids = [learner.learner for learner in learners]
         slugs = [kata.slug for kata in katas]
-        print_summary(book, katas, ids, tally, where, stderr=json_file == "-")
+        try:
+            tally = _graded(run, learners, _slots(jobs, scheduler))
+            book.finish_run(number)
+            print_summary(book, katas, ids, tally, where, stderr=json_file == "-")
+        except BaseException:  # Ctrl-C as well: what stands by now is written before it goes on
+            _leave_reports(book, slugs, ids, json_file)
+            raise
         if json_file is not None:
             write_reports(book, slugs, ids, json_file)
+        note_unreadable(book)
         if tally.refused:
             return KataError.exit_code
         if fail_under is not None and any(share < fail_under for share in _shares(book, slugs, ids)):
@@ -173,6 +178,20 @@ def write_reports(book: Gradebook, katas: list[str], learners: list[str], file: 
     with replacing(Path(file)) as stream:
         for line in lines:
             stream.write(line)
+
+
+def _leave_reports(book: Gradebook, katas: list[str], learners: list[str], file: str | None) -> None:
+    """Write what was graded until a run was stopped; whatever stopped it is told, not what fails here."""
+    if file is None:
+        return
+    try:
+        write_reports(book, katas, learners, file)
+    except (KataError, OSError) as error:
+        note(f"note: the reports could not be written ({error}).")
+    else:
+        note(
+            f"note: grading was stopped; {'stdout' if file == '-' else file} holds what was graded until then."
+        )
 
 
 def _selected(only: tuple[str, ...], course: Course, catalogue: Catalogue) -> tuple[list[Kata], list[str]]:
@@ -239,10 +258,9 @@ def _graded(run: Run, learners: list[LearnerFolder], where: AbstractContextManag
 
 
 def _shares(book: Gradebook, katas: list[str], learners: list[str]) -> Iterator[float]:
-    """Yield each learner's share of the points in percent."""
-    totals: dict[str, tuple[float, float]] = {}
-    for row in book.rows(katas=katas, learners=learners):
-        score, whole = totals.get(row.learner, (0.0, 0.0))
-        totals[row.learner] = score + row.score, whole + row.max_score
-    for score, whole in totals.values():
+    """Yield each learner's share of the points in percent, weighed as the course says."""
+    from grader.gradebook.exports.model import by_learner, total
+
+    for _, own in by_learner(book.rows(katas=katas, learners=learners)):
+        score, whole = total(own.values(), book.course)
         yield 100.0 * score / whole if whole else 100.0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from grader.cli.class_options import course_option, gradebook_option
+from grader.cli.class_options import course_option, gradebook_option, note_unreadable
 from grader.cli.context import complete_id, json_option, note, print_json
 from grader.errors import UsageError
 from grader.reports.style import console, points, safe
@@ -469,6 +469,7 @@ def _opened(where: str, course_file: Path | None) -> Iterator[Gradebook]:
     course = Course.find(where, course_file, Catalogue.discover())
     with Gradebook.open(where, create=False, course=course) as book:
         yield book
+        note_unreadable(book)
 
 
 @contextmanager

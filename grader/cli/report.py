@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.class_options import course_option, gradebook_option
+from grader.cli.class_options import course_option, gradebook_option, note_unreadable
 from grader.cli.context import json_option, note, print_json
 from grader.errors import UsageError
 from grader.reports.style import console, safe
@@ -68,6 +68,8 @@ def report(
             part=part,
             progress=lambda done: line.update(f"learners  {done}"),
         )
+        line.stop()
+        note_unreadable(book)
     if as_json:
         print_json({"folder": str(out), "learners": written.learners, "files": written.files, "part": part})
         return

@@ -14,9 +14,11 @@ from grader.gradebook.errors import GradebookError
 from grader.gradebook.lock import FileLock, ServerLock
 from grader.gradebook.migrate import prepare
 from grader.gradebook.place import Place, pragma
-from grader.gradebook.trouble import OPENING, gone, refused_file, told
+from grader.gradebook.trouble import OPENING, damaged, gone, refused_file, told
 
 _STARTING = "starting a run"
+_DAMAGE = (ValueError, TypeError, LookupError, AssertionError)
+"""What our own code meets where the database gives out something else than was put in."""
 
 
 class Connections:
@@ -37,8 +39,10 @@ class Connections:
         try:
             with told(place, OPENING):
                 nonce = prepare(engine, place, create=create)
-        except BaseException:
+        except BaseException as error:
             engine.dispose()
+            if isinstance(error, _DAMAGE):
+                raise damaged(place, OPENING, error) from error
             raise
         return cls(place, engine), nonce
 
@@ -57,7 +61,10 @@ class Connections:
         with told(self.place, doing), self.engine.connect() as connection:
             if whole and self.place.file is None:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
-            yield connection
+            try:
+                yield connection
+            except _DAMAGE as error:
+                raise damaged(self.place, doing, error) from error
 
     @contextmanager
     def deciding(self, doing: str) -> Iterator[Connection]:

@@ -11,6 +11,14 @@ class GradebookError(KataError):
     exit_code = 3
 
 
+class Unkeepable(ValueError):
+    """A report that would not be read again as it is."""
+
+
+class Unreadable(ValueError):
+    """What the gradebook holds is not what was written; the message says why, as the end of a sentence."""
+
+
 class GradebookUsageError(GradebookError, UsageError):
     """Something else was meant: no gradebook there, no database, an unknown address, learner, kata or adjustment."""
 

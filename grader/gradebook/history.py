@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, select
 
 from grader.gradebook import schema
 from grader.gradebook.course import Course
+from grader.gradebook.errors import GradebookError, Unreadable
 from grader.gradebook.model import Attempt, Event, Key, Run
 from grader.gradebook.scope import find
 from grader.gradebook.storage import report_of, unpacked
 from grader.submissions.model import Bundle
+
+_GRADE_AGAIN = (
+    "The same kata grade makes a mark of its own anew; a copy of the gradebook may have the old one."
+)
 
 
 def runs(connection: Connection) -> list[Run]:
@@ -22,11 +28,18 @@ def runs(connection: Connection) -> list[Run]:
             id=row.id,
             started_at=row.started_at,
             finished_at=row.finished_at,
-            arguments=msgspec.json.decode(row.arguments),
+            arguments=_arguments(row.arguments),
             version=row.version,
         )
         for row in connection.execute(schema.runs.select().order_by(schema.runs.c.id))
     ]
+
+
+def _arguments(text: Any) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except (msgspec.MsgspecError, TypeError, ValueError):
+        return {}  # damaged: what a run was asked for decides about no mark
 
 
 def attempt(connection: Connection, number: int) -> Attempt | None:
@@ -51,13 +64,19 @@ def attempt(connection: Connection, number: int) -> Attempt | None:
     row = connection.execute(wanted).one_or_none()
     if row is None:
         return None
+    try:
+        report = report_of(row.report)
+    except Unreadable as error:
+        raise GradebookError(
+            f"Attempt {number} ({row.name}, {row.slug}): its report cannot be read: {error}.", _GRADE_AGAIN
+        ) from None
     return Attempt(
         id=row.id,
         run=row.run_id,
         learner=row.name,
         kata=row.slug,
         key=Key(row.digest, row.terms),
-        report=report_of(row.report),
+        report=report,
         submitted_at=row.submitted_at,
         graded_at=row.graded_at,
     )
@@ -67,12 +86,19 @@ def bundle(connection: Connection, number: int) -> Bundle | None:
     """Return the files that an attempt graded; None when it had none, or there is no such attempt."""
     contents = schema.contents
     wanted = (
-        select(contents.c.size, contents.c.bundle)
+        select(contents.c.size, contents.c.bundle, contents.c.digest)
         .join(schema.attempts, schema.attempts.c.content == contents.c.digest)
         .where(schema.attempts.c.id == number)
     )
     row = connection.execute(wanted).one_or_none()
-    return None if row is None else unpacked(bytes(row.bundle), row.size)
+    if row is None:
+        return None
+    try:
+        return unpacked(row.bundle, row.size, row.digest)
+    except Unreadable as error:
+        raise GradebookError(
+            f"Attempt {number}: what was handed in cannot be read: {error}.", _GRADE_AGAIN
+        ) from None
 
 
 def events(connection: Connection, course: Course, learner: str, kata: str) -> list[Event]:

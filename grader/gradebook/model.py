@@ -104,6 +104,8 @@ class Row(msgspec.Struct, kw_only=True):
     """Where the submission was found."""
     notes: tuple[str, ...] = ()
     """What the instructor should know about what was found."""
+    unreadable: str | None = None
+    """Why the newest attempt's report cannot be read. What was booked beside it stands in for it: status and points."""
     score: float
     """After lateness, adjustments and overrides; never below 0. May exceed `max_score` by a bonus."""
     max_score: float

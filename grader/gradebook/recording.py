@@ -21,6 +21,8 @@ from grader.gradebook.storage import (
     insert_all,
     insert_unless_there,
     packed,
+    readable,
+    report_to_json,
     storable,
     storable_or_none,
     to_json,
@@ -33,7 +35,7 @@ Argument = str | int | float | None | list[str]
 
 # Statements that run once for every submission are built once.
 _KEYS = (
-    select(schema.katas.c.slug, schema.attempts.c.digest, schema.attempts.c.terms)
+    select(schema.katas.c.slug, schema.attempts.c.digest, schema.attempts.c.terms, schema.attempts.c.report)
     .select_from(schema.learners)
     .join(schema.submissions, schema.submissions.c.learner_id == schema.learners.c.id)
     .join(schema.attempts, schema.attempts.c.id == schema.submissions.c.attempt_id)
@@ -77,9 +79,9 @@ _Numbers = dict[tuple[Any, ...], int]
 
 
 def keys(connection: Connection, learner: str) -> dict[str, Key]:
-    """Return, by kata, what the learner's newest attempts depended on."""
+    """Return, by kata, what the learner's newest attempts depended on; a report that is damaged is made again."""
     found = connection.execute(_KEYS, {"learner": storable(learner)})
-    return {slug: Key(digest, terms) for slug, digest, terms in found}
+    return {slug: Key(digest, terms) for slug, digest, terms, report in found if readable(report)}
 
 
 class Recording:
@@ -137,8 +139,12 @@ class Recording:
         return name in self._earlier or (schema.learners.name, name) in self._known
 
     def record(self, submission: Submission, key: Key, report: KataReport) -> None:
-        """Keep a report and what was graded."""
-        kept = msgspec.structs.replace(report, learner=submission.learner)
+        """Keep a report and what was graded.
+
+        Raises:
+            Unkeepable: the report would not be read again as it is; nothing was written.
+        """
+        whole = report_to_json(msgspec.structs.replace(report, learner=submission.learner))
         with self._own.writing(_doing(submission)) as connection:
             numbering = _Numbering(connection, self._known)
             name = storable(submission.learner)
@@ -161,10 +167,10 @@ class Recording:
                 max_score=report.max_score,
                 seed=str(report.seed),
                 isolation=report.isolation,
-                device=report.device,
+                device=storable(report.device),
                 duration_s=report.duration_s,
                 versions=to_json(report.versions),
-                report=to_json(kept),
+                report=whole,
             )
             _results(numbering, kata, attempt, report)
             values = self._seen(submission, learner, kata)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Mapping
 from functools import cache
@@ -12,7 +13,8 @@ from sqlalchemy import Connection, Executable, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from grader.gradebook import schema
-from grader.reports.model import KataReport
+from grader.gradebook.errors import Unkeepable, Unreadable
+from grader.reports.model import SCHEMA, KataReport
 from grader.submissions.model import Bundle
 
 _INSERTS = {table.name: table.insert() for table in schema.metadata.sorted_tables}
@@ -64,7 +66,7 @@ def to_json(value: Any) -> str:
 
 def _clean(value: Any) -> Any:
     if isinstance(value, str):
-        return storable(value)
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(value, Mapping):
         return {_clean(name): _clean(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -72,9 +74,61 @@ def _clean(value: Any) -> Any:
     return value
 
 
-def report_of(text: str) -> KataReport:
-    """Return the report that `to_json` wrote."""
-    return _REPORTS.decode(text)
+def report_to_json(report: KataReport) -> str:
+    """Return a report as the gradebook keeps it: what is read again is equal, but for half characters.
+
+    Raises:
+        Unkeepable: it would not be: a number that is none or has no end, say, which JSON cannot hold.
+    """
+    try:
+        text = to_json(report)
+        again = report_of(text)
+        if again == report or again == msgspec.convert(_clean(msgspec.to_builtins(report)), KataReport):
+            return text
+        why = _first_difference(msgspec.to_builtins(report), msgspec.to_builtins(again))
+    except (Unreadable, OverflowError, TypeError, ValueError, RecursionError) as error:
+        why = str(error)
+    raise Unkeepable(f"a report of {report.kata} cannot be kept: {why}")
+
+
+def _first_difference(one: Any, other: Any, where: str = "") -> str:
+    """Say where two values part, and what stands there first."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        pairs = [(f".{name}", one.get(name), other.get(name)) for name in {**one, **other}]
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = [(f"[{place}]", *both) for place, both in enumerate(zip(one, other, strict=True))]
+    else:
+        return f"{where.lstrip('.')} is {str(one)[:80]}"
+    found = (_first_difference(a, b, where + name) for name, a, b in pairs if a != b)
+    return next(found, where.lstrip("."))
+
+
+def report_of(text: Any) -> KataReport:
+    """Return the report that `report_to_json` wrote.
+
+    Raises:
+        Unreadable: it is damaged, or from another version.
+    """
+    try:
+        report = _REPORTS.decode(text)
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
+        raise Unreadable(f"it is damaged ({error})") from None
+    if report.schema != SCHEMA:
+        raise Unreadable(f"it is of schema {report.schema}; this version reads {SCHEMA}")
+    numbers = [report.score, report.max_score, report.duration_s]
+    numbers += [number for check in report.checks for number in (check.points, check.max_points)]
+    if not all(map(math.isfinite, numbers)):  # 1e999 is JSON
+        raise Unreadable("it is damaged (a number in it has no end)")
+    return report
+
+
+def readable(text: Any) -> bool:
+    """Whether `report_of` can read it."""
+    try:
+        report_of(text)
+    except Unreadable:
+        return False
+    return True
 
 
 def packed(bundle: Bundle) -> tuple[bytes, int]:
@@ -83,8 +137,17 @@ def packed(bundle: Bundle) -> tuple[bytes, int]:
     return zlib.compress(whole, 6), len(whole)
 
 
-def unpacked(kept: bytes, size: int) -> Bundle:
-    """Return what `packed` packed."""
-    whole = zlib.decompressobj().decompress(kept, size + 1)
-    main, files = msgspec.msgpack.decode(whole, type=tuple[str, dict[str, bytes]])
-    return Bundle(main, files)
+def unpacked(kept: bytes, size: int, digest: str) -> Bundle:
+    """Return what `packed` packed.
+
+    Raises:
+        Unreadable: it is damaged.
+    """
+    try:
+        whole = zlib.decompressobj().decompress(kept, size + 1)
+        bundle = Bundle(*msgspec.msgpack.decode(whole, type=tuple[str, dict[str, bytes]]))
+        if bundle.digest == digest:
+            return bundle
+    except (zlib.error, msgspec.MsgspecError, TypeError, ValueError) as error:
+        raise Unreadable(f"it is damaged ({error})") from None
+    raise Unreadable("it is damaged (its content is not what was handed in)")

@@ -40,6 +40,8 @@ class Gradebook:
         self._connections = connections
         self._guard = threading.RLock()
         self._recording: Recording | None = None
+        self.unreadable: dict[tuple[str, str], str] = {}
+        """What `rows` and `reports` came upon: learner and kata of a report that cannot be read, and why."""
 
     @classmethod
     def open(cls, where: str, *, create: bool, course: Course | None = None) -> Gradebook:
@@ -113,7 +115,7 @@ class Gradebook:
             self._leave()
 
     def keys(self, learner: str) -> dict[str, Key]:
-        """Return, by kata, what the learner's newest attempts depended on."""
+        """Return, by kata, what the learner's newest attempts depended on; none where a report cannot be read."""
         with self._guard:
             if self._recording is not None and not self._recording.may_know(learner):
                 return {}
@@ -121,7 +123,11 @@ class Gradebook:
             return recording.keys(connection, learner)
 
     def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> None:
-        """Keep a report and what was graded, in one transaction; it is durable when this returns."""
+        """Keep a report and what was graded, in one transaction; it is durable when this returns.
+
+        Raises:
+            Unkeepable: the report would not be read again as it is; nothing was written.
+        """
         with self._guard:
             self._in(run).record(submission, key, report)
 
@@ -160,7 +166,7 @@ class Gradebook:
             learners: only these.
         """
         with self._connections.reading("reading its rows", whole=True) as connection:
-            yield from rows.rows(connection, self.course, self._chosen(katas), learners)
+            yield from rows.rows(connection, self.course, self._chosen(katas), learners, self._tell)
 
     def reports(
         self,
@@ -176,7 +182,10 @@ class Gradebook:
             learners: only these.
         """
         with self._connections.reading("reading its reports", whole=True) as connection:
-            yield from rows.reports(connection, self.course, run, self._chosen(katas), learners)
+            yield from rows.reports(connection, self.course, run, self._chosen(katas), learners, self._tell)
+
+    def _tell(self, learner: str, kata: str, why: str) -> None:
+        self.unreadable[learner, kata] = why
 
     def learners(self) -> list[str]:
         """Return everybody who was graded or is in the roster, in the order of `rows`."""
@@ -240,11 +249,19 @@ class Gradebook:
             return history.events(connection, self.course, learner, kata)
 
     def attempt(self, attempt: int) -> Attempt | None:
-        """Return one grading, whole; None when there is none of this number."""
+        """Return one grading, whole; None when there is none of this number.
+
+        Raises:
+            GradebookError: its report cannot be read.
+        """
         with self._connections.reading(f"reading attempt {attempt}") as connection:
             return history.attempt(connection, attempt)
 
     def bundle(self, attempt: int) -> Bundle | None:
-        """Return the files that an attempt graded; None when it had none, or there is no such attempt."""
+        """Return the files that an attempt graded; None when it had none, or there is no such attempt.
+
+        Raises:
+            GradebookError: they cannot be read.
+        """
         with self._connections.reading(f"reading what attempt {attempt} graded") as connection:
             return history.bundle(connection, attempt)

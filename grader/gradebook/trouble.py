@@ -19,15 +19,18 @@ KEPT = "What was recorded before is kept; the same command again goes on from th
 OPENING = "opening it"
 """What is done before there is anything to keep."""
 
+_RESTORE = "Restore a copy of it (sqlite3 FILE .recover may save what is left)."
+
 _SQLITE = (
     # What SQLite says, what we say, what to do, whether another place was meant.
     ("file is not a database", "this file is no gradebook", "Name another file with --gradebook.", True),
-    (
-        "malformed",
-        "the file is damaged",
-        "Restore a copy of it (sqlite3 FILE .recover may save what is left).",
-        False,
-    ),
+    ("malformed", "the file is damaged", _RESTORE, False),
+    ("file is encrypted", "the file is damaged", _RESTORE, False),
+    ("unsupported file format", "the file is damaged", _RESTORE, False),
+    ("datatype mismatch", "the file is damaged", _RESTORE, False),
+    ("could not decode", "the file is damaged", _RESTORE, False),
+    ("no such table", "the file is damaged", _RESTORE, False),
+    ("no such column", "the file is damaged", _RESTORE, False),
     (
         "locked",
         "the gradebook is locked: another program is writing to it",
@@ -116,6 +119,12 @@ def explain(error: SQLAlchemyError, place: Place, doing: str) -> GradebookError:
     ):
         return gone(place, doing, said)
     return GradebookError(f"{place.shown}: the database refused, {doing}: {said}", KEPT)
+
+
+def damaged(place: Place, doing: str, error: Exception) -> GradebookError:
+    """Return the error for what the database gave out and was never put in."""
+    what = " ".join(str(error).split())[:200]
+    return GradebookError(f"{place.shown}: what the gradebook holds is damaged ({doing}): {what}.", _RESTORE)
 
 
 def _guessed(said: str) -> str:

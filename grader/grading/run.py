@@ -12,6 +12,7 @@ import msgspec
 
 from grader.catalogue import Kata
 from grader.errors import EngineError, KataError
+from grader.gradebook.errors import Unkeepable
 from grader.gradebook.model import Key
 from grader.grading.stations import grade
 from grader.grading.task import Answer, Graded, Refused, Setup, Stopped, Task, answer_decoder, encode
@@ -105,6 +106,7 @@ class _Out:
 
     submission: Submission
     key: Key
+    seed: int
     task: bytes
     tries: int = 1
 
@@ -119,8 +121,6 @@ class Run:
         self._number = number
         self.setup = setup_for(katas, policy)
         self._setup = encode(self.setup)
-        self._seeds = {kata.slug: seed_for(marks.nonce, kata.slug, policy.seed) for kata in katas}
-        self._terms = {slug: terms_of(self.setup, slug, seed) for slug, seed in self._seeds.items()}
 
     def grade(self, learners: Sequence[Learner], executor: Executor, slots: int, watch: Watch) -> Tally:
         """Grade what has changed and keep every outcome as soon as it is there.
@@ -155,26 +155,28 @@ class Run:
             known = self._marks.keys(learner.learner)
             for submission in learner.submissions(self._katas):
                 tally.notes += [(submission, note) for note in submission.notes]
-                key = self._key(submission)
+                digest = submission.bundle.digest if submission.bundle is not None else ""
+                seed = seed_for(self._marks.nonce, submission.kata, digest, self._policy.seed)
+                key = self._key(submission, seed)
                 if known.get(submission.kata) == key and not self._policy.force:
                     self._marks.reuse(self._number, submission, key)
                     tally.unchanged += 1
                     watch(tally, submission, None)
                 else:
-                    yield _Out(submission, key, self._task(submission))
+                    yield _Out(submission, key, seed, self._task(submission, seed))
 
-    def _key(self, submission: Submission) -> Key:
-        terms = self._terms[submission.kata]
+    def _key(self, submission: Submission, seed: int) -> Key:
+        terms = terms_of(self.setup, submission.kata, seed)
         if submission.bundle is not None:
             return Key(submission.bundle.digest, terms)
         why = f"{terms}\0{submission.status}\0{submission.message}"  # there is no content that could change
         return Key("", hashlib.sha256(why.encode()).hexdigest())
 
-    def _task(self, submission: Submission) -> bytes:
+    def _task(self, submission: Submission, seed: int) -> bytes:
         return encode(
             Task(
                 kata=submission.kata,
-                seed=self._seeds[submission.kata],
+                seed=seed,
                 bundle=submission.bundle,
                 status=submission.status,
                 message=submission.message,
@@ -210,24 +212,31 @@ class Run:
         if isinstance(answer, Graded):
             report = answer.report
         elif isinstance(answer, Stopped):
-            report = self._without(submission, "timeout", answer.message)
+            report = self._without(one, "timeout", answer.message)
         else:
             tally.refused.append((submission, answer))
             # A row all the same; with terms that never recur, so that the next run tries again, and of no points,
             # so that nobody is charged with what they did not do.
             key = Key(key.digest, "")
             text = f"This was not graded, and it is not the submission's fault. {answer.message}"
-            report = self._without(submission, "error", text)
+            report = self._without(one, "error", text)
             report.max_score = 0.0
         report.learner = submission.learner
-        self._marks.record(self._number, submission, key, report)
+        try:
+            self._marks.record(self._number, submission, key, report)
+        except Unkeepable as error:
+            refused = Refused(
+                f"The gradebook would not read it back ({error}).", "Report it as a fault of Kata."
+            )
+            self._keep(one, refused, tally, watch)
+            return
         tally.graded += 1
         tally.by_status[report.status] = tally.by_status.get(report.status, 0) + 1
         watch(tally, submission, report)
 
-    def _without(self, submission: Submission, status: KataStatus, message: str) -> KataReport:
-        kata = next(kata for kata in self._katas if kata.slug == submission.kata)
-        return without_checks(kata, self._policy, self._seeds[kata.slug], status, message)
+    def _without(self, one: _Out, status: KataStatus, message: str) -> KataReport:
+        kata = next(kata for kata in self._katas if kata.slug == one.submission.kata)
+        return without_checks(kata, self._policy, one.seed, status, message)
 
 
 def without_checks(kata: Kata, policy: Policy, seed: int, status: KataStatus, message: str) -> KataReport:

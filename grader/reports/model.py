@@ -20,15 +20,22 @@ class Measured(msgspec.Struct, kw_only=True):
 
     form: str
     """ratio, growth, exponent, roofline, memory or memory_exponent."""
-    value: float
-    """The median over all rounds, in the threshold's unit."""
+    value: float | None
+    """The median over all rounds, in the threshold's unit; None where no round came to a number, as when an answer
+    was cut off. JSON has no infinity, so there is none here either."""
     threshold: float
     verdict: SpeedVerdict
-    rounds: list[float] = msgspec.field(default_factory=list)
+    rounds: list[float | None] = msgspec.field(default_factory=list)
+    """None for a round that came to no number."""
     runs: list[SpeedVerdict] = msgspec.field(default_factory=list)
     """What each series of rounds, in processes of its own, came to."""
     void: int = 0
     """Rounds that do not count: the machine under a virtual one took its processors away."""
+
+    @property
+    def numbers(self) -> list[float]:
+        """The rounds that came to a number."""
+        return [value for value in self.rounds if value is not None]
 
 
 class CheckReport(msgspec.Struct, kw_only=True):

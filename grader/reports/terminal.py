@@ -157,7 +157,10 @@ def _check_cells(check: CheckReport, out: Console) -> tuple[Text, Text, Text]:
 
 def _measured(speed: Measured) -> str:
     """Say what was measured and what was asked, in the threshold's unit."""
-    if speed.form == "roofline":
+    if speed.value is None:
+        limit = f"{speed.threshold:.0%}" if speed.form == "roofline" else f"{speed.threshold:g}"
+        text = f"stopped before it was measured, {limit} asked"
+    elif speed.form == "roofline":
         text = f"{speed.value:.0%} of the limit, at least {speed.threshold:.0%} asked"
     elif speed.form.endswith("exponent"):
         text = f"power {speed.value:.2f}, at most {speed.threshold:g} asked"

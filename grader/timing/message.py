@@ -47,18 +47,21 @@ def explain(
     lines = [_headline(found, work, cut_off, threshold.anchor)]
     if curve is not None and curve.baseline:
         lines.append(f"  {_at_largest(curve, work)}")
-    if found.rounds and found.form not in ("memory", "memory_exponent"):
+    if found.numbers and found.form not in ("memory", "memory_exponent"):
         lines.append(f"  {_count(found)}")
     lines += [f"  {line}" for line in textwrap.wrap(threshold.wasted, LINE - 4)]
     return Failure("speed", tuple(lines), picture=tuple(plot(curve)) if curve is not None else ())
 
 
 def _headline(found: Measured, work: Work, cut_off: float | None, anchor: float) -> str:
-    value, asked = f"{found.value:.3g}", f"{found.threshold:g}"
-    if cut_off is not None and not found.rounds:
+    asked = f"{found.threshold:g}"
+    if found.value is None:
+        if cut_off is None:  # the counter of memory lost sight of the process
+            return f"the memory that it takes could not be measured; at most {asked} times is asked"
         return (
             f"took more than {cut_off:.2g} s for what the baseline does in a fraction of it, and was stopped"
         )
+    value = f"{found.value:.3g}"
     if found.form in ("growth", "exponent") and found.value <= found.threshold:
         first = _ends(work)[0]
         return (
@@ -123,7 +126,7 @@ def _at_largest(curve: Curve, work: Work) -> str:
 
 def _count(found: Measured) -> str:
     too_slow = found.runs.count("fail")
-    low, high = min(found.rounds), max(found.rounds)
+    low, high = min(found.numbers), max(found.numbers)
     return (
         f"{len(found.rounds)} rounds in {len(found.runs)} series, each in fresh processes, "
         f"between {low:.3g} and {high:.3g}; {too_slow} of them said too slow"

@@ -107,9 +107,10 @@ class Speed:
         __tracebackhide__ = True
         self._decide("roofline", work, self.form("roofline", work))
         assert self.measured is not None
-        if self.setting.kind == "cuda" and self.measured.value > IMPOSSIBLE:
+        value = self.measured.value
+        if self.setting.kind == "cuda" and value is not None and value > IMPOSSIBLE:
             fail(
-                f"took {1 / self.measured.value:.2f} of the time in which this device can move the bytes at all",
+                f"took {1 / value:.2f} of the time in which this device can move the bytes at all",
                 "  what was timed cannot be the work: is the result computed somewhere else, or later?",
                 stage="speed",
             )
@@ -267,7 +268,7 @@ class Speed:
     def _decide(self, name: str, work: Work, form: Form) -> None:
         __tracebackhide__ = True
         limit = self.limit
-        self.measured = Measured(form=name, value=0.0, threshold=limit, verdict="inconclusive")
+        self.measured = Measured(form=name, value=None, threshold=limit, verdict="inconclusive")
         cut: float | None = None
         while True:
             verdict, cut = self._series(work, form)
@@ -277,7 +278,7 @@ class Speed:
                 break
         found = self.measured
         found.verdict = settled
-        found.value = statistics.median(found.rounds) if found.rounds else math.inf
+        found.value = statistics.median(found.numbers) if found.numbers else None
         if settled == "inconclusive":
             pytest.skip(f"inconclusive: {_undecided(found)}; try again when this machine is quieter")
         if settled == "fail":
@@ -303,7 +304,7 @@ class Speed:
                         if patience < 0:
                             return "inconclusive", None
                         continue
-                    self.measured.rounds.append(found.value)
+                    self.measured.rounds.append(_number(found.value))
                     over += found.over
                     under += not found.over
             except Overrun as error:
@@ -319,12 +320,13 @@ class Speed:
         __tracebackhide__ = True
         if sys.platform != "linux":
             pytest.skip("only Linux tells how much memory another process has used")
-        found = self.measured = Measured(form=name, value=math.inf, threshold=limit, verdict="fail")
+        found = self.measured = Measured(form=name, value=None, threshold=limit, verdict="fail")
         for _ in range(MEMORY_TRIES):
-            found.rounds.append(measure())
-            found.value = min(found.rounds)
-            found.runs.append("pass" if found.rounds[-1] <= limit else "fail")
-            if found.value <= limit:
+            peak = measure()
+            found.rounds.append(_number(peak))
+            found.value = min(found.numbers, default=None)
+            found.runs.append("pass" if peak <= limit else "fail")
+            if peak <= limit:
                 found.verdict = "pass"
                 return
         raise CheckFailure(explain(found, work, self.threshold, None, None))
@@ -376,9 +378,14 @@ def _patience(arena: Arena, work: Work, size: int, call_s: float) -> float:
     return max(CUT_S, call_s * arena.calls(work, size))
 
 
+def _number(value: float) -> float | None:
+    """Return a round's value as a report has it."""
+    return value if math.isfinite(value) else None
+
+
 def _undecided(found: Measured) -> str:
     kept = "this virtual machine was kept from its processors in"
-    if not found.rounds:
+    if found.value is None:
         return f"{kept} every one of {found.void} rounds"
     text = (
         f"{len(found.rounds)} rounds in {len(found.runs)} series do not tell whether "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import subprocess
 import zipfile
@@ -13,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import KATA, Ran
+from grader.errors import EngineError
+from tests.conftest import KATA, TINY, Ran
 from tests.grading.conftest import CRASHES, EXITS, LOOPS, MODULE, OTHER, RIGHT, STUB, WRONG, Hand
 
 Kata = Callable[..., Ran]
@@ -109,6 +111,64 @@ def test_fail_under(kata: Kata, hand_in: Hand) -> None:
     hand_in("bob", WRONG)
     assert kata("grade", "submissions", *ONLY, "-j", "1", "--fail-under", "90").code == 1
     assert kata("grade", "submissions", *ONLY, "-j", "1").code == 0
+
+
+def test_fail_under_weighs_katas_as_the_course_does(
+    kata: Kata, hand_in: Hand, warm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KATA_PACKS", f"{TINY}{os.pathsep}{TINY.parents[2] / 'katas'}")
+    hand_in("ada", RIGHT)  # all of insertion-sort, nothing of the other
+    chosen = [*ONLY, "--only", "masks"]
+
+    def under(percent: str, ours: float, other: float) -> int:
+        (warm / "course.toml").write_text(
+            f"name = 'A course'\n[weights]\ninsertion-sort = {ours}\nmasks = {other}\n"
+        )
+        ran = kata("grade", "submissions", *chosen, "-j", "1", "--fail-under", percent)
+        assert ran.code < 2, ran.text
+        return ran.code
+
+    assert under("60", 9, 0.1) == 0
+    assert under("60", 0.1, 9) == 1
+
+
+@pytest.mark.parametrize(
+    "how", [KeyboardInterrupt(), EngineError("Those who grade are gone.")], ids=["Ctrl-C", "engine"]
+)
+def test_the_reports_are_left_however_grading_ends(
+    kata: Kata, hand_in: Hand, warm: Path, monkeypatch: pytest.MonkeyPatch, how: BaseException
+) -> None:
+    from grader.gradebook.store import Gradebook
+
+    for learner in ("ada", "bob", "cy"):
+        hand_in(learner, RIGHT)
+    record, count = Gradebook.record, 0
+
+    def stops(*given: Any) -> None:
+        nonlocal count
+        count += 1
+        if count == 3:
+            raise how
+        record(*given)
+
+    monkeypatch.setattr(Gradebook, "record", stops)
+    ran = kata("grade", "submissions", *ONLY, "-j", "1", "--json", "reports.jsonl")
+    assert ran.code == (130 if isinstance(how, KeyboardInterrupt) else 3), ran.text
+    assert "reports.jsonl holds what was graded until then" in ran.err
+    left = [json.loads(line)["learner"] for line in (warm / "reports.jsonl").read_text().splitlines()]
+    assert left == ["ada", "bob"]
+
+
+def test_a_damaged_mark_is_named_and_graded_again(kata: Kata, hand_in: Hand, warm: Path) -> None:
+    hand_in("ada", RIGHT)
+    hand_in("bob", RIGHT)
+    kata("grade", "submissions", *ONLY, "-j", "1")
+    with sqlite3.connect(warm / "gradebook.sqlite") as database:
+        database.execute("UPDATE attempts SET report = substr(report, 1, 50) WHERE id = 1")
+    assert "ada, insertion-sort: the report cannot be read" in kata("gradebook", "show").err
+    ran = kata("grade", "submissions", *ONLY, "-j", "1")
+    assert "1 passed, 1 unchanged" in ran.out
+    assert "cannot be read" not in kata("gradebook", "show").err
 
 
 def test_a_notebook_is_graded_as_a_module_is(kata: Kata, hand_in: Hand, warm: Path) -> None:

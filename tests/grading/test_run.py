@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ import pytest
 
 from grader.catalogue import Catalogue, Kata
 from grader.errors import EngineError
+from grader.gradebook.errors import Unkeepable
 from grader.gradebook.model import Key
 from grader.grading.run import AHEAD, TRIES, Policy, Run, Tally
 from grader.grading.task import Graded, Refused, Stopped, Task, encode, task_decoder
@@ -131,18 +133,27 @@ def test_a_kata_that_changed_is_graded_again(katas: list[Kata], monkeypatch: pyt
     assert (tally.graded, tally.unchanged) == (1, 2)
 
 
-def test_seeds_are_the_same_for_all_learners_and_differ_by_gradebook(katas: list[Kata]) -> None:
-    seeds = {}
+def test_seeds_follow_the_content_the_kata_and_the_gradebook(katas: list[Kata]) -> None:
+    pupils = [Pupil("ada"), Pupil("bob"), Pupil("cy", "x = 2")]
+    seeds: dict[tuple[str, bytes, bytes], set[int]] = {}
     for nonce in (b"a" * 32, b"b" * 32):
-        desk = Desk()
-        Run(katas, Book(nonce), Policy(), 1).grade([Pupil("ada"), Pupil("bob")], desk, 1, nothing)
-        for task in desk.tasks:
-            seeds.setdefault((nonce, task.kata), set()).add(task.seed)
-    assert all(len(found) == 1 for found in seeds.values())
-    assert len({frozenset(found) for found in seeds.values()}) == 6
-    desk = Desk()
-    Run(katas, Book(), Policy(seed=9), 1).grade([Pupil("ada")], desk, 1, nothing)
+        for number in range(2):  # the same again in another run
+            desk = Desk()
+            Run(katas, Book(nonce), Policy(), number).grade(pupils, desk, 1, nothing)
+            for task in desk.tasks:
+                assert task.bundle is not None
+                seeds.setdefault((task.kata, nonce, task.bundle.files["a.py"]), set()).add(task.seed)
+    assert len(seeds) == len(katas) * 2 * 2
+    assert all(len(found) == 1 for found in seeds.values()), "equal content, equal inputs"
+    assert len(set.union(*seeds.values())) == len(seeds), "and nothing else shares them"
+
+
+def test_a_fixed_seed_is_everybodys(katas: list[Kata]) -> None:
+    desk, book = Desk(), Book()
+    Run(katas, book, Policy(seed=9), 1).grade([Pupil("ada"), Pupil("cy", "x = 2")], desk, 1, nothing)
     assert {task.seed for task in desk.tasks} == {9}
+    assert Run(katas, book, Policy(seed=9), 2).grade([Pupil("ada")], desk, 1, nothing).unchanged == 3
+    assert Run(katas, book, Policy(), 3).grade([Pupil("ada")], desk, 1, nothing).graded == 3
 
 
 def test_a_refusal_leaves_a_row_that_is_tried_again(katas: list[Kata]) -> None:
@@ -261,3 +272,23 @@ def test_no_more_is_read_than_is_being_graded(katas: list[Kata]) -> None:
     tally = Run(katas, Book(), Policy(), 1).grade(pupils, Slow(), 2, nothing)
     assert tally.graded == 60
     assert most <= AHEAD * 2
+
+
+def test_a_report_that_cannot_be_kept_is_our_fault_and_ends_no_run(katas: list[Kata]) -> None:
+    class Strict(Book):
+        def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> None:
+            if not math.isfinite(report.score):
+                raise Unkeepable("score is nan")
+            super().record(run, submission, key, report)
+
+    def endless(task: Task) -> Graded:
+        graded = passes(task)
+        if task.kata == katas[1].slug:
+            graded.report.score = math.inf
+        return graded
+
+    book = Strict()
+    tally = Run(katas, book, Policy(), 1).grade([Pupil("ada")], Desk(endless), 1, nothing)
+    assert tally.by_status == {"pass": 2, "error": 1}
+    assert [submission.kata for submission, _ in tally.refused] == [katas[1].slug]
+    assert "not the submission's fault" in (book.kept["ada", katas[1].slug][1].message or "")
