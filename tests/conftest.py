@@ -20,7 +20,19 @@ TINY = TESTS / "packs" / "tiny"
 KATA = Path(sys.executable).with_name("kata")
 
 _WITH_WORKERS = frozenset(
-    {"authors", "boundary", "worker", "checks", "cli", "demos", "hostile", "katas", "policy", "timing"}
+    {
+        "authors",
+        "boundary",
+        "worker",
+        "checks",
+        "cli",
+        "demos",
+        "devices",
+        "hostile",
+        "katas",
+        "policy",
+        "timing",
+    }
 )
 _LONGEST = frozenset(
     {
@@ -118,9 +130,9 @@ def open_submission(launcher: Any, path: Path, source: str | bytes, **terms: Any
     from grader.boundary.source import read_source
 
     path.write_bytes(source if isinstance(source, bytes) else textwrap.dedent(source).encode())
-    cuda = terms.pop("cuda", False)
+    device = terms.pop("device", "cpu")
     own = Terms(**{"module": path.stem, "required": (), **terms})
-    session = Session(launcher, read_source(path), own, cuda=cuda)
+    session = Session(launcher, read_source(path), own, device=device)
     calls = Calls()
     opened = Opened(session, RemoteSubmission(session, calls), calls)
     try:

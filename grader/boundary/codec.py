@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from grader.boundary.wire import ALIGNMENT, MAX_PAYLOAD, MAX_TENSOR, MAX_TEXT, ProtocolError, TensorHead
+from grader.devices import known
 
 MRO = " < "
 """Between the names of a type and its bases, in the handle of an object."""
@@ -301,15 +302,15 @@ class Decoder:
         if stored * dtype.itemsize != head.nbytes or head.offset + head.nbytes > len(self._payload):
             raise ProtocolError("a tensor whose bytes are not there")
         if head.nbytes == 0:
-            result = torch.empty(head.shape, dtype=dtype)
+            result = _place(torch.empty(head.shape, dtype=dtype), head.device)
         else:
             flat = torch.frombuffer(self._payload, dtype=torch.uint8, count=head.nbytes, offset=head.offset)
             if dtype == torch.bool and not self._trusted:
                 flat = flat != 0  # a byte of 2 in a bool tensor would be neither true nor false
-            result = (flat.clone() if self._trusted else flat).view(dtype)
+            # It is moved flat: a copy to another device would close the gaps between its strides.
+            result = _place((flat.clone() if self._trusted else flat).view(dtype), head.device)
             shape, strides = head.shape, head.strides
             result = result.reshape(shape) if strides is None else result.as_strided(shape, strides)
-        result = _place(result, head.device)
         if head.requires_grad and (dtype.is_floating_point or dtype.is_complex):
             result.requires_grad_()
         if head.kind not in ("tensor", "parameter", "buffer"):
@@ -324,13 +325,8 @@ def _is_vast(shape: list[int]) -> bool:
 def _place(tensor: torch.Tensor, device: str) -> torch.Tensor:
     if device == "cpu":
         return tensor
-    wanted = torch.device(device)
-    if (
-        wanted.type == "cuda"
-        and torch.cuda.is_available()
-        and (wanted.index or 0) < torch.cuda.device_count()
-    ):
-        return tensor.to(wanted)
+    if known(device):
+        return tensor.to(device)
     raise ProtocolError(f"a tensor on {device[:20]}, which is not here")
 
 

@@ -111,7 +111,7 @@ class Session:
         source: Source,
         terms: Terms,
         *,
-        cuda: bool = False,
+        device: str = "cpu",
         on_start: Callable[[WorkerProcess], None] | None = None,
         tell: Callable[[float], None] = lambda seconds: None,
     ) -> None:
@@ -132,7 +132,7 @@ class Session:
         self.generation = 0
         """Counts workers; a proxy of an earlier one is stale."""
         self._launcher = launcher
-        self._cuda = cuda
+        self._device = device
         self._on_start = on_start
         self._tell = tell
         """Told how many seconds it may be until the next check begins."""
@@ -299,7 +299,7 @@ class Session:
         started = time.monotonic()
         self._tell(START_S + self.deadline.left())
         process = self._launcher.launch(
-            read, terms.memory_bytes, cuda=self._cuda, gpu_bytes=terms.gpu_bytes, preload=terms.preload
+            read, terms.memory_bytes, device=self._device, gpu_bytes=terms.gpu_bytes, preload=terms.preload
         )
         self._channel = Channel(process)
         try:
@@ -369,7 +369,9 @@ class Session:
         if isinstance(reply, wire.Raised):
             self._observe(f"raised {reply.type}")
             self.doubtful |= not _SHORT.isdisjoint(reply.bases) or "can't start new thread" in reply.message
-            raise SubmissionRaised(reply, memory_bytes=self.terms.memory_bytes)
+            on_device = reply.type == "OutOfMemoryError"  # torch's own, of an accelerator's memory
+            limit = self.terms.gpu_bytes if on_device else self.terms.memory_bytes
+            raise SubmissionRaised(reply, memory_bytes=limit)
         if isinstance(reply, wire.Unsendable):
             raise SubmissionUnsendable(reply.reason)
         self._violation("it answered what was not asked")

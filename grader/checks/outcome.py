@@ -118,7 +118,8 @@ def describe_raised(error: SubmissionRaised) -> list[str]:
     lines.extend(f"  {clean(line)}" for line in rest[:6])
     lines.extend(f"  {hint}" for words, hint in _HINTS.items() if words in text)
     if error.memory_bytes is not None and any(words in text for words in _MEMORY):
-        lines.append(f"  it used more than {error.memory_bytes >> 20} MB of memory")
+        whose = "the device's memory" if error.type_name == "OutOfMemoryError" else "memory"
+        lines.append(f"  it used more than {error.memory_bytes >> 20} MB of {whose}")
     return lines
 
 
@@ -128,6 +129,9 @@ _HINTS = {
     "SystemExit": "sys.exit() and exit() end a program, and here it is imported: leave them out",
     "EOFError": "nobody is here to answer input()",
     "codec can't decode": "save the file as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-",
+    "Expected all tensors to be on the same device": (
+        "your code made a tensor on cpu, and its input is elsewhere: make it where the input is, with device=x.device"
+    ),
     "can't start new thread": "it started more threads than a submission may, or their stacks took all its memory",
     "No space left on device": (
         f"it wrote more than {_LIMITS.scratch_bytes >> 20} MB or {_LIMITS.scratch_files:,} files to its folder"

@@ -109,8 +109,7 @@ class Suite:
         except Unreadable as error:
             return self._unread(error, file, options), marks
         ended_for_memory = machine.killed_for_memory()
-        cuda = options.device.startswith("cuda")
-        session = Session(launcher, source, self.terms, cuda=cuda, tell=options.tell)
+        session = Session(launcher, source, self.terms, device=options.device, tell=options.tell)
         try:
             examinee = RemoteExaminee(session, options.timeout_s)
             broken = self._load(session, options)
@@ -238,8 +237,7 @@ class Suite:
                 terms = replace(
                     self.terms, module="kata_control", required=(), forbid=(), within=(), given=None
                 )
-                cuda = options.device.startswith("cuda")
-                session = Session(launcher, source, terms, cuda=cuda, tell=options.tell)
+                session = Session(launcher, source, terms, device=options.device, tell=options.tell)
                 try:
                     session.begin(0)
                 finally:
@@ -376,8 +374,9 @@ class Suite:
 
         @contextmanager
         def opened() -> Iterator[Examinee]:
-            cuda = options.device.startswith("cuda")
-            session = Session(launcher, read_source(solution), self.terms, cuda=cuda, tell=options.tell)
+            session = Session(
+                launcher, read_source(solution), self.terms, device=options.device, tell=options.tell
+            )
             try:
                 yield RemoteExaminee(session, options.timeout_s)
             finally:

@@ -11,10 +11,10 @@ from grader.catalogue import Kata
 from grader.cli.check import Target, find_targets
 from grader.cli.context import Here, complete_id, device_option, here, json_option, note, print_json, shown
 from grader.cli.measuring import measuring
+from grader.devices import kind_of
 from grader.errors import UsageError
 from grader.files import write_atomic
 from grader.reports.style import console, safe
-from grader.timing.device import kind_of
 from grader.worker.warm import start_launcher
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ import click
 
 from grader.catalogue import Catalogue, Kata
 from grader.cli.context import Here, complete_id, device_option, here, note, seed_option, timeout_option
+from grader.devices import Device
 from grader.errors import KataError, UsageError
 from grader.reports.style import console
 from grader.worker.warm import start_launcher
@@ -89,6 +90,8 @@ def check(
     request = find_targets(what, around)
     announce(request, quiet=quiet or as_json)
     launcher = None if pdb else start_launcher(device=device)
+    if pdb:
+        Device(device).require()
     from grader.checks.suite import Options
 
     options = Options(seed=seed, fail_fast=fail_fast, timeout_s=timeout, device=device)

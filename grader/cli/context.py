@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from grader import devices
 from grader.catalogue import Catalogue, Kata, Unit
 from grader.errors import UsageError
 from grader.reports.style import console, safe
@@ -168,12 +169,16 @@ def note(text: str) -> None:
     click.echo(safe(text), err=True)
 
 
+def _meant(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    return devices.named(value).name
+
+
 device_option = click.option(
     "--device",
-    type=click.Choice(["cpu", "cuda"]),
+    callback=_meant,
     default="cpu",
     show_default=True,
-    help="What submissions compute on.",
+    help="What submissions compute on: cpu, cuda, cuda:1 or another accelerator of torch's.",
 )
 
 

@@ -11,6 +11,7 @@ import click
 from grader import __version__, sandbox
 from grader.catalogue import Catalogue
 from grader.cli.context import json_option, print_json
+from grader.devices import accelerator_here
 from grader.errors import KataError
 from grader.reports.style import console, safe
 
@@ -83,11 +84,9 @@ def _device() -> tuple[str, str | None]:
     import warnings
 
     warnings.simplefilter("ignore")  # a driver too old is said below, once
-    import torch
-
-    if torch.cuda.is_available():
-        names = sorted({torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())})
-        return f"cuda ({', '.join(names)})", None
+    found = accelerator_here()
+    if found is not None:
+        return f"{found.kind} ({', '.join(found.names())})", None
     return (
         "cpu",
         "No GPU that this torch can use: checks that need one are skipped, and their points leave the maximum.",

@@ -15,6 +15,7 @@ import click
 from grader.catalogue import Catalogue, Kata
 from grader.cli.class_options import course_option, gradebook_option, note_unreadable
 from grader.cli.context import device_option, note
+from grader.devices import Device
 from grader.errors import KataError, UsageError
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ def grade(
         from grader import sandbox
 
         sandbox.require(require_isolation)
+    if scheduler is None:  # else it is for the cluster's machines to say
+        Device(device).require()
     catalogue = Catalogue.discover()
     course = Course.find(where, course_file, catalogue)
     katas, names = _selected(only, course, catalogue)

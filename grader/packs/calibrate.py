@@ -16,13 +16,13 @@ from grader.catalogue import Kata
 from grader.checks.failure import CheckFailure
 from grader.checks.outcome import describe_raised
 from grader.checks.suite import versions
+from grader.devices import Device, kind_of
 from grader.errors import EngineError, PackError, UsageError
 from grader.files import write_atomic
 from grader.packs.gate import Finding
 from grader.packs.mutant import Mutant, read_mutant
 from grader.timing.arena import Overrun
 from grader.timing.demands import Demand, demands_of, setting_of
-from grader.timing.device import kind_of
 from grader.timing.speed import CUT_FACTOR, MEMORY, Round, Speed
 from grader.worker.launcher import Launcher
 
@@ -344,11 +344,8 @@ def machine(device: str) -> str:
     except (OSError, ValueError):
         pass
     text = f"{model}, {max(clocks):.0f} MHz" if clocks else model
-    if device.startswith("cuda"):
-        import torch
-
-        text = f"{torch.cuda.get_device_name(device)}; {text}"
-    return text
+    on = Device(device)
+    return f"{on.describe()}; {text}" if on.accelerates else text
 
 
 COLUMNS = (

@@ -25,6 +25,7 @@ from grader.boundary.session import Session, Terms
 from grader.boundary.source import Source
 from grader.checks.draw import Draw
 from grader.checks.failure import fail
+from grader.devices import Device
 from grader.timing import cores, device, memory
 from grader.timing.clock import Lap, Span, Stopwatch
 from grader.timing.helpers import Helpers
@@ -32,7 +33,8 @@ from grader.timing.work import Work
 from grader.worker.launcher import Launcher, WorkerProcess
 
 YARDSTICK = "grader.timing.yardstick"
-LEAST_WORK_S = {"cpu": 0.01, "cuda": 0.005}
+LEAST_WORK_S = 0.01
+LEAST_WORK_ACCELERATED_S = 0.005
 """A turn repeats its call until the baseline's would take so long."""
 MOST_CALLS = 8
 WARM_CALLS = 2
@@ -68,9 +70,14 @@ class Setting:
     device: str = "cpu"
 
     @property
+    def on(self) -> Device:
+        """The device."""
+        return Device(self.device)
+
+    @property
     def kind(self) -> str:
-        """The kind of device: cpu or cuda."""
-        return device.kind_of(self.device)
+        """Its kind: cpu, cuda or another accelerator's."""
+        return self.on.kind
 
 
 @dataclass(frozen=True)
@@ -102,17 +109,18 @@ class Contestant:
         """Set since before anything of the module was loaded."""
         self._helpers: Helpers | None = None
         self._looks = ExitStack()
-        self._waits_count = setting.kind == "cpu"
+        self.taken_before = 0
+        """Bytes of its device that were taken when it had met that and nothing of the module was loaded."""
+        self._waits_count = not setting.on.accelerates
 
         def on_start(process: WorkerProcess) -> None:
             cores.pin(process.pid, core)  # threads that are started later inherit it
             self._helpers = Helpers(process.pid)
             self.scale = memory.Scale(process.pid)
             self._looks.enter_context(self.scale.watching())
+            self.taken_before = setting.on.taken_by_others()
 
-        self.session = Session(
-            setting.launcher, source, terms, cuda=setting.kind == "cuda", on_start=on_start
-        )
+        self.session = Session(setting.launcher, source, terms, device=setting.device, on_start=on_start)
         self.calls = calls
         self.kata = RemoteSubmission(self.session, self.calls)
         self._prepared: dict[tuple[int, int], Any] = {}
@@ -193,7 +201,6 @@ class Arena:
         with ExitStack() as stack:
             stack.enter_context(device.alone(self.setting.device))
             core = self.core = stack.enter_context(cores.reserved())
-            self._free_before = memory.free_on(self.setting.device)
             # In the baseline's process alone: a submission that saw it would know that it is being timed.
             self.baseline = self._enter(stack, self.setting.baseline, Calls(), core, (YARDSTICK,))
             self._yardstick = self._given(self.baseline)
@@ -217,7 +224,7 @@ class Arena:
         self._turn(self.submission, work, size, calls=WARM_CALLS, patience_s=WARM_S)
         one = self._turn(self.baseline, work, size, calls=1, patience_s=PATIENCE_S)
         self._usual[id(work), size] = one.seconds
-        wanted = LEAST_WORK_S.get(self.setting.kind, 0.0) / one.seconds
+        wanted = (LEAST_WORK_ACCELERATED_S if self.setting.on.accelerates else LEAST_WORK_S) / one.seconds
         self._calls[id(work), size] = max(1, min(MOST_CALLS, round(wanted)))
 
     def usual(self, work: Work, size: int) -> float:
@@ -251,8 +258,8 @@ class Arena:
         with who.scale.watching():
             self.submission_turn(work, size, PATIENCE_S)
         self.look_at_policy()
-        if self.setting.kind == "cuda":
-            return float(self._free_before - memory.free_on(self.setting.device))
+        if self.setting.on.accelerates:
+            return float(self.setting.on.taken_by_others() - who.taken_before)
         return who.scale.taken()
 
     def look_at_policy(self) -> None:

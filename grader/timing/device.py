@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from grader.devices import Device
 from grader.errors import EngineError
 
 if sys.platform != "win32":
@@ -22,11 +23,6 @@ if sys.platform != "win32":
 
 _held: dict[str, int] = {}
 """Devices that this process shares, with the descriptor of the lock."""
-
-
-def kind_of(device: str) -> str:
-    """Return the kind of a device as torch names it: `cuda` of `cuda:1`."""
-    return device.partition(":")[0]
 
 
 @contextmanager
@@ -71,7 +67,7 @@ def _share(device: str) -> int:
 
 def _open(device: str, part: str) -> int:
     """Open a lock's file: the same for everybody on this machine, whoever made it first."""
-    name = re.sub(r"[^A-Za-z0-9]+", "-", device)
+    name = re.sub(r"[^A-Za-z0-9]+", "-", Device(device).place)
     path = Path(os.environ.get("KATA_LOCKS") or _folder(), f"kata-{name}-{part}.lock")
     try:
         with contextlib.suppress(FileNotFoundError):

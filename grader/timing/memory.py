@@ -1,4 +1,4 @@
-"""How much memory a worker takes, as the kernel or the driver counts it: the worker is not asked."""
+"""How much memory a worker takes, as the kernel counts it: the worker is not asked."""
 
 from __future__ import annotations
 
@@ -81,16 +81,3 @@ class Scale:
     def taken(self) -> float:
         """Return the bytes between the least and the most; without end where the process was out of sight."""
         return float("inf") if self._lost or not self._most else float(self._most - self._least)
-
-
-def free_on(device: str) -> int:
-    """Return the free bytes of a GPU; 0 for what is none.
-
-    torch's allocator keeps what it took, so what is gone after a call is its peak.
-    """
-    if not device.startswith("cuda"):
-        return 0
-    import torch
-
-    torch.cuda.synchronize(device)
-    return int(torch.cuda.mem_get_info(device)[0])

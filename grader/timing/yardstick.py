@@ -6,6 +6,8 @@ from functools import lru_cache
 
 import torch
 
+from grader.devices import Device
+
 KEPT = 8
 """Sizes whose tensors are kept between calls."""
 
@@ -30,8 +32,7 @@ def product(width: int, device: str) -> None:
 
 
 def _wait(device: str) -> None:
-    if device.startswith("cuda"):
-        torch.cuda.synchronize()
+    Device(device).synchronize()
 
 
 @lru_cache(maxsize=KEPT)

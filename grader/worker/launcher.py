@@ -18,6 +18,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from grader import interpreter, machine, sandbox
+from grader.devices import Device
 from grader.errors import MachineFault, UsageError
 from grader.worker.memory import keep_freed_memory
 from grader.worker.process import Job
@@ -29,8 +30,8 @@ PATIENCE_S = 0.5
 
 WATCHED = sandbox.Limits(memory_bytes=None, processes=64)
 """What is watched from outside; memory only where the kernel cannot limit it."""
-CUDA_OWN_BYTES = 8 << 30
-"""What the driver takes of the machine's memory for itself, generously."""
+DRIVER_BYTES = 8 << 30
+"""What a GPU's driver takes of the machine's memory for itself, generously."""
 
 
 @dataclass
@@ -99,7 +100,7 @@ class Launcher(Protocol):
         read: Iterable[Path],
         memory_bytes: int | None,
         *,
-        cuda: bool = False,
+        device: str = "cpu",
         gpu_bytes: int | None = None,
         preload: tuple[str, ...] = (),
     ) -> WorkerProcess:
@@ -139,7 +140,7 @@ class ForkLauncher:
         read: Iterable[Path],
         memory_bytes: int | None,
         *,
-        cuda: bool = False,
+        device: str = "cpu",
         gpu_bytes: int | None = None,
         preload: tuple[str, ...] = (),
     ) -> WorkerProcess:
@@ -149,7 +150,7 @@ class ForkLauncher:
             read=tuple(str(path) for path in read),
             scratch=str(ends.scratch),
             memory_bytes=memory_bytes,
-            cuda=cuda,
+            device=device,
             gpu_bytes=gpu_bytes,
             preload=preload,
             isolation=self._level,
@@ -191,7 +192,7 @@ class SpawnLauncher:
         read: Iterable[Path],
         memory_bytes: int | None,
         *,
-        cuda: bool = False,
+        device: str = "cpu",
         gpu_bytes: int | None = None,
         preload: tuple[str, ...] = (),
     ) -> WorkerProcess:
@@ -201,7 +202,7 @@ class SpawnLauncher:
             read=tuple(str(path) for path in read),
             scratch=str(ends.scratch),
             memory_bytes=memory_bytes,
-            cuda=cuda,
+            device=device,
             gpu_bytes=gpu_bytes,
             preload=preload,
             isolation=self._level,
@@ -268,8 +269,8 @@ def default_launcher() -> Launcher:
 
 
 def _watched(job: Job) -> sandbox.Limits:
-    if job.cuda and job.memory_bytes is not None:
-        return replace(WATCHED, memory_bytes=job.memory_bytes + CUDA_OWN_BYTES)
+    if Device(job.device).accelerates and job.memory_bytes is not None:
+        return replace(WATCHED, memory_bytes=job.memory_bytes + DRIVER_BYTES)
     return WATCHED
 
 

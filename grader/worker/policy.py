@@ -24,10 +24,11 @@ import torch
 Note = Callable[[int], object]
 """Told the number of a name when it is used."""
 
+_ACCELERATORS = ("CUDA", "XPU", "MPS", "PrivateUse1")
 _BACKENDS = (
     "CPU",
-    "CUDA",
     "Meta",
+    *_ACCELERATORS,
     "MkldnnCPU",
     "QuantizedCPU",
     "QuantizedCUDA",
@@ -160,7 +161,8 @@ def _kernels(overload: str) -> Iterable[tuple[str, str]]:
         return [(_COMPOSITE, "CPU"), *(pair for pair in _TRANSFORMS if has(overload, pair[0]))]
     keys = {key for key in _BACKENDS if has(overload, key)}
     if has(overload, "CompositeExplicitAutograd") and not overload.endswith("out"):
-        keys |= {"CPU", "CUDA", "Meta"}  # one kernel for all; an overload with `out` calls the one without
+        # One kernel for all; an overload with `out` calls the one without.
+        keys |= {"CPU", "Meta", *_ACCELERATORS}
     return [(key, key) for key in sorted(keys)] if keys != {"Meta"} else []
 
 

@@ -19,6 +19,7 @@ from typing import NoReturn
 import msgspec
 
 from grader import sandbox
+from grader.devices import Device
 from grader.worker.serve import Worker
 
 CHANNEL = 3
@@ -38,9 +39,10 @@ class Job(msgspec.Struct, frozen=True):
     scratch: str
     memory_bytes: int | None
     threads: int = 1
-    cuda: bool = False
+    device: str = "cpu"
+    """What it computes on; anything but the CPU widens what it may touch."""
     gpu_bytes: int | None = None
-    """What torch may take of a GPU's memory."""
+    """What torch may take of that device's own memory."""
     preload: tuple[str, ...] = ()
     """Modules to import before the submission, for those that take long."""
     isolation: sandbox.Isolation = "full"
@@ -109,38 +111,26 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
     import torch
 
     preload(job)
-    worker = Worker(socket.socket(fileno=CHANNEL), WITNESS)
+    device = Device(job.device)
+    device.module  # noqa: B018 - a fresh interpreter has to load it while it may still read everything
+    worker = Worker(socket.socket(fileno=CHANNEL), WITNESS, device)
     level = sandbox.confine(
         sandbox.Confinement(
             read=(*(room.places or sandbox.python_read_paths()), *(Path(folder) for folder in job.read)),
             write=(Path(job.scratch),),
             # CUDA reserves terabytes of address space: there the grader watches what is really used.
-            limits=sandbox.Limits(memory_bytes=None if job.cuda else job.memory_bytes),
-            cuda=job.cuda,
+            limits=sandbox.Limits(memory_bytes=None if device.accelerates else job.memory_bytes),
+            cuda=device.accelerates,
             cell=room.cell,
             level=job.isolation,
         )
     )
     # After confinement: it prepares threads, which Landlock would not hold.
     torch.set_num_threads(job.threads)
-    if job.cuda:
-        _meet_gpu(job)
+    if device.accelerates and device.absent() is None:
+        device.meet(job.gpu_bytes)
     worker.greet(level)
     return worker
-
-
-def _meet_gpu(job: Job) -> None:
-    """Initialise CUDA, which only a worker ever does, and set what every answer is computed under.
-
-    float32 products are float32: tf32 has the precision of float16, and the tolerances of checks tell them apart.
-    """
-    import torch
-
-    torch.set_float32_matmul_precision("highest")
-    torch.backends.cudnn.allow_tf32 = False
-    if torch.cuda.is_available() and job.gpu_bytes is not None:
-        whole = torch.cuda.get_device_properties(0).total_memory
-        torch.cuda.set_per_process_memory_fraction(min(1.0, job.gpu_bytes / whole))
 
 
 def _rewire(ends: Sequence[int], keep: Collection[int]) -> None:

@@ -25,6 +25,7 @@ from grader.boundary import wire, witness
 from grader.boundary.codec import MRO, Decoder, Encoder, Unencodable
 from grader.boundary.cotangents import products
 from grader.demos import exhibits as _exhibits  # noqa: F401 - a demo imports it when files are closed to it
+from grader.devices import CPU, Device
 from grader.worker.loader import load_module, load_notebook
 from grader.worker.policy import Recorder
 from grader.worker.raised import bounded, describe_raised
@@ -38,7 +39,8 @@ MAX_STREAM = 10_000
 class Worker:
     """Hold one submission and answer one request at a time."""
 
-    def __init__(self, channel: socket.socket, witness_end: int) -> None:
+    def __init__(self, channel: socket.socket, witness_end: int, device: Device = CPU) -> None:
+        self._device = device
         self._channel = channel
         self._witness = witness_end
         self._objects: dict[int, Any] = {}
@@ -138,10 +140,9 @@ class Worker:
         self._numbers = {id(value): number for number, value in kept.items()}
         random.seed(seed)
         np.random.seed(seed % (1 << 32))
-        # torch.manual_seed also leaves a note, with a whole traceback, for a CUDA that may never come.
+        # torch.manual_seed also leaves a note, with a whole traceback, for an accelerator that may never come.
         torch.default_generator.manual_seed(seed)
-        if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-            torch.cuda.manual_seed_all(seed)
+        self._device.seed(seed)
         torch.set_grad_enabled(True)
 
     def _forget(self, number: int) -> None:
@@ -171,6 +172,9 @@ class Worker:
             target = getattr(target, request.method)
         with torch.set_grad_enabled(request.grad):
             result = target(*args, **kwargs)
+            if self._device.accelerates and isinstance(target, type) and isinstance(result, torch.nn.Module):
+                # Inputs are drawn there: a check that forgot to move the module would blame the learner for it.
+                result.to(self._device.name)
             if isinstance(result, Iterator):
                 result = list(itertools.islice(result, MAX_STREAM))
         changed = [

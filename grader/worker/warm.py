@@ -6,6 +6,7 @@ import gc
 import os
 from typing import TYPE_CHECKING
 
+from grader.devices import Device
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,11 +32,15 @@ def start_launcher(*, many: bool = False, device: str = "cpu") -> Launcher:
 
     if many:
         gather_memory()
+    on = Device(device)
+    on.module  # noqa: B018 - what is pretended is registered with torch, which forks are to know
     launcher = default_launcher()
     torch.set_num_threads(1)  # after the fork: it prepares threads, which a zygote must not have
-    if device.startswith("cuda") and not torch.cuda.is_available():
+    try:
+        on.require()  # after it, too: to be asked, a driver may be woken
+    except UsageError:
         launcher.close()
-        raise UsageError("This torch can use no GPU.", "kata doctor says what is there; leave out --device.")
+        raise
     gc.freeze()
     gc.enable()
     return launcher

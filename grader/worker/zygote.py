@@ -1,6 +1,6 @@
 """The zygote: a process that has imported torch, knows no answers, and forks workers on request.
 
-It must stay single-threaded and must never touch CUDA, or its children inherit a broken runtime.
+It must stay single-threaded and must never touch a GPU, or its children inherit a broken runtime.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ SOURCE = """
 def answer(examine: Any) -> Any:
     if not torch.cuda.is_available():
         pytest.skip("there is no GPU")
-    return examine(SOURCE, cuda=True, submission_timeout_s=300.0, check_timeout_s=120.0).submission
+    return examine(SOURCE, device="cuda", submission_timeout_s=300.0, check_timeout_s=120.0).submission
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64, torch.bool], ids=str)

@@ -103,7 +103,9 @@ def test_what_is_refused_lowers_the_level_and_the_rest_holds(
 
 
 def test_a_gpu_s_driver_finds_its_own_processes_and_no_others(shut_in: Lab) -> None:
-    submission = shut_in.open("def maps():\n    return open('/proc/self/maps').read(8)\n", "gpu", cuda=True)
+    submission = shut_in.open(
+        "def maps():\n    return open('/proc/self/maps').read(8)\n", "gpu", device="cuda"
+    )
     assert submission("maps").error is None
     view = Path(f"/proc/{submission.pid}/root")
     assert {path.name for path in (view / "proc").iterdir() if path.name.isdigit()} == {"1", "2"}

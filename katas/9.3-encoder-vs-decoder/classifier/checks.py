@@ -82,7 +82,8 @@ def classifier(submission, draw, **options):
     model = submission.EncoderClassifier(23, 5, **{**SMALL, **options})
     learned = {name: value for name, value in parameters_of(model).items() if value.requires_grad}
     noise = {
-        name: torch.randn(value.shape, generator=draw.generator) * 0.3 for name, value in learned.items()
+        name: torch.randn(value.shape, generator=draw.generator).to(value) * 0.3
+        for name, value in learned.items()
     }
     model.load_state_dict({**model.state_dict(), **{name: learned[name] + noise[name] for name in noise}})
     model.to(draw.device)

@@ -425,7 +425,7 @@ def test_module_gradients(submission, draw):
     y = module_with(submission, 3, state)(x, context=context)
 
     def of_inputs(x, context):
-        return multi_head(3)(x, context, *(tensor.to(x.dtype) for tensor in state.values()))
+        return multi_head(3)(x, context, *(tensor.to(x) for tensor in state.values()))
 
     expect_gradients(y, {"x": x, "context": context}, draw, oracle=of_inputs)
 

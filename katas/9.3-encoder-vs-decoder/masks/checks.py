@@ -161,7 +161,7 @@ def test_additive_values(submission, draw):
     square[2, :] = False  # a query that may look at nothing
     for mask in (square, draw.mask(keep=0.5, batch=2, head=1, query=1, key=5)):
         axes = "query key" if mask.dim() == 2 else "batch head query key"
-        wanted = torch.zeros(mask.shape).masked_fill(~mask, -INF)
+        wanted = torch.zeros(mask.shape, device=mask.device).masked_fill(~mask, -INF)
         expect(submission.additive_mask(mask), "additive mask", axes=axes).equals(wanted)
 
 
@@ -175,10 +175,10 @@ def test_additive_dtypes(submission, draw):
     mask = draw.mask(keep=0.5, query=3, key=7)
     mask[1, 2:5] = False
     for dtype in (torch.float64, torch.bfloat16, torch.float16):
-        wanted = torch.zeros(mask.shape, dtype=dtype).masked_fill(~mask, -INF)
+        wanted = torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~mask, -INF)
         numbers = submission.additive_mask(mask, dtype)
         expect(numbers, f"additive mask in {dtype}", axes="query key").equals(wanted)
-    wanted = torch.zeros(mask.shape, dtype=torch.float64).masked_fill(~mask, -INF)
+    wanted = torch.zeros(mask.shape, dtype=torch.float64, device=mask.device).masked_fill(~mask, -INF)
     by_keyword = submission.additive_mask(mask, dtype=torch.float64)
     expect(by_keyword, "additive_mask(mask, dtype=torch.float64)", axes="query key").equals(wanted)
 

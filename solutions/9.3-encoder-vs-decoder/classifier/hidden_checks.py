@@ -32,7 +32,8 @@ def classifier(submission, draw, vocab_size, num_classes, **options):
     with torch.no_grad():
         learned = {name: value for name, value in model.named_parameters() if value.requires_grad}
     noise = {
-        name: torch.randn(value.shape, generator=draw.generator) * 0.3 for name, value in learned.items()
+        name: torch.randn(value.shape, generator=draw.generator).to(value) * 0.3
+        for name, value in learned.items()
     }
     model.load_state_dict({**model.state_dict(), **{name: learned[name] + noise[name] for name in noise}})
     model.to(draw.device)

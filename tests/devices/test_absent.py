@@ -1,0 +1,99 @@
+"""A wrong --device costs nobody a point: everything refuses before it starts, and says what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from grader.devices import Device, known
+from grader.errors import UsageError
+from grader.grading.run import Policy, setup_for
+from grader.grading.stations import grade, stations
+from grader.grading.task import Refused, Task, answer_decoder, encode
+from tests.conftest import TINY, Ran
+
+ABSENT = "xpu" if torch.cuda.is_available() else "cuda"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        (ABSENT, "on this machine"),
+        (f"{ABSENT}:7", "on this machine"),
+        ("meta", "on this machine"),
+        ("cpu:1", "a CPU is cpu"),
+        ("toaster", "knows no device of the kind 'toaster'"),
+        ("nn", "knows no device of the kind 'nn'"),
+        ("cuda:", "names no device"),
+    ],
+)
+def test_a_device_that_is_not_here_is_told_apart_from_one_that_nobody_knows(name: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        Device(name).require()
+
+
+def test_what_a_worker_says_of_its_device_loads_nothing() -> None:
+    assert known("cpu")
+    for name in ("pretend", "meta", "onnx", "\0", "", "cuda:99", "nn", "cpu:3"):
+        assert not known(name)
+    assert not hasattr(torch, "pretend")
+
+
+def test_one_device_has_one_lock_whatever_it_is_called() -> None:
+    assert Device("cuda").place == Device("cuda:0").place != Device("cuda:1").place
+    assert Device("cpu").place == "cpu"
+
+
+@pytest.fixture
+def class_of_one(tmp_path: Path) -> Path:
+    (tmp_path / "class" / "ada").mkdir(parents=True)
+    (tmp_path / "class" / "ada" / "masks.py").write_text("def causal_mask(seq_len, *, device=None): ...\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "command", [("grade", "class", "--only", "masks"), ("check", "class/ada/masks.py", "--pdb")]
+)
+def test_no_command_begins_without_its_device(
+    command: tuple[str, ...], class_of_one: Path, kata: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(class_of_one)
+    ran = kata(*command, "--device", ABSENT)
+    assert (ran.code, ran.out) == (2, "")
+    assert "on this machine" in ran.text
+    assert sorted(path.name for path in class_of_one.iterdir()) == ["class"]  # no gradebook, no row
+
+
+@pytest.mark.parametrize("command", [("bench", "class/ada/masks.py"), ("pack", "calibrate", "masks")])
+def test_nor_does_one_that_measures(
+    command: tuple[str, ...], class_of_one: Path, kata_process: Callable[..., Ran]
+) -> None:
+    ran = kata_process(*command, "--device", ABSENT, cwd=class_of_one)
+    assert (ran.code, ran.out) == (2, "")
+    assert "on this machine" in ran.text
+
+
+def test_nobody_gets_the_pretended_one_for_a_slip_of_the_finger(
+    class_of_one: Path, kata: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KATA_PRETEND_DEVICE", raising=False)
+    ran = kata("grade", class_of_one / "class", "--device", "pretend")
+    assert (ran.code, "KATA_PRETEND_DEVICE=1" in ran.text) == (2, True)
+
+
+def test_a_machine_of_a_cluster_without_the_device_refuses_and_blames_nobody(monkeypatch: Any) -> None:
+    from grader.catalogue import load_pack
+
+    monkeypatch.setenv("KATA_PACKS", str(TINY))
+    kata = load_pack(TINY).katas[0]
+    setup = encode(setup_for([kata], Policy(device=ABSENT)))
+    with stations():
+        answer = answer_decoder.decode(
+            grade(setup, encode(Task(kata=kata.slug, seed=0, bundle=None, status="missing")))
+        )
+    assert isinstance(answer, Refused)
+    assert "on this machine" in answer.message
