@@ -310,6 +310,7 @@ class Session:
                 f"A worker could not get ready: before it saw the submission, it {how}."
             ) from error
         sandbox.insist(reached)
+        process.celled = reached == "full"
         if self._on_start is not None:
             self._on_start(process)
         self.isolation = reached if self.generation == 1 else sandbox.weakest(self.isolation, reached)

@@ -32,7 +32,8 @@ _AUDIT_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 _AF_UNIX = 1
 _SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE_MASK = 1, 5, 0xF
-_CLONE_THREAD = 0x00010000
+_THREAD = 0x00010000 | 0x00000400
+"""CLONE_THREAD and CLONE_FILES: every C library's threads have both."""
 _O_ACCMODE, _O_TRUNC = 0o3, 0o1000
 _F_SETOWN, _F_SETSIG, _F_SETOWN_EX = 8, 10, 15
 _TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP = 0x5412, 0x541C, 0x8901, 0x8902
@@ -93,6 +94,7 @@ _REFUSED = (
     "clock_settime", "clock_adjtime", "adjtimex", "syslog", "iopl", "ioperm", "modify_ldt", "lookup_dcookie",
     "uselib", "nfsservctl", "vhangup",
 )
+_UNSEEN = ("bind", "memfd_create", "memfd_secret", "sendmsg", "sendmmsg")
 _OWN_ONLY = ("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
 # fmt: on
 
@@ -111,12 +113,14 @@ def rules(cuda: bool) -> list[Rule]:
     return [
         *_kept(),
         *(Rule(call) for call in _REFUSED),
-        # Memory that is mapped nowhere comes under no limit; CUDA cannot do without.
-        *([] if cuda else [Rule("bind"), Rule("memfd_create"), Rule("memfd_secret")]),
+        # Memory that is mapped nowhere comes under no limit, nor do files that are on their way through a socket; CUDA
+        # cannot do without.
+        *([] if cuda else [Rule(call) for call in _UNSEEN]),
         # ENOSYS makes the C library fall back: its flags lie behind a pointer, where a filter cannot look.
         Rule("clone3", verdict=_ABSENT),
         Rule("openat2", verdict=_ABSENT),
-        Rule("clone", unless=(Condition(0, (_CLONE_THREAD,), _CLONE_THREAD),)),
+        # A thread with descriptors of its own would hold files that are counted nowhere.
+        Rule("clone", unless=(Condition(0, (_THREAD,), _THREAD),)),
         Rule("socket", unless=unix),
         Rule("socketpair", unless=unix),
         Rule("kill", unless=(Condition(0, (OWN,)),)),

@@ -64,6 +64,8 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "socketpair": (53, 199),
     "connect": (42, 203),
     "bind": (49, 200),
+    "sendmsg": (46, 211),
+    "sendmmsg": (307, 269),
     "kill": (62, 129),
     "tkill": (200, 130),
     "tgkill": (234, 131),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 from grader.sandbox.limits import MEBIBYTE, Limits
@@ -13,17 +15,23 @@ LOOK_S = 0.25
 """How often to look."""
 
 
-def overrun(pid: int, scratch: Path, limits: Limits) -> str | None:
+def overrun(pid: int, scratch: Path | None, limits: Limits) -> str | None:
     """Say what the process uses more of than `limits` grant it: "wrote more than …"; None when it keeps to them.
 
-    `limits.memory_bytes` is compared with what lies in memory, and `limits.processes` with what it has started. What
-    the system does not tell is not looked at.
+    `scratch` is None where it is a file system of its own, whose size the kernel keeps. `limits.memory_bytes` is
+    compared with what lies in memory, and `limits.processes` with what it has started. What the system does not tell
+    is not looked at.
     """
     if limits.memory_bytes is not None and _resident(pid) > limits.memory_bytes:
         return f"used more than {limits.memory_bytes // MEBIBYTE} MB of memory"
-    if limits.processes is not None and _started(pid, limits.processes) > limits.processes:
+    started = _started(pid, limits.processes or 0)
+    if limits.processes is not None and len(started) > limits.processes:
         return f"started more than {limits.processes} processes"
+    if scratch is None:
+        return None
     files, size = _held(scratch, limits)
+    if size <= limits.scratch_bytes:
+        size += _held_without_a_name([pid, *started])
     if size > limits.scratch_bytes:
         return f"wrote more than {limits.scratch_bytes // MEBIBYTE} MB to its folder"
     if files > limits.scratch_files:
@@ -39,18 +47,59 @@ def _resident(pid: int) -> int:
     return pages * resource.getpagesize()
 
 
-def _started(pid: int, enough: int) -> int:
-    """Count the processes below `pid`, up to a little more than `enough`."""
-    found, waiting = 0, [str(pid)]
-    while waiting and found <= enough:
-        folder = Path("/proc", waiting.pop(), "task")
-        children: list[str] = []
+def _started(pid: int, enough: int) -> list[int]:
+    """Return the processes below `pid`, up to a few more than `enough`."""
+    found: list[int] = []
+    waiting = [pid]
+    while waiting and len(found) <= enough:
+        folder = Path("/proc", str(waiting.pop()), "task")
+        children: list[int] = []
         with contextlib.suppress(OSError):
             for task in folder.iterdir():
-                children += (task / "children").read_text().split()
-        found += len(children)
+                children += map(int, (task / "children").read_text().split())
+        found += children
         waiting += children
     return found
+
+
+def _held_without_a_name(pids: Iterable[int]) -> int:
+    """Count the bytes of files that these processes have open, or mapped, and that no folder holds any more.
+
+    A file that is removed keeps its bytes until it is closed: with 256 open, of 64 MB each, that is 16 GB which no walk
+    through a folder finds. Files that were never given a name (O_TMPFILE, memfd_create) look the same.
+    """
+    found: dict[int, int] = {}
+    for pid in pids:
+        with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    status = entry.stat()
+                    if stat.S_ISREG(status.st_mode) and status.st_nlink == 0:
+                        found[status.st_ino] = status.st_blocks * 512
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            for line in _deleted(pid):
+                # 7f2c-7f3c rw-s 00001000 fe:01 1234   /tmp/kata-x/#1234 (deleted)
+                addresses, _, offset, _, inode = line.split(None, 5)[:5]
+                begin, _, end = addresses.partition("-")
+                size = int(offset, 16) + int(end, 16) - int(begin, 16)
+                # As much as is mapped: how much of it was written, the system does not tell.
+                found[int(inode)] = max(found.get(int(inode), 0), size)
+    return sum(found.values())
+
+
+def _deleted(pid: int) -> list[str]:
+    """Return the lines of a process's maps that are of files without a name, but for shared memory that never had one.
+
+    That is address space, which has a limit of its own.
+    """
+    text = Path(f"/proc/{pid}/maps").read_bytes()
+    lines = text.decode(errors="replace").splitlines() if b"(deleted)" in text else []
+    return [
+        line for line in lines if line.endswith(" (deleted)") and not any(kind in line for kind in _UNNAMED)
+    ]
+
+
+_UNNAMED = (" /dev/zero (", " /memfd:", " /SYSV", " /anon_hugepage")
 
 
 def _held(folder: Path, limits: Limits) -> tuple[int, int]:

@@ -49,6 +49,8 @@ class WorkerProcess:
     """Stands for it even when its number is another's by now."""
     limits: sandbox.Limits = WATCHED
     """What `overrun` compares with."""
+    celled: bool = False
+    """Whether it has a scratch folder of its own file system, in a cell."""
 
     def kill(self) -> None:
         """End it now, with its process group."""
@@ -76,7 +78,7 @@ class WorkerProcess:
 
     def overrun(self) -> str | None:
         """Say what it uses too much of; see `sandbox.overrun`."""
-        return sandbox.overrun(self.pid, self.scratch, self.limits)
+        return sandbox.overrun(self.pid, None if self.celled else self.scratch, self.limits)
 
     def end(self, patience_s: float = 0.0) -> int | None:
         """Collect it and remove its scratch folder; see `Launcher.reap` for what is returned and raised."""

@@ -1,7 +1,9 @@
 """Sends open descriptors along the channel, again and again, until the grader has none left.
 
 kata = "insertion-sort"
-status = "error or fail"
+status = "error"
+words = ["PermissionError"]
+[process]
 words = ["broke off the conversation"]
 """
 
