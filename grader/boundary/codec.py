@@ -1,30 +1,45 @@
 """Values as they cross the boundary.
 
-Scalars are themselves; everything else is a list that begins with a code. Tensors are raw bytes in the payload, and the
-list holds their index. What has no form here becomes a handle, kept by its owner.
+Numbers and texts are themselves; everything else is a list that begins with a code. Tensors are raw bytes in the
+payload, and the list holds their index. What has no form here becomes a handle, kept by its owner.
 """
 
 from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import torch
 
-from grader.boundary.wire import ALIGNMENT, MAX_PAYLOAD, MAX_TENSOR, MAX_TEXT, ProtocolError, TensorHead
+from grader.boundary.wire import (
+    ALIGNMENT,
+    MAX_ALIKE,
+    MAX_AXES,
+    MAX_DEPTH,
+    MAX_DIGITS,
+    MAX_EMPTY,
+    MAX_GENERATORS,
+    MAX_HANDLES,
+    MAX_ITEMS,
+    MAX_KEYS,
+    MAX_PAYLOAD,
+    MAX_STRING,
+    MAX_TENSOR,
+    MAX_TENSORS,
+    MAX_TEXT,
+    ProtocolError,
+    TensorHead,
+)
 from grader.devices import known
 
 MRO = " < "
 """Between the names of a type and its bases, in the handle of an object."""
-LIST, TUPLE, DICT, TENSOR, HANDLE, DTYPE, DEVICE, SIZE, BIGINT, SLICE, COMPLEX, GENERATOR, ELLIPSIS = range(
-    13
+LIST, TUPLE, DICT, TENSOR, HANDLE, DTYPE, DEVICE, SIZE, BIGINT, SLICE, COMPLEX, GENERATOR, ELLIPSIS, BYTES = (
+    range(14)
 )
-MAX_DEPTH = 32
-MAX_ITEMS = 200_000
-MAX_EMPTY = 1 << 20
-"""Sizes of a tensor without elements, multiplied without the zeros: who goes through its rows should come to an end."""
 
 DTYPES: dict[str, torch.dtype] = {
     str(value).removeprefix("torch."): value
@@ -63,7 +78,7 @@ class Encoder:
         self._towards_worker = towards_worker
         self._limit = limit
         self._offset = 0
-        self._items = 0
+        self._budget = _Budget(Unencodable)
         self._seen: dict[int, int] = {}
 
     def encode(self, value: Any, depth: int = 0) -> Any:
@@ -78,11 +93,13 @@ class Encoder:
         if kind is int:
             return value if -(1 << 63) <= value < 1 << 63 else [BIGINT, self._bigint(value)]
         if kind is str:
-            if len(value) > MAX_TEXT * 16:
-                raise Unencodable(f"a string of {len(value):,} characters")
+            if len(value) > MAX_STRING:
+                raise Unencodable(f"a string of {len(value):,} characters; at most {MAX_STRING:,} are read")
             return value.encode("utf-8", "replace").decode() if not value.isascii() else value
-        if kind is bytes and len(value) <= MAX_TEXT * 16:
-            return value
+        if kind is bytes:
+            if len(value) > MAX_STRING:
+                raise Unencodable(f"{len(value):,} bytes; at most {MAX_STRING:,} are read")
+            return [BYTES, value.decode("latin-1")]
         if isinstance(value, torch.Tensor):
             return self._tensor(value, kind)
         if depth > MAX_DEPTH:
@@ -94,6 +111,7 @@ class Encoder:
         if isinstance(value, tuple):
             return [TUPLE, *self._all(tuple(tuple.__iter__(value)), depth)]
         if isinstance(value, dict) and _is_plain_dict(kind):
+            self._budget.keys(list(dict.keys(value)))
             return [DICT, *self._all([part for item in dict.items(value) for part in item], depth)]
         if kind is torch.dtype:
             return [DTYPE, str(value).removeprefix("torch.")]
@@ -106,22 +124,22 @@ class Encoder:
         if value is Ellipsis:
             return [ELLIPSIS]
         if kind is torch.Generator:
+            self._budget.generators(1)
             self.generators.append(value)
             return [GENERATOR, str(value.device), self._tensor(value.get_state(), torch.Tensor)]
         found = self._handle(value)
         if found is None:
             raise Unencodable(f"a value of type {kind.__module__}.{kind.__qualname__}")
+        self._budget.handles(1)
         return [HANDLE, *found]
 
     def _all(self, values: Sequence[Any], depth: int) -> list[Any]:
-        self._items += len(values)
-        if self._items > MAX_ITEMS:
-            raise Unencodable(f"a value with too many parts (more than {MAX_ITEMS:,})")
+        self._budget.items(len(values))
         return [self.encode(value, depth + 1) for value in values]
 
     def _bigint(self, value: int) -> str:
-        if value.bit_length() > 4096:
-            raise Unencodable(f"an integer of {value.bit_length():,} bits")
+        if value.bit_length() > 4096:  # 1,024 digits
+            raise Unencodable(f"an integer of {value.bit_length():,} bits; at most 4,096 are read")
         return format(value, "x")
 
     def _tensor(self, value: torch.Tensor, kind: type) -> Any:
@@ -129,6 +147,7 @@ class Encoder:
             return [TENSOR, index]
         with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
             head, buffer = self._describe(value, kind)
+        self._budget.tensors(1)
         index = len(self.tensors)
         self._seen[id(value)] = index
         self.tensors.append(head)
@@ -154,6 +173,8 @@ class Encoder:
         if (dtype := str(value.dtype).removeprefix("torch.")) not in _NUMBERS:
             raise Unencodable(f"a tensor of dtype {dtype}, which has no ordinary numbers")
         shape = list(value.shape)
+        if len(shape) > MAX_AXES:
+            raise Unencodable(f"a tensor of {len(shape)} axes; at most {MAX_AXES} are read")
         if not self._towards_worker and _is_vast(shape):
             raise Unencodable(f"a tensor of shape {shape}, which has no elements and yet no end")
         nbytes = value.numel() * value.element_size()
@@ -204,19 +225,31 @@ class Decoder:
         self._trusted = trusted
         self._made: dict[int, torch.Tensor] = {}
         self.generators: list[torch.Generator] = []
-        self._items = 0
+        self._budget = _Budget(ProtocolError)
+        self._compound: list[Hashable] = []
+        """Values that a sender can make up any number of with one hash."""
 
-    def decode(self, data: Any, depth: int = 0) -> Any:
+    @property
+    def steps(self) -> int:
+        """How many values were read."""
+        return self._budget.spent["parts"]
+
+    def decode(self, data: Any) -> Any:
         """Return the value.
 
         Raises:
-            ProtocolError: a code, size, type or index that no honest sender writes.
+            ProtocolError: a code, size, type or index that no honest sender writes, or more than is read.
         """
+        value = self._value(data, 0)
+        if len(self._compound) > MAX_ALIKE and not self._trusted:
+            self._budget.unlike(self._compound)
+        return value
+
+    def _value(self, data: Any, depth: int) -> Any:
         kind = type(data)
-        if data is None or kind in (bool, int, float, str, bytes):
+        if data is None or kind in (bool, int, float, str):
             return data
-        self._items += 1
-        if kind is not list or not data or depth > MAX_DEPTH + 1 or self._items > MAX_ITEMS:
+        if kind is not list or not data or depth > MAX_DEPTH + 1:
             raise ProtocolError("a value of no known form")
         code, rest = data[0], data[1:]
         if type(code) is not int:
@@ -238,38 +271,53 @@ class Decoder:
         if code == TENSOR:
             return self.tensor(*rest)
         if code == HANDLE:
+            self._budget.handles(1)
             number, type_name, kind = rest
             if type(number) is not int or type(type_name) is not str or type(kind) is not str:
                 raise ProtocolError("a handle that is none")
             return self._handle(number, type_name[:MAX_TEXT], kind)
         if code in (LIST, TUPLE, SIZE):
-            items = [self.decode(item, depth + 1) for item in rest]
+            items = self._all(rest, depth)
+            if code == LIST:
+                return items
             if code == SIZE and not all(type(item) is int and abs(item) < 1 << 63 for item in items):
                 raise ProtocolError("a size that is none")
-            return items if code == LIST else tuple(items) if code == TUPLE else torch.Size(items)
+            return self._noted(tuple(items) if code == TUPLE else torch.Size(items))
         if code == DICT:
-            keys = [self.decode(key, depth + 1) for key in rest[::2]]
-            return dict(zip(keys, (self.decode(value, depth + 1) for value in rest[1::2]), strict=True))
+            keys = self._all(rest[::2], depth)
+            self._budget.keys(keys)
+            return dict(zip(keys, self._all(rest[1::2], depth), strict=True))
+        if code == BYTES:
+            return str.encode(rest[0], "latin-1")
         if code == DTYPE:
             return DTYPES[rest[0]]
         if code == DEVICE:
             return torch.device(rest[0])
         if code == BIGINT:
-            if len(rest[0]) > 1100:
+            if len(rest[0]) > MAX_DIGITS:
                 raise ProtocolError("an integer too large")
-            return int(rest[0], 16)
+            return self._noted(int(rest[0], 16))
         if code == SLICE:
-            return slice(*(self.decode(part, depth + 1) for part in rest))
+            return slice(*self._all(rest, depth))
         if code == COMPLEX:
-            return complex(*rest)
+            return self._noted(complex(*rest))
         if code == ELLIPSIS:
             return Ellipsis
         if code == GENERATOR:
+            self._budget.generators(1)
             generator = torch.Generator(rest[0] if self._trusted else "cpu")
-            generator.set_state(self.decode(rest[1]))
+            generator.set_state(self._value(rest[1], depth + 1))
             self.generators.append(generator)
             return generator
         raise ProtocolError(f"an unknown code {code}")
+
+    def _all(self, values: list[Any], depth: int) -> list[Any]:
+        self._budget.items(len(values))
+        return [self._value(value, depth + 1) for value in values]
+
+    def _noted(self, value: Hashable) -> Hashable:
+        self._compound.append(value)
+        return value
 
     def tensor(self, index: Any) -> torch.Tensor:
         """Return the tensor at `index`; asked twice, the same object."""
@@ -316,6 +364,65 @@ class Decoder:
         if head.kind not in ("tensor", "parameter", "buffer"):
             result.kata_type = head.kind  # type: ignore[attr-defined]
         return result
+
+
+class _Budget:
+    """What one message may still hold; the same on both sides, so that the worker can say what was too much."""
+
+    def __init__(self, refusal: type[Exception]) -> None:
+        self.spent: Counter[str] = Counter()
+        self._refusal = refusal
+
+    def items(self, count: int) -> None:
+        self._spend("parts", count, MAX_ITEMS)
+
+    def tensors(self, count: int) -> None:
+        self._spend("tensors", count, MAX_TENSORS)
+
+    def handles(self, count: int) -> None:
+        self._spend("objects that are no numbers, texts or tensors", count, MAX_HANDLES)
+
+    def generators(self, count: int) -> None:
+        self._spend("random generators", count, MAX_GENERATORS)
+
+    def keys(self, keys: list[Any]) -> None:
+        """Count the keys of one dict, before they are put into one."""
+        self._spend("keys of dicts", len(keys), MAX_KEYS)
+        if len(keys) > MAX_ALIKE:
+            self.unlike(keys)
+
+    def unlike(self, values: list[Hashable]) -> None:
+        """Demand that no more than a few different values share a hash, in as many steps as sorting takes."""
+        hashes = sorted(hash(value) for value in values if _is_hashable(value))
+        crowded = {one for one, other in zip(hashes, hashes[MAX_ALIKE:], strict=False) if one == other}
+        for number in crowded:
+            met: list[Hashable] = []
+            for value in values:
+                if (
+                    _is_hashable(value)
+                    and hash(value) == number
+                    and not any(_same(value, one) for one in met)
+                ):
+                    met.append(value)
+                    if len(met) > MAX_ALIKE:
+                        raise self._refusal(f"more than {MAX_ALIKE} different values that share a hash")
+
+    def _spend(self, what: str, count: int, limit: int) -> None:
+        self.spent[what] += count
+        if self.spent[what] > limit:
+            raise self._refusal(f"a value with too many {what} (more than {limit:,})")
+
+
+def _is_hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:  # a tuple that holds a list
+        return False
+    return True
+
+
+def _same(one: object, other: object) -> bool:
+    return one is other or (type(one) is type(other) and not isinstance(one, torch.Tensor) and one == other)
 
 
 def _is_vast(shape: list[int]) -> bool:

@@ -177,7 +177,13 @@ class RemoteObject:
 
     def __len__(self) -> int:
         value = self._run("__len__", (), {}, f"len({self._label})", "")
-        return value if isinstance(value, int) else 0
+        if not isinstance(value, int):
+            return 0
+        if value > wire.MAX_ITEMS:
+            raise SubmissionUnsendable(
+                f"a length of {value:,}; at most {wire.MAX_ITEMS:,} parts are gone through"
+            )
+        return value
 
     def __getitem__(self, key: Any) -> Any:
         return self._adopt(

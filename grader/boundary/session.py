@@ -16,7 +16,7 @@ import torch
 from grader import sandbox
 from grader.boundary import wire, witness
 from grader.boundary.channel import Channel, WorkerDied, WorkerTimeout
-from grader.boundary.codec import Decoder, Encoder
+from grader.boundary.codec import MRO, Decoder, Encoder
 from grader.boundary.deadline import Deadline
 from grader.boundary.scan import called
 from grader.boundary.source import Source
@@ -26,7 +26,11 @@ from grader.worker.launcher import Launcher, WorkerProcess
 
 MAX_OBSERVED = 4096
 MAX_OBSERVED_BYTES = 64 << 20
-"""Of tensors that are kept to recognise a mistake by: a check may get hundreds of megabytes in every call."""
+"""Of values that are kept to recognise a mistake by: a check may get hundreds of megabytes in every call."""
+PART_BYTES = 64
+"""What each part of a list, tuple or dict is taken to weigh."""
+MAX_NUMBER = 1 << 31
+"""Handles are numbers that a worker counts up."""
 START_S = 30.0
 """How long a worker may take to be ready; a fresh interpreter imports torch first."""
 
@@ -142,7 +146,7 @@ class Session:
         self._uses: dict[str, None] = {}
         self._named: dict[str, Any] = {}
         """The submission's functions and classes, looked up once in the life of a worker."""
-        self._proxies: WeakValueDictionary[tuple[int, str, str], Any] = WeakValueDictionary()
+        self._proxies: WeakValueDictionary[int, Any] = WeakValueDictionary()
         """One object over there is one proxy here, so that a check may ask `layers[0] is not layers[1]`."""
         self._ends = Deadline(terms.submission_timeout_s)
 
@@ -252,7 +256,7 @@ class Session:
         reply, payload = self._ask(request, encoder.buffers)
         done = self._checked(reply, payload)
         decoder = self._decoder(done, payload)
-        value = self._observe(self._decode(decoder, done.value), len(payload))
+        value = self._observe(self._decode(decoder, done.value), decoder, payload)
         self._advance(encoder.generators, decoder, done.generators)
         if done.graph is not None and grad:
             inputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
@@ -355,10 +359,12 @@ class Session:
 
     def _value(self, reply: wire.AnyReply, payload: bytearray) -> Any:
         done = self._checked(reply, payload)
-        return self._observe(self._decode(self._decoder(done, payload), done.value), len(payload))
+        decoder = self._decoder(done, payload)
+        return self._observe(self._decode(decoder, done.value), decoder, payload)
 
-    def _observe(self, value: Any, nbytes: int = 0) -> Any:
+    def _observe(self, value: Any, decoder: Decoder | None = None, payload: bytes | bytearray = b"") -> Any:
         if len(self.observed) < MAX_OBSERVED:
+            nbytes = len(payload) + (decoder.steps * PART_BYTES if decoder is not None else 0)
             fits = self._observed_bytes + nbytes <= MAX_OBSERVED_BYTES
             self._observed_bytes += nbytes if fits else 0
             self.observed.append(value if fits else "more than is kept")
@@ -381,16 +387,19 @@ class Session:
         from grader.boundary.remote import RemoteObject
 
         def handle(number: int, type_name: str, kind: str) -> RemoteObject:
-            known: RemoteObject | None = self._proxies.get((number, type_name, kind))
-            if known is None:
-                known = self._proxies[number, type_name, kind] = RemoteObject(self, number, type_name, kind)
+            if not 0 <= number < MAX_NUMBER:
+                raise wire.ProtocolError("a handle that is none")
+            known: RemoteObject | None = self._proxies.get(number)
+            if known is None or known._kind != kind or MRO.join(known.kata_types) != type_name:
+                known = self._proxies[number] = RemoteObject(self, number, type_name, kind)
             return known
 
         return Decoder(done.tensors, payload, handle)
 
     def _decode(self, decoder: Decoder, data: Any) -> Any:
         try:
-            return decoder.decode(data)
+            with wire.uncollected():
+                return decoder.decode(data)
         except wire.ProtocolError as error:
             self._violation(str(error))
 

@@ -192,7 +192,7 @@ def _known(value: Any, depth: int) -> str:
     if value is None or kind in PLAIN:
         return kind.__name__
     if kind in (list, tuple, torch.Size, dict):
-        if depth > codec.MAX_DEPTH + 2:
+        if depth > wire.MAX_DEPTH + 2:
             raise Misled("too deep")
         parts = [*value, *value.values()] if kind is dict else value
         return f"{kind.__name__}[{','.join(sorted({_known(part, depth + 1) for part in parts}))}]"[:300]
