@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
@@ -124,17 +123,17 @@ class Encoder:
         if value is Ellipsis:
             return [ELLIPSIS]
         if kind is torch.Generator:
-            self._budget.generators(1)
+            self._budget.generator()
             self.generators.append(value)
             return [GENERATOR, str(value.device), self._tensor(value.get_state(), torch.Tensor)]
         found = self._handle(value)
         if found is None:
             raise Unencodable(f"a value of type {kind.__module__}.{kind.__qualname__}")
-        self._budget.handles(1)
+        self._budget.handle()
         return [HANDLE, *found]
 
     def _all(self, values: Sequence[Any], depth: int) -> list[Any]:
-        self._budget.items(len(values))
+        self._budget.item(len(values))
         return [self.encode(value, depth + 1) for value in values]
 
     def _bigint(self, value: int) -> str:
@@ -147,7 +146,7 @@ class Encoder:
             return [TENSOR, index]
         with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
             head, buffer = self._describe(value, kind)
-        self._budget.tensors(1)
+        self._budget.tensor()
         index = len(self.tensors)
         self._seen[id(value)] = index
         self.tensors.append(head)
@@ -232,7 +231,7 @@ class Decoder:
     @property
     def steps(self) -> int:
         """How many values were read."""
-        return self._budget.spent["parts"]
+        return self._budget.items
 
     def decode(self, data: Any) -> Any:
         """Return the value.
@@ -255,6 +254,8 @@ class Decoder:
         if type(code) is not int:
             raise ProtocolError("a value without a code")
         try:
+            if code == BYTES:  # first: a vocabulary has thousands
+                return str.encode(rest[0], "latin-1")
             return self._decode(code, rest, depth)
         except (
             TypeError,
@@ -271,7 +272,7 @@ class Decoder:
         if code == TENSOR:
             return self.tensor(*rest)
         if code == HANDLE:
-            self._budget.handles(1)
+            self._budget.handle()
             number, type_name, kind = rest
             if type(number) is not int or type(type_name) is not str or type(kind) is not str:
                 raise ProtocolError("a handle that is none")
@@ -287,8 +288,6 @@ class Decoder:
             keys = self._all(rest[::2], depth)
             self._budget.keys(keys)
             return dict(zip(keys, self._all(rest[1::2], depth), strict=True))
-        if code == BYTES:
-            return str.encode(rest[0], "latin-1")
         if code == DTYPE:
             return DTYPES[rest[0]]
         if code == DEVICE:
@@ -304,7 +303,7 @@ class Decoder:
         if code == ELLIPSIS:
             return Ellipsis
         if code == GENERATOR:
-            self._budget.generators(1)
+            self._budget.generator()
             generator = torch.Generator(rest[0] if self._trusted else "cpu")
             generator.set_state(self._value(rest[1], depth + 1))
             self.generators.append(generator)
@@ -312,7 +311,7 @@ class Decoder:
         raise ProtocolError(f"an unknown code {code}")
 
     def _all(self, values: list[Any], depth: int) -> list[Any]:
-        self._budget.items(len(values))
+        self._budget.item(len(values))
         return [self._value(value, depth + 1) for value in values]
 
     def _noted(self, value: Hashable) -> Hashable:
@@ -369,54 +368,65 @@ class Decoder:
 class _Budget:
     """What one message may still hold; the same on both sides, so that the worker can say what was too much."""
 
+    __slots__ = ("_refusal", "generators", "handles", "items", "keyed", "tensors")
+
     def __init__(self, refusal: type[Exception]) -> None:
-        self.spent: Counter[str] = Counter()
         self._refusal = refusal
+        self.items = self.keyed = self.tensors = self.handles = self.generators = 0
 
-    def items(self, count: int) -> None:
-        self._spend("parts", count, MAX_ITEMS)
+    def item(self, count: int) -> None:
+        self.items += count
+        if self.items > MAX_ITEMS:
+            self._refuse("parts", MAX_ITEMS)
 
-    def tensors(self, count: int) -> None:
-        self._spend("tensors", count, MAX_TENSORS)
+    def tensor(self) -> None:
+        self.tensors += 1
+        if self.tensors > MAX_TENSORS:
+            self._refuse("tensors", MAX_TENSORS)
 
-    def handles(self, count: int) -> None:
-        self._spend("objects that are no numbers, texts or tensors", count, MAX_HANDLES)
+    def handle(self) -> None:
+        self.handles += 1
+        if self.handles > MAX_HANDLES:
+            self._refuse("objects that are no numbers, texts or tensors", MAX_HANDLES)
 
-    def generators(self, count: int) -> None:
-        self._spend("random generators", count, MAX_GENERATORS)
+    def generator(self) -> None:
+        self.generators += 1
+        if self.generators > MAX_GENERATORS:
+            self._refuse("random generators", MAX_GENERATORS)
 
     def keys(self, keys: list[Any]) -> None:
         """Count the keys of one dict, before they are put into one."""
-        self._spend("keys of dicts", len(keys), MAX_KEYS)
+        self.keyed += len(keys)
+        if self.keyed > MAX_KEYS:
+            self._refuse("keys of dicts", MAX_KEYS)
         if len(keys) > MAX_ALIKE:
             self.unlike(keys)
 
     def unlike(self, values: list[Hashable]) -> None:
         """Demand that no more than a few different values share a hash, in as many steps as sorting takes."""
-        hashes = sorted(hash(value) for value in values if _is_hashable(value))
+        try:
+            hashes = sorted(map(hash, values))
+        except TypeError:  # a tuple that holds a list
+            values = [value for value in values if _is_hashable(value)]
+            hashes = sorted(map(hash, values))
         crowded = {one for one, other in zip(hashes, hashes[MAX_ALIKE:], strict=False) if one == other}
-        for number in crowded:
-            met: list[Hashable] = []
-            for value in values:
-                if (
-                    _is_hashable(value)
-                    and hash(value) == number
-                    and not any(_same(value, one) for one in met)
-                ):
-                    met.append(value)
-                    if len(met) > MAX_ALIKE:
-                        raise self._refusal(f"more than {MAX_ALIKE} different values that share a hash")
+        met: dict[int, list[Hashable]] = {number: [] for number in crowded}
+        for value in values if met else ():
+            others = met.get(hash(value))
+            if others is None or any(_same(value, one) for one in others):
+                continue
+            others.append(value)
+            if len(others) > MAX_ALIKE:
+                raise self._refusal(f"more than {MAX_ALIKE} different values that share a hash")
 
-    def _spend(self, what: str, count: int, limit: int) -> None:
-        self.spent[what] += count
-        if self.spent[what] > limit:
-            raise self._refusal(f"a value with too many {what} (more than {limit:,})")
+    def _refuse(self, what: str, limit: int) -> NoReturn:
+        raise self._refusal(f"a value with too many {what} (more than {limit:,})")
 
 
 def _is_hashable(value: object) -> bool:
     try:
         hash(value)
-    except TypeError:  # a tuple that holds a list
+    except TypeError:
         return False
     return True
 

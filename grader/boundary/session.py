@@ -398,7 +398,7 @@ class Session:
 
     def _decode(self, decoder: Decoder, data: Any) -> Any:
         try:
-            with wire.uncollected():
+            with wire.Uncollected():
                 return decoder.decode(data)
         except wire.ProtocolError as error:
             self._violation(str(error))

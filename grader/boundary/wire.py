@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import gc
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -43,7 +41,7 @@ MAX_ITEMS = 200_000
 """Parts of lists, tuples and dicts, all together."""
 MAX_KEYS = 20_000
 """Keys of dicts, all together: a dict of keys that were chosen to meet costs as much as their number squared."""
-MAX_ALIKE = 64
+MAX_ALIKE = 32
 """Different keys, tuples or large numbers with one hash: each is compared with all others of its hash."""
 MAX_TENSORS = 10_000
 MAX_HANDLES = 10_000
@@ -274,19 +272,19 @@ def check_layout(tensors: list[TensorHead], payload: int) -> None:
         raise ProtocolError("a payload of another size than its tensors")
 
 
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Put off Python's search for cycles while an answer is read.
+class Uncollected:
+    """Puts off Python's search for cycles while an answer is read.
 
     There are none in it, and the search goes through all that has been read so far, again and again: two million lists
     took 7 s instead of 1 (Python 3.11).
     """
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
+
+    def __enter__(self) -> None:
+        self._was = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *_: object) -> None:
+        if self._was:
             gc.enable()
 
 
@@ -303,7 +301,7 @@ def decode_reply(head: bytes | bytearray | memoryview) -> AnyReply:
         ProtocolError: not MessagePack, not a known message, a wrong type or a value out of bounds.
     """
     try:
-        with uncollected():
+        with Uncollected():
             reply: AnyReply = _reply.decode(head)
         return reply
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:

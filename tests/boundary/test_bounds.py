@@ -101,7 +101,7 @@ def test_a_few_values_of_one_hash_are_nobodys_business() -> None:
         b"a": 9,
     }
     assert crossed(value) == value
-    pairs = [(0, 0)] * 5000
+    pairs = [(number % 50, 0) for number in range(5000)]  # each often, and few of them different
     assert crossed(pairs) == pairs
     many: dict[Any, int] = {(number, str(number)): number for number in range(5000)}
     assert crossed(many) == many
