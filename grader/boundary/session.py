@@ -124,6 +124,8 @@ class Session:
         self.stopwatch: Stopwatch | None = None
         """Times every exchange while it is set."""
         self.outcomes = Outcomes()
+        self.asked: set[str] = set()
+        """The submission's own names that this check has asked for."""
         self.isolation = "none"
         self.doubtful = False
         """Whether something ended as it also would on a machine that has run out of what it needs."""
@@ -160,6 +162,7 @@ class Session:
         if left <= 0:
             raise BudgetSpent
         self.observed.clear()
+        self.asked.clear()
         self._observed_bytes = 0
         self.deadline = Deadline(min(timeout_s or self.terms.check_timeout_s, left))
         self._tell(self.deadline.left())
@@ -216,6 +219,7 @@ class Session:
 
     def named(self, name: str) -> Any:
         """Return an attribute of the submission itself; functions and classes are looked up once."""
+        self.asked.add(name)
         found = self._named.get(name)
         if found is None:
             found = self.get(wire.MODULE, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
 import torch
@@ -51,6 +51,10 @@ class Examinee(Protocol):
         """Return what it answered during the check, for recognising a mistake."""
         ...
 
+    def asked(self) -> Collection[str]:
+        """Return which of its names the check asked for."""
+        ...
+
 
 class RemoteExaminee:
     """The real thing: a submission in a worker."""
@@ -93,6 +97,10 @@ class RemoteExaminee:
         """Return what it answered during the check, for recognising a mistake."""
         return self._session.observed
 
+    def asked(self) -> Collection[str]:
+        """Return which of its names the check asked for."""
+        return self._session.asked
+
 
 class LocalExaminee:
     """A submission in this process: for a debugger, never for marks."""
@@ -125,4 +133,8 @@ class LocalExaminee:
 
     def observed(self) -> Sequence[Any]:
         """Return nothing: in a debugger nobody needs to be told."""
+        return ()
+
+    def asked(self) -> Collection[str]:
+        """Return nothing: in a debugger there are no marks."""
         return ()

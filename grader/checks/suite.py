@@ -29,6 +29,7 @@ from grader.boundary.session import Session, SubmissionRaised, Terms
 from grader.boundary.source import Source, Unreadable, read_source
 from grader.catalogue import SUBMISSION_SUFFIXES, Kata
 from grader.catalogue.given import given_files
+from grader.checks.copies import copies, refuse
 from grader.checks.examinee import Examinee, LocalExaminee, RemoteExaminee
 from grader.checks.marks import CheckInfo
 from grader.checks.outcome import Outcome, describe_raised, judge, unusable
@@ -268,18 +269,21 @@ class Suite:
         marks: dict[str, list[Mark]] = {}
         lost = 0.0
         excused: set[str] = set()
+        copied = {} if debug else copies(source, self.kata)
         for item in self._items:
             info = self._info(item)
             if info.threshold is not None:
                 report, outcome = self._timed(item, examinee, source, options, ended, launcher, excused)
             else:
                 report, outcome = self._one(item, examinee, source, options, ended, debug, model)
+            refused = refuse(report, copied, examinee.asked())
             ended[report.id] = report
             checks.append(report)
             if outcome.machine:
                 lost += report.max_points
                 excused.add(report.id)
-            if report.status in ("fail", "error") and not report.hidden and _leaves_marks(info):
+            wrong = report.status in ("fail", "error") and not refused
+            if wrong and not report.hidden and _leaves_marks(info):
                 marks[report.id] = fingerprint(examinee.observed())
             if progress is not None:
                 progress(report, examinee.calls)

@@ -16,8 +16,11 @@ import torch
 
 from grader import interpreter
 from grader.boundary.remote import CallRecord, Calls
+from grader.boundary.source import read_source
 from grader.catalogue import Kata, read_hints
+from grader.catalogue.given import BLOCKS
 from grader.checks import axes_of
+from grader.checks.copies import copies, unrecognised
 from grader.checks.recognise import SEED, Fingerprints, MutantMarks, same
 from grader.checks.suite import Options, Suite
 from grader.errors import PackError
@@ -87,6 +90,11 @@ class Gate:
             return verdict
         verdict.mutants = len(mutants)
         _look_at_files(kata, verdict)
+        try:
+            _look_at_blocks(kata, verdict)
+        except PackError as error:
+            verdict.find("blocks", error.message)
+            return verdict
         _look_at_hints(kata, verdict)
         _look_at_preload(kata, verdict)
         with tempfile.TemporaryDirectory(prefix="kata-gate-") as folder, _copies(kata, Path(folder)) as copy:
@@ -311,6 +319,20 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
 
 def _visible(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.iterdir()) if not path.name.startswith((".", "__pycache__")))
+
+
+def _look_at_blocks(kata: Kata, verdict: Verdict) -> None:
+    """Demand of the pack's blocks that they are known again when handed in, and that no answer is taken for one.
+
+    Raises:
+        PackError: they cannot be read or cut.
+    """
+    for name in unrecognised(kata):
+        verdict.find("blocks", f"{name} of {BLOCKS} is too short to be known again when it is handed in")
+    assert kata.solution is not None
+    for path in (kata.stub, kata.solution, *kata.alternatives, *kata.mutants, *kata.slow):
+        for copy in copies(read_source(path), kata).values():
+            verdict.find("blocks", f"{path.name}: {copy.lines()[0]}; write {BLOCKS} as nobody else would")
 
 
 def _look_at_hints(kata: Kata, verdict: Verdict) -> None:

@@ -136,6 +136,9 @@ class _Nobody:
     def observed(self) -> Sequence[Any]:
         return ()
 
+    def asked(self) -> Sequence[str]:
+        return ()
+
 
 def _no_reference() -> types.ModuleType:
     raise PackError("the fixture `reference` is not for speed checks")

@@ -148,6 +148,32 @@ def test_what_can_be_imported_beforehand_may_be(course: Path, launcher: Any) -> 
     assert examine(course, launcher).findings == []
 
 
+def _blocks(course: Path, text: str) -> None:
+    (course / "katas" / UNIT / "blocks.py").write_text(text)
+    toml = course / KATA / "kata.toml"
+    toml.write_text('given = ["blocks.py"]\n' + toml.read_text())
+
+
+def _block_is_the_reference(course: Path) -> None:
+    _blocks(course, (course / SOLUTION / "weighted_mean.py").read_text())
+
+
+def _block_too_short(course: Path) -> None:
+    _blocks(course, "def weighted_mean(x, weights):\n    return mean(x)\n")
+
+
+def _block_no_python(course: Path) -> None:
+    _blocks(course, "def weighted_mean(:\n")
+
+
+def test_blocks_that_nobody_else_would_write_are_all_right(course: Path, launcher: Any) -> None:
+    _blocks(
+        course,
+        "import torch\n\n\ndef weighted_mean(x, weights):\n    return torch.ops.aten.mean(x * weights, -1)\n",
+    )
+    assert examine(course, launcher).findings == []
+
+
 def _few_checks(course: Path) -> None:
     text = (course / KATA / "checks.py").read_text()
     head, tail = text.split('@check("large weights', 1)
@@ -175,6 +201,13 @@ def _few_checks(course: Path) -> None:
         (_transcript_changed, "transcripts", "--update"),
         (_fingerprint_changed, "fingerprints", "--update"),
         (_preload_misspelt, "preload", "torch.optimm cannot be imported beforehand: ModuleNotFoundError"),
+        (
+            _block_is_the_reference,
+            "blocks",
+            "weighted_mean.py: weighted_mean is the given block weighted_mean",
+        ),
+        (_block_too_short, "blocks", "weighted_mean of blocks.py is too short to be known again"),
+        (_block_no_python, "blocks", "blocks.py, line 1: not valid Python"),
         (_few_checks, "checks", "fewer than 12"),
     ],
 )
