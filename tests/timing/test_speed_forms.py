@@ -101,7 +101,12 @@ def examine(
     monkeypatch.setenv("KATA_LOCKS", str(tmp_path))
     pack = Path(shutil.copytree(ROWS / "pack", tmp_path / "pack"))
     folder = pack / "1.1-rows" / "rows"
-    about = (folder / "kata.toml").read_text().partition("[speed.time]")[0].replace("= 3.0", "= 6.0")
+    about = (
+        (folder / "kata.toml")
+        .read_text()
+        .partition("[speed.time]")[0]
+        .replace("speed_points = 4.0", "speed_points = 6.0")
+    )
     for form, threshold in THRESHOLDS.items():
         about += f'[speed.{form}]\npoints = 1.0\ncpu = {threshold}\nwasted = "{WASTED}"\n'
     (folder / "kata.toml").write_text(about)
