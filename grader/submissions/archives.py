@@ -143,11 +143,12 @@ def _zip(raw: IO[bytes], scale: int) -> Iterator[Member]:
         raise Refused(
             f"would unpack to {_megabytes(total)}, {total // max(packed, 1)} times its size: a zip bomb"
         )
+    windows = scale == 1 or _windows([info.filename for info in infos])
     for info in infos:
         name = _zip_name(info)
-        if name.endswith(("/", "\\")):
+        if name.endswith(("/", "\\") if windows else "/"):
             continue
-        parts, problem = _safe(name)
+        parts, problem = _safe(name, windows=windows)
         mode = info.external_attr >> 16
         if stat.S_ISLNK(mode):
             problem = "is a link; links are not followed"
@@ -203,7 +204,7 @@ def _tar(raw: IO[bytes], scale: int) -> Iterator[Member]:
             raise Refused(f"holds more than {MAX_ENTRIES * scale} entries")
         if info.isdir():
             continue
-        parts, problem = _safe(info.name)
+        parts, problem = _safe(info.name, windows=scale == 1)
         if info.issym() or info.islnk():
             problem = "is a link; links are not followed"
         elif info.issparse():
@@ -284,11 +285,19 @@ def _megabytes(size: int) -> str:
     return f"{size / 2**30:.1f} GB" if size >= 2**30 else f"{size / 2**20:.1f} MB"
 
 
-def _safe(name: str) -> tuple[tuple[str, ...], str | None]:
+def _windows(names: list[str]) -> bool:
+    """Whether the folders of a whole class are written with backslashes, as some Windows programs do.
+
+    In a system's download a backslash is the learner's, and must not make a folder of a file's name.
+    """
+    return not any("/" in name for name in names) and 2 * sum("\\" in name for name in names) > len(names)
+
+
+def _safe(name: str, *, windows: bool) -> tuple[tuple[str, ...], str | None]:
     """Return the name as parts that stay inside, and what is wrong with it."""
     if len(name) > MAX_NAME:
         return (re.split(r"[/\\]", name[-80:])[-1] or "unnamed",), f"has a name of {len(name)} characters"
-    path = name.replace("\\", "/")
+    path = name.replace("\\", "/") if windows else name
     raw = path.split("/")
     parts = tuple(part for part in raw if part not in {"", ".", ".."}) or ("unnamed",)
     if len(parts) > MAX_DEPTH:

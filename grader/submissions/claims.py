@@ -21,6 +21,10 @@ class Claim:
     places: list[Place] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     ids: dict[str, str] = field(default_factory=dict)
+    closed: list[str] = field(default_factory=list)
+    """Sentences on what is there and is not looked into."""
+    rank: int = 0
+    """How sure the name is; where two claim one name, the surer keeps it: 0 is what a system vouches for."""
 
 
 class Claims:
@@ -31,9 +35,15 @@ class Claims:
         """What the instructor should know of the class."""
         self._claims: dict[tuple[str, str], Claim] = {}
 
-    def of(self, layout: str, key: str, name: str, suffix: str) -> Claim:
+    def of(self, layout: str, key: str, name: str, suffix: str, rank: int = 0) -> Claim:
         """Return the claim that a layout knows by `key`, making it when there is none."""
-        return self._claims.setdefault((layout, key), Claim(name, suffix))
+        return self._claims.setdefault((layout, key), Claim(name, suffix, rank=rank))
+
+    def nobody(self, layout: str, name: str, why: str) -> None:
+        """List what cannot be told whose it is: a row of its own, under the whole name, which takes from nobody."""
+        claim = self.of(layout, f"doubt {name}", name, short_digest(name), rank=9)
+        claim.closed.append(f"{name} {why}")
+        self.notes.append(f"{name} {why}: nobody gets it")
 
     def learners(self, clock: Clock | None) -> tuple[LearnerFolder, ...]:
         """Return the learners, in natural order."""
@@ -44,22 +54,27 @@ class Claims:
                 tuple(printable(note) for note in claim.notes),
                 {key: printable(value) for key, value in claim.ids.items()},
                 clock,
+                tuple(claim.closed),
             )
             for learner, claim in self._named()
         ]
         return tuple(sorted(learners, key=lambda folder: natural(folder.learner)))
 
     def _named(self) -> Iterable[tuple[str, Claim]]:
-        """Return every claim with its identity: unique, and the same whoever else is in the class if that can be."""
+        """Return every claim with its identity: unique, and the same whoever else is in the class.
+
+        Where several come to one name, the surest keeps it: what a system vouches for, then what is spelled exactly
+        so. Only where two are equally sure do both get an addition.
+        """
         wanted: dict[str, list[Claim]] = defaultdict(list)
         for claim in self._claims.values():
             wanted[learner_name(claim.name)].append(claim)
         named: dict[str, Claim] = {}
         doubtful: list[tuple[str, Claim]] = []
         for name, claims in wanted.items():
-            plain = [claim for claim in claims if claim.name == name]
-            for claim in claims:
-                if len(claims) == 1 or (len(plain) == 1 and claim is plain[0]):
+            sure = [(claim.rank, claim.name != name) for claim in claims]
+            for claim, mine in zip(claims, sure, strict=True):
+                if mine == min(sure) and sure.count(mine) == 1:
                     named[name] = claim
                 else:
                     doubtful.append((name, claim))

@@ -16,7 +16,7 @@ from grader.submissions.archives import BULK, Refused, open_archive
 from grader.submissions.choose import looks_like_one
 from grader.submissions.claims import Claims
 from grader.submissions.entry import Entry, Place
-from grader.submissions.layouts import SYSTEMS, Layout, folders, gradescope, nbgrader
+from grader.submissions.layouts import SYSTEMS, Layout, System, folders, gradescope, nbgrader
 from grader.submissions.learner import LearnerFolder
 from grader.submissions.listing import ARROW
 from grader.submissions.names import archive_stem, foreign_archive, learner_name, listed, printable
@@ -111,22 +111,39 @@ def _scan(top: Entry, name: str, katas: Sequence[Kata]) -> Scan:
 
 
 def _taken(entries: list[Entry], layout: Layout) -> Scan:
-    """Let each system take what it named, and `layout` what is left."""
+    """Let the system whose download this is take what it named, and `layout` what is left."""
     claims = Claims()
     name = layout.NAME
-    for system in SYSTEMS:
-        left = system.take(entries, claims)
-        if len(left) < len(entries):
-            name = system.NAME
-        entries = left
-    layout.take(entries, claims)
+    system = _system(entries)
+    left = entries if system is None else system.take(entries, claims)
+    if system is not None and len(left) < len(entries):
+        name = system.NAME
+    layout.take(left, claims, rank=int(name != layout.NAME))
     learners = claims.learners(nbgrader.handed_in if layout is nbgrader else None)
     return Scan(learners, name, tuple(printable(note) for note in claims.notes))
 
 
+def _system(entries: list[Entry]) -> System | None:
+    """Return the system that named most of what lies there, if one did.
+
+    One system makes a download. What only some names look like, learners wrote: nobody is to be found in their names.
+    """
+    own = [entry for entry in entries if entry.name != gradescope.METADATA]
+    made = [(_made_by(system, own), system) for system in SYSTEMS]
+    count, system = max(made, key=lambda pair: pair[0], default=(0, None))
+    return system if 2 * count > len(own) else None
+
+
+def _made_by(system: System, entries: list[Entry]) -> int:
+    return sum(
+        (system.makes_folder if entry.kind == "folder" else system.makes_file)(entry.name)
+        for entry in entries
+    )
+
+
 def _is_one_learner(children: list[Entry], katas: Sequence[Kata]) -> bool:
     """Whether the top holds one learner's work: a workspace, folders of units and katas, or modules alone."""
-    if any(child.name == PROGRESS_FILE for child in children):
+    if any(child.name == PROGRESS_FILE and not child.kind for child in children):
         return True
     every = {other.slug: other for kata in katas for other in kata.unit.pack.katas}.values()
     known = {
@@ -155,10 +172,17 @@ def _is_wrapper(folder: Entry, children: list[Entry], name: str) -> bool:
         return True
     if folder.members and folder.name == name:
         return True
+    if gradescope.makes_wrapper(folder.name):
+        return True
     below = folder.children()
-    return any(child.name == gradescope.METADATA for child in below) or any(
-        _system_folder(child.name) for child in below
-    )
+    if any(_system_folder(child.name) or (child.name == gradescope.METADATA) for child in below):
+        # A learner can name folders as systems do. Who is in the class is not theirs to say.
+        raise UsageError(
+            f"{printable(folder.name)} is the only folder, and in it lie names as a system makes them: it may be "
+            "the class, or one learner who imitates it.",
+            "If it is the class, name that folder itself (of an archive, unpack it first).",
+        )
+    return False
 
 
 def _system_folder(name: str) -> bool:

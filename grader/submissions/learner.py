@@ -33,6 +33,8 @@ class LearnerFolder:
     own numbers and names), `name`, `email`, `sid`."""
     clock: Clock | None = None
     """Where the layout keeps the times of hand-ins among the files; without, each place has its own."""
+    closed: tuple[str, ...] = ()
+    """Sentences on what may be this learner's and is not looked into."""
 
     def submissions(self, katas: Sequence[Kata]) -> list[Submission]:
         """Return one submission for each of `katas`, in their order: found, missing or error. Never raises."""
@@ -50,7 +52,7 @@ class LearnerFolder:
         return [file.name for file in self._listing()[0].files]
 
     def _listing(self) -> tuple[Listing, dict[File, Place]]:
-        listing = Listing()
+        listing = Listing(closed=list(self.closed))
         owners: dict[File, Place] = {}
         space = listing.new_space()  # files that a system laid flat belong beside each other again
         for place in self.places:

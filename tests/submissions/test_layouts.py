@@ -276,10 +276,10 @@ def test_blackboard(tmp_path, katas, read, form):
 
 
 def test_blackboard_says_of_somebody_else_called_ada_that_there_is_a_note_only(tmp_path, katas, read):
-    root = lay(
-        tmp_path / "hw", {"ada/masks.py": ADA.encode(), "HW_ada_attempt_2026-01-02-03-04-05.txt": b"no file"}
-    )
-    rows = read(root)
+    notes = {f"HW_{who}_attempt_2026-01-02-03-04-05.txt": b"no file" for who in ("ada", "bob")}
+    rows = read(lay(tmp_path / "hw", {"ada/masks.py": ADA.encode(), **notes}))
+    assert rows.pop(("bob", "masks")).status == "missing"
+    assert rows.pop(("bob", "masked-attention")).status == "missing"
     found = {learner: rows[learner, "masks"].status for learner, kata in rows if kata == "masks"}
     assert sorted(found.values()) == ["found", "missing"]
     assert all(learner.startswith("ada") for learner in found)

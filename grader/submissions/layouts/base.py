@@ -14,13 +14,20 @@ class Layout(Protocol):
     NAME: str
     """What `Scan.layout` says."""
 
-    def take(self, entries: list[Entry], claims: Claims) -> list[Entry]:
+    def take(self, entries: list[Entry], claims: Claims, rank: int = 0) -> list[Entry]:
         """Claim what lies as this layout has it; return the rest, in the same order."""
         ...
 
 
-class System(Layout, Protocol):
+class System(Protocol):
     """The bulk download of a learning-management system, known by the names that it makes."""
+
+    NAME: str
+    """What `Scan.layout` says."""
+
+    def take(self, entries: list[Entry], claims: Claims) -> list[Entry]:
+        """Claim what the system made; return the rest, in the same order."""
+        ...
 
     def makes_file(self, name: str) -> bool:
         """Whether the system calls a file of a learner so."""

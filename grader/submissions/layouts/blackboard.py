@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections import Counter
+from dataclasses import replace
 from datetime import datetime
 
 from grader.submissions.archives import Refused
@@ -14,8 +15,8 @@ from grader.submissions.names import LONGEST
 
 NAME = "blackboard"
 
-# The system's note ends in the time and `.txt`.
-_NAMED = re.compile(r"^(?P<before>.+)_attempt_(?P<time>\d{4}(?:-\d\d){5})(?:_(?P<original>.+)|\.txt)$")
+# The system's note ends in the time and `.txt`. Looked for at every place, so that overlapping ones are seen as well.
+_MARK = re.compile(r"(?=_attempt_(?P<time>[0-9]{4}(?:-[0-9]{2}){5})(?P<end>_(?=.)|\.txt\Z))", re.DOTALL)
 
 
 def makes_file(name: str) -> bool:
@@ -31,9 +32,10 @@ def makes_folder(name: str) -> bool:
 def take(entries: list[Entry], claims: Claims) -> list[Entry]:
     """Claim the files that Blackboard named; return the rest."""
     files = [entry for entry in entries if entry.kind != "folder"]
-    users = _users(files)
-    made = {entry: _parse(entry.name, users) for entry in files}
+    made = {entry: _parse(entry.name) for entry in files}
     parsed = {entry: renamed for entry, renamed in made.items() if renamed is not None}
+    users = _users(parsed)
+    parsed = {entry: replace(renamed, learner=users[renamed.key]) for entry, renamed in parsed.items()}
     for claim, theirs in by_learner(NAME, parsed, claims):
         for entry in _newest(theirs, parsed, claim):
             renamed = parsed[entry]
@@ -50,22 +52,33 @@ def _newest(entries: list[Entry], parsed: dict[Entry, Renamed], claim: Claim) ->
     return [entry for entry in entries if parsed[entry].number == newest]
 
 
-def _users(files: list[Entry]) -> set[str]:
-    users = set()
-    for entry in files:
-        if entry.name.endswith(".txt") and _parse(entry.name):
+def _users(parsed: dict[Entry, Renamed]) -> dict[str, str]:
+    """Return the user by what stands before the mark, `HW_9_bob_r`: both parts of it may hold a `_`.
+
+    Only the system's own notes are believed, and each of its own learner alone. They also tell what the homework is
+    called, for those of whom there is none.
+    """
+    noted: dict[str, str] = {}
+    for entry, renamed in parsed.items():
+        if renamed.original is None and not renamed.doubtful:
             try:
                 user = _user(entry.read(1 << 20)[:4096].decode("utf-8", "replace"))
             except Refused:
                 continue
-            if user:
-                users.add(user)
+            if user and renamed.key.endswith(f"_{user}"):
+                noted[renamed.key] = user
+    homework = Counter(before[: -len(user)] for before, user in noted.items()).most_common(1)
+    start = homework[0][0] if homework else ""
+    users = {}
+    for before in {renamed.key for renamed in parsed.values()}:
+        rest = before.removeprefix(start) if start else before.rpartition("_")[2]
+        users[before] = noted.get(before) or rest or before
     return users
 
 
 def _user(text: str) -> str | None:
     """Read the user from the note that the system puts beside the files: `Name: Ada Lovelace (ada_l)`."""
-    found = re.match(r"\ufeff?Name:[^\r\n]*\(([^()\r\n]+)\)\s*(?:[\r\n]|$)", text)
+    found = re.match(r"\ufeff?Name:[^\r\n]*\(([^()\r\n]+)\)[ \t]*(?:[\r\n]|\Z)", text)
     return found[1] if found else None
 
 
@@ -77,12 +90,14 @@ def _time(text: str) -> datetime | None:
         return None
 
 
-def _parse(name: str, users: Collection[str] = ()) -> Renamed | None:
-    """Take a file's name apart; `users` are names known from its notes, which may hold a `_`."""
-    found = _NAMED.match(name)
-    if not found or len(name) > 4 * LONGEST:
+def _parse(name: str) -> Renamed | None:
+    """Take a file's name apart; who it is, is all that stands before the mark until the notes are read."""
+    if len(name) > 4 * LONGEST:
         return None
-    before = found["before"]
-    ends = [before[place + 1 :] for place, char in enumerate(before) if char == "_"] or [before]
-    user = next((end for end in ends if end in users), ends[-1])
-    return Renamed(user, user, found["original"], found["time"])
+    marks = [found for found in _MARK.finditer(name) if found.start()]
+    if not marks:
+        return None
+    first = marks[0]
+    before = name[: first.start()]
+    original = name[first.end("end") :] if first["end"] == "_" else None
+    return Renamed(before, before, original, first["time"], doubtful=len(marks) > 1)

@@ -14,12 +14,14 @@ from grader.submissions.names import archive_stem
 
 NAME = "canvas"
 
-# Identifiers never begin with 0.
+# Identifiers never begin with 0. Canvas takes numbers between underscores out of people's names, so that the leftmost
+# pair of numbers is its own, whatever the learner called the file: names with more of them are in no doubt.
 _NAMED = re.compile(
-    r"^(?P<name>[^_].*?)(?P<late>_LATE)?_(?P<user>[1-9]\d*)_(?P<file>[1-9]\d*)_(?P<original>.+)$"
+    r"(?P<name>[^_].*?)(?P<late>_LATE)?_(?P<user>[1-9][0-9]*)_(?P<file>[1-9][0-9]*)_(?P<original>.+)",
+    re.DOTALL,
 )
 _ANONYMOUS = re.compile(
-    r"^anon(?P<late>_LATE)?_(?P<user>[A-Za-z0-9]{5})_(?P<file>[1-9]\d*)_(?P<original>.+)$"
+    r"anon(?P<late>_LATE)?_(?P<user>[A-Za-z0-9]{5})_(?P<file>[1-9][0-9]*)_(?P<original>.+)", re.DOTALL
 )
 
 
@@ -69,11 +71,11 @@ def _newest(entries: list[Entry], parsed: dict[Entry, Renamed], claim: Claim) ->
 
 def _parse(name: str) -> Renamed | None:
     """Take a file's name apart."""
-    found = _ANONYMOUS.match(name)
+    found = _ANONYMOUS.fullmatch(name)
     if found:
         who = f"anon_{found['user']}"
     else:
-        found = _NAMED.match(name)
+        found = _NAMED.fullmatch(name)
         if not found:
             return None
         who = f"{found['name']}_{found['user']}"
@@ -82,5 +84,5 @@ def _parse(name: str) -> Renamed | None:
     if suffix.casefold() in SUBMISSION_SUFFIXES or archive_stem(original) is not None:
         # Canvas numbers a later file of the same name; other files keep what may be their own number.
         ending = original[len(archive_stem(original) or stem) :]
-        original = re.sub(r"-\d+$", "", original[: len(original) - len(ending)]) + ending
+        original = re.sub(r"-[0-9]+\Z", "", original[: len(original) - len(ending)]) + ending
     return Renamed(who, found["user"], original, found["file"].zfill(20), late=found["late"] is not None)

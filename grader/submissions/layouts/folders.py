@@ -15,8 +15,11 @@ _KNOWN = frozenset(
 """Files that may lie beside the learners' folders."""
 
 
-def take(entries: list[Entry], claims: Claims) -> list[Entry]:
-    """Claim folders and archives; return the rest, with a note on what belongs to nobody."""
+def take(entries: list[Entry], claims: Claims, rank: int = 0) -> list[Entry]:
+    """Claim folders and archives; return the rest, with a note on what belongs to nobody.
+
+    What lies beside a system's download was put there by somebody else, and its name is less sure: `rank`.
+    """
     named: dict[str, Claim] = {}
     left: list[Entry] = []
     for entry in entries:
@@ -26,7 +29,7 @@ def take(entries: list[Entry], claims: Claims) -> list[Entry]:
         if stem is None:
             left.append(entry)
         else:
-            named[stem] = claims.of("name", stem, stem, short_digest(stem))
+            named[stem] = claims.of("name", stem, stem, short_digest(stem), rank)
             named[stem].places.append(Place(entry))
     loose = [entry.name for entry in left if entry.name not in _KNOWN]
     if loose:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from grader.submissions.archives import Refused
-from grader.submissions.claims import Claims
+from grader.submissions.claims import Claim, Claims
 from grader.submissions.entry import Entry, Place
 
 NAME = "gradescope"
@@ -29,7 +29,12 @@ def makes_file(name: str) -> bool:
 
 def makes_folder(name: str) -> bool:
     """Whether Gradescope calls a folder of a learner so."""
-    return re.fullmatch(r"submission_\d+", name) is not None
+    return re.fullmatch(r"submission_[0-9]+", name) is not None
+
+
+def makes_wrapper(name: str) -> bool:
+    """Whether Gradescope calls the folder around a whole export so."""
+    return re.fullmatch(r"assignment_[0-9]+_export", name) is not None
 
 
 def take(entries: list[Entry], claims: Claims) -> list[Entry]:
@@ -48,13 +53,20 @@ def take(entries: list[Entry], claims: Claims) -> list[Entry]:
             claims.notes.append(
                 f"{METADATA} cannot be read ({error}): learners are called by submission numbers"
             )
+    shared: dict[int, tuple[Claim, list[Place]]] = {}
     for entry in folders:
         handin = known.get(entry.name, _Handin())
         who = [person for person in handin.submitters if person]
         for person in who or [{}]:
-            identity = person.get("email") or person.get("sid") or person.get("name") or entry.name
-            claim = claims.of(NAME, identity, identity, entry.name)
-            claim.places.append(Place(entry, submitted_at=handin.created_at))
+            # What a learner may choose must not stand for what somebody else is known by: an e-mail address as a name.
+            rank, identity = (
+                next((rank, person[by]) for rank, by in enumerate(("email", "sid", "name")) if person.get(by))
+                if person
+                else (3, entry.name)
+            )
+            claim = claims.of(NAME, f"{rank} {identity}", identity, entry.name, rank)
+            place = Place(entry, submitted_at=handin.created_at)
+            (claim.places if len(who) < 2 else shared.setdefault(id(claim), (claim, []))[1]).append(place)
             claim.ids.update({**person, NAME: entry.name})
             others = [other.get("name") or other.get("email", "?") for other in who if other is not person]
             if others:
@@ -63,6 +75,13 @@ def take(entries: list[Entry], claims: Claims) -> list[Entry]:
                 claim.notes.append(f"{METADATA} does not say who handed in {entry.name}")
             if len(claim.places) > 1:
                 claim.notes.append(f"handed in more than once, read together: {entry.name} is one")
+    for claim, places in shared.values():
+        # Whoever hands in for a group says who is in it. That must not stand against what somebody handed in alone.
+        if claim.places:
+            names = ", ".join(place.entry.name for place in places)
+            claim.notes.append(f"named as a member of a group in {names}, which was left out")
+        else:
+            claim.places += places
     taken = {*folders, described}
     return [entry for entry in entries if entry not in taken]
 

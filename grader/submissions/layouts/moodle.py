@@ -10,7 +10,8 @@ from grader.submissions.layouts.renaming import Renamed, by_learner
 
 NAME = "moodle"
 
-_NAMED = re.compile(r"^(?P<name>.+)_(?P<id>\d+)_assignsubmission_[a-z]+(?:_(?P<original>.*))?$")
+# Looked for at every place, so that overlapping ones are seen as well.
+_MARK = re.compile(r"(?=_(?P<id>[0-9]+)_assignsubmission_[a-z]+(?P<end>_|\Z))")
 
 
 def makes_file(name: str) -> bool:
@@ -34,7 +35,9 @@ def take(entries: list[Entry], claims: Claims) -> list[Entry]:
 
 def _parse(name: str) -> Renamed | None:
     """Take a folder's or file's name apart."""
-    found = _NAMED.match(name)
-    if not found:
+    marks = [found for found in _MARK.finditer(name) if found.start()]
+    if not marks:
         return None
-    return Renamed(found["name"], found["id"], found["original"] or None)
+    first = marks[0]
+    original = name[first.end("end") :] or None
+    return Renamed(name[: first.start()], first["id"], original, doubtful=len(marks) > 1)

@@ -1,4 +1,9 @@
-"""For systems that say in a file's name whose it is: names taken apart, files of one learner together."""
+"""For systems that say in a file's name whose it is: names taken apart, files of one learner together.
+
+A system writes who it is first, then a mark, then what the learner called the file. So the leftmost mark is the
+system's, and what comes after it can never change whose the file is. A learner's own name comes before it, though:
+where a second mark follows, either the file's name or the learner's imitates one, and nobody gets the file.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +29,11 @@ class Renamed:
     """Canvas: the attachment; Blackboard: the attempt's time. A later one is greater."""
     late: bool = False
     """Canvas says so."""
+    doubtful: bool = False
+    """The system's mark is in it more than once: a learner wrote one of them, and it is not known which."""
+
+
+TWO_READINGS = "can be read in two ways: the system's mark stands in it twice"
 
 
 def by_learner(
@@ -32,7 +42,10 @@ def by_learner(
     """Yield each learner's claim, with the entries that are theirs."""
     together: dict[str, list[Entry]] = defaultdict(list)
     for entry, made in parsed.items():
-        together[made.key].append(entry)
+        if made.doubtful:
+            claims.nobody(system, entry.name, TWO_READINGS)
+        else:
+            together[made.key].append(entry)
     for key, entries in together.items():
         claim = claims.of(system, key, parsed[entries[0]].learner, key)
         claim.ids[system] = key
