@@ -15,7 +15,7 @@ from torch import Tensor
 
 from grader.checks.describe import describe, dtype_name, is_tensor, type_name, type_names
 from grader.checks.failure import CheckFailure, Failure, Stage
-from grader.checks.locate import locate, places
+from grader.checks.locate import first_index, locate, places
 from grader.checks.oracle import Expected, rounding_tolerance, slack
 from grader.checks.picture import PICTURES, Picture, draw_difference
 from grader.checks.shapes import diagnose
@@ -23,6 +23,8 @@ from grader.checks.text import axis_names, clean, listed, pair, place, short, si
 from grader.errors import PackError
 
 _Self = TypeVar("_Self", bound="Expectation")
+COMPARED = 1 << 22
+"""Values of the largest tensor that is looked at without another of the check's own, whose shape it must have."""
 
 
 def expect(
@@ -252,7 +254,7 @@ class Expectation:
         value = self._ranked()
         wrong = ~((value >= low) & (value <= high))
         if bool(wrong.any()):
-            index = _first(wrong)
+            index = first_index(wrong)
             names = axis_names(self._axes, value.ndim)
             got = pair(value[index].item(), None)[0]
             self._fail(
@@ -278,8 +280,8 @@ class Expectation:
         other is called.
         """
         __tracebackhide__ = True
-        mine = self._tensor()
-        theirs = Expectation(other, name, self._axes)._tensor().detach().cpu()
+        mine = self._sized()
+        theirs = Expectation(other, name, self._axes)._sized().detach().cpu()
         value = self._comparable(tuple(theirs.shape), theirs.dtype)
         if not theirs.dtype.is_floating_point:
             if bool((value != theirs).any()):
@@ -299,8 +301,8 @@ class Expectation:
     def differs_from(self, other: object, why: str, tolerance: float | Expected | None = None) -> Expectation:
         """Require two results not to be the same; `why` says what should have made a difference."""
         __tracebackhide__ = True
-        mine = self._tensor()
-        theirs = Expectation(other, "the other")._tensor().detach().cpu()
+        mine = self._sized()
+        theirs = Expectation(other, "the other")._sized().detach().cpu()
         value = self._comparable(tuple(theirs.shape), theirs.dtype)
         limit = self._agreement(mine, theirs, tolerance) if theirs.dtype.is_floating_point else 0.0
         gap = (value.double() - theirs.double()).abs()
@@ -330,7 +332,8 @@ class Expectation:
         if kind not in (list, tuple, dict, set):
             self._wrong_type("a list of names")
         items: Any = self.actual
-        have = {item[0] if type(item) is tuple and item else item for item in items}
+        have = (item[0] if type(item) is tuple and item else item for item in items)
+        # only names are put into a set: other keys may be chosen to meet in it
         mine, theirs = {name for name in have if type(name) is str}, set(want)
         if mine != theirs:
             self._fail(
@@ -353,10 +356,22 @@ class Expectation:
             self._fail("type", f"wrong type  {self._name}  got a {value.layout} tensor  want a dense one")
         return value
 
+    def _sized(self) -> Tensor:
+        """Return the tensor, when it has not more values than are compared: the submission alone says how many."""
+        __tracebackhide__ = True
+        value = self._tensor()
+        if value.numel() > COMPARED:
+            self._fail(
+                "shape",
+                f"too large  {self._name}  got {sizes(tuple(value.shape))}, {value.numel():,} values",
+                f"at most {COMPARED:,} are compared",
+            )
+        return value
+
     def _ranked(self) -> Tensor:
         """Return the tensor on the CPU and out of its graph, when it has as many axes as are named."""
         __tracebackhide__ = True
-        value = self._tensor()
+        value = self._sized()
         if self._axes and value.ndim != len(self._axes):
             names = ", ".join(self._axes)
             self._fail("shape", f"wrong shape  {self._name}  got {sizes(tuple(value.shape))}  want [{names}]")
@@ -471,7 +486,7 @@ class Expectation:
         if not bool(wrong.any()):
             return
         names = axis_names(self._axes, value.ndim)
-        index = _first(wrong)
+        index = first_index(wrong)
         kinds = {"NaN": nan, "inf": wrong & (value == math.inf), "-inf": wrong & (value == -math.inf)}
         counts = [f"{int(x.sum())} {kind}" for kind, x in kinds.items() if bool(x.any())]
         bad, n = int(wrong.sum()), value.numel()
@@ -501,7 +516,7 @@ class Expectation:
     ) -> NoReturn:
         __tracebackhide__ = True
         names = axis_names(self._axes, got.ndim)
-        index = _first(wrong)
+        index = first_index(wrong)
         mine, theirs = pair(got[index].item(), want[index].item())
         first = [
             f"first difference  {place(self._name, names, index)}" if index else f"wrong value  {self._name}",
@@ -545,15 +560,6 @@ class Expectation:
         )
 
 
-def _first(wrong: Tensor) -> tuple[int, ...]:
-    flat = int(wrong.reshape(-1).to(torch.uint8).argmax())
-    index = []
-    for size in reversed(wrong.shape):
-        index.append(flat % size)
-        flat //= size
-    return tuple(reversed(index))
-
-
 def _count(wrong: Tensor, verb: str, out_of: int | None = None, of_what: str = "values") -> str:
     bad, n = int(wrong.sum()), wrong.numel() if out_of is None else out_of
     if bad == 1:
@@ -568,7 +574,7 @@ def _greatest(got: Tensor, want: Tensor, wrong: Tensor, first: tuple[int, ...], 
     if not bool(gap.isfinite().all()):
         return ""
     # The first of those that are as great but for rounding: which one is greatest hangs on the processor.
-    index = _first(gap >= gap.max() * (1 - 1e-4))
+    index = first_index(gap >= gap.max() * (1 - 1e-4))
     if index == first:
         return f"; greatest difference {short(float(gap[index]))}, there"
     return f"; greatest difference {short(float(gap[index]))} at {place('', names, index)}"

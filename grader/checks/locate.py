@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb, log
+from math import comb, lgamma, log
 
 import torch
 from torch import Tensor
@@ -24,6 +24,12 @@ CHANCE = 0.05
 """Greatest probability that errors at random places make a statement true."""
 _LARGE = 1 << 20
 """Tensors of more values are not searched for transformations, only for places."""
+_VAST = 1 << 22
+"""Tensors of more values are searched for nothing: where the first error lies has to do."""
+_MOVES = 1 << 24
+"""Values times pairs of axes, over which exchanges are tried."""
+_EXACT = 1000
+"""Up to so many things, ways to choose among them are counted; above, their logarithm is estimated."""
 
 
 def locate(
@@ -58,7 +64,7 @@ def places(
     noun: str = "difference",
 ) -> list[str]:
     """Return up to three true statements about where `wrong` is True; an exact one stands alone."""
-    if not wrong.any():
+    if wrong.numel() > _VAST or not wrong.any():
         return []
     diagonal = _diagonal(wrong, axes, grid, noun)
     if diagonal is not None and diagonal.exact:
@@ -166,6 +172,8 @@ def _offset(got: Tensor, want: Tensor, tolerance: float) -> str | None:
 
 def _moved(got: Tensor, want: Tensor, axes: Sequence[str], tolerance: float) -> str | None:
     """Find an exchange, a reversal, a shift by one, or an axis that makes no difference in `got`."""
+    if got.numel() * got.ndim**2 > _MOVES:
+        return None
     for i, j in combinations(range(got.ndim), 2):
         if got.shape[i] == got.shape[j] > 1 and _close(got, want.transpose(i, j), tolerance):
             return f"yours is the expected with axes {_bare(axes[i])} and {_bare(axes[j])} swapped"
@@ -270,38 +278,59 @@ def _along(wrong: Tensor, axis: int, name: str) -> _Statement | None:
     """Say which indices of one axis have errors, or which have none."""
     n = wrong.shape[axis]
     hit = wrong.movedim(axis, 0).reshape(n, -1).any(1)
-    bad = hit.nonzero().flatten().tolist()
-    count, k = int(wrong.sum()), len(bad)
-    if k == n or k == 0 or log(comb(n, k)) + count * log(k / n) > log(CHANCE):  # logs: the numbers get huge
+    count, k = int(wrong.sum()), int(hit.sum())
+    if k == n or k == 0 or _log_comb(n, k) + count * log(k / n) > log(CHANCE):
         return None
-    good = sorted(set(range(n)) - set(bad))
+    first, last = _ends(hit)
+    good = (~hit).nonzero().flatten().tolist() if n - k <= 2 else None
     exact = count == k * (wrong.numel() // n)
     start = "all of" if exact else "only"
     end = ", nothing else" if exact else ""
     if k == 1:
-        last = (
+        note = (
             ""
-            if is_unnamed(name) or n < 3 or bad[0] not in (0, n - 1)
+            if is_unnamed(name) or n < 3 or first not in (0, n - 1)
             else ", the last"
-            if bad[0]
+            if first
             else ", the first"
         )
-        text = f"{start} {label(name, bad[0])}{last}{end}"
-    elif n >= 4 and bad == list(range(bad[0] % 2, n, 2)):
-        parity = "odd" if bad[0] % 2 else "even"
+        text = f"{start} {label(name, first)}{note}{end}"
+    elif n >= 4 and first < 2 and k == len(range(first, n, 2)) and bool(hit[first::2].all()):
+        parity = "odd" if first else "even"
         text = f"{'everywhere and only' if exact else 'only'} where {_index(name)} is {parity}"
-    elif len(good) <= 2:
+    elif good is not None:
         rest = ", all else is wrong" if exact else ""
         text = f"{_labels(name, good)} {'is' if len(good) == 1 else 'are'} right{rest}"
-    elif bad[-1] - bad[0] == k - 1 and bad[-1] == n - 1:
-        text = f"{start} {label(name, bad[0])} and later{end}"
-    elif bad[-1] - bad[0] == k - 1:
-        text = f"{start} {label(name, f'{bad[0]} to {bad[-1]}')}{end}"
+    elif last - first == k - 1 and last == n - 1:
+        text = f"{start} {label(name, first)} and later{end}"
+    elif last - first == k - 1:
+        text = f"{start} {label(name, f'{first} to {last}')}{end}"
     elif k <= 3:
-        text = f"{start} {_labels(name, bad)}{end}"
+        text = f"{start} {_labels(name, hit.nonzero().flatten().tolist())}{end}"
     else:
         return None
     return _Statement(text, exact)
+
+
+def _ends(hit: Tensor) -> tuple[int, int]:
+    """Return the first and the last index at which a row of booleans is True."""
+    row = hit.to(torch.uint8)
+    return int(row.argmax()), row.numel() - 1 - int(row.flip(0).argmax())
+
+
+def _log_comb(n: int, k: int) -> float:
+    """Return the logarithm of the ways to choose `k` of `n`: for a million, their number has 300,000 digits."""
+    return log(comb(n, k)) if n <= _EXACT else lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+
+
+def first_index(wrong: Tensor) -> tuple[int, ...]:
+    """Return the index of the first True."""
+    flat = int(wrong.reshape(-1).to(torch.uint8).argmax())
+    index = []
+    for size in reversed(wrong.shape):
+        index.append(flat % size)
+        flat //= size
+    return tuple(reversed(index))
 
 
 def _labels(name: str, indices: Sequence[int]) -> str:
@@ -314,7 +343,7 @@ def _repeated(wrong: Tensor, axes: Sequence[str]) -> _Statement | None:
     for axis, n in enumerate(wrong.shape):
         first = wrong.narrow(axis, 0, 1)
         # the chance that other slices of as many errors have them at the same places
-        if n < 2 or comb(first.numel(), int(first.sum())) ** (n - 1) < 1 / CHANCE:
+        if n < 2 or (n - 1) * _log_comb(first.numel(), int(first.sum())) < -log(CHANCE) - 1e-9:
             continue
         if torch.equal(wrong, first.expand_as(wrong)):
             names.append(f"index of {axes[axis]}" if is_unnamed(axes[axis]) else axes[axis])

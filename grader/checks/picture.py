@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from grader.checks.locate import first_index
 from grader.checks.text import LINE, is_unnamed, label
 
 Picture = Literal["mask", "attention"]
@@ -31,7 +32,7 @@ def draw_difference(
     """
     if not got.ndim or not wrong.any():
         return ()
-    first = [int(i) for i in wrong.nonzero()[0]]
+    first = list(first_index(wrong))
     column = got.ndim - 1
     row = next((a for a in reversed(range(column)) if got.shape[a] > 1), column - 1)
     if row < 0:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import torch
 
+from grader.checks.describe import describe
 from grader.errors import PackError
 
 SEED = 0
@@ -23,6 +25,8 @@ SEED = 0
 KEPT = 12
 """Results per check that count: the last ones, since a failing check stops at what is wrong."""
 DIRECTIONS = 3
+MARKED = 1 << 24
+"""Entries of all tensors that are marked for one check; one that is there a thousand times counts once."""
 PROJECTED = 1 << 16
 """Entries of a tensor that are projected; of a larger one the first, so that no result can cost much memory."""
 _ROUNDING = {torch.float64: 1e-7, torch.float32: 3e-5, torch.float16: 5e-3, torch.bfloat16: 4e-2}
@@ -104,7 +108,8 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
 def fingerprint(observed: Sequence[Any]) -> list[Mark]:
     """Return the marks of the last results of a check, with how many there were."""
     values = [value for value in observed if not hasattr(type(value), "kata_type")]  # a handle says nothing
-    return [{"n": len(values)}, *(_mark(value) for value in values[-KEPT:])]
+    marker = _Marker()
+    return [{"n": len(values)}, *(marker.mark(value) for value in values[-KEPT:])]
 
 
 def same(one: Sequence[Mark] | None, other: Sequence[Mark]) -> bool:
@@ -116,19 +121,47 @@ def same(one: Sequence[Mark] | None, other: Sequence[Mark]) -> bool:
     )
 
 
-def _mark(value: Any, depth: int = 0) -> Mark:
-    if isinstance(value, torch.Tensor):
-        return _tensor_mark(value)
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        return {"v": value if not isinstance(value, str) else value[:80]}
-    if isinstance(value, int | float):
-        return {"f": float(value) if math.isfinite(value) else str(value)}
-    if isinstance(value, list | tuple) and depth < 3:
-        return {type(value).__name__: [_mark(part, depth + 1) for part in value[:KEPT]], "n": len(value)}
-    if isinstance(value, dict) and depth < 3:
-        parts = [[str(key)[:80], _mark(part, depth + 1)] for key, part in list(value.items())[:KEPT]]
-        return {"dict": parts, "n": len(value)}
-    return {"type": str(getattr(value, "kata_type", type(value).__name__))[:80]}
+class _Marker:
+    """Makes marks of one check's results, of so many entries and no more."""
+
+    def __init__(self) -> None:
+        self._left = MARKED
+        self._made: dict[int, tuple[torch.Tensor, Mark]] = {}
+        """By identity; the tensor is kept, so that no other takes its place."""
+
+    def mark(self, value: Any, depth: int = 0) -> Mark:
+        """Return the mark of a value."""
+        if isinstance(value, torch.Tensor):
+            return self._tensor(value)
+        if isinstance(value, bool) or value is None or isinstance(value, str):
+            return {"v": value if not isinstance(value, str) else value[:80]}
+        if isinstance(value, int | float):
+            try:
+                return {"f": float(value) if math.isfinite(value) else str(value)}
+            except OverflowError:
+                return {"type": "int"}
+        if isinstance(value, list | tuple) and depth < 3:
+            return {
+                type(value).__name__: [self.mark(part, depth + 1) for part in value[:KEPT]],
+                "n": len(value),
+            }
+        if isinstance(value, dict) and depth < 3:
+            parts = [[_key(key), self.mark(part, depth + 1)] for key, part in islice(value.items(), KEPT)]
+            return {"dict": parts, "n": len(value)}
+        return {"type": str(getattr(value, "kata_type", type(value).__name__))[:80]}
+
+    def _tensor(self, value: torch.Tensor) -> Mark:
+        known = self._made.get(id(value))
+        if known is None:
+            self._left -= value.numel()
+            mark = _tensor_mark(value) if self._left >= 0 else {"type": "a tensor beyond what is marked"}
+            known = self._made[id(value)] = value, mark
+        return known[1]
+
+
+def _key(key: object) -> str:
+    """Return a dict's key as text: of a tensor only what it is, since torch writes out millions of entries."""
+    return str(key)[:80] if type(key) in (str, int, bool, float, bytes, type(None)) else describe(key)
 
 
 def _tensor_mark(value: torch.Tensor) -> Mark:
