@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 
 from grader.boundary.channel import WorkerTimeout
 from grader.boundary.session import SubmissionRaised
+from grader.worker import loader
+from grader.worker.loader import UnreadableNotebook, read_notebook
 
 DEFINES = "def f(x):\n    return x + 1\n"
 
@@ -193,3 +196,73 @@ def test_a_broken_definition_counts_unless_a_later_cell_has_a_good_one(load: Any
     assert caught.value.frames[0].file == "answer.ipynb, cell 2"
     assert load(broken, DEFINES).f(1) == 2
     assert load(DEFINES, broken.replace("def f", "def other")).f(1) == 2
+
+
+def raw(*sources: object, **more: object) -> bytes:
+    cells = [{"cell_type": "code", "source": source} for source in sources]
+    return json.dumps({"cells": cells, **more}).encode()
+
+
+def test_a_line_is_looked_at_once_for_a_magic() -> None:
+    # each of these took as many steps as the square of its length
+    for line in (
+        " " * 300_000 + "$",
+        "a b." * 75_000 + "$",
+        "x" * 300_000 + "?" * 9,
+        "=" * 9 + " " * 300_000 + "$",
+    ):
+        cells, broken = read_notebook("n", raw(line, DEFINES))
+        assert (len(cells), len(broken)) == (1, 1)
+
+
+def test_a_cell_of_many_magics_is_parsed_a_bounded_number_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = 0
+    parse = ast.parse
+
+    def counted(source: str, *rest: object) -> ast.Module:
+        nonlocal read
+        read += len(source)
+        return parse(source, *rest)  # type: ignore[call-overload, no-any-return]
+
+    monkeypatch.setattr(loader.ast, "parse", counted)  # type: ignore[attr-defined]
+    cell = "%pip list\n" * 20_000 + DEFINES
+    cells, broken = read_notebook("n", raw(cell))
+    assert not broken
+    assert [type(node) for node in cells[0].tree.body] == [ast.FunctionDef]
+    assert read <= loader.MAX_REREAD + 3 * len(cell)
+
+
+def test_what_is_written_as_python_writes_it_is_read(examine: Any) -> None:
+    made = raw(DEFINES, metadata={"loss": [float("nan"), float("inf")]})
+    assert b"NaN" in made
+    assert len(read_notebook("n", made)[0]) == 1
+
+
+TOO_MUCH = {
+    "cells": (raw(*[""] * 10_001), "more than 10,000 cells"),
+    "parts": (raw(more=[[float("nan")] * 600_000, [0] * 600_000]), "1,048,576 parts"),
+    "code": (raw("#" * 600_000, "#" * 600_000), "more than 1024 KB of code"),
+    "digits": (b'{"cells": [], "a": NaN, "b": ' + b"1" * 5000 + b"}", "thousands of digits"),
+}
+
+
+@pytest.mark.parametrize(("content", "words"), TOO_MUCH.values(), ids=TOO_MUCH)
+def test_too_much_of_anything_is_no_notebook(content: bytes, words: str) -> None:
+    with pytest.raises(UnreadableNotebook) as caught:
+        read_notebook("n", content)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "source", ["(" * 5000, "-" * 200_000 + "1", "a" + ".b" * 100_000, "[" * 100 + "]" * 100]
+)
+def test_code_that_the_parser_gives_up_on_is_a_broken_cell(source: str) -> None:
+    cells, broken = read_notebook("n", raw(source, DEFINES))
+    assert len(cells) + len(broken) == 2
+    assert cells[-1].source == DEFINES
+
+
+def test_outputs_are_passed_over_however_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loader.json, "loads", lambda _: pytest.fail("all of it was read"))  # type: ignore[attr-defined]
+    deep = "[" * 400 + "]" * 400
+    assert len(read_notebook("n", raw(DEFINES, outputs=[[0] * 1_200_000, deep]))[0]) == 1
