@@ -12,6 +12,8 @@ from grader.errors import PackError, UsageError
 from grader.interpreter import is_installed
 
 ENTRY_POINTS = "kata.packs"
+SOLUTIONS = "solutions"
+"""The folder beside a pack that holds its answers."""
 
 _METADATA = (".dist-info", ".egg-info")
 
@@ -39,6 +41,37 @@ def pack_folders() -> list[Path]:
     for folder in installed_folders():
         found[folder.resolve()] = None
     return list(found)
+
+
+def answers() -> list[Path]:
+    """Return the folders that no submission may read: the packs that have solutions here, and those solutions.
+
+    Packs of whatever course that lie where installers put them count, too, named by an entry point or not.
+
+    Raises:
+        UsageError, PackError: as `pack_folders`.
+    """
+    named = [Path(entry) for entry in os.environ.get("KATA_SOLUTIONS", "").split(os.pathsep) if entry]
+    found = {folder.resolve(): None for folder in named}
+    for pack in dict.fromkeys((*pack_folders(), *_installed_packs())):
+        beside = pack.parent / SOLUTIONS
+        if named or beside.is_dir():
+            found[pack.resolve()] = None
+            found[beside.resolve()] = None
+    return [folder for folder in found if folder.is_dir()]
+
+
+def _installed_packs() -> Iterator[Path]:
+    """Yield the packs among what is installed, as `kata pack build` lays them out."""
+    for place in filter(is_installed, sys.path):
+        try:
+            packages = [entry.path for entry in os.scandir(place) if "." not in entry.name and entry.is_dir()]
+        except OSError:
+            continue
+        for package in packages:
+            for folder in (package, os.path.join(package, "katas")):
+                if os.path.isfile(os.path.join(folder, PACK_FILE)):
+                    yield Path(folder)
 
 
 def builtin_folder() -> Path | None:

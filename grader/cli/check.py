@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.catalogue import Catalogue, Kata
+from grader.catalogue.discover import answers
 from grader.cli.context import Here, complete_id, device_option, here, note, seed_option, timeout_option
 from grader.devices import Device
 from grader.errors import KataError, UsageError
@@ -88,6 +89,7 @@ def check(
     """
     around = here()
     request = find_targets(what, around)
+    _refuse_exposed(request)
     announce(request, quiet=quiet or as_json)
     launcher = None if pdb else start_launcher(device=device)
     if pdb:
@@ -106,6 +108,26 @@ def check(
     if not (keyword or fail_fast or pdb):
         remember(request, reports)
     return 0 if all(report.status == "pass" for report in reports) else 1
+
+
+def _refuse_exposed(request: Request) -> None:
+    """Refuse to check a file beside which answers or marks lie: a submission may read its whole folder.
+
+    Raises:
+        UsageError: they do.
+    """
+    kept = answers()
+    for target in request.targets:
+        folder = target.file.absolute().parent.resolve()
+        beside = [folder / name for name in ("gradebook.sqlite", "course.toml")]
+        secrets = [*kept, *(path for path in beside if path.exists())]
+        # Who checks a reference means to: it lies in the solutions itself.
+        shown = [path for path in secrets if path.is_relative_to(folder) and path != folder]
+        if shown:
+            raise UsageError(
+                f"{target.file.name} may read all of its folder, and there lies {shown[0]}, which it must not.",
+                "Put the file into a folder of its own, then check it there.",
+            )
 
 
 def find_targets(what: str | None, around: Here) -> Request:

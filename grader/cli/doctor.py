@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
+import tempfile
 from importlib import metadata
+from pathlib import Path
 
 import click
 
@@ -31,6 +33,7 @@ def doctor(as_json: bool) -> int:
     launcher, launcher_note = _launcher()
     isolation, isolation_note = _isolation(found, launcher)
     packs, broken = _packs()
+    readable, hidden, exposed = _view(broken)
     facts: dict[str, object] = {
         "kata": __version__,
         "python": platform.python_version(),
@@ -46,11 +49,14 @@ def doctor(as_json: bool) -> int:
         "network_namespaces": found.network_namespaces,
         "user_namespaces": found.user_namespaces,
         "cgroup": found.cgroup,
+        "readable": readable,
+        "hidden": hidden,
         "packs": packs,
     }
     notes = [
         *found.missing,
         *(note for note in (device_note, launcher_note, isolation_note) if note),
+        *exposed,
         *broken,
     ]
     if as_json:
@@ -60,7 +66,7 @@ def doctor(as_json: bool) -> int:
 
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, value in facts.items():
-        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        text = ", ".join(map(str, value)) or "nothing" if isinstance(value, list) else str(value)
         table.add_row(name.replace("_", " "), safe({"True": "yes", "False": "no"}.get(text, text)))
     out = console()
     out.print(table)
@@ -118,6 +124,30 @@ def _isolation(found: sandbox.Capabilities, launcher: str) -> tuple[str, str | N
             f"KATA_ISOLATION holds workers back at {wanted!r}; this machine offers {found.level!r}.",
         )
     return found.level, None
+
+
+def _view(broken: list[str]) -> tuple[list[str], list[str], list[str]]:
+    """Return what submissions read beside devices and the like, what of it they do not, and what must not be there."""
+    from grader.catalogue.discover import answers
+
+    kept = [] if broken else answers()
+    view = sandbox.python_view(kept)
+    own = [str(place) for place in view.places if not str(place).startswith(_SYSTEMS)]
+    secrets: dict[Path, str] = {
+        **dict.fromkeys(kept, "a pack's answers"),
+        Path("gradebook.sqlite"): "the gradebook of this folder",
+        Path(tempfile.gettempdir()): "the temporary folder, where submissions lie while they are graded",
+    }
+    exposed = [
+        f"Every submission may read {place}, and {path.absolute()} ({what}) lies below it: nothing is graded "
+        "until that is moved."
+        for path, what in secrets.items()
+        for place in (sandbox.exposing(path, view) if path.exists() else ())
+    ]
+    return own, [str(path) for path in view.hidden], exposed
+
+
+_SYSTEMS = ("/dev/", "/proc/", "/sys/", "/etc/", "/usr/share/zoneinfo")
 
 
 def _packs() -> tuple[list[str], list[str]]:

@@ -101,8 +101,10 @@ def grade(
       kata grade submissions/ --only 9.3 -j 8 --json reports.jsonl
       kata grade submissions/ --scheduler tcp://head-node:8786
     """
+    from grader import sandbox
     from grader.cli.class_table import print_summary
     from grader.gradebook.course import Course
+    from grader.gradebook.place import Place
     from grader.gradebook.store import Gradebook
     from grader.grading.run import Policy, Run
     from grader.submissions import find_learners
@@ -110,8 +112,6 @@ def grade(
     if jobs is not None and scheduler is not None:
         raise UsageError("-j is for this machine; with --scheduler the cluster's workers count.")
     if require_isolation is not None and scheduler is None:
-        from grader import sandbox
-
         sandbox.require(require_isolation)
     if scheduler is None:  # else it is for the cluster's machines to say
         Device(device).require()
@@ -130,6 +130,9 @@ def grade(
     for text in scan.notes:
         note(f"note: {text}")
     learners = _chosen(scan, names, course)
+    sandbox.refuse_foreign_code(submissions)
+    if scheduler is None:  # else nothing is graded on this machine
+        _refuse_exposed(submissions, Place.parse(where).file, course, agreed=require_isolation == "process")
     with ExitStack() as stack:
         book: Gradebook = stack.enter_context(Gradebook.open(where, create=True, course=course))
         number = book.start_run(
@@ -165,6 +168,24 @@ def grade(
         if fail_under is not None and any(share < fail_under for share in _shares(book, slugs, ids)):
             return 1
     return 0
+
+
+def _refuse_exposed(submissions: Path, book: Path | None, course: Course, *, agreed: bool) -> None:
+    """Refuse to grade where a submission could read answers, marks, or the work of others."""
+    import tempfile
+
+    from grader import sandbox
+    from grader.catalogue.discover import answers
+
+    kept = answers()
+    secrets = {
+        **dict.fromkeys(kept, "a pack's answers"),
+        **({book: "the gradebook"} if book is not None else {}),
+        **({course.path.parent: "the course"} if course.path is not None else {}),
+        submissions: "the class's submissions",
+        Path(tempfile.gettempdir()): "where submissions lie while they are graded",
+    }
+    sandbox.refuse_exposed(secrets, sandbox.python_view(kept), sandbox.offered(), agreed=agreed)
 
 
 def write_reports(book: Gradebook, katas: list[str], learners: list[str], file: str) -> None:

@@ -19,7 +19,9 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from grader import sandbox
 from grader.catalogue import Catalogue, Kata
+from grader.catalogue.discover import answers
 from grader.errors import EngineError, KataError, MachineFault
 from grader.grading.task import Answer, Graded, Refused, Setup, Task, encode, setup_decoder, task_decoder
 from grader.grading.terms import kata_digest
@@ -45,6 +47,7 @@ def main() -> None:
     atexit.register(shutil.rmtree, sys.argv[1], ignore_errors=True)
     setup = setup_decoder.decode(read_frame(requests))
     try:
+        _refuse_exposed(setup)
         launcher = start_launcher(many=True, device=setup.device)
         try:
             _serve(setup, launcher, requests, answers)
@@ -55,6 +58,16 @@ def main() -> None:
         refusal = encode(Refused(error.message, error.hint))
         while read_frame(requests):
             write_frame(answers, refusal)
+
+
+def _refuse_exposed(setup: Setup) -> None:
+    """Refuse to grade where submissions could read answers, or each other's work. On a cluster nobody else looks."""
+    secrets = {
+        **dict.fromkeys(answers(), "a pack's answers"),
+        Path(tempfile.gettempdir()): "other submissions",
+    }
+    agreed = setup.require_isolation == "process"
+    sandbox.refuse_exposed(secrets, sandbox.python_view(answers()), sandbox.offered(), agreed=agreed)
 
 
 def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: BinaryIO) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from grader.sandbox.capabilities import Capabilities, insist, probe, require, strongest_wanted
+from grader.sandbox.capabilities import Capabilities, insist, offered, probe, require, strongest_wanted
 from grader.sandbox.cell import Cell, Shared, leave_cell, open_cell, prepare, rehearse, visible_pid
 from grader.sandbox.confinement import Confinement, confine
 from grader.sandbox.environment import replace_environment
+from grader.sandbox.exposed import exposing, refuse_exposed, refuse_foreign_code
 from grader.sandbox.levels import Isolation, reaches, weakest
 from grader.sandbox.limits import Limits
 from grader.sandbox.namespaces import enter_namespaces, renew_processes
 from grader.sandbox.processes import become_subreaper, kill_descendants
-from grader.sandbox.read_paths import python_read_paths
+from grader.sandbox.read_paths import View, python_read_paths, python_view
 from grader.sandbox.seccomp import AUDIT
 from grader.sandbox.watch import LOOK_S, overrun, remove_folder
 
@@ -23,18 +24,24 @@ __all__ = [
     "Isolation",
     "Limits",
     "Shared",
+    "View",
     "become_subreaper",
     "confine",
     "enter_namespaces",
+    "exposing",
     "insist",
     "kill_descendants",
     "leave_cell",
+    "offered",
     "open_cell",
     "overrun",
     "prepare",
     "probe",
     "python_read_paths",
+    "python_view",
     "reaches",
+    "refuse_exposed",
+    "refuse_foreign_code",
     "rehearse",
     "remove_folder",
     "renew_processes",

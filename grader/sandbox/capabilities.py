@@ -92,6 +92,12 @@ def require(wanted: Isolation) -> Capabilities:
     return found
 
 
+def offered() -> Isolation:
+    """Return the level that workers will reach: what this machine offers, or what `KATA_ISOLATION` says."""
+    found, named = probe().level, forced()
+    return found if named is None or reaches(named, found) else named
+
+
 def strongest_wanted() -> Isolation:
     """Return the level that workers should try for: what `KATA_ISOLATION` says, which must be there, else `full`.
 

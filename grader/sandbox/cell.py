@@ -16,9 +16,11 @@ from pathlib import Path
 from grader.sandbox import landlock, libc, seccomp
 from grader.sandbox.limits import Limits
 from grader.sandbox.namespaces import in_child
-from grader.sandbox.read_paths import links_on_the_way, python_links, python_read_paths
+from grader.sandbox.read_paths import View, links_on_the_way, python_links, python_view
 
 _ROOT = "root"
+_NOTHING = "nothing"
+"""An empty folder, shown where something is hidden."""
 _FIRST_USER = 0x70000000
 """Users for workers: from here to 0x7fffffff no system hands out any."""
 _SLOTS = 64
@@ -47,6 +49,8 @@ class Shared:
     links: tuple[tuple[Path, str], ...]
     first_user: int | None
     """The first of the users that workers may become; None where they stay who they are."""
+    hidden: tuple[Path, ...] = ()
+    """Folders below the places which look empty."""
     ending: list[libc.Idler] = field(default_factory=list)
     _maps: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
@@ -76,24 +80,29 @@ class Shared:
                 self.ending.remove(keeper)
 
 
-def prepare(anchor: Path) -> Shared | None:
+def prepare(anchor: Path, view: View | None = None) -> Shared | None:
     """Make ready what cells share, in the empty folder `anchor`; None where the system refuses.
 
     For the zygote, as the first process of its pid namespace and with powers over its mounts. The mounts go with it.
     """
-    places = python_read_paths()
+    view = python_view() if view is None else view
+    places = view.places
     try:
         _check(libc.unshare(libc.CLONE_NEWNS))
         libc.mount("none", "/", None, libc.MS_REC | libc.MS_PRIVATE)
         libc.mount("kata", str(anchor), "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=1m,mode=0755")
         (anchor / _ROOT).mkdir()
+        (anchor / _NOTHING).mkdir()
         for index, place in enumerate(places):
             point = anchor / str(index)
             _point(point, place)
             libc.bind(str(place), str(point), _attributes(place))
+            for path in view.hidden:
+                if path.is_relative_to(place):
+                    libc.bind(str(anchor / _NOTHING), str(point / path.relative_to(place)), _RDONLY)
         for cuda in (False, True):
             seccomp.assemble(os.uname().machine, _WORKER, cuda)  # it remembers
-        return Shared(anchor, places, python_links(), _first_user(places))
+        return Shared(anchor, places, python_links(), _first_user(places), view.hidden)
     except (OSError, KeyError):
         return None
 
@@ -205,12 +214,22 @@ class Cell:
         wanted = {place: shared.anchor / str(index) for index, place in enumerate(shared.places)}
         if cuda:
             wanted.update({path: path for path in landlock.cuda_paths()})
-        own = self._copies([path for path in given if not _below(path, shared.places)])
+        own = self._copies(
+            [path for path in given if not _below(path, shared.places) or _below(path, shared.hidden)]
+        )
+        # A reference is given what lies beside it; the way there is made anew, and shows nothing else.
+        opened = [
+            path
+            for path in shared.hidden
+            if any(given != path and given.is_relative_to(path) for given in own)
+        ]
         # Outer places first: what is shown below them lies on top.
-        for path in sorted({*wanted, *own}, key=lambda path: len(path.parts)):
+        for path in sorted({*wanted, *opened, *own}, key=lambda path: len(path.parts)):
             target = Path(root + str(path))
             _point(target, path)
-            if path in own:
+            if path in opened:
+                libc.mount("kata", str(target), "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=64k,mode=0755")
+            elif path in own:
                 libc.attach(own[path], str(target))
             elif wanted[path] is path:
                 libc.bind(str(path), str(target), _attributes(path))
@@ -218,6 +237,8 @@ class Cell:
                 libc.bind(str(wanted[path]), str(target))
         for tree in own.values():
             os.close(tree)
+        for path in opened:
+            libc.make_read_only(root + str(path))
         if cuda:
             point = Path(root, "proc")
             point.mkdir(exist_ok=True)

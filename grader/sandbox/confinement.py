@@ -13,14 +13,15 @@ from grader.sandbox import limits as resource_limits
 from grader.sandbox.cell import Cell
 from grader.sandbox.levels import Isolation
 from grader.sandbox.limits import Limits
+from grader.sandbox.read_paths import View
 
 
 @dataclass(frozen=True)
 class Confinement:
     """What a worker may touch: files and folders to `read`, its own to `write`, `limits`, a GPU or not.
 
-    With a `cell` it is shut in there as well, and the one folder of `write` is empty and its own. `level` holds it
-    back: nothing stronger is tried.
+    `python` is what all workers may read, beside `read`. With a `cell` it is shut in there as well, and the one
+    folder of `write` is empty and its own. `level` holds it back: nothing stronger is tried.
     """
 
     read: tuple[Path, ...]
@@ -29,6 +30,7 @@ class Confinement:
     cuda: bool = False
     cell: Cell | None = None
     level: Isolation = "full"
+    python: View = field(default_factory=View)
 
 
 def confine(confinement: Confinement) -> Isolation:
@@ -61,6 +63,14 @@ def confine(confinement: Confinement) -> Isolation:
             bounds = replace(bounds, processes=cell.threads())
         return resource_limits.apply(bounds, mapped)
 
+    def lock() -> bool:
+        python = confinement.python
+        # In a cell what is hidden is not there, and a rule for each of its neighbours would cost a millisecond.
+        if shut_in:
+            return landlock.restrict((*python.places, *confinement.read), confinement.write, confinement.cuda)
+        read = (*python.whole, *confinement.read)
+        return landlock.restrict(read, confinement.write, confinement.cuda, python.beside, python.listed)
+
     try:
         alone, mapped = _single_threaded(), resource_limits.mapped_bytes()
     except OSError:  # no /proc
@@ -69,7 +79,7 @@ def confine(confinement: Confinement) -> Isolation:
         enter,
         limit,
         lambda: libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1) == 0,
-        lambda: landlock.restrict(confinement.read, confinement.write, confinement.cuda),
+        lock,
         lambda: cell is None or not shut_in or cell.become_user(),
         lambda: libc.drop_capabilities() == 0,
         lambda: seccomp.restrict(own, confinement.cuda),

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+
+from grader.errors import EngineError
+from grader.interpreter import INSTALLED
 
 _SYSTEM = (
     "/usr/lib",
@@ -33,7 +38,68 @@ _SYSTEM = (
 
 _LINKS = ("/lib", "/lib32", "/lib64", "/usr/lib64")
 
-_INSTALLED = ("site-packages", "dist-packages")
+_MOST = 20_000
+"""So many entries may lie beside what is hidden: each of them is granted to each worker."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What a worker may read of the machine: `places` with all that lies below them, but for `hidden`."""
+
+    places: tuple[Path, ...] = ()
+    hidden: tuple[Path, ...] = ()
+    """Folders below places, in the order of their depth."""
+
+    @property
+    def whole(self) -> tuple[Path, ...]:
+        """The places below which nothing is hidden."""
+        return tuple(place for place in self.places if place not in self._ways)
+
+    @cached_property
+    def beside(self) -> tuple[tuple[str, bool], ...]:
+        """What lies in the other places beside what is hidden, and whether it is a folder: Landlock can only grant."""
+        return tuple(entry for place in self.places if place in self._ways for entry in self._around(place))
+
+    @property
+    def listed(self) -> tuple[Path, ...]:
+        """The folders on the way to what is hidden: their names are to be seen, or nothing in them can be imported."""
+        return tuple(self._ways)
+
+    def covers(self, path: Path) -> bool:
+        """Return whether `path` can be read."""
+        return _below(path, self.places) and not _below(path, self.hidden)
+
+    @cached_property
+    def _ways(self) -> frozenset[Path]:
+        ways = (folder for path in self.hidden for folder in path.parents)
+        return frozenset(folder for folder in ways if _below(folder, self.places))
+
+    def _around(self, folder: Path) -> Iterator[tuple[str, bool]]:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        if len(entries) > _MOST:
+            raise EngineError(
+                f"{self.hidden[0]} must not be read by submissions, and lies below {folder}, which they read.",
+                "Move it elsewhere: there are too many entries in that folder to leave just one out.",
+            )
+        for entry in entries:
+            path = folder / entry.name
+            # What a link leads to is granted where it lies, or not at all.
+            if path in self._ways:
+                yield from self._around(path)
+            elif not entry.is_symlink() and not _below(path, self.hidden):
+                yield entry.path, entry.is_dir()
+
+
+def python_view(hidden: Iterable[Path] = ()) -> View:
+    """Return what every worker may read: Python, what is installed and the machine's libraries, without `hidden`."""
+    places = python_read_paths()
+    inside = {path.resolve() for path in hidden}
+    kept = [path for path in inside if _below(path, places) and path.is_dir()]
+    return View(places, tuple(sorted(_outermost(kept), key=lambda path: len(path.parts))))
+
+
+def _below(path: Path, folders: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
 
 
 def python_read_paths() -> tuple[Path, ...]:
@@ -86,7 +152,7 @@ def _libraries() -> list[Path]:
 
 def _installed_packages() -> list[Path]:
     """Find the package folders outside Python's own, such as the ones of a user or of Debian."""
-    return [Path(entry) for entry in sys.path if os.path.basename(entry) in _INSTALLED]
+    return [Path(entry) for entry in sys.path if os.path.basename(entry) in INSTALLED]
 
 
 def _loaded_packages() -> list[Path]:

@@ -18,6 +18,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from grader import interpreter, machine, sandbox
+from grader.catalogue.discover import answers
 from grader.devices import Device
 from grader.errors import MachineFault, UsageError
 from grader.worker.memory import keep_freed_memory
@@ -135,7 +136,7 @@ class ForkLauncher:
         machine.prepare()
         keep_freed_memory()
         self._level = sandbox.strongest_wanted()
-        self._zygote = Zygote.fork(self._level)
+        self._zygote = Zygote.fork(self._level, answers())
 
     def launch(
         self,
@@ -188,6 +189,7 @@ class SpawnLauncher:
         machine.prepare()
         self._running: dict[int, subprocess.Popen[bytes]] = {}
         self._level = sandbox.strongest_wanted()
+        self._hidden = tuple(map(str, answers()))
 
     def launch(
         self,
@@ -208,6 +210,7 @@ class SpawnLauncher:
             gpu_bytes=gpu_bytes,
             preload=preload,
             isolation=self._level,
+            hidden=self._hidden,
         )
         theirs = (ends.theirs.fileno(), ends.output_write, ends.witness_write)
         try:

@@ -47,13 +47,15 @@ class Job(msgspec.Struct, frozen=True):
     """Modules to import before the submission, for those that take long."""
     isolation: sandbox.Isolation = "full"
     """The level to stop at."""
+    hidden: tuple[str, ...] = ()
+    """What it must not read although it lies among what is installed."""
 
 
 @dataclass(frozen=True)
 class Room:
     """What a zygote has prepared for a worker: where Python is, and a cell to live in."""
 
-    places: tuple[Path, ...] | None = None
+    view: sandbox.View | None = None
     cell: sandbox.Cell | None = None
 
 
@@ -116,7 +118,8 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
     worker = Worker(socket.socket(fileno=CHANNEL), WITNESS, device)
     level = sandbox.confine(
         sandbox.Confinement(
-            read=(*(room.places or sandbox.python_read_paths()), *(Path(folder) for folder in job.read)),
+            read=tuple(Path(folder) for folder in job.read),
+            python=room.view or sandbox.python_view(map(Path, job.hidden)),
             write=(Path(job.scratch),),
             # CUDA reserves terabytes of address space: there the grader watches what is really used.
             limits=sandbox.Limits(memory_bytes=None if device.accelerates else job.memory_bytes),

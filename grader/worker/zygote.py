@@ -13,6 +13,7 @@ import select
 import signal
 import socket
 import tempfile
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -73,16 +74,18 @@ class Zygote:
         """A worker's process number here, and what the zygote, which may count for itself, calls it."""
 
     @classmethod
-    def fork(cls, level: sandbox.Isolation = "full") -> Zygote:
+    def fork(cls, level: sandbox.Isolation = "full", hidden: Collection[Path] = ()) -> Zygote:
         """Split a zygote off this process. Call it when torch is imported and no answer is.
 
-        Its workers reach `level` at most.
+        Its workers reach `level` at most, and what is `hidden` they cannot read.
         """
+        view = sandbox.python_view(hidden)
+        _ = view.beside  # found out once, for all workers; it may refuse
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         pid = os.fork()
         if pid == 0:
             ours.close()
-            _become_zygote(theirs, level)
+            _become_zygote(theirs, level, view)
         theirs.close()
         return cls(ours, pid)
 
@@ -166,21 +169,21 @@ def _number_here(descriptors: list[int]) -> int | None:
     return pid if pid > 1 else None
 
 
-def _become_zygote(link: socket.socket, level: sandbox.Isolation) -> NoReturn:
+def _become_zygote(link: socket.socket, level: sandbox.Isolation, view: sandbox.View) -> NoReturn:
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the grader's to answer
         os.closerange(3, link.fileno())
         os.closerange(link.fileno() + 1, 4096)
         renewed = sandbox.enter_namespaces() if level != "process" else frozenset()
         if level == "full" and "net" in renewed:
-            _move_into_namespace(link)
+            _move_into_namespace(link, view)
         sandbox.become_subreaper()
-        _Nursery(link, None).serve()
+        _Nursery(link, None, view).serve()
     finally:
         os._exit(0)
 
 
-def _move_into_namespace(link: socket.socket) -> None:
+def _move_into_namespace(link: socket.socket, view: sandbox.View) -> None:
     """Where workers can have cells, go on as the first process of a pid namespace, and never return.
 
     The process that was forked first stays outside, and tidies up when the zygote has ended.
@@ -191,7 +194,7 @@ def _move_into_namespace(link: socket.socket) -> None:
             return
         pid = os.fork()
         if pid == 0:
-            _Nursery(link, sandbox.prepare(anchor)).serve()
+            _Nursery(link, sandbox.prepare(anchor, view), view).serve()
             os._exit(0)
         link.close()
         for number in (signal.SIGTERM, signal.SIGHUP):  # it ends with the zygote, which ends with the grader
@@ -216,12 +219,12 @@ class _Child:
 class _Nursery:
     """The zygote's end: forks workers, in cells where it can, and collects them."""
 
-    def __init__(self, link: socket.socket, shared: sandbox.Shared | None) -> None:
+    def __init__(self, link: socket.socket, shared: sandbox.Shared | None, view: sandbox.View) -> None:
         self._link = link
         self._shared = shared
         self._first = os.getpid() == 1
         self._children: dict[int, _Child] = {}
-        self._places = sandbox.python_read_paths()
+        self._view = view
 
     def serve(self) -> None:
         """Answer until the grader hangs up, then end every worker."""
@@ -276,7 +279,7 @@ class _Nursery:
             pid = os.fork()
             if pid == 0:
                 self._link.close()
-                become_worker(job, descriptors, Room(self._places, cell))
+                become_worker(job, descriptors, Room(self._view, cell))
         except OSError:
             if cell is not None:
                 cell.close()

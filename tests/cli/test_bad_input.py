@@ -399,3 +399,14 @@ def test_the_installed_command_ends_as_it_says(kata_process: Run, folder: Path, 
     assert any("exit code 0" in (check["message"] or "") for check in report["checks"])
     stub.write_text(right)
     assert kata_process("check", "masks", cwd=folder).code == 0
+
+
+def test_a_file_beside_answers_or_marks_is_not_run(kata: Run, folder: Path) -> None:
+    (folder / "masks.py").write_text("print(open('gradebook.sqlite').read())\n")
+    (folder / "gradebook.sqlite").touch()
+    ran = kata("check", "masks.py")
+    assert ran.code == 2
+    assert "may read all of its folder" in ran.text
+    (folder / "mine").mkdir()
+    (folder / "masks.py").rename(folder / "mine" / "masks.py")
+    assert kata("check", "mine/masks.py").code == 1

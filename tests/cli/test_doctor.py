@@ -32,6 +32,8 @@ class Facts(msgspec.Struct, forbid_unknown_fields=True):
     network_namespaces: bool
     user_namespaces: bool
     cgroup: str | bool | None
+    readable: list[str]
+    hidden: list[str]
     packs: list[str]
     notes: list[str]
 
