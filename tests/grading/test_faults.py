@@ -1,0 +1,151 @@
+"""Faults of the machine, put on a grading process from outside: none is booked as a learner's, all are tried again.
+
+`benchmarks/faults.py` has the whole table, with faults that a command has from its beginning.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import resource
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from grader.grading import stations
+from tests.conftest import Ran
+from tests.grading.conftest import RIGHT, Hand
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of other processes")
+
+KataCommand = Callable[..., Ran]
+GRADE = ("grade", "submissions", "--only", "insertion-sort", "-j", "1", "--force", "--json", "-")
+Inject = Callable[[stations.Station], object]
+
+
+def limited(kind: int, value: int) -> Inject:
+    """Lower a limit of the grading process."""
+    return lambda station: resource.prlimit(station._process.pid, kind, (value, value))
+
+
+def fork_server_limited(value: int) -> Inject:
+    """Lower how many files the fork server may have open."""
+
+    def inject(station: stations.Station) -> None:
+        for process in psutil.Process(station._process.pid).children(recursive=True):
+            resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (value, value))
+
+    return inject
+
+
+def kill(station: stations.Station) -> None:
+    station.kill()
+
+
+def kill_fork_server(station: stations.Station) -> None:
+    for process in psutil.Process(station._process.pid).children(recursive=True):
+        process.kill()
+
+
+def kill_a_worker(station: stations.Station) -> None:
+    """End the first worker that comes, as the kernel does when memory runs out."""
+    servers = psutil.Process(station._process.pid).children(recursive=True)
+
+    def wait_for_it() -> None:
+        while station._process.poll() is None:
+            for server in servers:
+                with contextlib.suppress(psutil.Error):
+                    for worker in server.children():
+                        # A namespace holder has the fork server's memory, and ends a worker with it as surely.
+                        if worker not in servers and worker.num_threads() and worker.ppid() == server.pid:
+                            worker.send_signal(signal.SIGKILL)
+                            return
+
+    threading.Thread(target=wait_for_it, daemon=True).start()
+
+
+def memory_as_it_is(station: stations.Station) -> None:
+    """Let it have what it has and no more."""
+    pages = int(Path(f"/proc/{station._process.pid}/statm").read_text().split()[0])
+    limited(resource.RLIMIT_AS, pages * resource.getpagesize())(station)
+
+
+def remove_its_folder(station: stations.Station) -> None:
+    shutil.rmtree(station._folder)
+
+
+LASTING = {
+    "no descriptor is left": limited(resource.RLIMIT_NOFILE, 8),
+    "few descriptors are left": limited(resource.RLIMIT_NOFILE, 10),
+    "the fork server has no descriptor left": fork_server_limited(6),
+    "the fork server has few descriptors left": fork_server_limited(10),
+    "nothing can be written": limited(resource.RLIMIT_FSIZE, 0),
+    "no memory is left": memory_as_it_is,
+    "the temporary folder is gone": remove_its_folder,
+}
+PASSING = {
+    "it is killed": kill,
+    "its fork server is killed": kill_fork_server,
+    "a worker is killed": kill_a_worker,
+}
+
+
+@pytest.fixture
+def put(
+    monkeypatch: pytest.MonkeyPatch, hand_in: Hand, kata: KataCommand
+) -> Iterator[Callable[[Inject], None]]:
+    """Return what puts a fault on the next station that is asked, when it is warm."""
+    for learner in ("ada", "bob"):
+        hand_in(learner, f"{RIGHT}\nimport time\n\ntime.sleep(0.2)\n")
+    assert kata(*GRADE).code == 0
+    before, due = stations.Station.ask, []
+
+    def ask(station: stations.Station, task: bytes) -> bytes:
+        while due:
+            due.pop()(station)
+        return before(station, task)
+
+    monkeypatch.setattr(stations.Station, "ask", ask)
+    yield due.append
+    assert not due
+
+
+def reports(ran: Ran) -> dict[str, dict[str, object]]:
+    return {report["learner"]: report for report in map(json.loads, ran.out.splitlines())}
+
+
+@pytest.mark.parametrize("fault", LASTING)
+def test_what_lasts_is_said_and_tried_again(
+    kata: KataCommand, put: Callable[[Inject], None], monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    put(LASTING[fault])
+    with monkeypatch.context() as patch:
+        patch.setattr(stations, "ATTEMPTS", 1)
+        ran = kata(*GRADE)
+    found = reports(ran)
+    # Memory that it has already may do.
+    assert ran.code == 3 or fault == "no memory is left"
+    for report in found.values():
+        if report["status"] != "pass":
+            assert "it is not the submission's fault" in report["message"]  # type: ignore[operator]
+            assert (report["status"], report["score"], report["max_score"]) == ("error", 0, 0)
+    assert found["bob"]["status"] == "pass"
+    ran = kata(*[word for word in GRADE if word != "--force"])
+    assert ran.code == 0
+    assert {report["status"] for report in reports(ran).values()} == {"pass"}
+
+
+@pytest.mark.parametrize("fault", PASSING)
+def test_what_passes_is_not_seen_in_any_mark(
+    kata: KataCommand, put: Callable[[Inject], None], fault: str
+) -> None:
+    put(PASSING[fault])
+    ran = kata(*GRADE)
+    assert ran.code == 0
+    assert {report["status"] for report in reports(ran).values()} == {"pass"}
