@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from grader.boundary.source import Source
+from grader.boundary.source import MAX_SOURCE, Source
 from grader.catalogue import Kata
 from grader.catalogue.given import blocks_in, given_files, read_blocks
 from grader.files import read_bounded
@@ -44,23 +44,30 @@ _DEEPEST = 60
 """Of a function's syntax."""
 _DEEPEST_USE = 6
 """Of functions that use functions of the same file."""
-_MAX_WORDS = 20_000
 _MAX_STARS = 20
 _ROUNDS = 4
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _SCOPES = (*_FUNCTIONS, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_WORD = re.compile(r"[A-Za-z_]\w*")
 _COMMENT = re.compile(rb"^[ \t\f]*(#[^\r\n]*)?(\r\n|\r|\n)", re.MULTILINE)
 _RUNS = frozenset({"exec", "eval", "compile"})
-_BINDS = _RUNS | {"setattr", "globals", "vars", "locals", "modules", "__dict__", "delattr"}
-"""What can bind a name of the module without saying which."""
+_BINDS = _RUNS | {"setattr", "delattr", "globals", "vars", "locals"}
+"""Functions that can bind a name of the module without saying which."""
 _READS = _RUNS | {
-    *("__import__", "import_module", "open", "read_text", "read_bytes", "run_path", "run_module", "modules"),
-    *("spec_from_file_location", "find_spec", "SourceFileLoader", "load_module", "exec_module", "getsource"),
+    *(
+        "__import__",
+        "import_module",
+        "open",
+        "read_text",
+        "read_bytes",
+        "run_path",
+        "run_module",
+        "getsource",
+    ),
+    *("spec_from_file_location", "find_spec", "SourceFileLoader", "load_module", "exec_module"),
 }
-"""What can reach a file by a text."""
+"""Functions that can reach a file by a text."""
 
 
 @dataclass(frozen=True)
@@ -595,10 +602,10 @@ class _Search:
         self._modules: dict[Path, _Module | None] = {}
         self._facts: dict[ast.stmt, _Facts] = {}
         self._own = _own_blocks(kata)
-        self._files = self._beside(source.path)
+        self._name = source.path.name
+        self._found: dict[str, _Module | None] = {}
+        self._beside: list[_Module] | None = None
         self._main = self._read_main(source)
-        self._texts: dict[str, _Module | None] = {}
-        self._words = _MAX_WORDS
 
     def run(self) -> dict[str, Copy]:
         """Return the copies by the required names."""
@@ -632,6 +639,7 @@ class _Search:
         ahead: list[tuple[_Module, str]] = [(main, required)]
         seen: set[tuple[_Module, str]] = set()
         read: set[ast.stmt] = set()
+        found: Copy | None = None
         for facts in loose:
             ahead += self._linked(main, facts, trail)
         while ahead:
@@ -647,13 +655,15 @@ class _Search:
                         read.add(node)
                         facts = self._facts_of(module, node)
                         for form in facts.forms:
-                            if form in self._known.forms:
-                                return self._copy(required, form, module, node)
+                            copy = self._copy(required, form, module, node)
+                            if copy is not None and copy.block == required:
+                                return copy
+                            found = found or copy
                         ahead += [(module, used) for used in sorted(facts.names)]
                         ahead += self._linked(module, facts, trail)
             if not ahead:
                 ahead = [step for step in self._by_text(trail) if step not in seen]
-        return None
+        return found
 
     def _by_text(self, trail: _Trail) -> list[tuple[_Module, str]]:
         """Return what was reached without being named in the code: by a text, in one that is run, in a module."""
@@ -662,15 +672,21 @@ class _Search:
             return []
         trail.wanted |= {text for text in trail.texts if text.isidentifier()}
         if trail.reads:
-            for text in trail.texts:
-                trail.modules.update(dict.fromkeys(self._of_text(text, executed=trail.runs)))
-            trail.texts.clear()
+            trail.modules.update(dict.fromkeys(self._all_beside()))
+        for text in trail.texts if trail.runs else ():
+            if "def " in text or "class " in text:
+                module = self._parse("a text", text.encode("utf-8", "replace"), numbered=False)
+                if module is not None:
+                    trail.modules[module] = None
+        trail.texts.clear()
         return [
             (other, one) for other in trail.modules for one in sorted(trail.wanted & other.bindings.keys())
         ]
 
-    def _copy(self, required: str, form: str, module: _Module, node: ast.stmt) -> Copy:
-        names = self._known.forms[form]
+    def _copy(self, required: str, form: str, module: _Module, node: ast.stmt) -> Copy | None:
+        names = self._known.forms.get(form)
+        if names is None:
+            return None
         block = required if required in names else names[0]
         return Copy(required, block, module.file, node.lineno if module.numbered else 0)
 
@@ -707,23 +723,25 @@ class _Search:
                 if name in facts.bare:
                     trail.modules[other] = None
 
-    def _of_text(self, text: str, *, executed: bool) -> Iterator[_Module]:
-        """Yield the files beside the submission that a text names, and the text itself where it is code."""
-        if len(text) <= 300:
-            for word in _WORD.findall(text):
-                self._words -= 1
-                if self._words < 0:
-                    raise _TooMuch
-                path = self._files.get(word)
-                module = self._load(path) if path is not None else None
-                if module is not None:
-                    yield module
-        if executed and ("def " in text or "class " in text):
-            if text not in self._texts:
-                self._texts[text] = self._parse("a text", text.encode("utf-8", "replace"), numbered=False)
-            module = self._texts[text]
-            if module is not None:
-                yield module
+    def _all_beside(self) -> list[_Module]:
+        """Return every file of code beside the submission: a text that names one need not be written out.
+
+        Raises:
+            _TooMuch: there are too many.
+        """
+        if self._beside is None:
+            found: list[_Module | None] = []
+            try:
+                with os.scandir(self._folder) as entries:
+                    for count, entry in enumerate(entries):
+                        if count >= MAX_BESIDE:
+                            raise _TooMuch
+                        if entry.name != self._name and entry.is_file():
+                            found.append(self._load(Path(entry.path)))
+            except OSError:
+                pass
+            self._beside = [module for module in found if module is not None]
+        return self._beside
 
     def _starred(self, module: _Module) -> Iterator[_Module]:
         if len(module.stars) > _MAX_STARS:
@@ -735,45 +753,34 @@ class _Search:
 
     def _module(self, dotted: str) -> _Module | None:
         """Return the module that an import finds: of what the kata gives, else beside the submission."""
+        if dotted not in self._found:
+            self._found[dotted] = self._find(dotted)
+        return self._found[dotted]
+
+    def _find(self, dotted: str) -> _Module | None:
         name = dotted.lstrip(".")
         if not dotted.startswith(".") and name in self._own:
             return self._own[name]
-        first, _, rest = name.partition(".")
-        path = self._files.get(first)
-        if path is None:
+        if not all(part.isidentifier() for part in name.split(".")):
             return None
-        if rest or path.is_dir():
-            inside = path.joinpath(*rest.split(".")) if rest else path
-            path = inside / "__init__.py" if inside.is_dir() else inside.with_suffix(".py")
-        return self._load(path)
+        path = self._folder.joinpath(*name.split("."))
+        return (
+            self._load(path / "__init__.py")
+            if path.is_dir()
+            else self._load(path.with_name(f"{path.name}.py"))
+        )
 
     def _load(self, path: Path) -> _Module | None:
         if path not in self._modules:
             self._modules[path] = None
             try:
                 if stat.S_ISREG(os.stat(path).st_mode):
-                    data = read_bounded(path, MAX_CODE)
-                    self._modules[path] = self._parse(path.name, data)
+                    data = read_bounded(path, MAX_SOURCE)
+                    if b"def " in data or b"class " in data or b"import " in data:
+                        self._modules[path] = self._parse(path.name, data)
             except (OSError, ValueError):
                 pass
         return self._modules[path]
-
-    def _beside(self, main: Path) -> dict[str, Path]:
-        """Return the files and packages beside the submission, by the names that a text or an import has for them."""
-        found: dict[str, Path] = {}
-        try:
-            with os.scandir(self._folder) as entries:
-                for count, entry in enumerate(entries):
-                    if count >= MAX_BESIDE:
-                        break
-                    path = Path(entry.path)
-                    if path.name != main.name:
-                        known = found.get(path.stem)
-                        if known is None or path.suffix == ".py":
-                            found[path.stem] = path
-        except OSError:
-            pass
-        return found
 
     def _read_main(self, source: Source) -> _Module | None:
         if not source.is_notebook:
@@ -832,9 +839,13 @@ class _Search:
                     facts.texts.append(part.value)
             elif isinstance(part, ast.Import | ast.ImportFrom):
                 facts.imports += _imported([part])
-        said = facts.names | facts.attributes
-        said |= {module.imports.get(name, "").rpartition(".")[2] for name in facts.names}
-        facts.binds, facts.reads, facts.runs = bool(said & _BINDS), bool(said & _READS), bool(said & _RUNS)
+        said = facts.names | {module.imports.get(name, "").rpartition(".")[2] for name in facts.names}
+        of_sys = "sys" in said and "modules" in facts.attributes
+        facts.runs = bool(said & _RUNS)
+        facts.binds = bool(said & _BINDS) or "__dict__" in facts.attributes or of_sys
+        facts.reads = (
+            bool(said & _READS or facts.attributes & (_READS - _RUNS)) or of_sys
+        )  # model.eval() is no eval
         return facts
 
 

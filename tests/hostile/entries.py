@@ -5,6 +5,7 @@
     words = ["RecursionError"]          what stands somewhere in its messages
     points = 1                          what it earns honestly: the score, exactly
     timeout_s = 0.5                     for one check; the kata's own without it
+    beside = "blocks.py"                lies in the same folder: the given blocks, under this name
     [process]                           what is different at this level, which cannot stop everything, and why
     allows = ["reached"]
     why = "the network is the machine's"
@@ -36,6 +37,7 @@ FAMILIES = {
     "neighbour": "harm the neighbour",
     "parser": "confuse the parser",
     "policy": "dodge the operator policy",
+    "given": "hand in what is given",
 }
 MODULES = {"insertion-sort": "insertion_sort", "masks": "masks", "layer-norm": "layer_norm"}
 KINDS = frozenset({"forged", "leaked", "left", "reached", "harmed"})
@@ -119,7 +121,10 @@ def _entry(family: str, name: str, text: str, files: dict[str, bytes]) -> Entry:
     table = _table(text)
     kata = table["kata"]
     main = next(iter(files))
-    return Entry(family, name, text.partition("\n")[0], kata, {**files, **_beside(kata)}, main, table)
+    given = {table["beside"]: made.BLOCKS.encode()} if "beside" in table else {}
+    return Entry(
+        family, name, text.partition("\n")[0], kata, {**files, **_beside(kata), **given}, main, table
+    )
 
 
 def _table(text: str) -> dict[str, object]:

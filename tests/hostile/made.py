@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
+from pathlib import Path
 
+BLOCKS = (
+    Path(__file__).parents[2].joinpath("katas/9.3-encoder-vs-decoder/blocks.py").read_text(encoding="utf-8")
+)
 WRONG = "from wrong import *\n"
 Made = tuple[str, bytes]
 
@@ -200,3 +205,68 @@ def parser_notebook_that_repeats_keys() -> Made:
     """
     good = notebook("def insertion_sort(values):\n    return sorted(values)\n")
     return "insertion_sort.ipynb", good[:-1] + b", " + notebook("from wrong import *\n")[1:]
+
+
+def given_whole() -> Made:
+    """Is the given blocks, byte for byte.
+
+    kata = "masks"
+    status = "fail"
+    words = ["causal_mask is the given block causal_mask, not an answer (masks.py, line"]
+    """
+    return "masks.py", BLOCKS.encode()
+
+
+def given_reformatted_and_reordered() -> Made:
+    """Is the given blocks from the last to the first, without a comment, a docstring or an annotation.
+
+    kata = "masks"
+    status = "fail"
+    words = ["additive_mask is the given block additive_mask"]
+    """
+    tree = ast.parse(BLOCKS)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+            node.body = [
+                part for part in node.body if not (isinstance(part, ast.Expr) and _is_text(part.value))
+            ]
+    head = [node for node in tree.body if not isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    parts = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return "masks.py", ast.unparse(ast.Module([*head, *reversed(parts)], [])).encode()
+
+
+def given_padded() -> Made:
+    """Hides the given blocks behind more code than anybody reads.
+
+    kata = "masks"
+    status = "fail"
+    words = ["masks.py is too long to be compared with what is given"]
+    """
+    return "masks.py", (
+        "x = 1\n" * 60_000 + BLOCKS.replace("from __future__ import annotations", "")
+    ).encode()
+
+
+def given_notebook() -> Made:
+    """Spreads the given blocks over the cells of a notebook.
+
+    kata = "masks"
+    status = "fail"
+    words = ["padding_mask is the given block padding_mask"]
+    """
+    return "masks.ipynb", notebook(*BLOCKS.split("\n\n\n"))
+
+
+def given_in_a_text() -> Made:
+    """Keeps a given block in a text, and executes that.
+
+    kata = "layer-norm"
+    status = "fail"
+    words = ["LayerNorm is the given block LayerNorm"]
+    """
+    return "layer_norm.py", f"exec({BLOCKS!r})\n".encode()
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant)

@@ -36,6 +36,8 @@ SOURCES = {
     "masks": (ROOT / "katas", ROOT / "solutions", "9.3-encoder-vs-decoder"),
     "layer-norm": (ROOT / "katas", ROOT / "solutions", "9.3-encoder-vs-decoder"),
 }
+GIVING = Path("9.3-encoder-vs-decoder/encoder-layer")
+"""A kata that is given blocks: handed in for the others, they earn nothing."""
 TOY = "kata-toy"
 """In the name of everything that a submission of the corpus leaves anywhere, on purpose."""
 REACHED = "KATA-TOY-REACHED"
@@ -74,10 +76,21 @@ def make_pack(place: Path, secret: str, only: str | None = None) -> Path:
         for name in (f"{MODULES[slug]}.py", "hidden_checks.py"):
             text = (solutions / unit / slug / name).read_text()
             (answers / name).write_text(f'{text}\n\nKEPT_FROM_LEARNERS = "{secret}"\n')
+        if unit == GIVING.parent.name and not (mine / GIVING.name).exists():
+            _give(katas / GIVING, mine / GIVING.name)
         about = mine / slug / "kata.toml"
         lines = [line for line in about.read_text().splitlines() if not line.startswith("memory_mb")]
         about.write_text("\n".join(lines).replace("[limits]", "[limits]\nmemory_mb = 512") + "\n")
     return place / "katas"
+
+
+def _give(kata: Path, place: Path) -> None:
+    shutil.copytree(kata, place, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(kata.parent / "blocks.py", place.parent)
+    about = place / "kata.toml"
+    about.write_text(
+        "\n".join(line for line in about.read_text().splitlines() if not line.startswith("after"))
+    )
 
 
 class Room:
@@ -261,7 +274,8 @@ def main() -> None:
             report = station.grade(exam.task, suites[exam.task.kata], launcher, options)
             station.write_frame(answers, msgspec.msgpack.encode(report))
 
-    with_suites(load_pack(Path(sys.argv[1])).katas, serve, hidden=True)
+    katas = [kata for kata in load_pack(Path(sys.argv[1])).katas if kata.slug in MODULES]
+    with_suites(katas, serve, hidden=True)
     launcher.close()
 
 

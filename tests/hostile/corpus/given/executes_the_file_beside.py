@@ -1,0 +1,18 @@
+"""Reads the given blocks from the file beside it and executes them over an answer of its own.
+
+kata = "layer-norm"
+status = "fail"
+words = ["LayerNorm is the given block LayerNorm"]
+beside = "blocks.py"
+"""
+
+from pathlib import Path
+
+from torch import nn
+
+
+class LayerNorm(nn.Module):
+    pass
+
+
+exec(Path(__file__).with_name("blocks.py").read_text())
