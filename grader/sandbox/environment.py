@@ -5,17 +5,25 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 
 def replace_environment(variables: Mapping[str, str]) -> None:
-    """Forget every environment variable and set `variables`; for a forked worker, before `confine`.
+    """Forget every environment variable and set `variables`; for a process that was forked, and before `confine`.
 
-    On Linux the memory that they arrived in, which `/proc/<pid>/environ` shows, is wiped too. Copies that
-    other code made earlier are out of reach.
+    Where the values lay is wiped too, for whoever looks through this process's memory or `/proc/<pid>/environ`: the
+    block that the system handed over, the C library's copies, Python's own. Copies that other code made earlier are
+    out of reach, so this is for processes in which little has run.
     """
-    os.environ.clear()
+    names = list(os.environb)
+    strings = [*names, *(os.environb[name] for name in names)]
+    _wipe_in_c(names)
+    for name in names:
+        del os.environb[
+            name
+        ]  # `os.environ.clear` would look at each value, which makes one more string of it
+    _wipe_objects(strings)
     if sys.platform == "linux":
         # A command may contain spaces and parentheses; env_start and env_end are fields 50 and 51 of proc(5).
         fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
@@ -23,3 +31,25 @@ def replace_environment(variables: Mapping[str, str]) -> None:
         if 0 < start < end:
             ctypes.memset(start, 0, end - start)
     os.environ.update(variables)
+
+
+def _wipe_in_c(names: Iterable[bytes]) -> None:
+    """Wipe the values that the C library holds: `setenv` keeps copies, which `unsetenv` leaves where they are."""
+    library = ctypes.CDLL(None)
+    getenv, length = library.getenv, library.strlen
+    getenv.restype, length.argtypes, length.restype = ctypes.c_void_p, [ctypes.c_void_p], ctypes.c_size_t
+    for name in names:
+        if value := getenv(name):
+            ctypes.memset(value, 0, length(value))
+
+
+_HEADER = bytes.__basicsize__ - 1
+"""Where the characters of a bytes object begin (CPython, seen with 3.11 to 3.13)."""
+
+
+def _wipe_objects(strings: Iterable[bytes]) -> None:
+    """Overwrite bytes objects that nobody uses any more. Those of up to one byte are shared by everybody."""
+    if sys.implementation.name == "cpython":
+        for text in strings:
+            if len(text) > 1:
+                ctypes.memset(id(text) + _HEADER, 0, len(text))

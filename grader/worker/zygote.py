@@ -20,7 +20,7 @@ from typing import NoReturn
 
 import msgspec
 
-from grader import sandbox
+from grader import interpreter, sandbox
 from grader.errors import MachineFault
 from grader.worker.process import Job, Room, become_worker, preload
 
@@ -174,6 +174,8 @@ def _become_zygote(link: socket.socket, level: sandbox.Isolation, view: sandbox.
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the grader's to answer
         os.closerange(3, link.fileno())
         os.closerange(link.fileno() + 1, 4096)
+        tempfile.gettempdir()  # found once, by the caller's variables
+        sandbox.replace_environment(interpreter.environment())
         renewed = sandbox.enter_namespaces() if level != "process" else frozenset()
         if level == "full" and "net" in renewed:
             _move_into_namespace(link, view)
