@@ -111,8 +111,13 @@ def _means_the_same(name: str, one: Any, other: Any) -> bool:
     them: status, points, location, mistake.
     """
     if name in ("message", "likely") and isinstance(one, str) and isinstance(other, str):
-        return _NUMBER.sub("#", one) == _NUMBER.sub("#", other)
+        return _said(one) == _said(other)
     return bool(one == other)
+
+
+def _said(message: str) -> str:
+    """Return what a message says, without its numbers and without where and how often they differ most."""
+    return _MOST.sub("", _NUMBER.sub("#", message))
 
 
 def _unsteady(kept: KataReport, again: KataReport) -> int:
@@ -140,6 +145,8 @@ def _value(text: str) -> float:
         return math.nan  # an address
 
 
+_MOST = re.compile(r"(?:all |# of )?# values? differs?|, there|(?: at |(?<= ))\[[^\]\n]*\]")
+"""How `expect` tells of many values: how many differ, and where most. It follows the numbers."""
 # Addresses first: 0x7f3a is one word. Letters before a number belong to a name, as in float32 and w_1.
 _NUMBER = re.compile(
     r"0x[0-9a-f]+|(?<![A-Za-z_0-9.])[-+\u2212]?(?:[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?|inf|nan)(?![A-Za-z_0-9])",

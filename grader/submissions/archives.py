@@ -12,8 +12,10 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
+
+from grader.errors import EngineError
+from grader.submissions.spot import Spot
 
 MAX_ENTRIES = 20_000
 MAX_DIRECTORY = 4 << 20
@@ -26,7 +28,8 @@ MAX_DEPTH = 64
 MAX_UNPACKED = 1 << 30
 """What a zip may say that it holds; of this only what is needed is read."""
 MAX_TAR = 256 << 20
-"""What a .tar.gz may hold: it can only be read from its beginning."""
+"""What all the .tar.gz of a learner may hold together: each is unpacked once, into a nameless file, as it can only be
+read from its beginning."""
 RATIO = 200
 RATIO_FROM = 64 << 20
 """A zip that claims to shrink more than 200 times, and to hold more than 64 MB, is a bomb."""
@@ -40,6 +43,25 @@ class Refused(Exception):
     """A file or an archive that is not read; the message says why, as the end of `NAME …`."""
 
 
+class Room:
+    """What may still be unpacked into temporary files: one learner's share, for one learner is read at a time."""
+
+    def __init__(self, scale: int = 1) -> None:
+        self.whole = self.left = MAX_TAR * scale
+
+    def take(self, size: int) -> None:
+        """Note that so much is unpacked.
+
+        Raises:
+            Refused: it is too much, together with what was unpacked before.
+        """
+        self.left -= size
+        if self.left < 0:
+            raise Refused(
+                f"unpacks to more than {_megabytes(self.whole)}, which is what all such archives may hold together"
+            )
+
+
 @dataclass(frozen=True, eq=False)
 class Member:
     """One file in an archive; `problem` when it is never read."""
@@ -51,22 +73,27 @@ class Member:
     """Return the content, at most so many bytes; Refused when there is more or it cannot be read."""
 
 
-def open_archive(source: Path | bytes, name: str, *, scale: int = 1) -> list[Member]:
+def open_archive(
+    source: Spot | bytes, name: str, *, scale: int = 1, room: Room | None = None
+) -> list[Member]:
     """Return what is in the archive, in its order.
 
     Args:
         source: a file, or the content of one.
         name: what it is called; the ending tells the kind.
         scale: how many times larger than a learner's archive it may be.
+        room: what it may be unpacked into, shared with others.
 
     Raises:
         Refused: corrupt, too large, a bomb, or no archive.
+        EngineError: the temporary folder is full.
     """
+    room = room or Room(scale)
     kind = _tar if name.casefold().endswith((".tar", ".tar.gz", ".tgz")) else _zip
     try:
-        raw: IO[bytes] = io.BytesIO(source) if isinstance(source, bytes) else _open(source)
-        return list(kind(raw, scale))
-    except Refused:
+        raw: IO[bytes] = io.BytesIO(source) if isinstance(source, bytes) else open_file(source)
+        return list(kind(raw, scale, room))
+    except (Refused, EngineError):
         raise
     except PermissionError:
         raise Refused("cannot be read: permission denied") from None
@@ -77,9 +104,10 @@ def open_archive(source: Path | bytes, name: str, *, scale: int = 1) -> list[Mem
         ) from None
 
 
-def _open(path: Path) -> IO[bytes]:
+def open_file(spot: Spot) -> IO[bytes]:
+    """Return an ordinary file, opened; Refused when it is none."""
     # A pipe must not block the class, and a link must not lead out of it.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
+    descriptor = spot.open(os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise Refused("is no ordinary file")
@@ -126,7 +154,7 @@ class _Guard(io.RawIOBase):
         super().close()
 
 
-def _zip(raw: IO[bytes], scale: int) -> Iterator[Member]:
+def _zip(raw: IO[bytes], scale: int, _room: Room) -> Iterator[Member]:
     guard = _Guard(raw, (MAX_DIRECTORY + (1 << 18)) * scale)
     archive = zipfile.ZipFile(guard)
     guard.budget = 1 << 62  # from here on, the reads are ours
@@ -187,9 +215,9 @@ def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[in
     return read
 
 
-def _tar(raw: IO[bytes], scale: int) -> Iterator[Member]:
+def _tar(raw: IO[bytes], scale: int, room: Room) -> Iterator[Member]:
     if raw.read(2) == b"\x1f\x8b":
-        raw = _unpacked(raw, MAX_TAR * scale)
+        raw = _unpacked(raw, room)
     guard = _Guard(raw, MAX_HEADER)
     archive: Any = tarfile.TarFile(fileobj=guard, mode="r", errors="surrogateescape")
     count = 0
@@ -218,18 +246,31 @@ def _tar(raw: IO[bytes], scale: int) -> Iterator[Member]:
         raise Refused("is damaged or cut short: an entry in it cannot be read")
 
 
-def _unpacked(raw: IO[bytes], limit: int) -> IO[bytes]:
+def _unpacked(raw: IO[bytes], room: Room) -> IO[bytes]:
     """Return the plain tar in a nameless file: small ones stay in memory."""
     raw.seek(0)
     plain: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=8 << 20)  # noqa: SIM115  # lives as long as its members
-    total = 0
-    with gzip.GzipFile(fileobj=raw) as stream:
-        while chunk := stream.read(_CHUNK):
-            total += len(chunk)
-            if total > limit:
-                raise Refused(f"unpacks to more than {_megabytes(limit)}")
-            plain.write(chunk)
+    whole = False
+    try:
+        with gzip.GzipFile(fileobj=raw) as stream:
+            while chunk := stream.read(_CHUNK):
+                room.take(len(chunk))
+                _write(plain, chunk)
+        whole = True
+    finally:
+        if not whole:
+            plain.close()
     return plain
+
+
+def _write(plain: IO[bytes], chunk: bytes) -> None:
+    try:
+        plain.write(chunk)
+    except OSError as error:  # the machine's fault, and nobody's work is to be called damaged for it
+        raise EngineError(
+            f"An archive cannot be unpacked ({error.strerror or error}).",
+            f"Free some space in {tempfile.gettempdir()}, or name another folder in TMPDIR.",
+        ) from error
 
 
 def _tar_reader(guard: _Guard, offset: int, size: int) -> Callable[[int], bytes]:
@@ -249,14 +290,14 @@ def _tar_reader(guard: _Guard, offset: int, size: int) -> Callable[[int], bytes]
     return read
 
 
-def read_file(path: Path, limit: int) -> bytes:
+def read_file(spot: Spot, limit: int) -> bytes:
     """Return the content of an ordinary file, never through a link.
 
     Raises:
         Refused: larger than `limit`, or it cannot be read.
     """
     try:
-        with _open(path) as file:
+        with open_file(spot) as file:
             size = os.fstat(file.fileno()).st_size
             if size > limit:
                 raise too_large(size, limit)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from grader.submissions.archives import Member, Refused, read_file
 from grader.submissions.listing import ARROW, File, Listing, disk_file, kind_of
 from grader.submissions.names import ignored_file, ignored_folder, natural
+from grader.submissions.spot import Spot
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +22,8 @@ class Entry:
     """Where it lies, for people."""
     kind: str
     """`folder`, nothing for a file, or why it is not read."""
-    path: str | None = None
-    """As text: a `Path` would keep its parts as well, for every learner of the class."""
+    spot: Spot | None = None
+    """Where it lies on disk; None in an archive."""
     members: tuple[Member, ...] = ()
     depth: int = 0
 
@@ -34,7 +33,7 @@ class Entry:
         Raises:
             OSError: it cannot be opened.
         """
-        found = self._on_disk(self.path) if self.path is not None else self._in_archive()
+        found = self._on_disk(self.spot) if self.spot is not None else self._in_archive()
         kept = [
             entry
             for entry in found
@@ -42,9 +41,9 @@ class Entry:
         ]
         return sorted(kept, key=lambda entry: natural(entry.name))
 
-    def _on_disk(self, folder: str) -> list[Entry]:
-        with os.scandir(folder) as found:
-            return [Entry(e.name, self._below(e.name), kind_of(e), e.path) for e in found]
+    def _on_disk(self, folder: Spot) -> list[Entry]:
+        with folder.entries() as found:
+            return [Entry(e.name, self._below(e.name), kind_of(e), folder / e.name) for e in found]
 
     def _in_archive(self) -> list[Entry]:
         files: list[Entry] = []
@@ -72,26 +71,26 @@ class Entry:
         if not self.kind or self.kind == "folder":
             return False
         without_ending = re.search(r"\.[A-Za-z0-9]{1,5}$", self.name) is None
-        return without_ending or (self.path is not None and os.path.isdir(self.path))
+        return without_ending or (self.spot is not None and self.spot.is_folder())
 
     def read(self, limit: int) -> bytes:
         """Return a file's content; Refused when it is larger or cannot be read."""
         if self.kind:
             raise Refused(self.kind)
-        return read_file(Path(self.path), limit) if self.path is not None else self.members[0].read(limit)
+        return read_file(self.spot, limit) if self.spot is not None else self.members[0].read(limit)
 
     def collect(self, listing: Listing, name: str, space: int) -> None:
         """Put the learner's files into the listing; a file is called `name` there."""
-        if self.kind == "folder" and self.path is not None:
-            listing.add_folder(Path(self.path), self.label)
+        if self.kind == "folder" and self.spot is not None:
+            listing.add_folder(self.spot, self.label)
         elif self.kind == "folder":
             listing.add_members(self.members, self._below(""), 0, self.depth)
         elif self.in_place_of_folder:
             listing.closed.append(f"{self.label} {self.kind}")
-        elif self.path is not None:
-            file = disk_file(Path(self.path), (name,), "", space, self.kind)
+        elif self.spot is not None:
+            file = disk_file(self.spot, (name,), "", space, self.kind)
             listing.add(
-                File(file.parts, self.label, space, file.size, file.fetch, file.problem, file.path), 0
+                File(file.parts, self.label, space, file.size, file.fetch, file.problem, file.spot), 0
             )
         else:
             member = self.members[0]

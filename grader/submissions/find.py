@@ -20,6 +20,7 @@ from grader.submissions.layouts import SYSTEMS, Layout, System, folders, gradesc
 from grader.submissions.learner import LearnerFolder
 from grader.submissions.listing import ARROW
 from grader.submissions.names import archive_stem, foreign_archive, learner_name, listed, printable
+from grader.submissions.spot import Spot
 from grader.workspace import PROGRESS_FILE
 
 __all__ = ["LAYOUTS", "LearnerFolder", "Scan", "find_learners"]
@@ -70,7 +71,7 @@ def _top(root: Path) -> tuple[Entry, str]:
     if not os.path.lexists(root):
         raise UsageError(f"{shown}: there is no such file or folder.", LAYOUTS)
     if root.is_dir():
-        return Entry(root.name, "", "folder", os.fspath(root)), root.resolve().name
+        return Entry(root.name, "", "folder", Spot(os.fspath(root))), root.resolve().name
     stem = archive_stem(root.name)
     if stem is None:
         if root.suffix in SUBMISSION_SUFFIXES:
@@ -84,7 +85,7 @@ def _top(root: Path) -> tuple[Entry, str]:
         )
         raise UsageError(f"{shown} is {kind}.", LAYOUTS)
     try:
-        members = open_archive(root.resolve(), root.name, scale=BULK)
+        members = open_archive(Spot(os.fspath(root.resolve())), root.name, scale=BULK)
     except Refused as refused:
         raise UsageError(f"{shown} {refused}.", LAYOUTS) from None
     return Entry(root.name, f"{root.name}{ARROW}", "folder", members=tuple(members)), stem

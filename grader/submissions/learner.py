@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from grader.catalogue import Kata
+from grader.errors import KataError
 from grader.submissions.archives import Refused
 from grader.submissions.choose import Missing, choose, looks_like_one
 from grader.submissions.entry import Place
@@ -59,6 +60,8 @@ class LearnerFolder:
             known = len(listing.files)
             try:
                 place.entry.collect(listing, place.original or place.entry.name, space)
+            except KataError:
+                raise  # the machine's fault, not the learner's
             except Exception as error:
                 listing.closed.append(f"{place.entry.label} cannot be looked into ({type(error).__name__})")
             owners.update(dict.fromkeys(listing.files[known:], place))

@@ -7,10 +7,10 @@ import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 
-from grader.submissions.archives import Member, Refused, open_archive, read_file
+from grader.submissions.archives import Member, Refused, Room, open_archive, read_file
 from grader.submissions.names import archive_stem, foreign_archive, ignored_file, ignored_folder
+from grader.submissions.spot import Spot
 from grader.workspace import PROGRESS_FILE
 
 MAX_FILES = 20_000
@@ -40,7 +40,7 @@ class File:
     fetch: Callable[[int], bytes]
     problem: str | None = None
     """Why it is never read, as the end of `NAME …`."""
-    path: Path | None = None
+    spot: Spot | None = None
     """Where it lies on disk, if it does so by itself."""
 
     @property
@@ -67,6 +67,7 @@ class Listing:
     _entries: int = 0
     _read: dict[File, bytes] = field(default_factory=dict)
     _total: int = 0
+    _room: Room = field(default_factory=Room)
 
     def new_space(self) -> int:
         """Return a number for the files of one more folder or archive."""
@@ -111,8 +112,8 @@ class Listing:
         if reason is None:
             self._archives += 1
             try:
-                source = file.path if file.path is not None else file.fetch(MAX_NESTED)
-                members = open_archive(source, file.name)
+                source = file.spot if file.spot is not None else file.fetch(MAX_NESTED)
+                members = open_archive(source, file.name, room=self._room)
             except Refused as refused:
                 reason = str(refused)
             else:
@@ -136,16 +137,18 @@ class Listing:
             origin = label + "/".join(parts)
             self.add(File(parts, origin, space, member.size, member.read, member.problem), depth)
 
-    def add_folder(self, folder: Path, label: str) -> None:
+    def add_folder(self, folder: Spot, label: str) -> None:
         """Take in everything below a folder on disk; links are named, never followed."""
         space = self.new_space()
-        pending: list[tuple[str, tuple[str, ...]]] = [(os.fspath(folder), ())]
+        pending: list[tuple[str, ...]] = [()]
         while pending:
-            path, parts = pending.pop()
+            parts = pending.pop()
+            spot = Spot(folder.root, (*folder.names, *parts))
             origin = "/".join((label, *parts))
             try:
-                with os.scandir(path) as found:
-                    entries = sorted(islice(found, MAX_FILES + 1), key=lambda entry: entry.name)
+                with spot.entries() as found:
+                    some = sorted(islice(found, MAX_FILES + 1), key=lambda entry: entry.name)
+                    entries = [_Seen(entry.name, *_looked_at(entry)) for entry in some]
             except OSError as error:
                 reason = (
                     "permission denied" if isinstance(error, PermissionError) else error.strerror or error
@@ -159,7 +162,7 @@ class Listing:
                 if self._entries > MAX_FILES:
                     return
                 below = (*parts, entry.name)
-                kind = kind_of(entry)
+                kind = entry.kind
                 if kind == "folder":
                     # `kata reset` keeps there what it replaces.
                     backups = entry.name == "backups" and PROGRESS_FILE in names
@@ -170,13 +173,13 @@ class Listing:
                         continue
                     if self._full(origin):
                         return
-                    pending.append((entry.path, below))
+                    pending.append(below)
                     if not entry.name.casefold().endswith((".py", ".ipynb")):
                         continue
                     kind = "is a folder; a file was expected"
                 if ignored_file(entry.name):
                     continue
-                self.add(disk_file(Path(entry.path), below, origin, space, kind), 0)
+                self.add(_on_disk(spot / entry.name, below, origin, space, kind, entry.size), 0)
 
     def _full(self, origin: str) -> bool:
         self._entries += 1
@@ -185,14 +188,35 @@ class Listing:
         return self._entries > MAX_FILES
 
 
-def disk_file(path: Path, parts: tuple[str, ...], folder: str, space: int, problem: str = "") -> File:
+def disk_file(spot: Spot, parts: tuple[str, ...], folder: str, space: int, problem: str = "") -> File:
     """Return a file on disk, seen in `folder`; it is opened when it is read."""
     try:
-        size = path.lstat().st_size
+        size = os.lstat(os.path.join(spot.root, *spot.names)).st_size
     except OSError as error:
         size, problem = 0, problem or f"cannot be read: {error.strerror or error}"
+    return _on_disk(spot, parts, folder, space, problem, size)
+
+
+def _on_disk(spot: Spot, parts: tuple[str, ...], folder: str, space: int, problem: str, size: int) -> File:
     origin = f"{folder}/{parts[-1]}" if folder else parts[-1]
-    return File(parts, origin, space, size, lambda limit: read_file(path, limit), problem or None, path)
+    return File(parts, origin, space, size, lambda limit: read_file(spot, limit), problem or None, spot)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a folder holds, as it was while the folder was open."""
+
+    name: str
+    kind: str
+    size: int
+
+
+def _looked_at(entry: os.DirEntry[str]) -> tuple[str, int]:
+    kind = kind_of(entry)
+    try:
+        return kind, entry.stat(follow_symlinks=False).st_size
+    except OSError:
+        return kind, 0
 
 
 def kind_of(entry: os.DirEntry[str]) -> str:

@@ -494,3 +494,14 @@ def test_an_authors_wrong_axes_are_the_packs_fault(axes):
 def test_an_authors_wrong_picture_is_the_packs_fault():
     with pytest.raises(PackError, match="mask, attention"):
         expect(X, picture="photo")
+
+
+@pytest.mark.parametrize(
+    ("value", "got"),
+    [(0.029905883098649298, "0.03"), (0.76, "0.76"), (0.59999, "0.59999"), (7, "7"), (1e300, "1")],
+)
+def test_a_number_out_of_range_is_quoted_as_far_as_it_tells(value: float, got: str) -> None:
+    with pytest.raises(CheckFailure) as caught:
+        expect(value, "share").is_between(0.6, 0.7)
+    assert f"got {got}" in str(caught.value)
+    assert "0000000" not in str(caught.value)

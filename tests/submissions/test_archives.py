@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import random
@@ -17,6 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.errors import EngineError
+from grader.submissions import archives, find_learners
 from grader.submissions.archives import MAX_ENTRIES, Refused, open_archive
 from tests.submissions.conftest import content, lay, tarred, zipped
 
@@ -384,3 +387,40 @@ def test_no_archive_raises_anything_but_refused(name, data):
         assert not any("/" in part or "\\" in part for part in member.parts)
         with suppress(Refused):
             assert len(member.read(10_000)) <= 10_000
+
+
+def test_many_small_archives_together_take_no_more_disk_than_one_may(tmp_path, katas, monkeypatch):
+    monkeypatch.setattr(archives, "MAX_TAR", 3 << 20)
+    large = {f"ada/{number:02}.tar.gz": tarred({f"x{number}": bytes(1 << 20)}) for number in range(9)}
+    lay(tmp_path, {**large, "ada/99.tar.gz": tarred({"masks.py": "m"}), "bob/masks.py": GOOD})
+    written = 0
+    write = archives._write
+
+    def counted(plain, chunk):
+        nonlocal written
+        written += len(chunk)
+        write(plain, chunk)
+
+    monkeypatch.setattr(archives, "_write", counted)
+    scan = find_learners(tmp_path, katas)
+    written = 0
+    ada, bob = (folder.submissions(katas)[0] for folder in scan.learners)
+    assert written <= 3 << 20
+    assert ada.status == "error"
+    assert "3.0 MB, which is what all such archives may hold together" in ada.message
+    assert content(bob) == {"masks.py": GOOD.encode()}
+
+
+def test_a_full_disk_is_nobodys_mark(tmp_path, katas, monkeypatch):
+    lay(tmp_path, {"ada.tar.gz": tarred({"masks.py": GOOD})})
+
+    class Full:
+        def write(self, chunk):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(archives.tempfile, "SpooledTemporaryFile", lambda **_: Full())
+    with pytest.raises(EngineError, match="No space left"):
+        find_learners(tmp_path, katas)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import tracemalloc
 
 import pytest
 
 from grader.errors import UsageError
 from grader.submissions import find_learners
-from tests.submissions.conftest import lay, tarred, zipped
+from grader.submissions import learner as reading
+from tests.submissions.conftest import content, lay, tarred, zipped
 
 
 def refused(root, katas):
@@ -106,3 +108,45 @@ def test_memory_does_not_grow_with_the_class(tmp_path, katas):
         tracemalloc.stop()
     assert many < few + 2_000_000, "12 MB were read"
     assert kept < 100_000, "nothing of a submission is kept"
+
+
+@pytest.mark.parametrize("when", ["after the scan", "after the listing"])
+@pytest.mark.parametrize("inner", ["masks.py", "deep/er/masks.py", "work.zip", "work.tar.gz"])
+def test_a_folder_swapped_for_a_link_is_not_followed(tmp_path, katas, monkeypatch, when, inner):
+    work: dict[str, bytes | str] = {
+        "work.zip": zipped({"masks.py": "mine"}),
+        "work.tar.gz": tarred({"masks.py": "mine"}),
+    }
+    lay(tmp_path, {f"class/ada/{inner}": work.get(inner, "mine"), f"secret/{inner}": work.get(inner, "mine")})
+    lay(tmp_path, {"class/bob/masks.py": "bob"})
+    scan = find_learners(tmp_path / "class", katas)
+
+    def swap() -> None:
+        shutil.rmtree(tmp_path / "class" / "ada")
+        (tmp_path / "class" / "ada").symlink_to(tmp_path / "secret")
+
+    if when == "after the scan":
+        swap()
+    elif "work" in inner:
+        pytest.skip("an archive is open by then")
+    else:
+        real = reading.choose
+
+        def later(kata, listing):
+            if not (tmp_path / "class" / "ada").is_symlink():
+                swap()
+            return real(kata, listing)
+
+        monkeypatch.setattr(reading, "choose", later)
+    row = scan.learners[0].submissions(katas)[0]
+    assert row.status == "error"
+    assert row.bundle is None
+    monkeypatch.undo()
+    assert content(scan.learners[1].submissions(katas)[0]) == {"masks.py": b"bob"}
+
+
+def test_a_class_behind_a_link_is_read(tmp_path, katas):
+    lay(tmp_path, {"class/ada/masks.py": "a", "class/bob.zip": zipped({"masks.py": "b"})})
+    (tmp_path / "link").symlink_to(tmp_path / "class")
+    rows = [folder.submissions(katas)[0] for folder in find_learners(tmp_path / "link", katas).learners]
+    assert [content(row) for row in rows] == [{"masks.py": b"a"}, {"masks.py": b"b"}]

@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 from typing import IO
 
-from grader.submissions.archives import Refused
+from grader.submissions.archives import Refused, open_file
 from grader.submissions.claims import Claim, Claims
 from grader.submissions.entry import Entry, Place
+from grader.submissions.spot import Spot
 
 NAME = "gradescope"
 METADATA = "submission_metadata.yml"
@@ -96,13 +96,13 @@ class _Handin:
 
 
 def _lines(entry: Entry) -> Iterable[str]:
-    if entry.path is None or entry.kind:
+    if entry.spot is None or entry.kind:
         return _decoded(io.BytesIO(entry.read(_MAX_METADATA)))
-    return _lines_of(Path(entry.path))
+    return _lines_of(entry.spot)
 
 
-def _lines_of(path: Path) -> Iterable[str]:
-    with path.open("rb") as file:
+def _lines_of(spot: Spot) -> Iterable[str]:
+    with open_file(spot) as file:
         yield from _decoded(file)
 
 
