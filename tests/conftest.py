@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from grader.devices import PRETEND, PRETEND_SWITCH, Device, accelerator_here
+
 TESTS = Path(__file__).parent
 TINY = TESTS / "packs" / "tiny"
 KATA = Path(sys.executable).with_name("kata")
@@ -75,6 +77,8 @@ def _fork_once() -> Any:
         import torch
 
         torch.set_num_threads(1)  # no thread may exist when the zygote forks
+        if os.environ.get(PRETEND_SWITCH) == "1":
+            Device(PRETEND).module  # noqa: B018 - a rehearsal: its workers are to know that device
         from grader.worker.launcher import ForkLauncher
 
         _launchers.append(ForkLauncher())
@@ -156,6 +160,17 @@ def examine(launcher: Any, tmp_path: Path) -> Iterator[Examine]:
     yield examine
     for one in opened:
         one.session.close()
+
+
+@pytest.fixture
+def accelerator() -> str:
+    """An accelerator of this machine; in a rehearsal the pretended one."""
+    if os.environ.get(PRETEND_SWITCH) == "1":
+        return PRETEND
+    found = accelerator_here()
+    if found is None:
+        pytest.skip("there is no accelerator; tests/devices/test_rehearsal.py runs this on the pretended one")
+    return found.name
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -22,20 +23,21 @@ _MISSING = re.compile(r"Object missing required field `(?P<name>.*)`")
 
 
 def read_data(path: Path, kind: type[Data]) -> Data:
-    """Read the TOML file at `path` as `kind`.
+    """Read the TOML or JSON file at `path` as `kind`.
 
     Raises:
-        PackError: it is absent, cannot be read, is no TOML, or breaks the type.
+        PackError: it is absent, cannot be read, is no TOML or JSON, or breaks the type.
     """
     try:
-        document = tomllib.loads(read_bounded(path, LIMIT_BYTES).decode("utf-8"))
+        text = read_bounded(path, LIMIT_BYTES).decode("utf-8")
+        document = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except FileNotFoundError as error:
         raise PackError(f"{path}: this file is missing.") from error
     except tomllib.TOMLDecodeError as error:
         raise PackError(f"{path}: not valid TOML: {error}.") from error
     except UnicodeDecodeError as error:
         raise PackError(f"{path}: not UTF-8 (byte {error.start}); save it as UTF-8.") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise PackError(f"{path}: cannot be read ({error}).") from error
     try:
         return msgspec.convert(document, kind)

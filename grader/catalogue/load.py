@@ -12,7 +12,7 @@ from typing import TypeVar
 from grader.catalogue.breach import read_data
 from grader.catalogue.hints import read_hints
 from grader.catalogue.model import Kata, Pack, Unit, number_key
-from grader.catalogue.schema import KataFile, PackFile, UnitFile
+from grader.catalogue.schema import CalibrationFile, KataFile, MeasuredOn, PackFile, UnitFile
 from grader.catalogue.stub import read_stub
 from grader.errors import PackError
 
@@ -21,6 +21,7 @@ Item = TypeVar("Item")
 PACK_FILE = "pack.toml"
 UNIT_FILE = "unit.toml"
 KATA_FILE = "kata.toml"
+CALIBRATION = "calibration.json"
 
 _UNIT_FOLDER = re.compile(r"(?P<number>\d+(?:\.\d+)*)-(?P<slug>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)")
 _OTHER_FOLDERS = frozenset({"given", "images"})
@@ -110,6 +111,7 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
         unit=unit,
         speed_points=data.speed_points,
         speed=data.speed,
+        measured=_measured(folder),
     )
     _check_speed(kata, path)
     _require_file(kata.stub, "the stub, named after `module`")
@@ -126,6 +128,11 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
                 f"it defines {defined}."
             )
     return kata
+
+
+def _measured(folder: Path) -> Mapping[str, MeasuredOn]:
+    path = folder / CALIBRATION
+    return read_data(path, CalibrationFile).measured if path.is_file() else {}
 
 
 def _check_speed(kata: Kata, path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from grader.catalogue.schema import Limits, Policy, Threshold
+from grader.catalogue.schema import Limits, MeasuredOn, Policy, Threshold
 from grader.catalogue.stub import Signatures, read_stub
 
 SUBMISSION_SUFFIXES = (".py", ".ipynb")
@@ -40,6 +40,8 @@ class Kata:
     unit: Unit = field(repr=False)
     speed_points: float = 0.0
     speed: Mapping[str, Threshold] = field(default_factory=dict)
+    measured: Mapping[str, MeasuredOn] = field(default_factory=dict)
+    """By kind of device: what was measured for the thresholds."""
 
     @property
     def key(self) -> tuple[int, ...]:
@@ -76,6 +78,17 @@ class Kata:
     def baseline(self) -> Path:
         """The trusted work that a submission's speed is compared with."""
         return self.folder / "baseline.py"
+
+    @property
+    def calibration(self) -> Path:
+        """What was measured for the thresholds of speed, by kind of device; a kata may have none."""
+        return self.folder / "calibration.json"
+
+    def is_measured(self, threshold: str, kind: str) -> bool:
+        """Return whether this very number was measured on this kind of device and holds there: else it marks nobody."""
+        there = self.measured.get(kind)
+        found = there.thresholds.get(threshold) if there is not None else None
+        return found is not None and found.holds and found.threshold == self.speed[threshold].on(kind)
 
     @property
     def fingerprints(self) -> Path:

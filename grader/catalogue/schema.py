@@ -62,14 +62,54 @@ class Threshold(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only
     cpu: Positive | None = None
     """On a CPU; where absent it is not graded there."""
     cuda: Positive | None = None
+    """On a GPU, or any other accelerator."""
     anchor: Positive = 4.0
     """Where growth counts: how many times the baseline the smallest size may take."""
     wasted: Sentence
     """What answers usually waste, said to who is over it."""
 
     def on(self, kind: str) -> float | None:
-        """Return the threshold on a kind of device."""
-        return {"cpu": self.cpu, "cuda": self.cuda}.get(kind)
+        """Return the threshold on a kind of device: that of a GPU is proposed for every accelerator."""
+        return self.cpu if kind == "cpu" else self.cuda
+
+
+class MeasuredThreshold(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """What was measured for one threshold, as people read it; `threshold` is the number that it was measured for."""
+
+    form: str
+    threshold: Positive
+    slowest_right: str
+    tau: str
+    fastest_slow: str
+    proposed: str
+    room: str
+    verdict: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether right answers and slow ones lie on their sides of it, with room."""
+        return self.verdict == "holds"
+
+
+class MeasuredOn(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """The thresholds of a kata on one kind of device, and what the figures depend on."""
+
+    machine: str
+    versions: dict[str, str]
+    rounds: int
+    room: float
+    thresholds: dict[Identifier, MeasuredThreshold]
+
+
+Kind = Annotated[
+    str, Meta(pattern=r"^(?!pretend$)[a-z][a-z0-9]*$", description="a kind of device that computes, e.g. cpu")
+]
+
+
+class CalibrationFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """`calibration.json`, which `kata pack calibrate --write` writes: thresholds count where they were measured."""
+
+    measured: dict[Kind, MeasuredOn] = {}
 
 
 class KataFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):

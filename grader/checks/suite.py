@@ -35,6 +35,7 @@ from grader.checks.marks import CheckInfo
 from grader.checks.outcome import Outcome, describe_raised, judge, unusable
 from grader.checks.plugin import KataPlugin, Situation, check_seed, collect, info_of, threshold_of
 from grader.checks.recognise import SEED, Fingerprints, Mark, fingerprint
+from grader.devices import PRETENDED, Device
 from grader.errors import MachineFault, PackError
 from grader.reports.model import CheckReport, Isolation, KataReport, KataStatus
 from grader.worker.launcher import Launcher
@@ -359,7 +360,8 @@ class Suite:
             setting = setting_of(self.kata, source, launcher, options.device, examinee.calls)
             options.tell(options.timed_s)
             for _ in range(2):  # one that was killed may have been killed by the machine
-                speed = Speed(setting, self.kata.speed[info.threshold])
+                marks = self.kata.is_measured(info.threshold, setting.kind)
+                speed = Speed(setting, self.kata.speed[info.threshold], marks=marks)
                 situation = self._situation(examinee, source, options, speed=lambda speed=speed: speed)  # type: ignore[misc]
                 outcome = self._plugin.run(item, situation)
                 if not outcome.killed:
@@ -527,7 +529,7 @@ class Suite:
             seed=options.seed,
             device=options.device,
             isolation=_isolation(examinee.isolation) if examinee else "none",
-            versions=versions(),
+            versions=versions() | ({"device": PRETENDED} if Device(options.device).pretended else {}),
             file=str(file),
         )
 

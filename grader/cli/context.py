@@ -170,7 +170,10 @@ def note(text: str) -> None:
 
 
 def _meant(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    return devices.named(value).name
+    device = devices.named(value)
+    if device.pretended:
+        note(f"{device}: {devices.PRETENDED}")
+    return device.name
 
 
 device_option = click.option(

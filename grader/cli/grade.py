@@ -15,7 +15,7 @@ import click
 from grader.catalogue import Catalogue, Kata
 from grader.cli.class_options import course_option, gradebook_option, note_unreadable
 from grader.cli.context import device_option, note
-from grader.devices import Device
+from grader.devices import PRETEND, Device
 from grader.errors import KataError, UsageError
 
 if TYPE_CHECKING:
@@ -113,6 +113,10 @@ def grade(
         raise UsageError("-j is for this machine; with --scheduler the cluster's workers count.")
     if require_isolation is not None and scheduler is None:
         sandbox.require(require_isolation)
+    if Device(device).pretended and PRETEND not in Path(where).name:
+        raise UsageError(
+            "What is pretended goes into a gradebook that says so.", f"Say --gradebook {PRETEND}.sqlite."
+        )
     if scheduler is None:  # else it is for the cluster's machines to say
         Device(device).require()
     catalogue = Catalogue.discover()

@@ -9,6 +9,7 @@ import click
 
 from grader.cli.context import complete_id, device_option, json_option, print_json
 from grader.cli.measuring import measuring
+from grader.devices import kind_of
 from grader.reports.style import console, safe, status_text
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def _show(verdicts: list[Verdict]) -> None:
     "page",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Renew the table in this page, between its marks.",
+    help="Keep what was measured (calibration.json beside each kata), and renew the table in this page.",
 )
 @json_option
 def calibrate(id_: str | None, rounds: int, device: str, page: Path | None, as_json: bool) -> int:
@@ -138,18 +139,20 @@ def calibrate(id_: str | None, rounds: int, device: str, page: Path | None, as_j
     catalogue = Catalogue.discover()
     katas = catalogue.resolve(id_) if id_ else list(catalogue.katas)
     launcher = start_launcher(device=device)
-    from grader.packs.calibrate import Calibrator, read_page, write_page
+    from grader.packs.calibrate import Calibrator, read_page, record, write_page
 
     try:
         if page is not None:
-            read_page(page, device)  # to be refused before minutes are spent
+            read_page(page, kind_of(device))  # to be refused before minutes are spent
         with measuring() as (start, step):
             found = Calibrator(launcher, device=device, rounds=rounds).calibrate(katas, start, step)
     finally:
         launcher.close()
     if page is not None:
-        words = ["kata pack calibrate", id_ or "", f"--rounds {rounds}", f"--device {device}"]
-        write_page(page, found, " ".join(word for word in words if word))
+        record(found, katas)
+        packs = {kata.unit.pack.root for kata in katas}
+        kept = [kata for kata in Catalogue.discover().katas if kata.unit.pack.root in packs]
+        write_page(page, kind_of(device), kept)
     if as_json:
         import msgspec
 

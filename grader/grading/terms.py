@@ -31,6 +31,7 @@ def kata_digest(kata: Kata) -> str:
         "checks": kata.checks,
         "speed checks": kata.speed_checks,
         "fingerprints": kata.fingerprints,
+        "calibration": kata.calibration,
         "solution": kata.solution,
         "hidden checks": kata.hidden_checks,
         **{f"support {path.name}": path for path in kata.support},

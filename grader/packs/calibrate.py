@@ -9,14 +9,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from grader.boundary.channel import WorkerDied, WorkerTimeout
 from grader.boundary.session import SubmissionRaised, SubmissionUnsendable
 from grader.boundary.source import Unreadable, read_source
 from grader.catalogue import Kata
+from grader.catalogue.schema import CalibrationFile, MeasuredOn, MeasuredThreshold
 from grader.checks.failure import CheckFailure
 from grader.checks.outcome import describe_raised
 from grader.checks.suite import versions
-from grader.devices import Device, kind_of
+from grader.devices import PRETENDED, Device, kind_of
 from grader.errors import EngineError, PackError, UsageError
 from grader.files import write_atomic
 from grader.packs.gate import Finding
@@ -127,7 +130,7 @@ class Calibrator:
         self._device = device
         self._kind = kind_of(device)
         self._rounds = rounds
-        self.room = ROOM[self._kind]
+        self.room = ROOM.get(self._kind, ROOM["cuda"])
 
     def calibrate(
         self,
@@ -363,27 +366,39 @@ COLUMNS = (
 
 def rows(found: Calibrated) -> list[tuple[str, ...]]:
     """Return the table's rows, one a threshold."""
-    return [_row(one) for one in found.thresholds]
+    return [_cells(f"{one.number} {one.kata}", one.name, _fact(one)) for one in found.thresholds]
 
 
-def _row(one: Calibration) -> tuple[str, ...]:
+def _cells(kata: str, name: str, fact: MeasuredThreshold) -> tuple[str, ...]:
+    return (
+        kata,
+        name,
+        fact.form.replace("_", " "),
+        fact.slowest_right,
+        fact.tau,
+        fact.fastest_slow,
+        fact.proposed,
+        fact.room,
+        fact.verdict,
+    )
+
+
+def _fact(one: Calibration) -> MeasuredThreshold:
     ends = [
         "–" if reading is None else f"{_shown(one.form, reading)} ({reading.answer}{_by_anchor(reading)})"
         for reading in (one.slowest_accepted, one.fastest_slow)
     ]
     room = [f"×{room:.2f}" if room is not None else "–" for room in (one.room_below, one.room_above)]
-    return (
-        f"{one.number} {one.kata}",
-        one.name,
-        one.form.replace("_", " "),
-        ends[0],
-        _number(one.form, one.threshold),
-        ends[1],
-        "–" if one.proposed is None else _number(one.form, one.proposed),
-        " / ".join(room),
-        "refused: " + ", ".join(dict.fromkeys(finding.rule for finding in one.findings))
-        if one.findings
-        else "holds",
+    rules = ", ".join(dict.fromkeys(finding.rule for finding in one.findings))
+    return MeasuredThreshold(
+        form=one.form,
+        threshold=one.threshold,
+        slowest_right=ends[0],
+        tau=_number(one.form, one.threshold),
+        fastest_slow=ends[1],
+        proposed="–" if one.proposed is None else _number(one.form, one.proposed),
+        room=" / ".join(room),
+        verdict=f"refused: {rules}" if rules else "holds",
     )
 
 
@@ -428,23 +443,58 @@ def read_page(path: Path, kind: str) -> tuple[str, str]:
     return before + begin, end + after
 
 
-def write_page(path: Path, found: Calibrated, command: str) -> None:
-    """Put the table between its marks."""
-    before, after = read_page(path, kind_of(found.device))
-    write_atomic(path, f"{before}\n\n{markdown(found, command)}\n\n{after}")
+def record(found: Calibrated, katas: Sequence[Kata]) -> None:
+    """Keep what was measured beside each kata: from then on these thresholds count on this kind of device.
+
+    Raises:
+        UsageError: the device is the pretended one, on which nothing can be measured.
+    """
+    kind = kind_of(found.device)
+    if Device(found.device).pretended:
+        raise UsageError(f"Nothing is kept: {PRETENDED}.", "Leave out --write.")
+    for kata in katas:
+        theirs = {one.name: _fact(one) for one in found.thresholds if one.kata == kata.slug}
+        if theirs:
+            there = MeasuredOn(
+                machine=found.machine,
+                versions=found.versions,
+                rounds=found.rounds,
+                room=found.room,
+                thresholds=theirs,
+            )
+            kept = CalibrationFile(measured={**kata.measured, kind: there})
+            write_atomic(kata.calibration, msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
 
 
-def markdown(found: Calibrated, command: str) -> str:
-    """Return the table and what it depends on, as Markdown."""
-    made = ", ".join(f"{name} {version}" for name, version in found.versions.items())
-    lines = [
-        f"`{command}` on {found.machine}; {made}.",
-        f"Medians of {found.rounds} rounds; room of ×{found.room:g} is asked on both sides of τ.",
+def write_page(path: Path, kind: str, katas: Sequence[Kata]) -> None:
+    """Put the table of what is kept for these katas between its marks."""
+    before, after = read_page(path, kind)
+    write_atomic(path, f"{before}\n\n{markdown(kind, katas)}\n\n{after}")
+
+
+def markdown(kind: str, katas: Sequence[Kata]) -> str:
+    """Return the table of what is kept for these katas, and what it depends on, as Markdown."""
+    runs: dict[str, list[str]] = {}
+    for kata in katas:
+        there = kata.measured.get(kind)
+        if there is not None:
+            made = ", ".join(f"{name} {version}" for name, version in there.versions.items())
+            run = (
+                f"`kata pack calibrate --rounds {there.rounds} --device {kind}` on {there.machine}; {made}.\n"
+                f"Medians of {there.rounds} rounds; room of ×{there.room:g} is asked on both sides of τ."
+            )
+            runs.setdefault(run, []).append(kata.slug)
+    lines = [run if len(runs) == 1 else f"{', '.join(which)}: {run}\n" for run, which in runs.items()]
+    table = [
+        _cells(f"{kata.number} {kata.slug}", name, fact)
+        for kata in katas
+        if kind in kata.measured
+        for name, fact in kata.measured[kind].thresholds.items()
+    ]
+    lines += [
         "",
         "| " + " | ".join(COLUMNS) + " |",
         "|" + "|".join("---" for _ in COLUMNS) + "|",
-        *("| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |" for row in rows(found)),
+        *("| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |" for row in table),
     ]
-    if found.ungraded:
-        lines += ["", f"Not graded on this device: {', '.join(found.ungraded)}."]
     return "\n".join(lines)

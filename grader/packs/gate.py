@@ -300,6 +300,7 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
         "reflect.md",
         "demo.py",
         "fingerprints.json",
+        "calibration.json",
     }
     learners |= {f"{kata.module}.py", *(path.name for path in (*kata.given, *kata.support))}
     lesson = kata.lesson.read_text(encoding="utf-8")

@@ -68,7 +68,7 @@ def works(demands: Sequence[Demand], kind: str) -> list[list[Demand]]:
     """Return the demands on this kind of device, those of the same work together."""
     found: dict[int, list[Demand]] = {}
     for demand in demands:
-        if kind in demand.work.sizes:
+        if kind in demand.work.sizes or (kind != "cpu" and "cuda" in demand.work.sizes):
             found.setdefault(id(demand.work), []).append(demand)
     return list(found.values())
 

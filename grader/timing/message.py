@@ -84,6 +84,15 @@ def _headline(found: Measured, work: Work, cut_off: float | None, anchor: float)
             return f"memory grows like {work.axis} to the power {value}; at most {asked} is asked"
 
 
+def shown(found: Measured) -> str:
+    """Return what was measured beside the threshold, in its unit."""
+    if found.value is None:
+        return f"stopped before it was measured, the threshold is {found.threshold:g}"
+    if found.form == "roofline":
+        return f"it is {found.value:.1%}, the threshold is {found.threshold:.1%}"
+    return f"it is {found.value:.3g}, the threshold is {found.threshold:g}"
+
+
 def asked(form: str, threshold: float | None, axis: str) -> str:
     """Return what a form asks, as a person reads it."""
     if threshold is None:

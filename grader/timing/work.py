@@ -26,7 +26,7 @@ class Work:
     """`right(result, *inputs)`: fails when the result is wrong. It may ask for `prepared` by that name, too:
     what `prepare` made in another process of the submission, which has seen nothing of what was timed."""
     sizes: Mapping[str, tuple[int, ...]]
-    """By kind of device, ascending; the last is what counts, all are drawn."""
+    """By kind of device, `cuda` for all accelerators that are not named; ascending, the last counts, all are drawn."""
     axis: str = "size"
     """What a size is, for people."""
     prepare: Callable[[Any, int], Any] | None = None
@@ -41,12 +41,12 @@ class Work:
     """As `call`, but asked of the baseline alone: the same by torch's fused operator, for `kata bench` to compare."""
 
     def sizes_on(self, kind: str) -> tuple[int, ...]:
-        """Return the sizes for a kind of device.
+        """Return the sizes for a kind of device: those of a GPU for every accelerator that has none of its own.
 
         Raises:
             PackError: there are none, or they do not ascend.
         """
-        sizes = tuple(self.sizes.get(kind, ()))
+        sizes = tuple(self.sizes.get(kind) or (self.sizes.get("cuda", ()) if kind != "cpu" else ()))
         if not sizes or list(sizes) != sorted(set(sizes)):
             raise PackError(
                 f"the sizes of a speed check on {kind} are {sizes}: want some, in ascending order"

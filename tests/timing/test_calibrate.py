@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,23 @@ import pytest
 from grader.catalogue import Catalogue, Kata
 from grader.checks.failure import CheckFailure, Failure
 from grader.errors import PackError, UsageError
-from grader.packs.calibrate import PAGE, Calibrated, Calibrator, read_page, rows, write_page
+from grader.packs.calibrate import (
+    PAGE,
+    Calibrated,
+    Calibrator,
+    markdown,
+    read_page,
+    record,
+    rows,
+    write_page,
+)
 from grader.timing.arena import Overrun
 from grader.timing.demands import demands_of
 from grader.timing.speed import Round, Speed
 from tests.timing.handmade import ASKS, RIGHT, SLOW, Handmade
 
 Canned = dict[str, Any]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -219,18 +230,58 @@ def test_without_speed_checks_there_is_nothing_to_calibrate(made: Handmade) -> N
 # --- the page ---
 
 
+def keep(page: Path, found: Calibrated) -> None:
+    record(found, [the_kata()])
+    write_page(page, found.device, [the_kata()])
+
+
+def test_what_was_measured_is_kept_beside_the_kata_and_counts(
+    made: Handmade, found: Callable[..., Calibrated]
+) -> None:
+    assert not the_kata().is_measured("total", "cpu")
+    record(found(sums=1.0, looped=50.0), [the_kata()])
+    assert the_kata().is_measured("total", "cpu")
+    assert not the_kata().is_measured("total", "cuda")
+    made.toml("cpu = 8.5")  # of this number nothing is known
+    assert not the_kata().is_measured("total", "cpu")
+    record(found(sums=1.0, looped=5.0), [the_kata()])
+    assert not the_kata().is_measured("total", "cpu")  # it was refused
+
+
+def test_a_rehearsal_is_no_measurement(made: Handmade, found: Callable[..., Calibrated]) -> None:
+    measured = replace(found(sums=1.0, looped=50.0), device="pretend")
+    with pytest.raises(UsageError, match="pretended"):
+        record(measured, [the_kata()])
+    record(found(sums=1.0, looped=50.0), [the_kata()])
+    kept = made.folder / "calibration.json"
+    kept.write_text(kept.read_text().replace('"cpu":', '"pretend":'))
+    with pytest.raises(PackError, match=r"calibration\.json"):
+        the_kata()
+
+
+def test_the_page_of_our_own_katas_is_what_is_kept_beside_them() -> None:
+    katas = [kata for kata in Catalogue.discover().katas if kata.unit.pack.root == ROOT / "katas"]
+    for kind in ("cpu", "cuda"):
+        before, after = read_page(ROOT / "docs" / "performance.md", kind)
+        text = (ROOT / "docs" / "performance.md").read_text()
+        table = text[len(before) : len(text) - len(after)].strip()
+        assert table == (markdown(kind, katas) if any(kind in kata.measured for kata in katas) else "")
+    counted = {(k.slug, name) for k in katas for name, one in k.speed.items() if one.cpu is not None}
+    assert counted == {(k.slug, name) for k in katas for name in k.speed if k.is_measured(name, "cpu")}
+
+
 def test_the_page_is_begun_and_renewed(tmp_path: Path, found: Callable[..., Calibrated]) -> None:
     page = tmp_path / "docs" / "performance.md"
-    write_page(page, found(sums=1.0, looped=50.0), "kata pack calibrate")
+    keep(page, found(sums=1.0, looped=50.0))
     first = page.read_text()
     assert first.startswith("# Performance\n")
     assert (
         "| 1.1.1 sums | total | ratio | 1 (sums) | 8 | 50 (looped) | 7.07 | ×8.00 / ×6.25 | holds |" in first
     )
-    assert "`kata pack calibrate` on " in first
+    assert "`kata pack calibrate --rounds " in first
     assert "torch 2" in first
     page.write_text(first + "\nWritten by somebody else.\n")
-    write_page(page, found(sums=1.0, looped=70.0), "kata pack calibrate sums")
+    keep(page, found(sums=1.0, looped=70.0))
     second = page.read_text()
     assert "70 (looped)" in second
     assert "50 (looped)" not in second
@@ -268,7 +319,7 @@ def test_the_command_measures_and_writes(
     assert [len(reading["rounds"]) for reading in one["accepted"]] == [9]
     assert one["slow"][0]["value"] > one["threshold"] > one["accepted"][0]["value"] > 0
     assert ran.json["findings"] == []
-    assert "`kata pack calibrate sums --rounds 9 --device cpu` on " in page.read_text()
+    assert "`kata pack calibrate --rounds 9 --device cpu` on " in page.read_text()
 
 
 def test_the_command_refuses(made: Handmade, calibrate: Callable[..., Any], tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from grader.checks.suite import with_suites
 from grader.reports.model import CheckReport, KataReport
 from grader.timing import arena, cores
 from grader.timing.decision import Rule
+from tests.calibrated import as_if_measured
 
 ROWS = Path(__file__).parents[1] / "hostile" / "speed"
 """A kata whose slow way takes a hundred times what its fast way takes: noise decides nothing."""
@@ -110,6 +111,7 @@ def examine(
     for form, threshold in THRESHOLDS.items():
         about += f'[speed.{form}]\npoints = 1.0\ncpu = {threshold}\nwasted = "{WASTED}"\n'
     (folder / "kata.toml").write_text(about)
+    as_if_measured(folder)
     checks = [CHECK.format(form=form, work="MEMORY" if "memory" in form else "TIME") for form in FORMS]
     (folder / "speed_checks.py").write_text(CHECKS + "".join(checks))
 
@@ -189,6 +191,23 @@ def test_a_threshold_that_is_absent_for_a_device_is_skipped_and_costs_nothing(
     speed = of_speed(report)
     assert speed.status == "skipped"
     assert "needs a GPU" in (speed.message or "")
+    assert (report.status, report.score, report.max_score) == ("pass", 1.0, 1.0)
+
+
+@pytest.mark.parametrize(("answer", "form"), [("fast", "ratio"), ("slow", "ratio"), ("fast", "memory")])
+def test_a_threshold_that_was_not_measured_on_this_kind_of_device_is_shown_and_marks_nobody(
+    answer: str, form: str, examine: Examine, tmp_path: Path
+) -> None:
+    kata = tmp_path / "pack" / "1.1-rows" / "rows"
+    as_if_measured(kata, number=1234.5)  # for another number: nobody knows about this one
+    report = examine(answer, form)
+    speed = of_speed(report)
+    assert (speed.status, speed.points) == ("skipped", 0.0)
+    assert "shown, not marked" in (speed.message or "")
+    assert f"the threshold is {THRESHOLDS[form]:g}" in (speed.message or "")
+    assert speed.speed
+    assert len(speed.speed.runs) == 1  # a second series would settle nothing
+    assert speed.speed.verdict == ("fail" if answer == "slow" else "pass")
     assert (report.status, report.score, report.max_score) == ("pass", 1.0, 1.0)
 
 

@@ -40,7 +40,7 @@ def ready(kata, *sizes, **options):
 
 
 def on_device(model, tokens):
-    if tokens.is_cuda:
+    if tokens.device.type != "cpu":
         model.to(tokens.device)
     return model
 

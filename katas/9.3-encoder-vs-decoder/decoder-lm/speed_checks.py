@@ -43,7 +43,7 @@ def ready(kata, model):
 
 
 def on_device(prepared, *tensors):
-    if tensors[0].is_cuda:
+    if tensors[0].device.type != "cpu":
         prepared[0].to(tensors[0].device)
     return prepared
 
