@@ -61,7 +61,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
             return cls(1, SEED, {})
         try:
             return msgspec.json.decode(path.read_bytes(), type=cls)
-        except (msgspec.MsgspecError, OSError) as error:
+        except (msgspec.MsgspecError, OSError, ValueError, RecursionError) as error:
             raise PackError(f"{path}: {error}", "Make it anew: kata pack check --update") from error
 
     def encode(self) -> bytes:

@@ -169,7 +169,7 @@ class _Stub:
             return _lines(data.decode("utf-8-sig", "replace")) == self._lines
         try:
             notebook = msgspec.json.decode(data, type=_Notebook)
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, RecursionError, ValueError):
             return False
         code = [
             cell.source if isinstance(cell.source, str) else "".join(cell.source)

@@ -127,6 +127,8 @@ def record_check(progress: Progress, report: KataReport) -> None:
 def _decode(data: bytes, path: Path) -> Progress:
     try:
         document = msgspec.json.decode(data)
+    except RecursionError as error:
+        raise UsageError(f"{path}: nested too deep to be a progress file.", _LEAVE) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}, line {_line(data)}: the progress is not valid JSON.", _LEAVE) from error
     if not isinstance(document, dict) or not isinstance(document.get("katas", {}), dict):
@@ -160,6 +162,8 @@ def _line(data: bytes) -> int:
         return error.lineno
     except UnicodeDecodeError as error:
         return data.count(b"\n", 0, error.start) + 1
+    except (ValueError, RecursionError):  # a number of thousands of digits
+        return 1
     return 1
 
 
