@@ -6,6 +6,8 @@
     python benchmarks/class.py --only peers scale    parts of it
     python benchmarks/class.py --keep DIR            what was measured there is not measured again
     python benchmarks/class.py --write               and rewrite the tables of docs/benchmarks.md
+    python benchmarks/class.py --only kills --kills 100 --half-hostile --keep DIR
+                                                     a class in which every other one is hostile, killed 100 times
 
 What is compared is measured in turns (A B A B …) in one run, so that whatever else the machine does falls on both.
 """
@@ -20,7 +22,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import classroom
 import grading
+import hostile
 import machine
 from peers import EVERYONE, PEERS
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -56,6 +59,8 @@ class Sizes:
     large: int = 2000
     kills: int = 30
     killed_class: int = 100
+    half_hostile: bool = False
+    """Whether every other one of the class that is killed is one of benchmarks/peers/hostile/."""
     looped_class: int = 100
 
 
@@ -98,10 +103,17 @@ class Bench:
             classroom.generate(folder, [self.kata], count, SEED)
         return folder
 
-    def graded(self, submissions: Path, jobs: int = JOBS) -> tuple[grading.Run, Path]:
+    def half_hostile(self, count: int) -> Path:
+        """Return the folder of a class of which every other one is hostile."""
+        folder = self._scratch / f"half-hostile-{count}"
+        if not folder.is_dir():
+            hostile.write_class(folder, self.kata, count, self._scratch)
+        return folder
+
+    def graded(self, submissions: Path, jobs: int = JOBS, *more: str) -> tuple[grading.Run, Path]:
         """Grade a class into a fresh gradebook; return it too."""
         gradebook = self.folder() / "gradebook.sqlite"
-        return grading.grade(submissions, gradebook, jobs), gradebook
+        return grading.grade(submissions, gradebook, jobs, *more), gradebook
 
 
 # Beside other graders ------------------------------------------------------------------------------------------------
@@ -271,24 +283,29 @@ def _row(what: str, measured: str, value: float, goal: float, shown: str | None 
 def kills(bench: Bench) -> list[Figures]:
     """Kill a run at a random moment, resume it, and compare the gradebook with that of an undisturbed run."""
     count, times = bench.sizes.killed_class, bench.sizes.kills
-    submissions = bench.classroom(count)
-    first, gradebook = bench.graded(submissions)
+    half = bench.sizes.half_hostile
+    submissions = bench.half_hostile(count) if half else bench.classroom(count)
+    more = ("--timeout", hostile.CHECK_S) if half else ()  # so that the loops among them do not take the day
+    first, gradebook = bench.graded(submissions, JOBS, *more)
     wanted = grading.rows(gradebook)
     if len(wanted) != count:
         raise SystemExit(f"the gradebook has {len(wanted)} rows for a class of {count}")
-    _, again = bench.graded(submissions)
+    _, again = bench.graded(submissions, JOBS, *more)
     undisturbed = grading.rows(again) == wanted
     found = []
     with _progress("kills", times) as advance:
         for number in range(times):
             advance("")
-            key = f"kills-{number}-of-{count}"
-            found.append(bench.once(key, lambda: _kill(bench, submissions, number, first.seconds, wanted)))  # noqa: B023
+            key = f"kills-{number}-of-{count}{'-half-hostile' if half else ''}"
+            found.append(
+                bench.once(key, lambda: _kill(bench, submissions, number, first.seconds, wanted, more))  # noqa: B023
+            )
     equal = sum(one["equal"] for one in found)
     kept = sorted(one["kept"] for one in found)
     table = Figures(
         "Killed and resumed",
-        f"A class of {count} (seed {SEED}, with the hostile ones), killed with SIGKILL at a moment drawn evenly from "
+        f"A class of {count} ({'half of it hostile' if half else f'seed {SEED}, with the hostile ones'}), "
+        f"killed with SIGKILL at a moment drawn evenly from "
         f"the {first.seconds:.1f} s that it takes, and graded again into the same gradebook. Equal means every row, "
         f"check for check, message for message, without the times. *Kept* is how many rows the kill left "
         f"(least, median, most); *left behind* counts processes that outlived the main one by five seconds.",
@@ -302,17 +319,17 @@ def kills(bench: Bench) -> list[Figures]:
 
 
 def _kill(
-    bench: Bench, submissions: Path, number: int, seconds: float, wanted: dict[str, Any]
+    bench: Bench, submissions: Path, number: int, seconds: float, wanted: dict[str, Any], more: Sequence[str]
 ) -> dict[str, Any]:
     draw = random.Random(f"{SEED} {number}")
     while True:
         gradebook = bench.folder() / "gradebook.sqlite"
         after = draw.uniform(0.05, seconds)
-        run = grading.grade(submissions, gradebook, JOBS, kill_after_s=after)
+        run = grading.grade(submissions, gradebook, JOBS, *more, kill_after_s=after)
         if run.killed:
             break  # else it was done before: another moment
     kept = _kept(gradebook)
-    grading.grade(submissions, gradebook, JOBS)
+    grading.grade(submissions, gradebook, JOBS, *more)
     found = grading.difference(wanted, grading.rows(gradebook))
     if found:
         print(f"kill {number + 1}, after {after:.2f} s: {found}", file=sys.stderr)
@@ -422,13 +439,22 @@ def main() -> None:
     """Measure, print, and write when asked to."""
     options = _arguments()
     if options.write and (
-        options.quick or set(options.only) != set(PARTS) or set(options.peers) != set(PEERS)
+        options.quick
+        or options.half_hostile
+        or set(options.only) != set(PARTS)
+        or set(options.peers) != set(PEERS)
     ):
         sys.exit("--write needs everything measured: no --quick, --only or --peers with it")
     out = console()
     tables: list[Figures] = []
     with tempfile.TemporaryDirectory(prefix="kata-class-") as name:
         sizes = QUICK if options.quick else Sizes(rounds=options.rounds)
+        sizes = replace(
+            sizes,
+            kills=options.kills or sizes.kills,
+            killed_class=options.killed_class or sizes.killed_class,
+            half_hostile=options.half_hostile,
+        )
         bench = Bench(sizes, Path(name), options.keep, options.peers)
         for part in options.only:
             tables += PARTS[part](bench)
@@ -457,6 +483,11 @@ def _arguments() -> argparse.Namespace:
         "--peers", nargs="+", choices=PEERS, default=list(PEERS), metavar="PEER", help=", ".join(PEERS)
     )
     parser.add_argument("--rounds", type=int, default=Sizes.rounds, help="default %(default)s")
+    parser.add_argument("--kills", type=int, metavar="N", help=f"default {Sizes.kills}")
+    parser.add_argument("--killed-class", type=int, metavar="N", help=f"default {Sizes.killed_class}")
+    parser.add_argument(
+        "--half-hostile", action="store_true", help="every other one of the class that is killed"
+    )
     parser.add_argument("--quick", action="store_true", help="small classes, one round: no figures to quote")
     parser.add_argument(
         "--keep", type=Path, metavar="DIR", help="where measurements are kept, and found again"

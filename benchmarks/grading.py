@@ -44,8 +44,10 @@ def exercise() -> Kata:
     return pack.katas[0]
 
 
-def grade(submissions: Path, gradebook: Path, jobs: int, kill_after_s: float | None = None) -> Run:
-    """Grade a class; SIGKILL the main process after a while when asked to.
+def grade(
+    submissions: Path, gradebook: Path, jobs: int, *more: str, kill_after_s: float | None = None
+) -> Run:
+    """Grade a class, with more options; SIGKILL the main process after a while when asked to.
 
     Raises:
         SystemExit: it ended by itself and not with 0.
@@ -55,7 +57,7 @@ def grade(submissions: Path, gradebook: Path, jobs: int, kill_after_s: float | N
     with log.open("wb") as output:
         began = time.perf_counter()
         process = subprocess.Popen(
-            grade_command(submissions, gradebook, jobs, None),
+            [*grade_command(submissions, gradebook, jobs, None), *more],
             env=mark.environment(kata_variables()),
             stdin=subprocess.DEVNULL,
             stdout=output,

@@ -30,6 +30,7 @@ from peers.processes import call
 from peers.runners import grade_command, kata_variables
 from table import Figures, rewrite
 
+from grader.catalogue import Kata
 from grader.reports.style import console
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -134,17 +135,23 @@ def corpus_table(found: dict[str, Found], names: Sequence[str]) -> Figures:
 # A class, half of it hostile -----------------------------------------------------------------------------------------
 
 
+def write_class(folder: Path, kata: Kata, count: int, leaks: Path) -> None:
+    """Write a class of which every other one is hostile; what those get to read, they write to `leaks`."""
+    half = classroom.drawn(kata, count // 2, seed=0, hostile=0.0)
+    for number, (answer, name) in enumerate(zip(half, itertools.cycle(attacks()))):
+        classroom.write(folder, classroom.learner(2 * number), kata, answer)
+        mean = classroom.Answer("hostile", text_of(name, leaks / f"leaked-{number}"))
+        classroom.write(folder, classroom.learner(2 * number + 1), kata, mean)
+
+
 def half_hostile(count: int) -> Figures:
     """Grade a class of which half is hostile, and its honest half alone; the honest rows must be equal."""
     kata = grading.exercise()
     with tempfile.TemporaryDirectory(prefix="kata-hostile-") as place:
         folder = Path(place)
-        half = classroom.drawn(kata, count // 2, seed=0, hostile=0.0)
-        for number, (answer, name) in enumerate(zip(half, itertools.cycle(attacks()))):
-            for place_of_it in ("alone", "among"):
-                classroom.write(folder / place_of_it, classroom.learner(2 * number), kata, answer)
-            mean = classroom.Answer("hostile", text_of(name, folder / f"leaked-{number}"))
-            classroom.write(folder / "among", classroom.learner(2 * number + 1), kata, mean)
+        write_class(folder / "among", kata, count, folder)
+        for number, answer in enumerate(classroom.drawn(kata, count // 2, seed=0, hostile=0.0)):
+            classroom.write(folder / "alone", classroom.learner(2 * number), kata, answer)
         alone, alone_s, _ = _graded(folder, "alone")
         among, among_s, left = _graded(folder, "among")
         leaked = len(list(folder.glob("leaked-*")))

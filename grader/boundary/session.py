@@ -178,8 +178,17 @@ class Session:
         self._begin = seed
 
     def take_output(self) -> str:
-        """Return what the submission printed since the last time."""
-        return self._channel.take_output() if self._channel is not None else ""
+        """Return what the submission printed since the last time, without the names of its folders.
+
+        Those are drawn anew for every run, and warnings print them: equal runs would have unequal reports.
+        """
+        if self._channel is None:
+            return ""
+        text = self._channel.take_output()
+        for folder in (self.source.path.parent, self._channel.process.scratch):
+            if folder != folder.parent:  # the root is part of every path
+                text = text.replace(f"{folder}/", "")
+        return text
 
     def forbidden_uses(self) -> list[str]:
         """Return what was used that is forbidden: while loading, in this check or in an earlier one, or in the source.

@@ -339,3 +339,12 @@ def test_prints_of_a_reload_belong_to_no_check(examine: Any) -> None:
     opened.begin(1)
     opened.submission.talk()
     assert opened.output() == "talk\n"
+
+
+def test_what_is_printed_names_no_folder_that_is_drawn_anew(examine) -> None:
+    source = """
+        import os
+
+        print(os.path.join(os.getcwd(), "made"), __file__)
+    """
+    assert examine(source).output() == "made answer.py\n"
