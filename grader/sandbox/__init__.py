@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.sandbox.capabilities import Capabilities, insist, offered, probe, require, strongest_wanted
-from grader.sandbox.cell import Cell, Shared, leave_cell, open_cell, prepare, rehearse, visible_pid
+from grader.sandbox.cell import Cell, Shared, leave_cell, open_cell, prepare, rehearse, renewed, visible_pid
 from grader.sandbox.confinement import Confinement, confine
 from grader.sandbox.environment import replace_environment
 from grader.sandbox.exposed import exposing, refuse_exposed, refuse_foreign_code
@@ -45,6 +45,7 @@ __all__ = [
     "rehearse",
     "remove_folder",
     "renew_processes",
+    "renewed",
     "replace_environment",
     "require",
     "strongest_wanted",

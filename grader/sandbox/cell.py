@@ -10,7 +10,7 @@ import fcntl
 import os
 import signal
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.sandbox import landlock, libc, seccomp
@@ -105,6 +105,12 @@ def prepare(anchor: Path, view: View | None = None) -> Shared | None:
         return Shared(anchor, places, python_links(), _first_user(places), view.hidden)
     except (OSError, KeyError):
         return None
+
+
+def renewed(shared: Shared) -> Shared:
+    """Return what was prepared, for a process that was forked off the one that did: its workers are other users."""
+    first = None if shared.first_user is None else _first_user(shared.places)
+    return replace(shared, first_user=first, ending=[], _maps={})
 
 
 def rehearse(anchor: Path) -> bool:

@@ -137,6 +137,9 @@ class ForkLauncher:
         keep_freed_memory()
         self._level = sandbox.strongest_wanted()
         self._zygote = Zygote.fork(self._level, answers())
+        self._zygotes: dict[tuple[str, ...], Zygote] = {(): self._zygote}
+        """By what each has imported for its workers: one kata's modules are nobody else's."""
+        self._homes: dict[int, Zygote] = {}
 
     def launch(
         self,
@@ -159,21 +162,29 @@ class ForkLauncher:
             isolation=self._level,
         )
         try:
-            pid, pidfd = self._zygote.launch(job, ends.theirs, ends.output_write, ends.witness_write)
+            zygote = self._zygote_with(preload)
+            pid, pidfd = zygote.launch(job, ends.theirs, ends.output_write, ends.witness_write)
         except BaseException:
             ends.abandon()
             raise
         finally:
             ends.close_theirs()
+        self._homes[pid] = zygote
         return replace(ends.process(pid, self, pidfd), limits=_watched(job))
+
+    def _zygote_with(self, preload: tuple[str, ...]) -> Zygote:
+        if preload not in self._zygotes:
+            self._zygotes[preload] = self._zygote_with(preload[:-1]).branch(preload[-1])
+        return self._zygotes[preload]
 
     def reap(self, pid: int, patience_s: float) -> int | None:
         """Collect a worker: its exit code (negative: the signal), None when it had to be killed."""
-        return self._zygote.reap(pid, patience_s)
+        return self._homes.pop(pid, self._zygote).reap(pid, patience_s)
 
     def close(self) -> None:
         """End the zygote and every worker."""
-        self._zygote.close()
+        for zygote in reversed(self._zygotes.values()):  # who was split off before whom they were split off
+            zygote.close()
 
 
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}

@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -59,12 +59,12 @@ class Room:
     cell: sandbox.Cell | None = None
 
 
-def preload(job: Job) -> None:
-    """Import what the job names, once; a zygote does it for all workers to come, a fresh interpreter for itself.
+def preload(names: Iterable[str]) -> None:
+    """Import what a kata names; a branch of the zygote does it for that kata's workers, a fresh interpreter for itself.
 
     The names are the pack's. One that cannot be imported is passed over here: `kata pack check` tells its author.
     """
-    for name in job.preload:
+    for name in names:
         if name not in sys.modules:
             with contextlib.suppress(Exception):
                 importlib.import_module(name)
@@ -112,7 +112,7 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
     random.seed()
     import torch
 
-    preload(job)
+    preload(job.preload)
     device = Device(job.device)
     device.module  # noqa: B018 - a fresh interpreter has to load it while it may still read everything
     worker = Worker(socket.socket(fileno=CHANNEL), WITNESS, device)

@@ -42,8 +42,14 @@ class Reap(msgspec.Struct, tag="reap", frozen=True):
     patience_s: float
 
 
+class Branch(msgspec.Struct, tag="branch", frozen=True):
+    """Fork a zygote that has imported this module as well; its link travels beside this message."""
+
+    module: str
+
+
 class Launched(msgspec.Struct, tag="launched", frozen=True):
-    """The process number of a new worker."""
+    """The process number of a new worker, or of a branch."""
 
     pid: int
 
@@ -60,14 +66,14 @@ class Refused(msgspec.Struct, tag="refused", frozen=True):
     reason: str
 
 
-_requests = msgspec.json.Decoder(Launch | Reap)
+_requests = msgspec.json.Decoder(Launch | Reap | Branch)
 _answers = msgspec.json.Decoder(Launched | Ended | Refused)
 
 
 class Zygote:
     """The grader's end: one zygote, many workers."""
 
-    def __init__(self, link: socket.socket, pid: int) -> None:
+    def __init__(self, link: socket.socket, pid: int | None) -> None:
         self._link = link
         self._pid = pid
         self._numbers: dict[int, int] = {}
@@ -88,6 +94,29 @@ class Zygote:
             _become_zygote(theirs, level, view)
         theirs.close()
         return cls(ours, pid)
+
+    def branch(self, module: str) -> Zygote:
+        """Return a zygote that has imported a module as well: nobody else's workers meet what a kata preloads.
+
+        Close it before this one.
+
+        Raises:
+            MachineFault: the zygote is gone, or it could not.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            socket.send_fds(self._link, [msgspec.json.encode(Branch(module))], [theirs.fileno()])
+            answer = _answers.decode(self._link.recv(MAX_MESSAGE))
+        except (OSError, msgspec.DecodeError) as error:
+            ours.close()
+            raise self._gone(error) from error
+        finally:
+            theirs.close()
+        if not isinstance(answer, Launched):
+            ours.close()
+            reason = answer.reason if isinstance(answer, Refused) else str(answer)
+            raise MachineFault(f"No process could be started that imports {module}: {reason}.")
+        return Zygote(ours, None)
 
     def launch(self, job: Job, channel: socket.socket, output: int, witness: int) -> tuple[int, int]:
         """Start a worker.
@@ -147,6 +176,8 @@ class Zygote:
     def close(self) -> None:
         """Let the zygote end; it takes its workers along."""
         self._link.close()
+        if self._pid is None:  # a branch is waited for by the zygote that it was split off
+            return
         with contextlib.suppress(OSError):
             pidfd = os.pidfd_open(self._pid)
             try:
@@ -221,10 +252,15 @@ class _Child:
 class _Nursery:
     """The zygote's end: forks workers, in cells where it can, and collects them."""
 
-    def __init__(self, link: socket.socket, shared: sandbox.Shared | None, view: sandbox.View) -> None:
+    def __init__(
+        self, link: socket.socket, shared: sandbox.Shared | None, view: sandbox.View, inside: bool = False
+    ) -> None:
         self._link = link
         self._shared = shared
-        self._first = os.getpid() == 1
+        self._inside = inside or os.getpid() == 1
+        """Whether it lives in a pid namespace of the zygote's, where numbers are not those of /proc."""
+        self._branches: dict[int, int] = {}
+        """Process numbers and pidfds of zygotes that were split off this one."""
         self._children: dict[int, _Child] = {}
         self._view = view
 
@@ -238,6 +274,8 @@ class _Nursery:
                 request = _requests.decode(message)
                 if isinstance(request, Reap):
                     self._send(self._reap(request))
+                elif isinstance(request, Branch):
+                    self._branch(request.module, descriptors)
                 else:
                     self._launch(request.job, descriptors)
         finally:
@@ -245,7 +283,9 @@ class _Nursery:
             for pid, child in self._children.items():
                 _end(Reap(pid, 0.0), child.pidfd)
                 sandbox.remove_folder(child.scratch)
-            if not self._first:  # with the first of a namespace everything in it ends
+            for pid, pidfd in self._branches.items():
+                _end(Reap(pid, ENDING_S / 2), pidfd)
+            if not self._inside:  # with the first of a namespace everything in it ends
                 sandbox.kill_descendants()
 
     def _send(self, answer: Launched | Ended | Refused, descriptors: tuple[int, ...] = ()) -> None:
@@ -255,7 +295,6 @@ class _Nursery:
         try:
             if len(descriptors) != 3:  # the system drops those for which there is no room
                 raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-            preload(job)
             pid, cell = self._fork(job, descriptors)
             try:
                 pidfd = os.pidfd_open(pid)
@@ -291,6 +330,40 @@ class _Nursery:
                 _leave(cell)
         return pid, cell
 
+    def _branch(self, module: str, descriptors: list[int]) -> None:
+        try:
+            if len(descriptors) != 1:
+                raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+            pid = os.fork()
+            if pid == 0:
+                self._become_branch(module, descriptors[0])
+            try:
+                pidfd = os.pidfd_open(pid)
+            except OSError:
+                _end(Reap(pid, 0.0), None)
+                raise
+        except OSError as error:
+            self._send(Refused(error.strerror or str(error)))
+        else:
+            self._branches[pid] = pidfd
+            self._send(Launched(pid))
+        finally:
+            for number in descriptors:
+                os.close(number)
+
+    def _become_branch(self, module: str, link: int) -> NoReturn:
+        try:
+            self._link.close()
+            for number in (*self._branches.values(), *(child.pidfd for child in self._children.values())):
+                os.close(number)
+            shared = None if self._shared is None else sandbox.renewed(self._shared)
+            if not self._inside:
+                sandbox.become_subreaper()
+            preload((module,))
+            _Nursery(socket.socket(fileno=link), shared, self._view, self._inside).serve()
+        finally:
+            os._exit(0)
+
     def _free_slot(self) -> int:
         taken = {child.cell.slot for child in self._children.values() if child.cell is not None}
         return next(number for number in itertools.count() if number not in taken)
@@ -302,8 +375,8 @@ class _Nursery:
             os.close(child.pidfd)
         if child is not None and child.cell is not None:
             child.cell.close()
-        elif not self._first:  # its numbers are not those of /proc
-            sandbox.kill_descendants(exclude=frozenset(self._children))
+        elif not self._inside:
+            sandbox.kill_descendants(exclude=frozenset((*self._children, *self._branches)))
         return Ended(code)
 
 

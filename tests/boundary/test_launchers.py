@@ -95,6 +95,7 @@ def test_what_takes_long_to_import_is_there_before_the_submission(either: Any, t
 
 
 def test_the_environment_is_empty_and_the_folder_a_scratch_one(either: Any) -> None:
+    either.begin()  # its time began with the first test
     variables, folder, arguments, standard_input = either.submission.environment()
     assert set(variables) <= {"PATH", "HOME", "TMPDIR", "USER", "LANG", "LC_CTYPE", "OMP_NUM_THREADS"}
     assert Path(folder).name.startswith("kata-")
@@ -190,3 +191,21 @@ def test_a_zygote_that_ended_is_our_fault(tmp_path: Path) -> None:
     launcher.close()
     with pytest.raises(EngineError):
         open_submission(launcher, tmp_path / "answer.py", SOURCE)
+
+
+def test_what_a_kata_preloads_stays_with_it(either: Any, tmp_path: Path) -> None:
+    launcher = either.session._launcher
+    source = "import sys\nthere = [name in sys.modules for name in ('wave', 'sndhdr')]\n"
+
+    def there(*preload: str) -> list[bool]:
+        opened = open_submission(launcher, tmp_path / "answer.py", source, preload=preload)
+        try:
+            found: list[bool] = opened.submission.there
+        finally:
+            opened.session.close()
+        return found
+
+    assert there("wave") == [True, False]
+    assert there() == [False, False], "a kata that asked for nothing"
+    assert there("wave", "sndhdr") == [True, True]
+    assert there("wave") == [True, False]
