@@ -61,7 +61,7 @@ class LocalSubmission:
 def load_local(source: Source, terms: Terms, calls: Calls) -> Iterator[LocalSubmission]:
     """Load a submission into this process; on exit, torch and `sys` are as they were."""
     used: dict[str, None] = {}
-    recorder = Recorder(lambda number: used.setdefault(terms.forbid[number]))
+    recorder = Recorder(lambda number, line, token: used.setdefault(terms.forbid[number]))
     path, modules = list(sys.path), set(sys.modules)
     recorder.forbid(terms.forbid)
     given = str(terms.given) if terms.given else None
@@ -70,6 +70,7 @@ def load_local(source: Source, terms: Terms, calls: Calls) -> Iterator[LocalSubm
             module = load_notebook(terms.module, str(source.path), source.data, given, list(terms.required))
         else:
             module = load_module(terms.module, str(source.path), source.data, given)
+        used.clear()  # what runs while it is loaded is a test of its own
         yield LocalSubmission(module, calls, used, terms)
     finally:
         recorder.restore()

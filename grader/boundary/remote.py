@@ -235,7 +235,7 @@ class RemoteObject:
         def perform() -> tuple[Any, list[torch.Tensor]]:
             return cast(
                 tuple[Any, list[torch.Tensor]],
-                session.call(RemoteObject.number(self, session), method, args, kwargs),
+                session.call(RemoteObject.number(self, session), method, args, kwargs, self._root),
             )
 
         return recorded(perform, self._calls, session, self._root, CallRecord(label, signature, args, kwargs))

@@ -7,6 +7,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
@@ -145,7 +146,16 @@ class Session:
         self._channel: Channel | None = None
         self._release: list[int] = []
         self._begin: int | None = None
-        self._uses: dict[str, None] = {}
+        self.asked_of = ""
+        """The required name that the running call is made of; it says whose a use is where only some are watched."""
+        self.called: set[str] = set()
+        """The names that were called in this check."""
+        self.asked_uses = False
+        """Whether this check asked for what was used."""
+        self._uses: dict[str, int] = {}
+        """What was used that is forbidden, with the line where it is known."""
+        self._audit: witness.Reader | None = None
+        """Of the live worker's audit channel."""
         self._named: dict[str, Any] = {}
         """The submission's functions and classes, looked up once in the life of a worker."""
         self._proxies: WeakValueDictionary[int, Any] = WeakValueDictionary()
@@ -167,14 +177,13 @@ class Session:
         self.deadline = Deadline(min(timeout_s or self.terms.check_timeout_s, left))
         self._tell(self.deadline.left())
         again = self._channel is not None
-        self._take_uses()
+        self.asked_of = ""
+        self.called.clear()
+        self.asked_uses = False
         if self._channel is None or not self._channel.alive:
             self._start()
             if again:
                 self.take_output()  # what is printed while loading was told the first time
-            self._take_uses()
-        if self.terms.within:
-            self._uses.clear()  # the other names may use it: only what this check calls counts
         self._begin = seed
 
     def take_output(self) -> str:
@@ -191,19 +200,32 @@ class Session:
         return text
 
     def forbidden_uses(self) -> list[str]:
-        """Return what was used that is forbidden: while loading, in this check or in an earlier one, or in the source.
+        """Return what was used that is forbidden: in a call of this check or of an earlier one, or in the source.
 
-        Where the terms say `within`, only this check and the source of those names count.
+        Where the terms say `within`, only calls of those names and their source count. What the submission does while
+        it is loaded is a test of its own and no use.
         """
+        if not self.terms.forbid:
+            return []
+        self.asked_uses = True
+        if self._channel is not None and self._channel.alive:
+            self.asked_of = ""
+            self._checked(*self._ask(wire.Uses(), []))
+            if self._audit is None:
+                self._uses.setdefault(witness.CLOSED, 0)
+        return self.uses()
+
+    def uses(self) -> list[str]:
+        """Return what is known by now to have been used; `forbidden_uses` asks the worker first."""
         terms = self.terms
         if not terms.forbid:
             return []
-        self._take_uses()
-        token = secrets.randbits(64)
-        self._checked(*self._ask(wire.Uses(token=token), []))
-        self._take_uses(token)
-        written = called(self.source, terms.within or terms.required, terms.forbid)
-        return _told(list(self._uses), written)
+        return _told(self._uses, self._written)
+
+    @cached_property
+    def _written(self) -> dict[str, int]:
+        terms = self.terms
+        return called(self.source, terms.within or terms.required, terms.forbid)
 
     def close(self) -> None:
         """End the worker."""
@@ -250,9 +272,14 @@ class Session:
         self._checked(*self._ask(request, encoder.buffers))
 
     def call(
-        self, target: int, method: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, target: int, method: str | None, args: tuple[Any, ...], kwargs: dict[str, Any], of: str = ""
     ) -> tuple[Any, list[torch.Tensor]]:
-        """Call a handle; return its value and those tensors among the arguments that it changed."""
+        """Call a handle; return its value and those tensors among the arguments that it changed.
+
+        `of` is the required name that the call is made of.
+        """
+        self.asked_of = of
+        self.called.add(of)
         encoder = Encoder(self._handle, towards_worker=True)
         grad = torch.is_grad_enabled()
         request = wire.Call(
@@ -277,8 +304,11 @@ class Session:
         changed = [encoder.sent[index] for index in done.changed if index < len(encoder.sent)]
         return value, changed
 
-    def backward(self, graph: int, cotangents: list[torch.Tensor | None]) -> list[torch.Tensor | None]:
+    def backward(
+        self, graph: int, cotangents: list[torch.Tensor | None], of: str = ""
+    ) -> list[torch.Tensor | None]:
         """Push cotangents through a graph in the worker; return the gradients of the call's inputs."""
+        self.asked_of = of
         encoder = Encoder(self._handle, towards_worker=True)
         data = encoder.encode(cotangents)
         request = wire.Backward(graph=graph, cotangents=data, tensors=encoder.tensors)
@@ -296,10 +326,15 @@ class Session:
 
     # ------------------------------------------------------------------------------------------------------------
 
-    def _take_uses(self, token: int | None = None) -> None:
-        if self._channel is not None:
-            names = list(self.terms.forbid)
-            self._uses.update(dict.fromkeys(witness.read(self._channel.take_uses(), names, token)))
+    def _take_uses(self, token: int | None, *, loading: bool = False) -> None:
+        """Read what the audit channel tells of one exchange; no token: it was broken off."""
+        assert self._audit is not None
+        assert self._channel is not None
+        terms = self.terms
+        counts = not loading and (not terms.within or self.asked_of in terms.within)
+        for name, line in self._audit.read(self._channel.take_uses(), token).items():
+            if counts or name in self._audit.persistent:
+                self._uses[name] = self._uses.get(name) or line
 
     def _start(self) -> None:
         self.generation += 1
@@ -307,6 +342,7 @@ class Session:
         self._proxies.clear()
         self._named.clear()
         self._begin = None
+        self._audit = None
         terms = self.terms
         read: Iterable[Path] = (
             self.source.path.parent,
@@ -336,13 +372,17 @@ class Session:
         if self.generation == 1:  # what makes us start another is the submission's own affair
             self._ends.extend(ours)
         self._tell(self.deadline.left())
+        if terms.forbid:
+            key = secrets.token_bytes(witness.KEY)
+            watch = wire.Watch(forbid=list(terms.forbid), key=key, path=str(self.source.path))
+            self._checked(*self._ask(watch, []))
+            self._audit = witness.Reader(key, terms.forbid)
         request = wire.Load(
             module=terms.module,
             path=str(self.source.path),
             size=len(self.source.data),
             notebook=self.source.is_notebook,
             given=str(terms.given) if terms.given else None,
-            forbid=list(terms.forbid),
             required=list(terms.required),
         )
         reply, payload = self._ask(request, [self.source.data])
@@ -358,6 +398,21 @@ class Session:
             raise WorkerDied("had ended already")
         request.release, self._release = self._release, []
         request.begin, self._begin = self._begin, None
+        if self._audit is None:
+            return self._exchange(channel, request, buffers)
+        token = request.audit = secrets.randbits(64)
+        loading = isinstance(request, wire.Load)
+        try:
+            answer = self._exchange(channel, request, buffers)
+        except (WorkerDied, WorkerTimeout):
+            self._take_uses(None, loading=loading)
+            raise
+        self._take_uses(token, loading=loading)
+        return answer
+
+    def _exchange(
+        self, channel: Channel, request: wire.Request, buffers: list[Any]
+    ) -> tuple[wire.AnyReply, bytearray]:
         try:
             if self.stopwatch is None:
                 return channel.ask(request, buffers, self.deadline)
@@ -437,13 +492,14 @@ class Session:
         return None
 
 
-def _told(used: list[str], written: dict[str, int]) -> list[str]:
+def _told(used: dict[str, int], written: dict[str, int]) -> list[str]:
     """Name what was used as a learner would: an operator by itself only when nothing that leads to it was named."""
-    names = dict.fromkeys((*written, *(name for name in used if name not in written)))
-    plain = [name for name in names if "::" not in name] or [
-        f"torch.ops.{name.replace('::', '.')}" for name in names
-    ]
-    return [f"{name} (line {written[name]})" if written.get(name) else name for name in plain]
+    lines = {**used, **written}
+    names = dict.fromkeys((*written, *used))
+    plain = {name: name for name in names if "::" not in name} or {
+        name: f"torch.ops.{name.replace('::', '.')}" for name in names
+    }
+    return [f"{told} (line {lines[name]})" if lines[name] else told for name, told in plain.items()]
 
 
 class _Crossing(torch.autograd.Function):
@@ -466,7 +522,7 @@ class _Crossing(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[Any, ...]:
-        gradients = ctx.session.backward(ctx.graph.number, list(cotangents))
+        gradients = ctx.session.backward(ctx.graph.number, list(cotangents), ctx.graph.of)
         expected = ctx.inputs
         if len(gradients) != len(expected) or any(
             gradient is not None and (gradient.shape != shape or gradient.dtype != dtype)
@@ -481,6 +537,7 @@ class Graph:
 
     def __init__(self, session: Session, number: int) -> None:
         self.number = number
+        self.of = session.asked_of
         self._session = session
         self._generation = session.generation
 

@@ -108,6 +108,19 @@ class Request(msgspec.Struct, tag_field="do", forbid_unknown_fields=True, kw_onl
     """Handles and graphs that the grader no longer holds."""
     begin: int | None = None
     """The first request of a check carries its seed: forget the handles of the last check, seed everything."""
+    audit: int | None = None
+    """The token to stamp the audit channel with before the answer is sent; see `grader.boundary.witness`."""
+
+
+class Watch(Request, tag="watch"):
+    """Record what is used of these names, before the submission is loaded.
+
+    A message of its own, so that none that holds the key is in memory while the submission runs.
+    """
+
+    forbid: list[str]
+    key: bytes
+    path: str
 
 
 class Load(Request, tag="load"):
@@ -118,7 +131,6 @@ class Load(Request, tag="load"):
     size: int
     notebook: bool = False
     given: str | None = None
-    forbid: list[str] = []
     required: list[str] = []
 
 
@@ -161,9 +173,7 @@ class Backward(Request, tag="backward"):
 
 
 class Uses(Request, tag="uses"):
-    """Write this token behind the names of what was used; see `grader.boundary.witness`."""
-
-    token: int
+    """Do nothing but stamp the audit channel."""
 
 
 class Reply(msgspec.Struct, tag_field="is", forbid_unknown_fields=True, kw_only=True):
@@ -218,7 +228,7 @@ class Unsendable(Reply, tag="unsendable"):
     reason: Text
 
 
-AnyRequest = Load | Import | Get | Set | Call | Backward | Uses
+AnyRequest = Watch | Load | Import | Get | Set | Call | Backward | Uses
 AnyReply = Hello | Done | Raised | Unsendable
 
 _encoder = msgspec.msgpack.Encoder()

@@ -21,8 +21,8 @@ ModuleName = Annotated[
 ForbiddenName = Annotated[
     str,
     Meta(
-        pattern=r"^[A-Za-z_]\w*((\.[A-Za-z_]\w*)+|::[A-Za-z_]\w*)$",
-        description="a dotted Python name, or an operator such as aten::gelu",
+        pattern=r"^[A-Za-z_]\w*((\.[A-Za-z_]\w*)+|::[A-Za-z_]\w*)$|^[a-z_*]+::[a-z0-9_*]+$",
+        description="a dotted Python name, an operator such as aten::gelu, or a pattern of operators: *::*gelu*",
     ),
 ]
 FileName = Annotated[
@@ -38,6 +38,8 @@ class Policy(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     forbid: Annotated[tuple[ForbiddenName, ...], Meta(max_length=500)] = ()
     """A torch function stands for its operator under every name; `aten::…` names an operator that has no other."""
+    allow: Annotated[tuple[ForbiddenName, ...], Meta(max_length=500)] = ()
+    """Operators that a pattern of `forbid` matches, and that may be used."""
     within: tuple[Identifier, ...] = ()
     """The required names that may not use it, when the others may."""
     say: Sentence = "Write it from basic tensor operations."

@@ -11,7 +11,7 @@ import torch
 from grader.boundary.session import SubmissionRaised
 from grader.checks.describe import describe
 from grader.checks.expect import expect
-from grader.checks.failure import CheckFailure, fail
+from grader.checks.failure import CheckFailure, fail, fail_breach
 from grader.checks.text import clean
 from grader.errors import KataError
 
@@ -98,11 +98,7 @@ def expect_from_scratch(submission: Any) -> None:
     __tracebackhide__ = True
     used = submission.forbidden_uses()
     if used:
-        fail(
-            f"used {', '.join(clean(name, 80) for name in used[:3])}",
-            f"  {submission.policy_advice}",
-            stage="policy",
-        )
+        fail_breach(used, submission.policy_advice)
 
 
 def _is_any(value: Any, tensors: tuple[Any, ...]) -> bool:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
 import torch
 
+from grader.boundary.channel import WorkerDied, WorkerTimeout
+from grader.boundary.deadline import Deadline
 from grader.boundary.local import LocalSubmission
 from grader.boundary.remote import Calls, RemoteSubmission
-from grader.boundary.session import Outcomes, Session, SubmissionRaised
+from grader.boundary.session import Outcomes, Session, SubmissionRaised, SubmissionUnsendable
 from grader.boundary.source import Source
 from grader.worker.raised import describe_raised
 
@@ -53,6 +56,18 @@ class Examinee(Protocol):
 
     def asked(self) -> Collection[str]:
         """Return which of its names the check asked for."""
+        ...
+
+    def rests_on_policy(self) -> bool:
+        """Return whether the check called a name that may not use what the kata excludes."""
+        ...
+
+    def asked_uses(self) -> bool:
+        """Return whether the check itself judged what was used."""
+        ...
+
+    def uses(self) -> list[str]:
+        """Return what was used in any check that the kata excludes, at the end of all."""
         ...
 
 
@@ -101,6 +116,23 @@ class RemoteExaminee:
         """Return which of its names the check asked for."""
         return self._session.asked
 
+    def rests_on_policy(self) -> bool:
+        """Return whether the check called a name that may not use what the kata excludes."""
+        terms = self._session.terms
+        return bool(terms.forbid) and (not terms.within or not self._session.called.isdisjoint(terms.within))
+
+    def asked_uses(self) -> bool:
+        """Return whether the check itself judged what was used."""
+        return self._session.asked_uses
+
+    def uses(self) -> list[str]:
+        """Return what was used in any check that the kata excludes; a worker that lives is asked once more."""
+        session = self._session
+        session.deadline = Deadline(self._timeout_s or session.terms.check_timeout_s)
+        with contextlib.suppress(SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout):
+            session.forbidden_uses()
+        return session.uses()
+
 
 class LocalExaminee:
     """A submission in this process: for a debugger, never for marks."""
@@ -138,3 +170,15 @@ class LocalExaminee:
     def asked(self) -> Collection[str]:
         """Return nothing: in a debugger there are no marks."""
         return ()
+
+    def rests_on_policy(self) -> bool:
+        """Return False: there are no marks to withhold."""
+        return False
+
+    def asked_uses(self) -> bool:
+        """Return False: there are no marks to withhold."""
+        return False
+
+    def uses(self) -> list[str]:
+        """Return nothing: there are no marks to withhold."""
+        return []

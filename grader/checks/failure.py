@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
@@ -64,10 +65,23 @@ def _bounded(lines: tuple[str, ...], limit: int) -> tuple[str, ...]:
 class CheckFailure(AssertionError):
     """Raised when a check finds the submission wrong; `subject` is the value that was looked at."""
 
-    def __init__(self, failure: Failure, subject: object = None) -> None:
+    def __init__(self, failure: Failure, subject: object = None, used: Sequence[str] = ()) -> None:
         super().__init__(str(failure))
         self.failure = failure
         self.subject = subject
+        self.used = tuple(used)
+        """What the kata excludes and was used."""
+
+
+def told_breach(used: Sequence[str], advice: str, when: str = "") -> list[str]:
+    """Say what was used that the kata excludes, and what to write instead."""
+    return [f"used {', '.join(clean(name, 80) for name in used[:3])}{when}", f"  {advice}"]
+
+
+def fail_breach(used: Sequence[str], advice: str, when: str = "") -> NoReturn:
+    """Fail the check because something was used that the kata excludes; `when` begins with a space."""
+    __tracebackhide__ = True
+    raise CheckFailure(Failure("policy", tuple(told_breach(used, advice, when))), used=used)
 
 
 def fail(

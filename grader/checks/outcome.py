@@ -33,6 +33,8 @@ class Outcome:
     location: Location | None = None
     pack_fault: bool = False
     """The check itself is broken: nothing of the submission was involved."""
+    used: tuple[str, ...] = ()
+    """What the kata excludes and was used, where that is why it failed."""
     machine: bool = False
     """Skipped because of the machine: its points leave the maximum."""
     killed: bool = False
@@ -60,7 +62,8 @@ def judge(
         return Outcome("pass")
     if isinstance(error, CheckFailure):
         call = calls.origin(error.subject)
-        return Outcome("fail", [*_called(call, signatures), *error.failure.lines()], error.failure.location)
+        lines = [*_called(call, signatures), *error.failure.lines()]
+        return Outcome("fail", lines, error.failure.location, used=error.used)
     if isinstance(error, PackError):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
     called = _called(calls.last, signatures)
@@ -132,6 +135,7 @@ _HINTS = {
     "Expected all tensors to be on the same device": (
         "your code made a tensor on cpu, and its input is elsewhere: make it where the input is, with device=x.device"
     ),
+    "cannot create '_FuncPtr' instances": "this kata is written from scratch: no native code through ctypes",
     "can't start new thread": "it started more threads than a submission may, or their stacks took all its memory",
     "No space left on device": (
         f"it wrote more than {_LIMITS.scratch_bytes >> 20} MB or {_LIMITS.scratch_files:,} files to its folder"

@@ -31,6 +31,7 @@ from grader.catalogue import SUBMISSION_SUFFIXES, Kata
 from grader.catalogue.given import given_files
 from grader.checks.copies import copies, refuse
 from grader.checks.examinee import Examinee, LocalExaminee, RemoteExaminee
+from grader.checks.failure import told_breach
 from grader.checks.marks import CheckInfo
 from grader.checks.outcome import Outcome, describe_raised, judge, unusable
 from grader.checks.plugin import KataPlugin, Situation, check_seed, collect, info_of, threshold_of
@@ -39,6 +40,7 @@ from grader.devices import PRETENDED, Device
 from grader.errors import MachineFault, PackError
 from grader.reports.model import CheckReport, Isolation, KataReport, KataStatus
 from grader.worker.launcher import Launcher
+from grader.worker.policy import resolved
 from grader.worker.raised import describe_raised as wire_raised
 
 if TYPE_CHECKING:
@@ -271,6 +273,9 @@ class Suite:
         lost = 0.0
         excused: set[str] = set()
         copied = {} if debug else copies(source, self.kata)
+        used: dict[str, None] = {}
+        resting: list[tuple[CheckReport, bool]] = []
+        """Checks that no use of what is excluded may stand behind, and whether they judged that."""
         for item in self._items:
             info = self._info(item)
             if info.threshold is not None:
@@ -280,6 +285,9 @@ class Suite:
             refused = refuse(report, copied, examinee.asked())
             ended[report.id] = report
             checks.append(report)
+            used.update(dict.fromkeys(outcome.used))
+            if info.threshold is not None or examinee.rests_on_policy():
+                resting.append((report, examinee.asked_uses()))
             if outcome.machine:
                 lost += report.max_points
                 excused.add(report.id)
@@ -297,12 +305,33 @@ class Suite:
             for check, mutant in self.fingerprints.recognise(marks).items():
                 ended[check].misconception = mutant.replace("_", "-")
                 ended[check].likely = self.fingerprints.mutants[mutant].say
+        if resting:
+            used.update(dict.fromkeys(examinee.uses()))
+        withheld = self._withhold(resting, list(used))
         report_of_kata = self._report(examinee, source.path, options)
         report_of_kata.checks = checks
         report_of_kata.score = sum(check.points for check in checks)
         report_of_kata.max_score = sum(selected) - lost
-        report_of_kata.status = self._status(examinee, checks, len(self._items), excused)
+        status = self._status(examinee, checks, len(self._items), excused)
+        report_of_kata.status = "fail" if withheld and status == "pass" else status
         return report_of_kata, marks
+
+    def _withhold(self, resting: Sequence[tuple[CheckReport, bool]], used: Sequence[str]) -> bool:
+        """Take the points of these checks when something was used that the kata excludes; return whether it was.
+
+        What they say of the numbers stays: a check that holds still passes, for no points. One that judged the uses,
+        and passed before a later check brought the use to light, fails.
+        """
+        for check, judged in resting if used else ():
+            check.points = 0.0
+            if check.status == "pass":
+                lines = told_breach(used, self.terms.advice)
+                if judged:
+                    check.status = "fail"
+                else:
+                    lines[0] = f"right, but no points: the submission {lines[0]}"
+                check.message = "\n".join(lines)
+        return bool(used)
 
     def _one(
         self,
@@ -556,7 +585,7 @@ def terms_for(kata: Kata) -> Terms:
         memory_bytes=kata.limits.memory_mb << 20,
         gpu_bytes=kata.limits.gpu_memory_mb << 20,
         given=_given_folder(kata),
-        forbid=kata.policy.forbid,
+        forbid=resolved(kata.policy.forbid, kata.policy.allow),
         within=kata.policy.within,
         advice=kata.policy.say,
         preload=kata.preload,

@@ -141,7 +141,7 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
 def _print_every_check(report: KataReport, out: Console) -> None:
     for check in report.checks:
         out.print(_check_line(check, out))
-        if check.status != "pass":
+        if check.status != "pass" or check.message:
             _print_details(check, out)
 
 

@@ -24,7 +24,7 @@ from grader.boundary.remote import Calls, RemoteSubmission
 from grader.boundary.session import Session, Terms
 from grader.boundary.source import Source
 from grader.checks.draw import Draw
-from grader.checks.failure import fail
+from grader.checks.failure import fail, fail_breach
 from grader.devices import Device
 from grader.timing import cores, device, memory
 from grader.timing.clock import Lap, Span, Stopwatch
@@ -270,13 +270,13 @@ class Arena:
         """
         __tracebackhide__ = True
         terms = self.setting.terms
-        if not terms.forbid or terms.within:  # the other names may use it, and here they may be what is timed
+        if not terms.forbid:
             return
         self.submission.thaw()
         used = self.submission.session.forbidden_uses()
         self.submission.freeze()
         if used:
-            fail(f"used {', '.join(used[:3])} while it was timed", f"  {terms.advice}", stage="policy")
+            fail_breach(used, terms.advice, " while it was timed")
 
     def limit(self, work: Work, size: int) -> float | None:
         """Return the seconds that this core cannot go below, measured now; None where the author does not say."""

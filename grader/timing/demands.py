@@ -133,6 +133,15 @@ class _Nobody:
     def take_output(self) -> str:
         return ""
 
+    def rests_on_policy(self) -> bool:
+        return False
+
+    def asked_uses(self) -> bool:
+        return False
+
+    def uses(self) -> list[str]:
+        return []
+
     def observed(self) -> Sequence[Any]:
         return ()
 

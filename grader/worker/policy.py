@@ -5,26 +5,75 @@ process, by one that notes the use and then calls the kernel that was there. So 
 they are, and `torch.ops`, `torch._C`, scripts, traces, compiled graphs, custom operators, other threads and modules
 that call the operator inside all come past. Classes, and functions that are no operators, are watched by their name.
 
+Past all of this leads native code, and whoever reads the recorder's own frames or memory. In a worker, an audit hook of
+Python's (PEP 578, which no Python code can take away) sees who sets out for that, and `ctypes` makes no more functions.
+
 This decides what a kata asks for, not what can do harm; the sandbox does that.
 """
 
 from __future__ import annotations
 
 import ctypes
+import fnmatch
 import functools
 import gc
-import importlib
+import inspect
+import itertools
+import os
+import sys
+import sysconfig
 import types
 import warnings
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
 
 import torch
+from torch._decomp import global_decomposition_table
+
+from grader.boundary.witness import PERSISTENT, Sign, Write
 
 Note = Callable[[int], object]
 """Told the number of a name when it is used."""
 
 _ACCELERATORS = ("CUDA", "XPU", "MPS", "PrivateUse1")
+STAMP = "kata.stamp"
+"""The audit event at which the recorder writes the grader's token, the event's argument."""
+
+_NATIVE = frozenset(
+    {"ctypes.dlopen", "ctypes.dlsym", "ctypes.dlsym/handle", "ctypes.call_function", "ctypes.cdata"}
+)
+_TRACED = frozenset({"sys.settrace", "sys.setprofile", "sys._current_frames", "sys._current_exceptions"})
+"""What gets at the variables of a function while it runs, those of the recorder's included."""
+_PROCESS = frozenset(
+    {
+        "os.fork",
+        "os.forkpty",
+        "os.exec",
+        "os.posix_spawn",
+        "os.spawn",
+        "os.system",
+        "subprocess.Popen",
+        "pty.spawn",
+    }
+)
+_PAST_THE_DISPATCHER = {
+    "torch._C": ("_jit_to_static_module", "_fuse_to_static_module", "_jit_set_te_must_use_llvm_cpu"),
+    "torch._C._te": ("TensorExprKernel", "SimpleIREvaluator", "construct_codegen"),
+    "torch._C._aoti": ("AOTIModelContainerRunnerCpu", "AOTIModelPackageLoader"),
+}
+"""Functions that run operators with kernels of their own (seen with torch 2.13): the static runtime, the fuser of
+TorchScript, compiled packages."""
+
+_LIBRARIES = (
+    str(Path(__file__).parents[1]) + os.sep,
+    *(sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+)
+"""Where code lies that is no submission's: it comes by memory and libraries in its own ways."""
+_FRAMES = 100
+"""How far out the submission's line is looked for."""
+
 _BACKENDS = (
     "CPU",
     "Meta",
@@ -63,6 +112,23 @@ def _overloads() -> dict[str, list[str]]:
 _overloads()  # now, so that a zygote does it for all its workers
 
 
+def resolved(forbid: Iterable[str], allow: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the names of a policy with every pattern, such as `*::*gelu*`, replaced by the operators that it matches.
+
+    The patterns themselves stand at the end: they also watch operators that torch makes later.
+    """
+    names = list(forbid)
+    patterns = [name for name in names if "*" in name]
+    excused = set(allow)
+    found = (one for pattern in patterns for one in _matching(pattern) if one not in excused)
+    return tuple(dict.fromkeys([*(name for name in names if "*" not in name), *found, *patterns]))
+
+
+@functools.cache
+def _matching(pattern: str) -> tuple[str, ...]:
+    return tuple(sorted(name for name in _overloads() if fnmatch.fnmatchcase(name.lower(), pattern)))
+
+
 def operators_of(name: str) -> list[str]:
     """Return the operators behind a dotted name of torch's: its namesake and the one in place, if there are such.
 
@@ -77,14 +143,19 @@ def operators_of(name: str) -> list[str]:
 
 
 class Recorder:
-    """Watch names; whoever made it is told the number of each that is used."""
+    """Watch names; `record` is told the number of each that is used, with the line of the file at `path`."""
 
-    def __init__(self, note: Note) -> None:
-        self._note = note
+    def __init__(self, record: Write, path: str = "") -> None:
+        self._record = record
+        self._path = path
+        self._note = _noter(record, path)
         self._registrations: list[Any] = []
         self._kernels: list[Callable[..., Any]] = []
         self._watched: set[str] = set()
-        self._undo: list[tuple[Any, str, Any]] = []
+        self._late: dict[str, int] = {}
+        """Files of modules that are not loaded yet: running one is a use."""
+        self._originals: dict[types.FunctionType, types.CodeType] = {}
+        """Functions that note their calls, and the code they had."""
 
     def forbid(self, names: Iterable[str]) -> None:
         """Watch these names, dotted or of operators; one that this torch lacks is passed over."""
@@ -98,29 +169,41 @@ class Recorder:
 
     def restore(self) -> None:
         """Undo what `forbid` did (for one-process runs; a worker just ends)."""
-        for owner, name, original in reversed(self._undo):
-            setattr(owner, name, original)
-        self._undo.clear()
+        for function, code in self._originals.items():
+            function.__code__ = code
+        self._originals.clear()
         for registration in self._registrations:
             registration.reset()
         self._registrations.clear()
         self._kernels.clear()
         self._watched.clear()
 
-    def keep(self) -> None:
+    def keep(self, *, processes: bool = False) -> None:
         """Make what `forbid` did last as long as the process, out of reach of whoever looks for it there.
 
         The registrations stay without anything pointing at them, and the kernels off the lists that `gc` hands out, so
-        that no search finds one to take back or to change.
+        that no search finds one to take back or to change. From here on the audit event `STAMP` writes a stamp.
+
+        Args:
+            processes: whether to record that a process is started, where nothing keeps a submission from it.
         """
-        for hidden in (*self._registrations, *self._kernels, self._note):
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(hidden))
-        for function in (*self._kernels, self._note):
-            for part in _parts(function):
-                ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(part))
+        record = self._record
+        if self._originals:
+            _watch_scripts(self._originals, lambda: record(int(Sign.CHANGED), 0, 0))
+        _refuse(lambda: record(int(Sign.NATIVE), 0, 0))
+        hold, hide = ctypes.pythonapi.Py_IncRef, ctypes.pythonapi.PyObject_GC_UnTrack
+        _shut_ctypes()
+        hook = _hook(record, self._path, processes, self._late, self._originals)
+        hooks = _add_hook(hook)  # the last of our own affairs that it would see
+        hidden = (*self._registrations, *self._kernels, self._note, self._record, hook)
+        for thing in hidden:
+            hold(ctypes.py_object(thing))
+        for part in (hooks, *(part for function in hidden for part in _parts(function))):
+            hide(ctypes.py_object(part))
         self._registrations.clear()
         self._kernels.clear()
-        self._undo.clear()
+        self._originals.clear()
+        del self._note, self._record
 
     def _watch_operators(self, operators: list[str], number: int) -> None:
         with warnings.catch_warnings():  # torch warns of an override; this one is meant
@@ -131,6 +214,7 @@ class Recorder:
                 )
                 self._registrations.append(registration)
                 for overload in _overloads()[operator]:
+                    self._watch_formulas(overload, number)
                     for key, found_at in _kernels(overload):
                         found = torch._C._dispatch_get_computed_kernel_for_dispatch_key(
                             overload,
@@ -141,17 +225,50 @@ class Recorder:
                         registration.impl(overload.partition("::")[2], key, kernel, True)  # type: ignore[call-arg]
 
     def _watch_name(self, name: str, number: int) -> None:
-        try:
-            owner, attribute = _owner(name)
-        except ImportError:
+        found = _loaded(name)
+        if isinstance(found, Path):
+            self._late[str(found)] = number | PERSISTENT
+        elif isinstance(found, type):
+            # An instance may come about without `__init__`: unpickled, copied, put together by hand.
+            for method in ("__init__", "forward"):
+                if method in vars(found):
+                    self._watch_function(vars(found)[method], number)
+        elif found is not None:
+            self._watch_function(found, number)
+
+    def _watch_formulas(self, overload: str, number: int) -> None:
+        """Watch what torch writes in Python for an operator (`torch._refs`, `torch._decomp`), under all its names."""
+        packet = getattr(
+            getattr(torch.ops, overload.partition("::")[0]), overload.partition("::")[2].partition(".")[0]
+        )
+        operator = getattr(packet, overload.partition(".")[2] or "default", None)
+        for kind in ("pre_autograd", "post_autograd"):
+            formula = global_decomposition_table[kind].get(operator)  # type: ignore[arg-type]
+            if formula is not None:
+                self._watch_function(formula, number)
+
+    def _watch_function(self, target: Any, number: int) -> None:
+        """Let a Python function note that it is called: the function itself, so that all who have it have that, too."""
+        function = inspect.unwrap(target)
+        if not isinstance(function, types.FunctionType) or function in self._originals:
             return
-        target = getattr(owner, attribute, None)
-        if target is None:
-            return
-        if isinstance(target, type):
-            owner, attribute, target = target, "__init__", target.__init__  # type: ignore[misc]
-        self._undo.append((owner, attribute, target))
-        setattr(owner, attribute, _calling(target, self._note, number))
+        self._originals[function] = function.__code__
+        function.__code__ = _noting_code(function, self._note, number)
+
+
+def _loaded(name: str) -> Any:
+    """Return what a dotted name stands for; where its module is not loaded, that module's file; None: nothing."""
+    *path, last = name.split(".")
+    owner: Any = sys.modules.get(path[0])
+    for place, part in enumerate(path[1:], start=2):
+        # Not by `getattr`: torch imports some of its parts when they are asked for.
+        owner = vars(owner).get(part) or sys.modules.get(".".join(path[:place]))
+        if owner is None:
+            file = Path(sys.modules[path[0]].__file__ or "").parent.joinpath(*path[1:])
+            return next(
+                (one for one in (file / "__init__.py", file.with_suffix(".py")) if one.is_file()), None
+            )
+    return getattr(owner, last, None)
 
 
 def _kernels(overload: str) -> Iterable[tuple[str, str]]:
@@ -174,18 +291,235 @@ def _noting(kernel: Callable[..., Any], note: Note, number: int) -> Callable[...
     return noting
 
 
-def _calling(function: Callable[..., Any], note: Note, number: int) -> Callable[..., Any]:
-    def calling(*args: Any, **kwargs: Any) -> Any:
-        note(number)
-        return function(*args, **kwargs)
+def _noting_code(function: types.FunctionType, note: Note, number: int) -> types.CodeType:
+    """Return code that notes the use and calls what the function was; it fits the function's arguments and closure."""
+    before = function.__code__
+    original = types.FunctionType(
+        before, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    original.__kwdefaults__ = function.__kwdefaults__
+    filled = {"<note>": note, "<number>": number, "<call>": original}
+    code = _template(_Arguments.of(before))
+    return code.replace(
+        co_consts=tuple(filled.get(part, part) if isinstance(part, str) else part for part in code.co_consts),
+        co_freevars=before.co_freevars,
+        co_filename=before.co_filename,  # by these `inspect` and TorchScript find the source
+        co_firstlineno=before.co_firstlineno,
+        co_name=before.co_name,
+        co_qualname=before.co_qualname,
+    )
 
-    if isinstance(function, types.FunctionType):
-        # With the names of the original around it, torch.jit.script still finds and compiles the original.
-        calling = types.FunctionType(
-            calling.__code__, function.__globals__, function.__name__, None, calling.__closure__
+
+@dataclass(frozen=True)
+class _Arguments:
+    """A function's parameters, by name."""
+
+    plain: tuple[str, ...]
+    positional_only: int
+    named: tuple[str, ...]
+    rest: str | None
+    named_rest: str | None
+
+    @classmethod
+    def of(cls, code: types.CodeType) -> _Arguments:
+        names = iter(code.co_varnames)
+        return cls(
+            tuple(itertools.islice(names, code.co_argcount)),
+            code.co_posonlyargcount,
+            tuple(itertools.islice(names, code.co_kwonlyargcount)),
+            next(names) if code.co_flags & inspect.CO_VARARGS else None,
+            next(names) if code.co_flags & inspect.CO_VARKEYWORDS else None,
         )
-    functools.update_wrapper(calling, function, updated=())
-    return calling
+
+
+@functools.cache
+def _template(arguments: _Arguments) -> types.CodeType:
+    """Return code with these parameters, and texts where `_noting_code` puts what is called."""
+    some = [*arguments.plain]
+    if arguments.positional_only:
+        some.insert(arguments.positional_only, "/")
+    if arguments.rest or arguments.named:
+        some.append(f"*{arguments.rest or ''}")
+    some += arguments.named
+    handed = [*arguments.plain, *([f"*{arguments.rest}"] if arguments.rest else ())]
+    handed += [f"{name}={name}" for name in arguments.named]
+    if arguments.named_rest:
+        some.append(f"**{arguments.named_rest}")
+        handed.append(f"**{arguments.named_rest}")
+    text = f"def noting({', '.join(some)}):\n '<note>'('<number>')\n return '<call>'({', '.join(handed)})"
+    with warnings.catch_warnings():  # of texts that are called
+        warnings.simplefilter("ignore")
+        module = compile(text, "<policy>", "exec", dont_inherit=True)
+    return next(part for part in module.co_consts if isinstance(part, types.CodeType))
+
+
+def _refuse(note: Callable[[], object]) -> None:
+    """Take away torch's own ways past its dispatcher: its other interpreters of graphs, libraries it opens itself."""
+    text = "this kata is written from scratch: no other way to run a graph than torch's own"
+
+    def refused(*args: Any, **kwargs: Any) -> NoReturn:
+        note()
+        raise RuntimeError(text)
+
+    for module, names in _PAST_THE_DISPATCHER.items():
+        for name in names:
+            owner = _loaded(module)
+            if owner is not None and hasattr(owner, name):
+                setattr(owner, name, refused)
+
+
+def _watch_scripts(functions: Collection[types.FunctionType], note: Callable[[], object]) -> None:
+    """Let TorchScript's compiler note when it reads one of these functions: what it makes of it calls it no more."""
+    before = torch.jit.frontend.get_jit_def
+    unwrap, watched = inspect.unwrap, frozenset(functions)
+
+    def get_jit_def(function: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(function, types.FunctionType | types.MethodType):
+            inner = unwrap(getattr(function, "__func__", function))
+            if inner in watched:
+                note()
+        return before(function, *args, **kwargs)  # type: ignore[no-untyped-call]
+
+    for name in ("torch.jit.frontend", "torch.jit._recursive", "torch.jit._script"):
+        if hasattr(sys.modules.get(name), "get_jit_def"):
+            setattr(sys.modules[name], "get_jit_def", get_jit_def)  # noqa: B010 - a module of torch's
+
+
+def _noter(record: Write, path: str) -> Note:
+    line = _liner(path)
+
+    def note(number: int) -> None:
+        record(number, line(2), 0)
+
+    return note
+
+
+def _liner(path: str) -> Callable[[int], int]:
+    """Return what finds the line of a file that the innermost call comes from; 0 where there is none."""
+    frame_at, steps = sys._getframe, range(_FRAMES)
+
+    def line(depth: int) -> int:
+        frame: types.FrameType | None = frame_at(depth)
+        for _ in steps:
+            if frame is None:
+                break
+            if frame.f_code.co_filename == path:
+                return frame.f_lineno
+            frame = frame.f_back
+        return 0
+
+    return line
+
+
+def _hook(
+    record: Write,
+    path: str,
+    processes: bool,
+    late: Mapping[str, int],
+    functions: Iterable[types.FunctionType],
+) -> Callable[[str, tuple[Any, ...]], None]:
+    """Return the audit hook: it writes stamps, and what leads past the record of uses.
+
+    Python calls it without tracing, so `sys.settrace` cannot reach into it.
+    """
+    signs = {
+        STAMP: Sign.STAMP,
+        **dict.fromkeys(_NATIVE, Sign.NATIVE),
+        **dict.fromkeys(_TRACED, Sign.TRACED),
+        **(dict.fromkeys(_PROCESS, Sign.PROCESS) if processes else {}),
+        "import": Sign.NATIVE,
+        "exec": Sign.NATIVE,
+        "object.__setattr__": Sign.CHANGED,
+    }
+    numbers = {event: int(sign) for event, sign in signs.items()}
+    # All of it held here: the names of this module are anybody's to change.
+    find, line, frame_at, libraries, between = (
+        numbers.get,
+        _liner(path),
+        sys._getframe,
+        _LIBRARIES,
+        ctypes.__file__,
+    )
+    native, stamp = int(Sign.NATIVE), int(Sign.STAMP)
+    watched, files = frozenset(map(id, functions)), dict(late)
+
+    def asked_by() -> str:
+        frame: types.FrameType | None = frame_at(2)
+        while frame is not None and frame.f_code.co_filename == between:
+            frame = frame.f_back
+        return "" if frame is None else frame.f_code.co_filename
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        number = find(event)
+        if number is None:
+            return
+        if number == stamp:
+            record(number, 0, arguments[0])
+        elif event == "exec":
+            if files and getattr(arguments[0], "co_filename", "") in files:
+                record(files[arguments[0].co_filename], line(1), 0)
+        elif event == "import":
+            # With a file only for a library of machine code, which runs when it is loaded.
+            if arguments[1] is not None and not str(arguments[1]).startswith(libraries):
+                record(native, line(1), 0)
+        elif event == "object.__setattr__":
+            if id(arguments[0]) in watched:
+                record(number, line(1), 0)
+        # A library's own use is its affair: what it gets from ctypes cannot be called any more.
+        elif number != native or not asked_by().startswith(libraries):
+            record(number, line(1), 0)
+
+    return hook
+
+
+def _add_hook(hook: Any) -> list[Any]:
+    """Add an audit hook and return the interpreter's list of hooks, which `gc` would hand to anybody."""
+    collects = gc.isenabled()
+    gc.disable()  # a new list stays among the youngest
+    try:
+        sys.addaudithook(hook)
+        for objects in (gc.get_objects(0), gc.get_objects()):
+            for thing in objects:
+                if type(thing) is list and thing and thing[-1] is hook:
+                    return thing
+        raise RuntimeError("the list of audit hooks cannot be found")
+    finally:
+        if collects:
+            gc.enable()
+
+
+_NEW_SLOT = 65
+"""Py_tp_new of Python's stable ABI."""
+
+
+def _shut_ctypes() -> None:
+    """Let `ctypes` make no more functions here: `CDLL(None).exp` and `CFUNCTYPE(...)(address)` raise TypeError.
+
+    A function that takes an address raises no audit event (Python 3.11), and torch's kernels lie in libraries whose
+    symbols anybody may look up. Without a `tp_new` a type makes no instances; classes below it inherit that.
+    """
+    base: Any = ctypes._CFuncPtr  # type: ignore[attr-defined]
+    place = _place_of_new(base)
+    changed = ctypes.pythonapi.PyType_Modified
+    changed.restype, changed.argtypes = None, (ctypes.py_object,)
+    ahead = [base]
+    while ahead:
+        kind = ahead.pop()
+        ahead += kind.__subclasses__()
+        ctypes.c_void_p.from_address(id(kind) + place).value = None
+        changed(kind)
+
+
+@functools.cache
+def _place_of_new(kind: Any) -> int:
+    """Return where in a type its `tp_new` stands: it is looked for, because Python promises no place."""
+    slot_of = ctypes.pythonapi.PyType_GetSlot
+    slot_of.restype, slot_of.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_int)
+    wanted, word = slot_of(kind, _NEW_SLOT), ctypes.sizeof(ctypes.c_void_p)
+    for place in range(20 * word, 60 * word, word):
+        if ctypes.c_void_p.from_address(id(kind) + place).value == wanted:
+            return place
+    raise RuntimeError("this Python keeps tp_new elsewhere")
 
 
 def _parts(function: Any) -> Iterable[Any]:
@@ -199,15 +533,3 @@ def _parts(function: Any) -> Iterable[Any]:
         *(c.cell_contents for c in cells),
     )
     return [part for part in held if gc.is_tracked(part) and not isinstance(part, types.ModuleType)]
-
-
-def _owner(name: str) -> tuple[Any, str]:
-    """Return the module or class that holds the last part of a dotted name."""
-    *path, last = name.split(".")
-    owner: Any = importlib.import_module(path[0])
-    for part in path[1:]:
-        nested = getattr(owner, part, None)
-        if nested is None and isinstance(owner, types.ModuleType):
-            nested = importlib.import_module(f"{owner.__name__}.{part}")
-        owner = nested
-    return owner, last

@@ -21,13 +21,14 @@ import numpy as np
 import numpy.random  # numpy loads it on first use, which would be in every worker
 import torch
 
-from grader.boundary import wire, witness
+from grader.boundary import wire
 from grader.boundary.codec import MRO, Decoder, Encoder, Unencodable
 from grader.boundary.cotangents import products
+from grader.boundary.witness import writer
 from grader.demos import exhibits as _exhibits  # noqa: F401 - a demo imports it when files are closed to it
 from grader.devices import CPU, Device
 from grader.worker.loader import load_module, load_notebook
-from grader.worker.policy import Recorder
+from grader.worker.policy import STAMP, Recorder
 from grader.worker.raised import bounded, describe_raised
 
 _compare = ctypes.CDLL(None).memcmp
@@ -43,6 +44,7 @@ class Worker:
         self._device = device
         self._channel = channel
         self._witness = witness_end
+        self._isolation = ""
         self._objects: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
         self._named: set[int] = set()
@@ -65,10 +67,13 @@ class Worker:
             reply, buffers = self._answer(request, payload)
             reply.id = request.id
             _flush()
+            if request.audit is not None:
+                sys.audit(STAMP, request.audit)
             self._send(_packed(reply, buffers))
 
     def greet(self, isolation: str) -> None:
         """Say that the worker is ready and how far it is confined."""
+        self._isolation = isolation
         self._send(wire.pack(wire.Hello(isolation=isolation), []))
 
     def _receive(self, size: int) -> bytearray | None:
@@ -113,7 +118,11 @@ class Worker:
                 _set(self._objects[request.target], request.name, decoder.decode(request.value))
                 return wire.Done(), []
             case wire.Uses():
-                witness.stamp(self._witness, request.token)
+                return wire.Done(), []
+            case wire.Watch():
+                recorder = Recorder(writer(self._witness, request.key), request.path)
+                recorder.forbid(request.forbid)
+                recorder.keep(processes=self._isolation == "process")
                 return wire.Done(), []
             case wire.Import():
                 return self._reply(importlib.import_module(request.name))
@@ -123,10 +132,6 @@ class Worker:
 
     def _load(self, request: wire.Load, source: bytes) -> None:
         self._folder = os.path.dirname(request.path)
-        if request.forbid:
-            recorder = Recorder(witness.writer(self._witness))
-            recorder.forbid(request.forbid)
-            recorder.keep()
         if request.notebook:
             module = load_notebook(request.module, request.path, source, request.given, request.required)
         else:

@@ -212,7 +212,9 @@ def test_a_forbidden_operator_works_and_is_recorded(examine: Any, name: str) -> 
         want = torch.softmax(q @ q.transpose(-1, -2) / 2, -1) @ q
         assert torch.allclose(output, want, atol=1e-5)
     found = opened.submission.forbidden_uses()
-    assert ATTENTION in found or "torch.nn.MultiheadAttention" in found
+    name, _, line = found[0].partition(" (line ")
+    assert name in (ATTENTION, "torch.nn.MultiheadAttention")
+    assert USES.splitlines()[int(line.rstrip(")")) - 1].strip().startswith("return ")
 
 
 def test_what_is_allowed_is_not_recorded(examine: Any) -> None:
@@ -220,7 +222,7 @@ def test_what_is_allowed_is_not_recorded(examine: Any) -> None:
     opened.submission.own(torch.randn(2, 3, 4))
     assert opened.submission.forbidden_uses() == []
     opened.submission.layer(torch.randn(2, 3))
-    assert opened.submission.forbidden_uses() == ["torch.nn.functional.layer_norm"]
+    assert opened.submission.forbidden_uses() == ["torch.nn.functional.layer_norm (line 29)"]
 
 
 def test_the_grader_itself_is_not_watched(examine: Any) -> None:

@@ -21,7 +21,7 @@ from tests.hostile.room import REACHED, Room
 from tests.sandbox.conftest import NOBODY
 
 CORPUS = entries()
-HONEST = {"insertion-sort": 1.0, "masks": 1.0, "layer-norm": 27.5}
+HONEST = {"insertion-sort": 1.0, "masks": 1.0, "layer-norm": 0.0}
 """What the wrong answers earn by themselves."""
 SHARE = 5
 """One of so many is drawn, where not everything is graded: always the same, so that a failure can be repeated."""

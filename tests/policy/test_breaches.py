@@ -201,10 +201,35 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         "",
         f"{LN}\nreturn own(x, shape, weight, bias, eps)",
     ),
-    "while loading": (
+    "in what a gradient calls": (
         "layer-norm",
-        "table = F.layer_norm(torch.ones(2, 3), (3,))",
-        "return own(x, shape, weight, bias, eps)",
+        """
+        class Own(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x.clone()
+            @staticmethod
+            def backward(ctx, g):
+                F.layer_norm(g, g.shape[-1:])
+                return g
+        """,
+        "return own(Own.apply(x), shape, weight, bias, eps)",
+    ),
+    "in a thread that began while loading": (
+        "layer-norm",
+        """
+        import queue, threading
+        asked, answers = queue.Queue(), queue.Queue()
+        def work():
+            while True:
+                answers.put(F.layer_norm(*asked.get()))
+        threading.Thread(target=work, daemon=True).start()
+        """,
+        """
+        asked.put((x.detach(), shape))
+        answers.get()
+        return own(x, shape, weight, bias, eps)
+        """,
     ),
     "on a tensor without numbers": (
         "layer-norm",
@@ -249,7 +274,7 @@ RIGHT: dict[str, tuple[str, str, str]] = {
     ),
     "nn.MultiheadAttention, scripted": (
         "masked-attention",
-        "torch.jit.script(nn.MultiheadAttention(4, 2))",
+        "heads = torch.jit.script(nn.MultiheadAttention(4, 2))",
         "return own(query, key, value, mask), weights_of(query, key, mask)",
     ),
     "F.multi_head_attention_forward": (
@@ -281,8 +306,149 @@ RIGHT: dict[str, tuple[str, str, str]] = {
     ),
     "an encoder of torch's": (
         "encoder-layer",
-        "kept = getattr(nn, 'Transformer' + 'Encoder')(nn.TransformerEncoderLayer(4, 2), 1)",
         "",
+        "getattr(nn, 'Transformer' + 'Encoder')(nn.TransformerEncoderLayer(4, 2), 1)",
+    ),
+    "an encoder that was made while loading": (
+        "encoder-layer",
+        "kept = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)",
+        "kept(torch.ones(1, 2, 4))",
+    ),
+    "an encoder that nobody constructed": (
+        "encoder-layer",
+        """
+        import pickle
+        kept = pickle.dumps(nn.TransformerEncoderLayer(4, 2, 8, batch_first=True))
+        """,
+        "pickle.loads(kept)(torch.ones(1, 2, 4))",
+    ),
+    # --- another operator that computes it ---
+    "batch norm over the other axis": (
+        "layer-norm",
+        "",
+        """
+        rows = x.reshape(-1, x.shape[-1])
+        scaled = F.batch_norm(rows.mT, None, None, training=True, eps=eps).mT
+        return scaled.reshape(x.shape) * weight + bias
+        """,
+    ),
+    "group norm of one group": (
+        "layer-norm",
+        "",
+        """
+        rows = x.reshape(-1, x.shape[-1])
+        return F.group_norm(rows, 1, weight, bias, eps).reshape(x.shape)
+        """,
+    ),
+    "native_group_norm": (
+        "layer-norm",
+        "",
+        """
+        rows = x.reshape(-1, x.shape[-1]).contiguous()
+        normal = torch.native_group_norm(rows, weight, bias, len(rows), x.shape[-1], 1, 1, eps)[0]
+        return normal.reshape(x.shape)
+        """,
+    ),
+    "instance norm": (
+        "layer-norm",
+        "",
+        "return F.instance_norm(x.reshape(1, -1, x.shape[-1]), eps=eps).reshape(x.shape) * weight + bias",
+    ),
+    "rms norm of what is centred": (
+        "layer-norm",
+        "",
+        "return F.rms_norm(x - x.mean(-1, keepdim=True), shape, weight, eps) + bias",
+    ),
+    "a formula of torch's in Python": (
+        "layer-norm",
+        "",
+        "return torch._refs.native_layer_norm(x, shape, weight, bias, eps)[0]",
+    ),
+    "the table of formulas": (
+        "layer-norm",
+        "from torch._decomp import core_aten_decompositions, decomposition_table",
+        """
+        formula = decomposition_table[torch.ops.aten.native_layer_norm.default]
+        return formula(x, list(shape), weight, bias, eps)[0]
+        """,
+    ),
+    "gelu's formula of torch's in Python": (
+        "feed-forward",
+        "found = torch._refs.nn.functional.gelu",
+        "return found(x)",
+    ),
+    "gelu out of its own gradient": (
+        "feed-forward",
+        "",
+        """
+        slope = torch.ops.aten.gelu_backward(torch.ones_like(x), x)
+        return x * (slope - x * torch.exp(-x * x / 2) / math.sqrt(2 * math.pi))
+        """,
+    ),
+    "oneDNN's attribute": (
+        "feed-forward",
+        "",
+        """
+        column = x.detach().float().reshape(-1, 1)
+        torch.ops.mkldnn._linear_pointwise(column, torch.eye(1), None, "gelu", [], "none")
+        return own(x)
+        """,
+    ),
+    "the static runtime": (
+        "feed-forward",
+        """
+        class Bend(nn.Module):
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                return F.gelu(x)
+        frozen = torch.jit.freeze(torch.jit.script(Bend()).eval())
+        """,
+        """
+        try:
+            torch._C._jit_to_static_module(frozen._c)(x.detach())
+        except RuntimeError:
+            pass
+        return own(x)
+        """,
+    ),
+    "the fuser of scripts": (
+        "feed-forward",
+        """
+        try:
+            torch._C._jit_set_te_must_use_llvm_cpu(False)
+        except RuntimeError:
+            pass
+        """,
+        "return own(x)",
+    ),
+    "attention for ONNX": (
+        "self-attention",
+        "",
+        """
+        import importlib
+        importlib.import_module("torch.onnx.ops").attention(q, k, v, q_num_heads=1, kv_num_heads=1)
+        return own(q, k, v)
+        """,
+    ),
+    "the formula of flexible attention": (
+        "self-attention",
+        "from torch._higher_order_ops.flex_attention import math_attention",
+        """
+        try:
+            math_attention(q, k, v, None, (), 1.0, {})
+        except Exception:
+            pass
+        return own(q, k, v)
+        """,
+    ),
+    "the fused heads": (
+        "masked-attention",
+        "",
+        """
+        w, b, q = torch.ones(12, 4), torch.ones(12), torch.ones(1, 2, 4)
+        with torch.no_grad():
+            torch._native_multi_head_attention(q, q, q, 4, 2, w, b, w[:4], b[:4])
+        return own(query, key, value, mask), weights_of(query, key, mask)
+        """,
     ),
 }
 
@@ -347,8 +513,83 @@ UNDOING: dict[str, tuple[str, str, str]] = {
     ),
     "the record led elsewhere": (
         "feed-forward",
-        "import os\nos.dup2(os.open(os.devnull, os.O_WRONLY), 4)",
+        """
+        import contextlib, os
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 4)
+        """,
         HIDDEN,
+    ),
+    "the record led elsewhere for a moment": (
+        "feed-forward",
+        "import contextlib, os",
+        """
+        with contextlib.suppress(OSError):
+            kept = os.dup(4)
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 4)
+        y = F.__dict__["ge" + chr(108) + "u"](x)
+        with contextlib.suppress(OSError, NameError):
+            os.dup2(kept, 4)
+        return y
+        """,
+    ),
+    "the record filled": (
+        "feed-forward",
+        "import contextlib, os, struct",
+        """
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(4, struct.pack("<HQ", 0xFFFF, 1) * 3)
+        return F.__dict__["ge" + chr(108) + "u"](x)
+        """,
+    ),
+    "the stamp written by itself": (
+        "feed-forward",
+        "import sys",
+        """
+        sys.audit("kata.stamp", 5)
+        return F.__dict__["ge" + chr(108) + "u"](x)
+        """,
+    ),
+    "the recorder's variables changed while it runs": (
+        "feed-forward",
+        """
+        import sys
+        def trace(frame, event, argument):
+            for name in frame.f_locals:
+                if name in ("note", "record", "write"):
+                    frame.f_locals[name] = lambda *a: None
+            return trace
+        """,
+        """
+        sys.settrace(trace)
+        try:
+            return F.__dict__["ge" + chr(108) + "u"](x)
+        finally:
+            sys.settrace(None)
+        """,
+    ),
+    "the audit hooks removed": (
+        "feed-forward",
+        """
+        import gc
+        for thing in gc.get_objects():
+            if type(thing) is list and any(getattr(part, "__name__", "") == "hook" for part in thing):
+                thing.clear()
+        """,
+        HIDDEN,
+    ),
+    "torch's own library, called": (
+        "feed-forward",
+        "",
+        """
+        import contextlib, ctypes, pathlib
+        with contextlib.suppress(TypeError):
+            library = ctypes.CDLL(str(pathlib.Path(torch.__file__).parent / "lib/libtorch_cpu.so"))
+            library._ZN2at3cpu4geluERKNS_6TensorEN3c1017basic_string_viewIcEE
+        return own(x)
+        """,
     ),
 }
 
@@ -364,3 +605,10 @@ def test_a_breach_fails_the_check_that_names_it_and_no_other(graded: Any, name: 
     assert lines[used + 1].startswith(("Write ", "Build "))
     wrong = [f"{check.id}: {check.message}" for check in report.checks if check.status != "pass"]
     assert len(wrong) == 1, wrong
+    within = RIGHT.get(name, UNDOING.get(name, ("",)))[0] == "feed-forward"
+    for check in report.checks:
+        withheld = not within or ("gelu" in check.id and "network" not in check.id)
+        assert check.points == (0 if withheld else check.max_points), check.id
+        assert ("no points: the submission used" in (check.message or "")) == (
+            withheld and check is not scratch
+        )

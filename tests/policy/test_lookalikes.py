@@ -79,15 +79,6 @@ HONEST: dict[str, tuple[str, str, str]] = {
         return (x - mean) * torch.rsqrt(variance + eps) * weight + bias
         """,
     ),
-    "batch norm over the other axis": (
-        "layer-norm",
-        "",
-        """
-        rows = x.reshape(-1, x.shape[-1])
-        scaled = F.batch_norm(rows.mT, None, None, training=True, eps=eps).mT
-        return scaled.reshape(x.shape) * weight + bias
-        """,
-    ),
     "gelu of torch's in the network alone": ("feed-forward", "", "return own(x)"),
     "nn.GELU in the network alone": (
         "feed-forward",
@@ -103,6 +94,33 @@ HONEST: dict[str, tuple[str, str, str]] = {
         "feed-forward",
         "",
         "return x * torch.special.ndtr(x)",
+    ),
+    "used while loading, in a test that the name of a variable seems to lead to": (
+        "layer-norm",
+        """
+        x = torch.linspace(-2, 2, 6).reshape(2, 3)
+        centred = F.layer_norm(x, (3,))
+        variance = nn.LayerNorm(3)(x)
+        assert torch.allclose(own(x, (3,), 1.0, 0.0, 1e-5), centred, atol=1e-5)
+        """,
+        "centred = x - x.mean(-1, keepdim=True)\n" + OWN_NORM,
+    ),
+    "attention of torch's in a test while loading": (
+        "masked-attention",
+        """
+        sample = torch.randn(3, 2, 4)
+        heads = nn.MultiheadAttention(4, 2, batch_first=True)
+        expected, _ = heads(sample, sample, sample)
+        assert torch.allclose(
+            own(sample, sample, sample, None), F.scaled_dot_product_attention(sample, sample, sample), atol=1e-5
+        )
+        """,
+        OWN_ATTENTION,
+    ),
+    "an encoder of torch's that is only compared with, while loading": (
+        "encoder-layer",
+        "kept = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), 1)(torch.ones(1, 2, 4))",
+        "",
     ),
     "compared with torch's while loading": (
         "feed-forward",

@@ -14,51 +14,91 @@ from grader.boundary import witness
 from grader.boundary.channel import WorkerDied
 
 NAMES = ["torch.nn.functional.gelu", "torch.nn.GELU"]
-GELU = NAMES[0]
+GELU, MODULE = NAMES
+KEY = bytes(range(witness.KEY))
+STAMP, NATIVE = witness.Sign.STAMP, witness.Sign.NATIVE
 
 
-def written(*numbers: int, token: int | None = None) -> bytes:
+def written(*records: tuple[int, int, int], key: bytes = KEY) -> bytes:
+    """Return what a pipe holds behind these records: number, line, token."""
     there, here = os.pipe()
     try:
-        note = witness.writer(here)
-        for number in numbers:
-            note(number)
-        if token is not None:
-            witness.stamp(here, token)
+        put = witness.writer(here, key)
+        for record in records:
+            put(*record)
         os.set_blocking(there, False)
-        return os.read(there, 65_536)
+        return os.read(there, 65_536) if records else b""
     finally:
         os.close(there)
         os.close(here)
 
 
-def test_names_come_in_the_order_of_their_first_use() -> None:
-    assert witness.read(written(1, 0, 1, token=7), NAMES, 7) == [NAMES[1], NAMES[0]]
-    assert witness.read(written(token=7), NAMES, 7) == []
+def read(data: bytes, token: int | None = 7) -> list[str]:
+    return list(witness.Reader(KEY, NAMES).read(data, token))
 
 
-def test_a_silence_without_the_token_is_not_believed() -> None:
-    assert witness.read(b"", NAMES) == []
-    assert witness.read(b"", NAMES, 7) == [witness.CLOSED]
-    assert witness.read(written(token=8), NAMES, 7) == [witness.CLOSED]
-    assert witness.read(written(0), NAMES, 7) == [GELU]  # a full pipe: there is evidence enough
+USE, OTHER, END = (0, 12, 0), (1, 0, 0), (STAMP, 0, 7)
+
+
+def test_names_come_in_the_order_of_their_first_use_with_their_line() -> None:
+    assert witness.Reader(KEY, NAMES).read(written(OTHER, USE, OTHER, END), 7) == {MODULE: 0, GELU: 12}
+    assert read(written(END)) == []
+    assert read(written((NATIVE, 0, 0), END)) == [witness.SIGNS[witness.Sign.NATIVE]]
+
+
+def test_a_worker_that_ended_needs_no_stamp_and_tells_what_it_told() -> None:
+    assert read(b"", None) == []
+    assert read(written(USE), None) == [GELU]
+
+
+SILENCED = {
+    "nothing": b"",
+    "another token": written((STAMP, 0, 8)),
+    "two stamps": written(END, END),
+    "another key": written(END, key=bytes(witness.KEY)),
+    "a record led elsewhere": written(USE, END)[witness.RECORD :],
+    "one taken out of the middle": written(USE, OTHER, END)[: witness.RECORD]
+    + written(USE, OTHER, END)[-witness.RECORD :],
+    "one twice": written(USE, END)[: witness.RECORD] * 2 + written(USE, END)[witness.RECORD :],
+    "half a record": written(END) + b"x",
+    "bytes of one's own before": bytes(witness.RECORD) + written(END),
+    "an unknown number": written((2, 0, 0), END),
+    "an unknown sign": written((0xFFF0, 0, 0), END),
+}
+
+
+@pytest.mark.parametrize("name", SILENCED)
+def test_a_channel_that_does_not_tell_all_is_a_breach(name: str) -> None:
+    assert witness.CLOSED in read(SILENCED[name])
+
+
+def test_what_was_missed_in_one_exchange_is_missed_in_the_next() -> None:
+    data = written(END, USE, (STAMP, 0, 8))
+    reader = witness.Reader(KEY, NAMES)
+    assert reader.read(data[: witness.RECORD], 7) == {}
+    assert witness.CLOSED in reader.read(data[2 * witness.RECORD :], 8)
 
 
 @given(st.binary(max_size=200), st.integers(0, 2**64 - 1))
-def test_any_bytes_are_read_without_a_stumble(data: bytes, token: int) -> None:
-    assert set(witness.read(data, NAMES, token)) <= {*NAMES, witness.CLOSED}
+def test_any_bytes_are_read_without_a_stumble_and_are_a_breach(data: bytes, token: int) -> None:
+    assert read(data, token) == [witness.CLOSED]
 
 
 def test_writing_to_what_is_closed_or_full_is_no_error() -> None:
     there, here = os.pipe()
     os.set_blocking(here, False)
-    note = witness.writer(here)
-    for _ in range(20_000):
-        note(0)
+    put = witness.writer(here, KEY)
+    for number in range(20_000):
+        put(number % 2, 0, 0)
+        put(*END)
     os.close(there)
     os.close(here)
-    note(0)
-    witness.stamp(here, 1)
+    put(*USE)
+    put(*END)
+
+
+def test_an_honest_worker_never_fills_the_pipe() -> None:
+    assert len(written(*[USE] * 5000, END)) == 2 * witness.RECORD
 
 
 FORBID = ("torch.nn.functional.gelu", "torch.nn.LayerNorm")
@@ -70,6 +110,12 @@ USES = """
         for _ in range(20_000): g(x)
         return x
     def other(x): return x
+    class Late(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x): return x.clone()
+        @staticmethod
+        def backward(ctx, y): return g(y)
+    def late(x): return Late.apply(x)
     def die(x):
         g(x)
         import os
@@ -77,24 +123,43 @@ USES = """
 """
 
 
-def test_a_use_counts_in_every_later_check_unless_only_some_names_are_bound(examine: Any) -> None:
-    x = torch.ones(2)
-    for within, later in (((), [GELU]), (("other",), [])):
-        opened = examine(USES, forbid=FORBID, within=within)
-        opened.submission.g(x)
-        assert opened.submission.forbidden_uses() == [GELU]
-        opened.begin()
-        opened.submission.other(x)
-        assert opened.submission.forbidden_uses() == later
+USED = [f"{GELU} (line 4)"]
 
 
-def test_a_pipe_that_is_full_stops_nobody(examine: Any) -> None:
-    opened = examine(USES, forbid=FORBID, within=("other",))
-    opened.submission.many(torch.ones(2))
-    assert opened.submission.forbidden_uses() == [GELU]
+def test_a_use_counts_in_every_later_check(examine: Any) -> None:
+    opened = examine(USES, forbid=FORBID)
+    opened.submission.g(torch.ones(2))
+    assert opened.submission.forbidden_uses() == USED
     opened.begin()
     opened.submission.other(torch.ones(2))
+    assert opened.submission.forbidden_uses() == USED
+
+
+def test_a_use_is_that_of_the_name_whose_call_it_was_in(examine: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    opened = examine(USES, required=("g", "other", "late"), forbid=FORBID, within=("other", "late"))
+    opened.submission.g(x)
+    opened.submission.other(x)
     assert opened.submission.forbidden_uses() == []
+    y = opened.submission.late(x)
+    opened.submission.g(x)
+    assert opened.submission.forbidden_uses() == []
+    y.sum().backward()
+    assert opened.submission.forbidden_uses() == USED
+    opened.begin()
+    assert opened.submission.forbidden_uses() == USED
+
+
+def test_what_is_used_while_loading_is_a_test_of_its_own(examine: Any) -> None:
+    opened = examine(USES + "    g(torch.ones(2))\n    many(torch.ones(2))\n", forbid=FORBID)
+    opened.submission.other(torch.ones(2))
+    assert opened.submission.forbidden_uses() == []
+
+
+def test_many_uses_are_one(examine: Any) -> None:
+    opened = examine(USES, forbid=FORBID)
+    opened.submission.many(torch.ones(2))
+    assert opened.submission.forbidden_uses() == USED
 
 
 def test_a_use_outlives_its_worker(examine: Any) -> None:
@@ -102,7 +167,7 @@ def test_a_use_outlives_its_worker(examine: Any) -> None:
     with pytest.raises(WorkerDied):
         opened.submission.die(torch.ones(2))
     opened.begin()
-    assert opened.submission.forbidden_uses() == [GELU]
+    assert opened.submission.forbidden_uses() == USED
 
 
 def test_where_nothing_is_forbidden_nothing_is_used(examine: Any) -> None:
@@ -123,4 +188,4 @@ def test_a_compiled_graph_comes_past(examine: Any) -> None:
         check_timeout_s=60.0,
     )
     opened.submission.f(torch.ones(2))
-    assert opened.submission.forbidden_uses() == [GELU]
+    assert [used.partition(" (line")[0] for used in opened.submission.forbidden_uses()] == [GELU]

@@ -94,9 +94,9 @@ def _tests(row: Row) -> Iterator[dict[str, Any]]:
 
 
 def _told(check: CheckReport) -> str:
-    """Return what a learner reads about a visible check: nothing when it passed."""
+    """Return what a learner reads about a visible check: nothing when it passed, but why it earned nothing."""
     if check.status == "pass":
-        return ""
+        return check.message or ""
     parts = [check.message or {"timeout": "It ran out of time."}.get(check.status, check.status)]
     if check.likely:
         parts.append(f"likely  {check.likely}")

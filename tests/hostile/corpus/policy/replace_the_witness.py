@@ -1,9 +1,12 @@
 """Leads the pipe in which the grader is told what was used to nowhere.
 
 kata = "layer-norm"
+status = "error"
+points = 0
+words = ["Operation not permitted"]
+[process]
 status = "fail"
-points = 27.5
-words = ["Write it from mean, variance"]
+words = ["a way round the grader's record", "Write it from mean, variance"]
 """
 
 import os

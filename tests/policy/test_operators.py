@@ -1,0 +1,85 @@
+"""Torch's whole table of operators: what computes what a kata excludes is excluded too, or excused with a reason."""
+
+from __future__ import annotations
+
+import fnmatch
+from pathlib import Path
+
+import pytest
+import torch
+
+from grader.catalogue import load_pack
+from grader.worker.policy import operators_of, resolved
+
+PACK = Path(__file__).parents[2] / "katas"
+REDUCES = "one number per row, the root of a sum: a building block"
+DRAWS = "random numbers of the normal distribution"
+SCALES = "divides by a length; it has no mean and no eps"
+CHOOSES = "computes nothing: it says which kernel would be taken"
+
+EXCUSED = {
+    "layer-norm": {
+        "aten::norm": REDUCES,
+        "aten::native_norm": REDUCES,
+        "aten::linalg_norm": REDUCES,
+        "aten::linalg_vector_norm": REDUCES,
+        "aten::linalg_matrix_norm": REDUCES,
+        "aten::frobenius_norm": REDUCES,
+        "aten::nuclear_norm": REDUCES,
+        "aten::norm_except_dim": REDUCES,
+        "aten::_foreach_norm": REDUCES,
+        "*::*normal*": DRAWS,
+        "aten::*renorm*": SCALES,
+        "aten::_weight_norm*": SCALES,
+    },
+    "feed-forward": {
+        "aten::fbgemm_linear_*_fp32_activation": "a product; the activation is its float32 input"
+    },
+    "masked-attention": {"aten::_fused_sdp_choice": CHOOSES},
+    "self-attention": {"aten::_fused_sdp_choice": CHOOSES},
+    "encoder-layer": {},
+    "classifier": {},
+    "decoder-lm": {},
+}
+SUSPECT = {
+    "layer-norm": ("norm",),
+    "feed-forward": ("gelu", "pointwise", "_activation"),
+    "masked-attention": ("attention", "attn", "sdp", "transformer", "multi_head", "mha"),
+    "self-attention": ("attention", "attn", "sdp", "transformer", "multi_head", "mha"),
+    "encoder-layer": ("transformer",),
+    "classifier": ("transformer",),
+    "decoder-lm": ("transformer",),
+}
+"""What stands in the name of an operator that may compute what the kata asks for."""
+
+
+def operators() -> list[str]:
+    return sorted({name.partition(".")[0] for name in torch._C._dispatch_get_all_op_names()})
+
+
+def test_every_kata_with_a_policy_is_walked() -> None:
+    assert {kata.slug for kata in load_pack(PACK).katas if kata.policy.forbid} == set(SUSPECT)
+
+
+@pytest.mark.parametrize("slug", SUSPECT)
+def test_every_operator_that_may_compute_it_is_excluded_or_excused(slug: str) -> None:
+    policy = next(kata.policy for kata in load_pack(PACK).katas if kata.slug == slug)
+    forbidden = {one for name in resolved(policy.forbid, policy.allow) for one in operators_of(name)}
+    excused = EXCUSED[slug]
+    left = [
+        name
+        for name in operators()
+        if any(part in name.lower() for part in SUSPECT[slug])
+        and name not in forbidden
+        and not any(fnmatch.fnmatchcase(name, pattern) for pattern in excused)
+    ]
+    assert left == []
+    for pattern in excused:
+        assert not any(fnmatch.fnmatchcase(name, pattern) for name in forbidden), pattern
+    assert not [name for name in forbidden if name not in operators()]
+
+
+def test_an_operator_that_is_allowed_is_left_out_of_a_pattern() -> None:
+    assert "aten::gelu" in resolved(["*::*gelu*"])
+    assert "aten::gelu" not in resolved(["*::*gelu*"], ["aten::gelu"])
+    assert resolved(["aten::gelu", "torch.nn.GELU"]) == ("aten::gelu", "torch.nn.GELU")
