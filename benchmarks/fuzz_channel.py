@@ -38,12 +38,12 @@ import torch
 from table import Figures, rewrite
 
 from grader.reports.style import console
-from tests.hostile.messages import Conversation
+from tests.hostile.messages import CLOSELY, COSTLY, Conversation, Stranger
 
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "tests" / "hostile" / "channel"
 HANG_S = 5.0
-"""Longest that one message may keep the grader; a thousand times what it takes."""
+"""Longest that one message may keep the grader, on a machine that does other things, too."""
 WARM = 25_000
 """Messages after which memory is looked at first: until then caches fill."""
 PART = 125_000
@@ -66,6 +66,10 @@ class Part:
     count: int = 0
     seconds: float = 0.0
     slowest_s: float = 0.0
+    slowest: tuple[str, bytes, bool] = ("get", b"", True)
+    """The message that took longest, as far as it is sent again."""
+    steps: int = 0
+    """How many functions were called for it, measured once more: the same on any machine."""
     grown_mb: float = 0.0
     descriptors: int = 0
     """How many more were open at the end."""
@@ -80,7 +84,7 @@ def part(seed: int, count: int) -> Part:
     importlib.import_module("torch.fx.experimental.symbolic_shapes")  # torch does it at the first odd shape
     signal.signal(signal.SIGALRM, _hung)
     found = Part(seed)
-    talk = Conversation(random.Random(seed))
+    talk = Conversation(random.Random(seed), COSTLY, CLOSELY)
     began, before, open_before = time.perf_counter(), 0.0, 0
     for number in range(count):
         if number == min(WARM, count // 2):
@@ -98,7 +102,9 @@ def part(seed: int, count: int) -> Part:
             continue
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-            found.slowest_s = max(found.slowest_s, time.perf_counter() - at)
+            took = time.perf_counter() - at
+            if took > found.slowest_s:
+                found.slowest_s, found.slowest = took, talk.last
             found.count += 1
         often, what, data, hang_up = found.outcomes.get(outcome, (0, *talk.last))
         if len(talk.last[1]) < len(data) or not data:
@@ -108,8 +114,26 @@ def part(seed: int, count: int) -> Part:
         found.outcomes[outcome] = often + 1, what, data, hang_up
     talk.close()
     found.seconds = time.perf_counter() - began
+    found.steps = _steps(*found.slowest)
     found.grown_mb, found.descriptors = _memory_mb() - before, _descriptors() - open_before
     return found
+
+
+def _steps(what: str, data: bytes, hang_up: bool) -> int:
+    """Return how many functions are called while this message is read and used."""
+    stranger, steps = Stranger(), 0
+
+    def counted(frame: object, event: str, argument: object) -> None:
+        nonlocal steps
+        steps += event in ("call", "c_call")
+
+    sys.setprofile(counted)
+    try:
+        stranger.exchange(what, data, hang_up=hang_up)
+    finally:
+        sys.setprofile(None)
+        stranger.close()
+    return steps
 
 
 def _hung(number: int, frame: object) -> None:
@@ -176,10 +200,24 @@ def figures(parts: list[Part], seconds: float) -> Figures:
     table = Figures(
         "Fuzzing the channel",
         "A hand-made worker's answers, mutated with knowledge of their structure, read by the grader's end and used as "
-        f"checks use them; {len(parts)} processes, seeds {parts[0].seed} to {parts[-1].seed}. "
+        f"checks use them: compared, described, located, drawn. {COSTLY:.0%} are made to cost much (keys of one hash, "
+        "shared tensors, 64 axes, deep nesting, thousands of objects); steps of the slowest are calls of functions. "
+        f"{len(parts)} processes, seeds {parts[0].seed} to {parts[-1].seed}. "
         f"Memory and descriptors: the process that grew most, from message {WARM:,} on.",
-        ["messages", "crashes", "hangs", "misled", "slowest", "growth", "descriptors", "outcomes", "time"],
+        [
+            "messages",
+            "crashes",
+            "hangs",
+            "misled",
+            "slowest",
+            "its steps",
+            "growth",
+            "descriptors",
+            "outcomes",
+            "time",
+        ],
     )
+    worst = max(parts, key=lambda one: one.slowest_s)
     misled = sum("Misled" in fault for fault in faults)
     table.rows.append(
         [
@@ -187,7 +225,8 @@ def figures(parts: list[Part], seconds: float) -> Figures:
             str(len(faults) - hangs - misled),
             str(hangs),
             str(misled),
-            f"{max(one.slowest_s for one in parts) * 1000:.0f} ms",
+            f"{worst.slowest_s * 1000:.0f} ms",
+            f"{worst.steps:,}",
             f"{grown:.1f} MB",
             str(max(one.descriptors for one in parts)),
             str(len(outcomes)),

@@ -20,6 +20,7 @@ from grader.boundary.wire import (
     MAX_DEPTH,
     MAX_DIGITS,
     MAX_EMPTY,
+    MAX_EXPANDED,
     MAX_GENERATORS,
     MAX_HANDLES,
     MAX_ITEMS,
@@ -143,10 +144,13 @@ class Encoder:
 
     def _tensor(self, value: torch.Tensor, kind: type) -> Any:
         if (index := self._seen.get(id(value))) is not None:
+            if not self._towards_worker:
+                self._budget.tensor(self.tensors[index].nbytes)
             return [TENSOR, index]
         with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
             head, buffer = self._describe(value, kind)
-        self._budget.tensor()
+        if not self._towards_worker:
+            self._budget.tensor(head.nbytes)
         index = len(self.tensors)
         self._seen[id(value)] = index
         self.tensors.append(head)
@@ -270,7 +274,10 @@ class Decoder:
 
     def _decode(self, code: int, rest: list[Any], depth: int) -> Any:
         if code == TENSOR:
-            return self.tensor(*rest)
+            found = self.tensor(*rest)
+            if not self._trusted:
+                self._budget.tensor(self._heads[rest[0]].nbytes)
+            return found
         if code == HANDLE:
             self._budget.handle()
             number, type_name, kind = rest
@@ -368,21 +375,26 @@ class Decoder:
 class _Budget:
     """What one message may still hold; the same on both sides, so that the worker can say what was too much."""
 
-    __slots__ = ("_refusal", "generators", "handles", "items", "keyed", "tensors")
+    __slots__ = ("_refusal", "expanded", "generators", "handles", "items", "keyed", "tensors")
 
     def __init__(self, refusal: type[Exception]) -> None:
         self._refusal = refusal
-        self.items = self.keyed = self.tensors = self.handles = self.generators = 0
+        self.items = self.keyed = self.tensors = self.expanded = self.handles = self.generators = 0
 
     def item(self, count: int) -> None:
         self.items += count
         if self.items > MAX_ITEMS:
             self._refuse("parts", MAX_ITEMS)
 
-    def tensor(self) -> None:
+    def tensor(self, nbytes: int) -> None:
         self.tensors += 1
+        self.expanded += nbytes
         if self.tensors > MAX_TENSORS:
             self._refuse("tensors", MAX_TENSORS)
+        if self.expanded > MAX_EXPANDED:
+            raise self._refusal(
+                f"tensors of more than {MAX_EXPANDED >> 20} MB together, each counted as often as it is there"
+            )
 
     def handle(self) -> None:
         self.handles += 1

@@ -44,6 +44,9 @@ MAX_KEYS = 20_000
 MAX_ALIKE = 32
 """Different keys, tuples or large numbers with one hash: each is compared with all others of its hash."""
 MAX_TENSORS = 10_000
+"""Places at which a value holds a tensor: who goes through them looks at one as often as it is there."""
+MAX_EXPANDED = 512 << 20
+"""Bytes of tensors, each counted as often as it is there."""
 MAX_HANDLES = 10_000
 """Objects that stay in the worker, as often as they are named."""
 MAX_GENERATORS = 16

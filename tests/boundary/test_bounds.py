@@ -12,7 +12,7 @@ import torch
 from grader.boundary import codec, wire
 from grader.boundary.codec import Decoder, Encoder, Unencodable
 from grader.boundary.session import SubmissionUnsendable
-from tests.boundary.test_hostile_worker import Peer, ask, done, head, refuses
+from tests.boundary.test_hostile_worker import TENSOR, Peer, ask, done, head, refuses
 
 PRIME = (1 << 61) - 1
 """Integers that differ by it have one hash."""
@@ -140,6 +140,16 @@ TOO_MUCH: dict[str, tuple[Any, dict[str, Any], str]] = {
     "keys": ([codec.DICT, *range(40_002)], {}, "too many keys of dicts (more than 20,000)"),
     "objects": ([codec.LIST, *[[codec.HANDLE, 1, "a", "object"]] * 10_001], {}, "(more than 10,000)"),
     "generators": ([codec.LIST, *[generator()] * 17], SHAPE, "too many random generators (more than 16)"),
+    "places of a tensor": (
+        [codec.LIST, *[TENSOR] * 10_001],
+        {"tensors": [head()], "payload": bytes(64)},
+        "too many tensors (more than 10,000)",
+    ),
+    "one tensor, again and again": (
+        [codec.LIST, *[TENSOR] * 5000],
+        {"tensors": [head("uint8", [1 << 17], nbytes=1 << 17)], "payload": bytes(1 << 17)},
+        "tensors of more than 512 MB together, each counted as often as it is there",
+    ),
     "tensors": (0, {"tensors": [head(nbytes=0, shape=[0])] * 10_001}, "length <= 10000"),
     "axes": (0, {"tensors": [head(shape=[1] * 17, nbytes=4)], "payload": bytes(64)}, "length <= 16"),
     "depth": (deep(60), {}, "str | null`, got `array`"),
@@ -161,6 +171,8 @@ HONEST: dict[str, tuple[Any, str]] = {
     "keys": ({number: 0 for number in range(20_001)}, "a value with too many keys of dicts (more than 20,000)"),
     "objects": ([object()] * 10_001, "a value with too many objects"),
     "tensors": ([torch.zeros(()) for _ in range(10_001)], "a value with too many tensors (more than 10,000)"),
+    "places of a tensor": ([torch.zeros(())] * 10_001, "a value with too many tensors (more than 10,000)"),
+    "one tensor, again and again": ([torch.zeros(32 << 20)] * 5, "tensors of more than 512 MB together"),
     "axes": (torch.zeros([1] * 17), "a tensor of 17 axes; at most 16 are read"),
     "text": ("x" * 64_001, "a string of 64,001 characters; at most 64,000 are read"),
     "bytes": (bytes(64_001), "64,001 bytes; at most 64,000 are read"),

@@ -270,3 +270,25 @@ def given_in_a_text() -> Made:
 
 def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant)
+
+
+def parser_line_of_blanks() -> Made:
+    """Is a notebook with a line of 90,000 blanks, which looked like the beginning of a magic 90,000 times.
+
+    kata = "layer-norm"
+    status = "fail"
+    points = 27.5
+    """
+    return "layer_norm.ipynb", notebook(" " * 90_000 + "$", WRONG)
+
+
+def parser_number_in_a_notebook() -> Made:
+    """Is a notebook with a number of 5,000 digits beside its cells, and one that is none.
+
+    kata = "layer-norm"
+    status = "error"
+    words = ["thousands of digits"]
+    """
+    return "layer_norm.ipynb", notebook(WRONG, more=float("nan")).replace(
+        b"{", b'{"n": ' + b"1" * 5000 + b", ", 1
+    )

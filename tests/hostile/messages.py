@@ -13,7 +13,8 @@ import math
 import os
 import random
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from grader.boundary.deadline import Deadline
 from grader.boundary.remote import Calls, RemoteObject
 from grader.boundary.session import Session, SubmissionRaised, SubmissionUnsendable, Terms
 from grader.boundary.source import Source
+from grader.checks.describe import describe, describe_call, type_name, type_names
 from grader.checks.expect import expect
 from grader.checks.failure import CheckFailure
 from grader.checks.outcome import judge
@@ -91,7 +93,9 @@ class Stranger:
         with contextlib.suppress(BlockingIOError, BrokenPipeError):
             self._end.sendall(data)
 
-    def exchange(self, what: str, data: bytes, *, hang_up: bool, noise: bytes = b"") -> str:
+    def exchange(
+        self, what: str, data: bytes, *, hang_up: bool, noise: bytes = b"", closely: bool = True
+    ) -> str:
         """Put bytes where answers are expected, ask, use what comes, and say what became of it.
 
         Raises:
@@ -109,6 +113,9 @@ class Stranger:
         self._asked += 1
         try:
             outcome = self._ask(what, data)
+            if closely:
+                for value in self.session.observed[:2]:
+                    look_closely(value, self.session)
         except FAILS as error:
             lines = judge(error, Calls(), {}, "a.py", 1.0).lines
             if any(not letter.isprintable() for letter in "".join(lines)):
@@ -186,23 +193,71 @@ def use(value: Any, session: Session) -> str:
     return shape
 
 
-def _known(value: Any, depth: int) -> str:
+def look_closely(value: Any, session: Session) -> None:
+    """Do with a value all that any check may do."""
+    parts = list(islice(value, 3)) if type(value) in (list, tuple) else []
+    for one in (value, *parts):
+        for compare in COMPARISONS:
+            try:
+                compare(one)
+            except CheckFailure as error:
+                _readable(error.failure.lines())
+            except (Exception, *FAILS) as error:  # as the plugin does
+                _readable(judge(error, Calls(), {}, "a.py", 1.0, session.observed).lines)
+    _readable(describe_call("f", ["x"], (value, parts), {"more": value}))
+    _readable([describe(value), type_name(value), *type_names(value)[:4]])
+
+
+def _readable(lines: list[str]) -> None:
+    if sum(map(len, lines)) > 20_000 or any(not one.isprintable() for one in "".join(lines)):
+        raise Misled(f"an odd message: {lines}"[:500])
+
+
+ONES = torch.ones(2, 3)
+COMPARISONS: tuple[Callable[[Any], object], ...] = (
+    lambda x: expect(x, "x").is_value({"a": [1, 2], 3: (4.0, "b")}),
+    lambda x: expect(x, "x").is_value({1: 2}),
+    lambda x: expect(x, "x").has_names(["a", "b"]),
+    lambda x: expect(x, "x").is_list(3, of=int),
+    lambda x: expect(x, "x").is_tuple(2),
+    lambda x: expect(x, "x").is_instance("torch.nn.Linear", "a.B"),
+    lambda x: expect(x, "x").is_scalar(float),
+    lambda x: expect(x, "x").is_between(0.25, 0.5),
+    lambda x: expect(x, "x").is_finite(),
+    lambda x: expect(x, "x").is_tensor(shape=(2, None, 7)),
+    lambda x: expect(x, "x").equals(torch.zeros(5, 4), "why"),
+    lambda x: expect(x, "x", picture="attention").close_to(ONES, tolerance=0.0),
+    lambda x: expect(x, "x").equals(ONES.bool()),
+    lambda x: expect(x, "x").sums_to(1.0, -1),
+    lambda x: expect(x, "x").is_zero_where(torch.ones((), dtype=torch.bool)),
+    lambda x: expect(x, "x").same_as(x),
+    lambda x: expect(x, "x", picture="mask").same_as(~x if x.dtype == torch.bool else x.flip(0) * 2 + 1),
+    lambda x: expect(x, "x").differs_from(x, "why"),
+    lambda x: expect(x, "x").same_as(ONES),
+)
+"""What checks ask of a value; the last of them only of tensors."""
+
+
+def _known(value: Any, depth: int, seen: dict[int, str] | None = None) -> str:
     """Return what kind of value this is; anything else than the known kinds is a breach."""
     kind = type(value)
+    seen = {} if seen is None else seen
+    if id(value) in seen:  # a tensor may be there many times
+        return seen[id(value)]
     if value is None or kind in PLAIN:
         return kind.__name__
     if kind in (list, tuple, torch.Size, dict):
         if depth > wire.MAX_DEPTH + 2:
             raise Misled("too deep")
         parts = [*value, *value.values()] if kind is dict else value
-        return f"{kind.__name__}[{','.join(sorted({_known(part, depth + 1) for part in parts}))}]"[:300]
+        return f"{kind.__name__}[{','.join(sorted({_known(part, depth + 1, seen) for part in parts}))}]"[:300]
     if kind is RemoteObject:
         return "handle"
     if kind is torch.Tensor:
         if value.numel() * value.element_size() > wire.MAX_PAYLOAD or value.layout != torch.strided:
             raise Misled(f"a tensor of {tuple(value.shape)}")
         torch.isfinite(value.detach().to(torch.complex128)).all()
-        return f"tensor {value.dtype}"
+        return seen.setdefault(id(value), f"tensor {value.dtype}")
     raise Misled(f"a value of type {kind}")
 
 
@@ -285,6 +340,133 @@ def valid(draw: random.Random, number: int, what: str) -> tuple[dict[str, Any], 
         payload += bytes(buffer)
         payload += bytes(-len(payload) % wire.ALIGNMENT)
     return head, bytes(payload)
+
+
+PRIME = (1 << 61) - 1
+"""Integers that differ by it have one hash."""
+
+
+def many(draw: random.Random) -> int:
+    return draw.choice((1, 17, 33, 300, 3000, 12_000, 20_001, 60_000))
+
+
+def keys(draw: random.Random) -> Iterator[Any]:
+    """Yield values that share a hash, or the places that hashes lead to."""
+    return draw.choice(
+        [
+            lambda: ([codec.BIGINT, format(n * PRIME, "x")] for n in count(3)),
+            lambda: ([codec.TUPLE, *(-1 - (n >> bit & 1) for bit in range(16))] for n in count()),
+            lambda: ([codec.TUPLE, [codec.TUPLE, -1 - n % 2, n % 7], n // 14 % 2 - 2] for n in count()),
+            lambda: ([codec.COMPLEX, float(-1000003 * n), float(n)] for n in count()),
+            lambda: (n << 40 for n in count()),
+            lambda: (float(2.0 ** (n % 900)) * (1 + n // 900) for n in count()),
+            lambda: ([codec.TENSOR, 0] for n in count()),
+            lambda: ([codec.HANDLE, n, "a", "object"] for n in count()),
+            lambda: (str(n) for n in count()),
+            lambda: ([codec.BYTES, str(n)] for n in count()),
+        ]
+    )()
+
+
+def nested(value: Any, levels: int, wide: int = 1) -> Any:
+    for _ in range(levels):
+        value = [codec.LIST, *[value] * wide]
+    return value
+
+
+def long_text(draw: random.Random, size: int) -> str:
+    return (
+        draw.choice(
+            ("a", "e\u0301", "\u0301", "\x1b[2J", "\u202e", "\n", "\t", "漢", "' object has no ", " < a.B")
+        )
+        * size
+    )
+
+
+def odd(draw: random.Random) -> tuple[Any, list[Any], bytes]:
+    """Return a value that is made to cost much, with its tensors and their payload."""
+    shape = draw.choice(
+        (
+            [1] * draw.randrange(65), [2, 1] * draw.randrange(9), [1 << 48, 0], [1 << 20, 0], [0] * 64, [2] * 16,
+            [16, 1024], [3, 3, 40], [1 << 14], [2] * 12, [0, 1 << 48], [128, 128],
+        )
+    )  # fmt: skip
+    dtype = draw.choice([*codec.DTYPES, *("float32", "bool", "float64", "int64") * 4])
+    size = min(math.prod(shape), 1 << 14) * getattr(codec.DTYPES[dtype], "itemsize", 1)
+    fill = draw.choice(
+        (b"\x00", b"\xff", b"\x00\x00\xc0\x7f", b"\x01", b"\x7f\xff\x3c", b"\x00\x00\x80\x3f\x00\x00\x00\x00")
+    )
+    payload = (fill * (size // len(fill) + 1))[:size]
+    tensors = [
+        [dtype, shape, 0, size, "cpu", None, draw.random() < 0.3, draw.choice(("tensor", "a" * 4000)), -1]
+    ]
+    n = many(draw)
+    value = draw.choice(
+        [
+            lambda: [codec.DICT, *(part for key in islice(keys(draw), n) for part in (key, 0))],
+            lambda: [codec.LIST, *islice(keys(draw), n)],
+            lambda: [codec.LIST, *([codec.DICT, key, [codec.TENSOR, 0]] for key in islice(keys(draw), n))],
+            lambda: nested([codec.TENSOR, 0], 3, 12),
+            lambda: nested([codec.TENSOR, 0], draw.randrange(60)),
+            lambda: [codec.LIST, *[[codec.TENSOR, 0]] * n],
+            lambda: [
+                codec.LIST,
+                *([codec.HANDLE, m, long_text(draw, 20), "object"] for m in range(min(n, 12_000))),
+            ],
+            lambda: [codec.HANDLE, 1, " < ".join(["a.B"] * 900), long_text(draw, 40)],
+            lambda: [codec.LIST, *[[codec.GENERATOR, "cpu", [codec.TENSOR, 0]]] * n],
+            lambda: [codec.LIST, *[long_text(draw, draw.choice((60, 4000, 30_000)))] * draw.choice((1, 3))],
+            lambda: [
+                codec.DICT,
+                long_text(draw, 4000),
+                [codec.BIGINT, "f" * draw.choice((16, 1024, 1100, 5000))],
+            ],
+            lambda: [codec.TENSOR, 0],
+            lambda: [codec.TENSOR, 0],
+            lambda: [codec.TUPLE, [codec.TENSOR, 0], [codec.TENSOR, 0]],
+        ]
+    )()
+    if draw.random() < 0.1:  # each the gradient of the one before
+        size = 64 * draw.choice((3, 900, 4000))
+        tensors = [
+            ["float32", [], place, 4, "cpu", None, True, "tensor", place // 64 + 1]
+            for place in range(0, size, 64)
+        ]
+        payload = bytes(size)
+    return value, tensors, payload + bytes(-len(payload) % wire.ALIGNMENT)
+
+
+def costly(draw: random.Random, number: int) -> bytes:
+    """Return an answer that is made to cost the grader much."""
+    if draw.random() < 0.1:
+        lines = [["a.py", 1 << 31, long_text(draw, 400)[:4000], long_text(draw, 4000)[:4000], 3]] * 32
+        text = long_text(draw, 4000)[:4000]
+        return frame(
+            {
+                "is": "raised",
+                "id": number,
+                "type": text,
+                "bases": [text] * 64,
+                "message": text,
+                "frames": lines,
+            },
+            b"",
+        )
+    value, tensors, payload = odd(draw)
+    head = {"is": "done", "id": number, "value": value, "tensors": tensors}
+    if draw.random() < 0.1:
+        head |= {"changed": [0] * 10_000, "generators": [0] * draw.choice((1, 16)), "graph": 1}
+    if draw.random() < 0.03:  # deeper than anything that builds it could go
+        levels = draw.choice((400, 10_000, 200_000))
+        data = (
+            b"\x83\xa2is\xa4done\xa2id"
+            + msgspec.msgpack.encode(number)
+            + b"\xa5value"
+            + b"\x92\x00" * levels
+            + b"\x01"
+        )
+        return wire.PREFIX.pack(wire.MAGIC, len(data), 0) + data
+    return frame(head, payload)
 
 
 def frame(head: Any, payload: bytes) -> bytes:
@@ -395,14 +577,21 @@ def _places(tree: Any) -> Iterator[tuple[Any, Any]]:
             yield from _places(tree[key])
 
 
+COSTLY = 0.02
+"""Share of the messages that are made to cost much."""
+CLOSELY = 0.1
+"""Share of the others whose values are used in every way that a check has."""
 QUESTIONS = ("get", "get", "call", "call", "backward", "uses", "hello")
 
 
 class Conversation:
     """Many exchanges; a stranger who was hung up on is followed by another."""
 
-    def __init__(self, draw: random.Random) -> None:
+    def __init__(
+        self, draw: random.Random, costly: float = COSTLY / 10, closely: float = CLOSELY / 10
+    ) -> None:
         self._draw = draw
+        self._costly, self._closely = costly, closely
         self._mutator = Mutator(draw)
         self._stranger: Stranger | None = None
         self.last: tuple[str, bytes, bool] = ("", b"", True)
@@ -414,11 +603,17 @@ class Conversation:
             self._stranger = Stranger()
         draw, stranger = self._draw, self._stranger
         what = draw.choice(QUESTIONS)
-        data = self._mutator.message(stranger.channel._next, what)
+        dear = draw.random() < self._costly
+        if dear:
+            data = costly(draw, stranger.channel._next)[: HELD // 4]
+        else:
+            data = self._mutator.message(stranger.channel._next, what)
         hang_up = draw.random() < 0.97
         noise = draw.randbytes(draw.choice((0, 0, 0, 10, 33)))
         self.last = what, data, hang_up
-        outcome = stranger.exchange(what, data, hang_up=hang_up, noise=noise)
+        outcome = stranger.exchange(
+            what, data, hang_up=hang_up, noise=noise, closely=dear or draw.random() < self._closely
+        )
         if hang_up:
             self.close()
         return f"{what} {outcome}"
