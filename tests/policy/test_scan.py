@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.boundary.scan import MAX_SCANNED, called
+from benchmarks.fuzz_sources import run
+from grader.boundary.scan import MAX_SCANNED, called, examined
 from grader.boundary.source import Source
 from tests.policy.frames import filled
 from tests.policy.test_breaches import UNDOING
@@ -125,3 +126,16 @@ def test_the_attempts_to_undo_are_put_to_the_recorder_alone(name: str) -> None:
 @given(st.text(alphabet="torch.nfuialge()=:\n \t'F,def class import as from if[]{}@*", max_size=200))
 def test_any_text_is_read_without_a_stumble(text: str) -> None:
     scan("import torch.nn.functional as F\n" + text)
+
+
+@pytest.mark.parametrize("count", [500, 1000])
+def test_names_that_one_statement_binds_cost_a_few_steps_each(count: int) -> None:
+    names = ", ".join(f"a{number}" for number in range(count))
+    text = f"import torch\n{names} = range({count})\ndef f(x): return [{names}]\n"
+    found, steps = examined(Source(Path("answer.py"), text.encode()), ("f",), FORBID)
+    assert found == {}
+    assert steps < 40 * count
+
+
+def test_generated_sources_are_read_without_a_stumble_and_within_their_steps() -> None:
+    assert run(seed=3, count=60)["sources"] == 120
