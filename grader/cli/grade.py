@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from grader import machine
 from grader.catalogue import Catalogue, Kata
 from grader.cli.class_options import course_option, gradebook_option, note_unreadable
 from grader.cli.context import device_option, note
@@ -109,6 +110,7 @@ def grade(
     from grader.grading.run import Policy, Run
     from grader.submissions import find_learners
 
+    machine.prepare()
     if jobs is not None and scheduler is not None:
         raise UsageError("-j is for this machine; with --scheduler the cluster's workers count.")
     if require_isolation is not None and scheduler is None:

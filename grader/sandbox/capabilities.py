@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from grader.errors import EngineError, UsageError
+from grader.errors import EngineError, MachineFault, UsageError
+from grader.machine import shortage
 from grader.sandbox import cell, landlock, libc, namespaces, seccomp
 from grader.sandbox.confinement import Confinement, confine
 from grader.sandbox.levels import VARIABLE, Isolation, forced, reaches
@@ -48,7 +49,9 @@ def probe() -> Capabilities:
     filters = seccomp.available()
     try:
         code = namespaces.in_child(_try)
-    except OSError:
+    except OSError as error:
+        if help_for := shortage(error):  # that says nothing of what the machine could enforce
+            raise MachineFault(f"No process can be started ({error.strerror}).", help_for) from error
         code = 0
     level: Isolation = "process"
     if code & _CONFINED:
