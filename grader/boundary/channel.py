@@ -6,7 +6,9 @@ import contextlib
 import os
 import select
 import signal
+import socket
 import time
+from array import array
 from typing import Any, NoReturn
 
 from grader import sandbox
@@ -65,9 +67,9 @@ class Channel:
         return reply.isolation
 
     def ask(
-        self, request: wire.Request, buffers: list[Any], deadline: Deadline
+        self, request: wire.Request, buffers: list[Any], deadline: Deadline, descriptor: int | None = None
     ) -> tuple[wire.AnyReply, bytearray]:
-        """Send a request and return the answer with its payload.
+        """Send a request, with a descriptor where one is given, and return the answer with its payload.
 
         Raises:
             WorkerTimeout: the deadline passed.
@@ -76,7 +78,7 @@ class Channel:
         self.attend(deadline)
         request.id = self._next
         self._next += 1
-        self._send(wire.pack(request, buffers), deadline)
+        self._send(wire.pack(request, buffers), deadline, descriptor)
         reply, payload = self._receive(deadline)
         if reply.id != request.id or isinstance(reply, wire.Hello):
             self.violation("it answered what was not asked")
@@ -135,12 +137,16 @@ class Channel:
         self._drain_witness()
         return self.process.end(patience_s)
 
-    def _send(self, pieces: list[Any], deadline: Deadline) -> None:
+    def _send(self, pieces: list[Any], deadline: Deadline, descriptor: int | None = None) -> None:
+        with_it = (
+            [] if descriptor is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [descriptor]))]
+        )
         views = [memoryview(piece).cast("B") for piece in pieces if memoryview(piece).nbytes]
         channel = self.process.channel
         while views:
             try:
-                sent = channel.sendmsg(views[:16])
+                sent = channel.sendmsg(views[:16], with_it)
+                with_it = []
             except BlockingIOError:
                 self._wait(deadline, writing=True)
                 continue

@@ -37,9 +37,23 @@ from grader.devices import known
 
 MRO = " < "
 """Between the names of a type and its bases, in the handle of an object."""
-LIST, TUPLE, DICT, TENSOR, HANDLE, DTYPE, DEVICE, SIZE, BIGINT, SLICE, COMPLEX, GENERATOR, ELLIPSIS, BYTES = (
-    range(14)
-)
+(
+    LIST,
+    TUPLE,
+    DICT,
+    TENSOR,
+    HANDLE,
+    DTYPE,
+    DEVICE,
+    SIZE,
+    BIGINT,
+    SLICE,
+    COMPLEX,
+    GENERATOR,
+    ELLIPSIS,
+    BYTES,
+    LENT,
+) = range(15)
 
 DTYPES: dict[str, torch.dtype] = {
     str(value).removeprefix("torch."): value
@@ -56,7 +70,11 @@ _NUMBERS = frozenset({
 
 
 class Unencodable(Exception):
-    """A value that cannot cross, and why, worded for the learner."""
+    """A value that cannot cross, and why, worded for the learner; `device` is where it is, when that is why."""
+
+    def __init__(self, reason: str, device: str = "") -> None:
+        super().__init__(reason)
+        self.device = device
 
 
 class Encoder:
@@ -68,6 +86,7 @@ class Encoder:
         *,
         towards_worker: bool = False,
         limit: int = MAX_TENSOR,
+        lend: Callable[[object], int | None] = lambda value: None,
     ) -> None:
         self.tensors: list[TensorHead] = []
         self.buffers: list[Any] = []
@@ -75,6 +94,7 @@ class Encoder:
         """The tensors encoded, in order of their index."""
         self.generators: list[torch.Generator] = []
         self._handle = handle
+        self._lend = lend
         self._towards_worker = towards_worker
         self._limit = limit
         self._offset = 0
@@ -127,6 +147,8 @@ class Encoder:
             self._budget.generator()
             self.generators.append(value)
             return [GENERATOR, str(value.device), self._tensor(value.get_state(), torch.Tensor)]
+        if (number := self._lend(value)) is not None:
+            return [LENT, number]
         found = self._handle(value)
         if found is None:
             raise Unencodable(f"a value of type {kind.__module__}.{kind.__qualname__}")
@@ -171,8 +193,9 @@ class Encoder:
             or value.is_nested
             or value.device.type == "meta"
         ):
-            form = "meta" if value.device.type == "meta" else str(value.layout)
-            raise Unencodable(f"a tensor without ordinary values ({form}); return a dense tensor")
+            device = "meta" if value.device.type == "meta" else ""
+            form = device or str(value.layout)
+            raise Unencodable(f"a tensor without ordinary values ({form}); return a dense tensor", device)
         if (dtype := str(value.dtype).removeprefix("torch.")) not in _NUMBERS:
             raise Unencodable(f"a tensor of dtype {dtype}, which has no ordinary numbers")
         shape = list(value.shape)
@@ -217,15 +240,19 @@ class Decoder:
     def __init__(
         self,
         tensors: list[TensorHead],
-        payload: bytearray | memoryview,
+        payload: Any,
         handle: Callable[[int, str, str], Any],
         *,
         trusted: bool = False,
+        lent: Callable[[int], Any] | None = None,
+        shared: bool = False,
     ) -> None:
         self._heads = tensors
         self._payload = payload
         self._handle = handle
         self._trusted = trusted
+        self._lent = lent
+        self._copies = trusted and not shared
         self._made: dict[int, torch.Tensor] = {}
         self.generators: list[torch.Generator] = []
         self._budget = _Budget(ProtocolError)
@@ -315,6 +342,8 @@ class Decoder:
             generator.set_state(self._value(rest[1], depth + 1))
             self.generators.append(generator)
             return generator
+        if code == LENT and self._lent is not None:
+            return self._lent(rest[0])
         raise ProtocolError(f"an unknown code {code}")
 
     def _all(self, values: list[Any], depth: int) -> list[Any]:
@@ -362,7 +391,7 @@ class Decoder:
             if dtype == torch.bool and not self._trusted:
                 flat = flat != 0  # a byte of 2 in a bool tensor would be neither true nor false
             # It is moved flat: a copy to another device would close the gaps between its strides.
-            result = _place((flat.clone() if self._trusted else flat).view(dtype), head.device)
+            result = _place((flat.clone() if self._copies else flat).view(dtype), head.device)
             shape, strides = head.shape, head.strides
             result = result.reshape(shape) if strides is None else result.as_strided(shape, strides)
         if head.requires_grad and (dtype.is_floating_point or dtype.is_complex):

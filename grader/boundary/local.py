@@ -6,12 +6,12 @@ import importlib
 import sys
 import types
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, cast
 
 import torch
 
-from grader.boundary.remote import CallRecord, Calls
+from grader.boundary.remote import CallRecord, Calls, Submission, behind
 from grader.boundary.session import Terms
 from grader.boundary.source import Source
 from grader.worker.loader import PACKAGE, load_module, load_notebook
@@ -21,40 +21,62 @@ from grader.worker.policy import Recorder
 class LocalSubmission:
     """The learner's module itself, with its function calls recorded for failure messages."""
 
+    __slots__ = ("__kata__",)
+    __kata__: Submission
+
     def __init__(self, module: types.ModuleType, calls: Calls, used: dict[str, None], terms: Terms) -> None:
-        self._module = module
-        self.calls = calls
-        self.policy_advice = terms.advice
-        self._used = used
-        self._within = terms.within
-
-    def forbidden_uses(self) -> list[str]:
-        """Return what was used that the kata excludes."""
-        return list(self._used)
-
-    def begin(self) -> None:
-        """Forget the calls of an earlier check, and the uses where only some names are watched."""
-        self.calls.clear()
-        if self._within:
-            self._used.clear()
-
-    def given(self, name: str) -> Any:
-        """Return a module that the kata gives."""
-        return importlib.import_module(name)
+        object.__setattr__(self, "__kata__", _Here(module, calls, used, terms))
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(self._module, name)
-        return self._recording(name, value) if isinstance(value, types.FunctionType) else value
+        here = _here(self)
+        value = getattr(here.module, name)
+        return _recording(here.calls, name, value) if isinstance(value, types.FunctionType) else value
 
-    def _recording(self, name: str, function: types.FunctionType) -> Any:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            before = [(part, part.detach().clone()) for part in (*args, *kwargs.values()) if _is_tensor(part)]
-            result = function(*args, **kwargs)
-            changed = tuple(part for part, was in before if not torch.equal(part.detach(), was))
-            self.calls.add(CallRecord(name, name, args, kwargs, changed), result)
-            return result
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(_here(self).module, name, value)
 
-        return call
+
+class _Here:
+    """Behind a module that runs in this process."""
+
+    def __init__(self, module: types.ModuleType, calls: Calls, used: dict[str, None], terms: Terms) -> None:
+        self.module = module
+        self.calls = calls
+        self.advice = terms.advice
+        self.used = used
+        self.within = terms.within
+
+    def forbidden_uses(self) -> list[str]:
+        return list(self.used)
+
+    def given(self, name: str) -> Any:
+        return importlib.import_module(name)
+
+    def as_left(self) -> AbstractContextManager[None]:
+        return nullcontext()  # there is only one mode
+
+
+def _here(submission: LocalSubmission) -> _Here:
+    return cast(_Here, behind(submission))
+
+
+def begin(submission: LocalSubmission) -> None:
+    """Forget the calls of an earlier check, and the uses where only some names are watched."""
+    here = _here(submission)
+    here.calls.clear()
+    if here.within:
+        here.used.clear()
+
+
+def _recording(calls: Calls, name: str, function: types.FunctionType) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        before = [(part, part.detach().clone()) for part in (*args, *kwargs.values()) if _is_tensor(part)]
+        result = function(*args, **kwargs)
+        changed = tuple(part for part, was in before if not torch.equal(part.detach(), was))
+        calls.add(CallRecord(name, name, args, kwargs, changed), result)
+        return result
+
+    return call
 
 
 @contextmanager

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import torch
 from torch.utils.weak import WeakIdKeyDictionary
@@ -13,7 +14,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 from grader.boundary import wire
 from grader.boundary.channel import WorkerDied, WorkerTimeout
 from grader.boundary.codec import MRO
-from grader.boundary.session import Session, SubmissionMissing, SubmissionRaised, SubmissionUnsendable
+from grader.boundary.session import Session, SubmissionRaised, SubmissionUnsendable
 
 
 @dataclass(frozen=True)
@@ -66,117 +67,148 @@ class Calls:
 
 
 class RemoteSubmission:
-    """The learner's module as a check sees it; every attribute is fetched from the worker."""
+    """The learner's module as a check sees it; every attribute is fetched from the worker.
+
+    What we keep of it stands under a name with two underscores at both ends, and what can be done with it are functions
+    of this module: every other name is the learner's.
+    """
+
+    __slots__ = ("__kata__",)
+    __kata__: Submission
 
     def __init__(self, session: Session, calls: Calls) -> None:
-        self.__dict__["_session"] = session
-        self.__dict__["calls"] = calls
-        self.__dict__["policy_advice"] = session.terms.advice
+        object.__setattr__(self, "__kata__", _Remotely(session, calls))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        kept = cast(_Remotely, behind(self))
+        try:
+            value = kept.session.named(name)
+        except SubmissionRaised as error:
+            _note(kept.session, name, error)
+            raise
+        if isinstance(value, RemoteObject):
+            _call_it(value, name, name, kept.calls)
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        session = cast(_Remotely, behind(self)).session
+        session.set(wire.MODULE, name, value)
+
+    def __repr__(self) -> str:
+        return f"<submission {cast(_Remotely, behind(self)).session.source.path.name}>"
+
+
+class Submission(Protocol):
+    """What stands behind the learner's module, wherever that runs."""
+
+    calls: Calls
+    advice: str
+    """What to write instead of what the kata excludes."""
 
     def forbidden_uses(self) -> list[str]:
         """Return which operators that the kata excludes were used in this check."""
-        return cast(list[str], self._session.forbidden_uses())
+        ...
 
     def given(self, name: str) -> Any:
         """Return a module that the kata gives (`given`, `support`), imported beside the submission.
 
         What it returns is as little to be believed as what the submission returns: both share a process.
         """
-        value = self._session.given(name)
+        ...
+
+    def as_left(self) -> AbstractContextManager[None]:
+        """Let the calls inside go on in the gradient mode that the latest call left behind."""
+        ...
+
+
+def behind(submission: Any) -> Submission:
+    """Return what stands behind the learner's module."""
+    return cast(Submission, object.__getattribute__(submission, "__kata__"))
+
+
+class _Remotely:
+    """Behind a module that runs in a worker."""
+
+    def __init__(self, session: Session, calls: Calls) -> None:
+        self.session = session
+        self.calls = calls
+        self.advice = session.terms.advice
+
+    def forbidden_uses(self) -> list[str]:
+        return self.session.forbidden_uses()
+
+    def given(self, name: str) -> Any:
+        value = self.session.given(name)
         if isinstance(value, RemoteObject):
-            value._name("", name, self.calls)  # its file's name tells a learner nothing
+            _call_it(value, "", name, self.calls)  # its file's name tells a learner nothing
         return value
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        session = self._session
+    @contextmanager
+    def as_left(self) -> Iterator[None]:
+        self.session.as_left = True
         try:
-            value = session.named(name)
-        except SubmissionRaised as error:
-            _note(session, name, error)
-            if error.type_name == "AttributeError":
-                raise _missing(error) from None
-            raise
-        if isinstance(value, RemoteObject):
-            value._name(name, name, self.calls)
-        return value
+            yield
+        finally:
+            self.session.as_left = False
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        self._session.set(wire.MODULE, name, value)
 
-    def __repr__(self) -> str:
-        return f"<submission {self._session.source.path.name}>"
+@dataclass
+class Facts:
+    """What the grader keeps of an object that stays in the worker."""
+
+    session: Session
+    number: int
+    """Its handle."""
+    generation: int
+    kind: str
+    """What the worker says it is: a function, a class, a module or an object."""
+    types: tuple[str, ...]
+    """The dotted names of its type and that type's bases, as the worker tells them, nearest first."""
+    label: str
+    """How a message speaks of it: `DecoderLM(13, 12)`."""
+    root: str = ""
+    calls: Calls | None = None
+    """Where its calls are noted; None when a check has not got it from the submission by name."""
 
 
 class RemoteObject:
-    """A function, class, module or any other object that stays in the worker."""
+    """A function, class, module or any other object that stays in the worker.
 
-    __slots__ = (
-        "__weakref__",
-        "_calls",
-        "_generation",
-        "_kind",
-        "_label",
-        "_number",
-        "_root",
-        "_session",
-        "kata_type",
-        "kata_types",
-    )
+    Every name but `__kata__` is the learner's, see `RemoteSubmission`.
+    """
 
-    kata_type: str
-    """The dotted name of its type, as the worker tells it."""
-    kata_types: tuple[str, ...]
-    """Of its type and that type's bases, nearest first."""
+    __slots__ = ("__kata__", "__weakref__")
+    __kata__: Facts
 
     def __init__(self, session: Session, number: int, type_name: str, kind: str) -> None:
-        put = object.__setattr__
-        put(self, "_session", session)
-        put(self, "_number", number)
-        put(self, "_generation", session.generation)
-        put(self, "_kind", kind)
-        put(self, "kata_types", tuple(type_name.split(MRO)))
-        put(self, "kata_type", self.kata_types[0])
-        put(self, "_label", self.kata_type.rpartition(".")[2])
-        put(self, "_root", "")
-        put(self, "_calls", None)
-
-    @staticmethod
-    def number(value: RemoteObject, session: Session) -> int:
-        """Return the handle, if it is one of the session's present worker."""
-        if value._session is not session or value._generation != session.generation:
-            raise WorkerDied("had ended already")
-        return cast(int, value._number)
+        types = tuple(type_name.split(MRO))
+        facts = Facts(session, number, session.generation, kind, types, types[0].rpartition(".")[2])
+        object.__setattr__(self, "__kata__", facts)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        session = self._session
-        try:
-            value = session.get(RemoteObject.number(self, session), name)
-        except SubmissionRaised as error:
-            if error.type_name == "AttributeError":
-                raise _missing(error) from None
-            raise
-        return self._adopt(value, name)
+        return _adopt(self, facts_of(self).session.get(handle_of(self), name), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._session.set(RemoteObject.number(self, self._session), name, value)
+        facts_of(self).session.set(handle_of(self), name, value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it in the worker; a class gives a proxy of the new object."""
-        signature = self._label if self._kind in ("function", "class") else f"{self._root}.forward"
-        result = self._run(None, args, kwargs, self._label, signature)
-        if isinstance(result, RemoteObject) and self._kind == "class":
+        mine = facts_of(self)
+        signature = mine.label if mine.kind in ("function", "class") else f"{mine.root}.forward"
+        result = _run(self, None, args, kwargs, mine.label, signature)
+        if isinstance(result, RemoteObject) and mine.kind == "class":
             arguments = [_brief(value) for value in args] + [
                 f"{key}={_brief(value)}" for key, value in kwargs.items()
             ]
-            result._name(f"{self._label}({', '.join(arguments)})", self._root, self._calls)
+            _call_it(result, f"{mine.label}({', '.join(arguments)})", mine.root, mine.calls)
         return result
 
     def __len__(self) -> int:
-        value = self._run("__len__", (), {}, f"len({self._label})", "")
+        value = _run(self, "__len__", (), {}, f"len({facts_of(self).label})", "")
         if not isinstance(value, int):
             return 0
         if value > wire.MAX_ITEMS:
@@ -186,59 +218,73 @@ class RemoteObject:
         return value
 
     def __getitem__(self, key: Any) -> Any:
-        return self._adopt(
-            self._run("__getitem__", (key,), {}, f"{self._label}[...]", ""), f"[{_brief(key)}]"
-        )
+        label = f"{facts_of(self).label}[...]"
+        return _adopt(self, _run(self, "__getitem__", (key,), {}, label, ""), f"[{_brief(key)}]")
 
     def __iter__(self) -> Iterator[Any]:
-        values = self._run("__iter__", (), {}, f"iter({self._label})", "")
+        values = _run(self, "__iter__", (), {}, f"iter({facts_of(self).label})", "")
         parts = values if isinstance(values, list) else []
-        return iter([self._adopt(value, f"[{index}]") for index, value in enumerate(parts)])
+        return iter([_adopt(self, value, f"[{index}]") for index, value in enumerate(parts)])
 
     def __bool__(self) -> bool:
         return True
 
     def __repr__(self) -> str:
-        return f"<{self.kata_type} in the submission>"
+        return f"<{facts_of(self).types[0]} in the submission>"
 
-    @property
-    def kata_label(self) -> str:
-        """How a message speaks of it: `DecoderLM(13, 12)`, or nothing when a check has not made it itself."""
-        return cast(str, self._label) if self._calls is not None else ""
 
-    @property
-    def kata_kind(self) -> str:
-        """What the worker says it is: a function, a class, a module or an object."""
-        return cast(str, self._kind)
+def facts_of(value: RemoteObject) -> Facts:
+    """Return what the grader keeps of an object in the worker."""
+    return cast(Facts, object.__getattribute__(value, "__kata__"))
 
-    def stands_for(self, other: RemoteObject) -> None:
-        """Let messages speak of calls of this as if they were calls of `other`."""
-        self._name(other._label, other._root, other._calls)
 
-    def _name(self, label: str, root: str, calls: Calls | None) -> None:
-        put = object.__setattr__
-        put(self, "_label", label)
-        put(self, "_root", root)
-        put(self, "_calls", calls)
+def handle_of(value: RemoteObject, session: Session | None = None) -> int:
+    """Return the handle, if it is one of the session's present worker.
 
-    def _adopt(self, value: Any, name: str) -> Any:
-        if isinstance(value, RemoteObject) and value._root == "":
-            separator = "" if name.startswith("[") or not self._label else "."
-            value._name(f"{self._label}{separator}{name}", self._root, self._calls)
-        return value
+    Raises:
+        WorkerDied: that worker is gone.
+    """
+    mine = facts_of(value)
+    if mine.session is not (session or mine.session) or mine.generation != mine.session.generation:
+        raise WorkerDied("had ended already")
+    return mine.number
 
-    def _run(
-        self, method: str | None, args: tuple[Any, ...], kwargs: dict[str, Any], label: str, signature: str
-    ) -> Any:
-        session = self._session
 
-        def perform() -> tuple[Any, list[torch.Tensor]]:
-            return cast(
-                tuple[Any, list[torch.Tensor]],
-                session.call(RemoteObject.number(self, session), method, args, kwargs, self._root),
-            )
+def stand_for(value: Any, other: Any) -> None:
+    """Let messages speak of calls of `value` as if they were calls of `other`; in one process they do so anyway."""
+    if isinstance(value, RemoteObject) and isinstance(other, RemoteObject):
+        theirs = facts_of(other)
+        _call_it(value, theirs.label, theirs.root, theirs.calls)
 
-        return recorded(perform, self._calls, session, self._root, CallRecord(label, signature, args, kwargs))
+
+def _call_it(value: RemoteObject, label: str, root: str, calls: Calls | None) -> None:
+    mine = facts_of(value)
+    mine.label, mine.root, mine.calls = label, root, calls
+
+
+def _adopt(owner: RemoteObject, value: Any, name: str) -> Any:
+    if isinstance(value, RemoteObject) and facts_of(value).root == "":
+        mine = facts_of(owner)
+        separator = "" if name.startswith("[") or not mine.label else "."
+        _call_it(value, f"{mine.label}{separator}{name}", mine.root, mine.calls)
+    return value
+
+
+def _run(
+    value: RemoteObject,
+    method: str | None,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    label: str,
+    signature: str,
+) -> Any:
+    mine = facts_of(value)
+    session = mine.session
+
+    def perform() -> tuple[Any, list[torch.Tensor]]:
+        return session.call(handle_of(value), method, args, kwargs, mine.root)
+
+    return recorded(perform, mine.calls, session, mine.root, CallRecord(label, signature, args, kwargs))
 
 
 def recorded(
@@ -277,18 +323,11 @@ def _note(session: Session, root: str, error: Exception | None) -> None:
             outcomes.written.add(root)
 
 
-def _missing(error: SubmissionRaised) -> SubmissionMissing:
-    missing = SubmissionMissing.__new__(SubmissionMissing)
-    missing.__dict__.update(error.__dict__)
-    missing.args = error.args
-    return missing
-
-
 def _brief(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         return f"tensor{list(value.shape)}"
     if isinstance(value, RemoteObject):
-        return cast(str, value._label)
+        return facts_of(value).label
     text = (
         repr(value)
         if isinstance(value, str | int | float | bool | None | torch.dtype | torch.device)

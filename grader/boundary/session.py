@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,9 +20,11 @@ from grader.boundary import wire, witness
 from grader.boundary.channel import Channel, WorkerDied, WorkerTimeout
 from grader.boundary.codec import MRO, Decoder, Encoder
 from grader.boundary.deadline import Deadline
+from grader.boundary.lent import Loans
 from grader.boundary.scan import called
+from grader.boundary.shared import Shared, can_share
 from grader.boundary.source import Source
-from grader.errors import MachineFault
+from grader.errors import MachineFault, PackError
 from grader.timing.clock import Stopwatch
 from grader.worker.launcher import Launcher, WorkerProcess
 
@@ -43,33 +46,52 @@ _SHORT = frozenset({"OSError", "MemoryError"})
 class SubmissionRaised(Exception):
     """The learner's code raised; everything in here is text that a worker sent."""
 
-    def __init__(self, reply: wire.Raised, call: str | None = None, memory_bytes: int | None = None) -> None:
-        super().__init__(f"{reply.type}: {reply.message}")
-        self.type_name = reply.type
+    def __init__(self, reply: wire.Raised, memory_bytes: int | None = None) -> None:
         self.type_names = tuple(reply.bases)
+        """Of its class and that class's bases, nearest first; bare names are Python's own exceptions."""
+        self.type_name = reply.bases[0].rpartition(".")[2]
+        super().__init__(f"{self.type_name}: {reply.message}")
         self.message = reply.message
         self.frames = tuple(reply.frames)
         self.own = reply.own
-        self.call = call
         self.memory_bytes = memory_bytes
         """What the submission may use."""
 
     @property
     def not_written(self) -> bool:
         """Whether this is the stub's own NotImplementedError rather than one from a library."""
-        return self.type_name == "NotImplementedError" and self.own
+        return self.type_names[0] == "NotImplementedError" and self.own
 
 
 class SubmissionMissing(SubmissionRaised, AttributeError):
     """The submission lacks an attribute that a check asked for."""
 
 
+def could_be(names: Sequence[str]) -> bool:
+    """Tell whether a class may have these bases: behind an exception of Python's own come its own bases, in order.
+
+    A worker could send any list of names, such as one that is a ValueError and an IndexError and no Exception.
+    """
+    for place, name in enumerate(names):
+        if "." in name:
+            continue
+        known = getattr(builtins, name, None)
+        if not isinstance(known, type):
+            return False
+        rest = iter(names[place:])
+        if not all(base.__name__ in rest for base in known.__mro__):
+            return False
+    return names[-1] == "object" and "BaseException" in names
+
+
 class SubmissionUnsendable(Exception):
     """A call returned something that cannot be compared: too large, too deep, without values."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, device: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
+        self.device = device
+        """`meta` for a tensor that is there: it has a shape and a device, and no values."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +178,10 @@ class Session:
         """What was used that is forbidden, with the line where it is known."""
         self._audit: witness.Reader | None = None
         """Of the live worker's audit channel."""
+        self.as_left = False
+        """Whether calls go on in the gradient mode that the submission left behind."""
+        self._loans = Loans()
+        self._answering = False
         self._named: dict[str, Any] = {}
         """The submission's functions and classes, looked up once in the life of a worker."""
         self._proxies: WeakValueDictionary[int, Any] = WeakValueDictionary()
@@ -174,6 +200,8 @@ class Session:
         self.observed.clear()
         self.asked.clear()
         self._observed_bytes = 0
+        self._loans = Loans()
+        self.as_left = False
         self.deadline = Deadline(min(timeout_s or self.terms.check_timeout_s, left))
         self._tell(self.deadline.left())
         again = self._channel is not None
@@ -254,19 +282,23 @@ class Session:
         found = self._named.get(name)
         if found is None:
             found = self.get(wire.MODULE, name)
-            if getattr(found, "_kind", None) in ("function", "class"):
+            if _kept(found):
                 self._named[name] = found
         return found
 
     def get(self, target: int, name: str) -> Any:
-        """Return an attribute of a handle."""
-        return self._value(*self._ask(wire.Get(target=target, name=name), []))
+        """Return an attribute of a handle.
+
+        Raises:
+            SubmissionMissing: it has none of that name.
+        """
+        return self._value(*self._ask(wire.Get(target=target, name=name), []), attribute=True)
 
     def set(self, target: int, name: str, value: Any) -> None:
         """Set an attribute of a handle."""
         if target == wire.MODULE:
             self._named.pop(name, None)
-        encoder = Encoder(self._handle, towards_worker=True)
+        encoder = self._encoder()
         data = encoder.encode(value)
         request = wire.Set(target=target, name=name, value=data, tensors=encoder.tensors)
         self._checked(*self._ask(request, encoder.buffers))
@@ -280,7 +312,7 @@ class Session:
         """
         self.asked_of = of
         self.called.add(of)
-        encoder = Encoder(self._handle, towards_worker=True)
+        encoder = self._encoder()
         grad = torch.is_grad_enabled()
         request = wire.Call(
             target=target,
@@ -288,12 +320,19 @@ class Session:
             args=encoder.encode(tuple(args)),
             kwargs=encoder.encode(dict(kwargs)),
             tensors=encoder.tensors,
-            grad=grad,
+            grad=None if self.as_left else grad,
         )
         if not grad:
             for head in encoder.tensors:
                 head.requires_grad = False
-        reply, payload = self._ask(request, encoder.buffers)
+        if self.stopwatch is None and can_share(encoder.tensors):
+            with Shared(encoder.buffers) as shared:
+                request.shared = shared.size
+                reply, payload = self._ask(request, [], shared.descriptor)
+                seen = shared.changed(encoder.tensors)
+        else:
+            reply, payload = self._ask(request, encoder.buffers)
+            seen = set()
         done = self._checked(reply, payload)
         decoder = self._decoder(done, payload)
         value = self._observe(self._decode(decoder, done.value), decoder, payload)
@@ -301,7 +340,8 @@ class Session:
         if done.graph is not None and grad:
             inputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
             value = attach(self, done.graph, value, inputs)
-        changed = [encoder.sent[index] for index in done.changed if index < len(encoder.sent)]
+        told = {index for index in done.changed if index < len(encoder.sent)}
+        changed = [encoder.sent[index] for index in sorted(seen | told)]
         return value, changed
 
     def backward(
@@ -309,7 +349,7 @@ class Session:
     ) -> list[torch.Tensor | None]:
         """Push cotangents through a graph in the worker; return the gradients of the call's inputs."""
         self.asked_of = of
-        encoder = Encoder(self._handle, towards_worker=True)
+        encoder = self._encoder()
         data = encoder.encode(cotangents)
         request = wire.Backward(graph=graph, cotangents=data, tensors=encoder.tensors)
         value = self._value(*self._ask(request, encoder.buffers))
@@ -392,41 +432,87 @@ class Session:
             self._channel.close()
             raise
 
-    def _ask(self, request: wire.Request, buffers: list[Any]) -> tuple[wire.AnyReply, bytearray]:
+    def _ask(
+        self, request: wire.Request, buffers: list[Any], descriptor: int | None = None
+    ) -> tuple[wire.AnyReply, bytearray]:
         channel = self._channel
         if channel is None or not channel.alive:
             raise WorkerDied("had ended already")
         request.release, self._release = self._release, []
         request.begin, self._begin = self._begin, None
+        if self._answering:
+            raise PackError("a lent function may not call the submission: it is in the middle of a call")
+        answer = self._audited(channel, request, buffers, descriptor)
+        if (refusal := self._loans.take_refusal()) is not None:
+            raise refusal
+        return answer
+
+    def _audited(
+        self, channel: Channel, request: wire.Request, buffers: list[Any], descriptor: int | None
+    ) -> tuple[wire.AnyReply, bytearray]:
         if self._audit is None:
-            return self._exchange(channel, request, buffers)
+            return self._timed(channel, request, buffers, descriptor)
         token = request.audit = secrets.randbits(64)
         loading = isinstance(request, wire.Load)
         try:
-            answer = self._exchange(channel, request, buffers)
+            answer = self._timed(channel, request, buffers, descriptor)
         except (WorkerDied, WorkerTimeout):
             self._take_uses(None, loading=loading)
             raise
         self._take_uses(token, loading=loading)
         return answer
 
-    def _exchange(
-        self, channel: Channel, request: wire.Request, buffers: list[Any]
+    def _timed(
+        self, channel: Channel, request: wire.Request, buffers: list[Any], descriptor: int | None
     ) -> tuple[wire.AnyReply, bytearray]:
         try:
             if self.stopwatch is None:
-                return channel.ask(request, buffers, self.deadline)
+                return self._exchange(channel, request, buffers, descriptor)
             channel.attend(self.deadline)  # so that a look that is due now does not fall into the lap
             with self.stopwatch.lap() as lap:
-                reply, payload = channel.ask(request, buffers, self.deadline)
+                reply, payload = self._exchange(channel, request, buffers, descriptor)
         except WorkerDied as error:
             self.doubtful, self.killed = True, self.killed or error.killed
             raise
         lap.sent, lap.received = sum(memoryview(buffer).nbytes for buffer in buffers), len(payload)
         return reply, payload
 
-    def _value(self, reply: wire.AnyReply, payload: bytearray) -> Any:
-        done = self._checked(reply, payload)
+    def _exchange(
+        self, channel: Channel, request: wire.Request, buffers: list[Any], descriptor: int | None
+    ) -> tuple[wire.AnyReply, bytearray]:
+        """Ask, and answer what the worker asks for meanwhile."""
+        reply, payload = channel.ask(request, buffers, self.deadline, descriptor)
+        while isinstance(reply, wire.Ask):
+            answer, buffers = self._answer(reply, payload)
+            reply, payload = channel.ask(answer, buffers, self.deadline)
+        return reply, payload
+
+    def _answer(self, ask: wire.Ask, payload: bytearray) -> tuple[wire.Answer, list[Any]]:
+        function = self._loans.find(ask.function)
+        if function is None:
+            self._violation("it asked for what is not lent, or too often")
+        decoder = self._decoder(ask, payload)
+        arguments = self._decode(decoder, ask.value)
+        if not isinstance(arguments, list):
+            self._violation("it asked with arguments that are none")
+        self._observe(arguments, decoder, payload)
+        encoder = self._encoder()
+        self._answering = True
+        try:
+            with torch.no_grad():
+                value = encoder.encode(function(*arguments))
+        except Exception as error:  # the call goes on to its end, so that the worker stays of use
+            self._loans.refusal = self._loans.refusal or error
+            return wire.Answer(refused=True), []
+        finally:
+            self._answering = False
+        return wire.Answer(value=value, tensors=encoder.tensors), encoder.buffers
+
+    def _encoder(self) -> Encoder:
+        return Encoder(self._handle, towards_worker=True, lend=self._loans.number)
+
+    def _value(self, reply: wire.AnyReply, payload: bytearray, attribute: bool = False) -> Any:
+        done = self._checked(reply, payload, attribute)
         decoder = self._decoder(done, payload)
         return self._observe(self._decode(decoder, done.value), decoder, payload)
 
@@ -438,27 +524,32 @@ class Session:
             self.observed.append(value if fits else "more than is kept")
         return value
 
-    def _checked(self, reply: wire.AnyReply, payload: bytearray) -> wire.Done:
+    def _checked(self, reply: wire.AnyReply, payload: bytearray, attribute: bool = False) -> wire.Done:
         if isinstance(reply, wire.Done):
             return reply
         if isinstance(reply, wire.Raised):
-            self._observe(f"raised {reply.type}")
+            if not could_be(reply.bases):
+                self._violation("its exception is of no class that could be")
+            kind = SubmissionMissing if attribute and reply.bases[0] == "AttributeError" else SubmissionRaised
+            raised = kind(reply, self.terms.memory_bytes)
+            self._observe(f"raised {raised.type_name}")
             self.doubtful |= not _SHORT.isdisjoint(reply.bases) or "can't start new thread" in reply.message
-            on_device = reply.type == "OutOfMemoryError"  # torch's own, of an accelerator's memory
-            limit = self.terms.gpu_bytes if on_device else self.terms.memory_bytes
-            raise SubmissionRaised(reply, memory_bytes=limit)
+            if raised.type_name == "OutOfMemoryError":  # torch's own, of an accelerator's memory
+                raised.memory_bytes = self.terms.gpu_bytes
+            raise raised
         if isinstance(reply, wire.Unsendable):
-            raise SubmissionUnsendable(reply.reason)
+            raise SubmissionUnsendable(reply.reason, reply.device)
         self._violation("it answered what was not asked")
 
-    def _decoder(self, done: wire.Done, payload: bytearray) -> Decoder:
-        from grader.boundary.remote import RemoteObject
+    def _decoder(self, done: wire.Done | wire.Ask, payload: bytearray) -> Decoder:
+        from grader.boundary.remote import RemoteObject, facts_of
 
         def handle(number: int, type_name: str, kind: str) -> RemoteObject:
             if not 0 <= number < MAX_NUMBER:
                 raise wire.ProtocolError("a handle that is none")
             known: RemoteObject | None = self._proxies.get(number)
-            if known is None or known._kind != kind or MRO.join(known.kata_types) != type_name:
+            told = facts_of(known) if known is not None else None
+            if known is None or told is None or told.kind != kind or MRO.join(told.types) != type_name:
                 known = self._proxies[number] = RemoteObject(self, number, type_name, kind)
             return known
 
@@ -485,11 +576,16 @@ class Session:
         self._channel.violation(what)
 
     def _handle(self, value: Any) -> tuple[int, str, str] | None:
-        from grader.boundary.remote import RemoteObject
+        from grader.boundary.remote import RemoteObject, handle_of
 
-        if isinstance(value, RemoteObject):
-            return RemoteObject.number(value, self), "", ""
-        return None
+        return (handle_of(value, self), "", "") if isinstance(value, RemoteObject) else None
+
+
+def _kept(found: Any) -> bool:
+    """Tell whether this is the submission's own function or class, of which a worker has one all its life."""
+    from grader.boundary.remote import RemoteObject, facts_of
+
+    return isinstance(found, RemoteObject) and facts_of(found).kind in ("function", "class")
 
 
 def _told(used: dict[str, int], written: dict[str, int]) -> list[str]:

@@ -165,7 +165,10 @@ class Call(Request, tag="call"):
     method: str | None = None
     args: Any = None
     kwargs: Any = None
-    grad: bool = True
+    grad: bool | None = True
+    """Whether gradients are recorded; None leaves it as the call before left it."""
+    shared: int = 0
+    """So many bytes of tensors lie in the file that comes with the frame's first bytes, and none in the payload."""
 
 
 class Backward(Request, tag="backward"):
@@ -177,6 +180,14 @@ class Backward(Request, tag="backward"):
 
 class Uses(Request, tag="uses"):
     """Do nothing but stamp the audit channel."""
+
+
+class Answer(Request, tag="answer"):
+    """What a lent function returns to a worker that asked; the call in which it asked goes on."""
+
+    value: Any = None
+    refused: bool = False
+    """It raised; what, is the grader's affair."""
 
 
 class Reply(msgspec.Struct, tag_field="is", forbid_unknown_fields=True, kw_only=True):
@@ -203,6 +214,14 @@ class Done(Reply, tag="done"):
     """Tensors holding the new states of the torch.Generators among the arguments, in order."""
 
 
+class Ask(Reply, tag="ask"):
+    """Before it is done, a call wants the answer of a lent function; see `grader.boundary.lent`."""
+
+    function: Size
+    value: Any = None
+    """The arguments."""
+
+
 class Frame(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     """One line of a learner's traceback."""
 
@@ -217,8 +236,8 @@ class Frame(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 class Raised(Reply, tag="raised"):
     """The call raised."""
 
-    type: Text
-    bases: Annotated[list[Text], Meta(max_length=64)]
+    bases: Annotated[list[Text], Meta(min_length=1, max_length=64)]
+    """Its type and that type's bases, nearest first: built-in ones by their bare names, others with their module."""
     message: Text
     frames: Annotated[list[Frame], Meta(max_length=32)] = []
     own: bool = False
@@ -229,10 +248,12 @@ class Unsendable(Reply, tag="unsendable"):
     """The call returned something that cannot cross."""
 
     reason: Text
+    device: Annotated[str, Meta(max_length=16)] = ""
+    """Where it is, when a tensor cannot cross because it has no values there: `meta`."""
 
 
-AnyRequest = Watch | Load | Import | Get | Set | Call | Backward | Uses
-AnyReply = Hello | Done | Raised | Unsendable
+AnyRequest = Watch | Load | Import | Get | Set | Call | Backward | Uses | Answer
+AnyReply = Hello | Done | Ask | Raised | Unsendable
 
 _encoder = msgspec.msgpack.Encoder()
 _request = msgspec.msgpack.Decoder(AnyRequest)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from grader.checks.conduct import (
+    as_left,
     expect_device,
     expect_from_scratch,
     expect_no_error,
     expect_raises,
     expect_unchanged,
+    given_module,
+    lend,
+    speak_of,
 )
-from grader.checks.describe import describe
+from grader.checks.describe import describe, type_names
 from grader.checks.draw import Draw, axes_of, with_axes
 from grader.checks.expect import Expectation, expect
 from grader.checks.failure import CheckFailure, Failure, fail
 from grader.checks.gradients import expect_gradients, oracle_gradients
 from grader.checks.marks import Aspect, CheckInfo, check
 from grader.checks.oracle import Expected, oracle
+from grader.checks.training import TrainingBooks
 
 __all__ = [
     "Aspect",
@@ -25,6 +30,8 @@ __all__ = [
     "Expectation",
     "Expected",
     "Failure",
+    "TrainingBooks",
+    "as_left",
     "axes_of",
     "check",
     "describe",
@@ -36,7 +43,11 @@ __all__ = [
     "expect_raises",
     "expect_unchanged",
     "fail",
+    "given_module",
+    "lend",
     "oracle",
     "oracle_gradients",
+    "speak_of",
+    "type_names",
     "with_axes",
 ]

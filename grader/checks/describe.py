@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.boundary.remote import RemoteObject, facts_of
 from grader.checks.draw import axes_of
 from grader.checks.text import clean, listed, number, sizes
 
@@ -33,10 +34,8 @@ def is_tensor(value: object) -> bool:
 
 def type_name(value: object) -> str:
     """Return the dotted name of a value's type: of a remote object the one it has over there."""
-    if type(value) not in _PLAIN:
-        remote = getattr(value, "kata_type", None)
-        if isinstance(remote, str):
-            return clean(remote, 80)
+    if (there := _types_there(value)) is not None:
+        return clean(there[0], 80)
     if value is None:
         return "None"
     kind = type(value)
@@ -46,12 +45,17 @@ def type_name(value: object) -> str:
 
 def type_names(value: object) -> tuple[str, ...]:
     """Return the dotted names of a value's type and its bases, nearest first."""
-    if type(value) not in _PLAIN:
-        remote = getattr(value, "kata_types", None)
-        if isinstance(remote, tuple):
-            return tuple(clean(name, 80) for name in remote)
+    if (there := _types_there(value)) is not None:
+        return tuple(clean(name, 80) for name in there)
     bases = (f"{base.__module__}.{base.__qualname__}" for base in type(value).__mro__[1:])
     return (type_name(value), *bases)
+
+
+def _types_there(value: object) -> tuple[str, ...] | None:
+    if isinstance(value, RemoteObject):
+        return facts_of(value).types
+    kind = getattr(value, "kata_type", None) if isinstance(value, Tensor) else None
+    return (kind,) if isinstance(kind, str) else None
 
 
 _PLAIN = frozenset({
@@ -92,8 +96,8 @@ def _describe(value: Any, depth: int) -> str:
         if kind is dict:
             return f"{{{inside}}}"
         return f"({inside}{',' if len(value) == 1 else ''})"
-    if hasattr(kind, "kata_label") and value.kata_label:
-        return clean(value.kata_label, 60)
+    if isinstance(value, RemoteObject) and facts_of(value).calls is not None and facts_of(value).label:
+        return clean(facts_of(value).label, 60)
     return f"<{type_name(value).replace('torch._C.', 'torch.')}>"
 
 

@@ -12,7 +12,8 @@ import torch
 from grader.boundary.channel import WorkerDied, WorkerTimeout
 from grader.boundary.deadline import Deadline
 from grader.boundary.local import LocalSubmission
-from grader.boundary.remote import Calls, RemoteSubmission
+from grader.boundary.local import begin as begin_locally
+from grader.boundary.remote import Calls, RemoteSubmission, behind
 from grader.boundary.session import Outcomes, Session, SubmissionRaised, SubmissionUnsendable
 from grader.boundary.source import Source
 from grader.worker.raised import describe_raised
@@ -141,13 +142,13 @@ class LocalExaminee:
 
     def __init__(self, submission: LocalSubmission, source: Source) -> None:
         self._source = source
-        self.calls = submission.calls
+        self.calls = behind(submission).calls
         self.submission = submission
         self.outcomes = Outcomes()
 
     def begin(self, seed: int) -> None:
         """Seed everything; there is no clock and no worker."""
-        self.submission.begin()
+        begin_locally(self.submission)
         random.seed(seed)
         torch.manual_seed(seed)
 

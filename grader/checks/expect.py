@@ -26,6 +26,9 @@ _Self = TypeVar("_Self", bound="Expectation")
 COMPARED = 1 << 22
 """Values of the largest tensor that is looked at without another of the check's own, whose shape it must have."""
 
+LARGE = 100.0
+"""No right answer's numbers are taken to be larger where two answers are compared, unless a check says so."""
+
 
 def expect(
     actual: object,
@@ -213,11 +216,13 @@ class Expectation:
         tolerance: float | None = None,
         where: Tensor | None = None,
         why: str = "",
+        size: float | None = None,
     ) -> Expectation:
         """Require sums of `value` along an axis, given by number or name, in all rows or those of `where`.
 
-        `where` has the shape of the sums. The tolerance is that of adding up rounded numbers: K * eps * (sum
-        of absolute values).
+        `where` has the shape of the sums. The tolerance is that of adding up rounded numbers, K * eps * `size`: the
+        sum of the absolute values in a right answer, which is |value| unless signs cancel there. It is never taken
+        from the answer: with weights of a billion a sum of 0 would be as good as one of 1.
         """
         __tracebackhide__ = True
         x = self._ranked()
@@ -226,10 +231,14 @@ class Expectation:
             raise PackError(f"{self._name} has no axis {axis!r}, only {', '.join(names)}")
         index = names.index(axis) if isinstance(axis, str) else axis % max(x.ndim, 1)
         self._no_surprise(x, torch.zeros((), dtype=x.dtype))
-        sums, total = x.double().sum(index), x.double().abs().sum(index)
+        sums = x.double().sum(index)
+        if tolerance is None and size is None and value == 0:
+            raise PackError(
+                "sums_to(0) needs a size or a tolerance",
+                "size=... is how large the sum of the absolute values is in a right answer.",
+            )
         unit = slack(x.dtype) * torch.finfo(x.dtype).eps if x.dtype.is_floating_point else 0.0
-        limit = unit * max(abs(value), float(total.max()) if total.numel() else 0.0)
-        limit = limit if tolerance is None else tolerance
+        limit = unit * (abs(value) if size is None else size) if tolerance is None else tolerance
         wrong = (sums - value).abs() > limit
         if where is not None:
             wrong &= self._spread(where, sums)
@@ -275,12 +284,14 @@ class Expectation:
         why: str = "",
         name: str = "the other",
         tolerance: float | Expected | None = None,
+        size: float = LARGE,
     ) -> Expectation:
         """Require two results of the submission to agree, e.g. with and without a cache.
 
         Each may be off by rounding, so they may differ by twice the tolerance: of an `Expected` when given,
-        else that of the larger one's dtype and size. Integers and booleans agree exactly. `name` is what the
-        other is called.
+        else that of the larger one's dtype and size. `size` is how large a right answer's numbers get at most: beyond
+        it the tolerance does not grow with them. What is not a number agrees with nothing. Integers and booleans
+        agree exactly. `name` is what the other is called.
         """
         __tracebackhide__ = True
         mine = self._sized()
@@ -290,26 +301,33 @@ class Expectation:
             if bool((value != theirs).any()):
                 self._differs(value, theirs, value != theirs, 0.0, why, against=name)
             return self
-        limit = self._agreement(mine, theirs, tolerance)
-        self._no_surprise(value, theirs)
-        right = (
-            (value == theirs)
-            | (value.isnan() & theirs.isnan())
-            | ((value.double() - theirs.double()).abs() <= limit)
-        )
+        limit = self._agreement(mine, theirs, tolerance, size)
+        for one, called in ((value, self._name), (theirs, name)):
+            Expectation(one, called, self._axes)._no_surprise(
+                one, theirs.nan_to_num(nan=0.0, posinf=math.inf, neginf=-math.inf)
+            )
+        right = (value == theirs) | ((value.double() - theirs.double()).abs() <= limit)
         if not bool(right.all()):
             self._differs(value.double(), theirs.double(), ~right, limit, why, against=name)
         return self
 
     def differs_from(self, other: object, why: str, tolerance: float | Expected | None = None) -> Expectation:
-        """Require two results not to be the same; `why` says what should have made a difference."""
+        """Require two results not to be the same; `why` says what should have made a difference.
+
+        The difference must be more than rounding: the tolerance is as in `same_as`, without an end to it, as larger
+        numbers must differ by more. What is not finite is no difference, but wrong.
+        """
         __tracebackhide__ = True
         mine = self._sized()
         theirs = Expectation(other, "the other")._sized().detach().cpu()
         value = self._comparable(tuple(theirs.shape), theirs.dtype)
-        limit = self._agreement(mine, theirs, tolerance) if theirs.dtype.is_floating_point else 0.0
+        limit = 0.0
+        if theirs.dtype.is_floating_point:
+            limit = self._agreement(mine, theirs, tolerance, math.inf)
+            for one, called in ((value, self._name), (theirs, "the other")):
+                Expectation(one, called, self._axes)._no_surprise(one, torch.zeros((), dtype=one.dtype))
         gap = (value.double() - theirs.double()).abs()
-        if not bool((gap > limit).any() | (value.isnan() != theirs.isnan()).any()):
+        if not bool((gap > limit).any()):
             self._fail("values", f"no difference  {self._name}: the same both times", why)
         return self
 
@@ -472,12 +490,16 @@ class Expectation:
             self._fail("shape", f"wrong shape  {self._name}  got {got}  want one that {want} broadcasts to")
         return mask.detach().cpu().bool().expand(value.shape)
 
-    def _agreement(self, mine: Tensor, theirs: Tensor, tolerance: float | Expected | None) -> float:
+    def _agreement(
+        self, mine: Tensor, theirs: Tensor, tolerance: float | Expected | None, size: float
+    ) -> float:
         if isinstance(tolerance, Expected):
             return 2 * tolerance.tolerance
         if tolerance is not None:
             return tolerance
-        return 2 * max(rounding_tolerance(x.detach().cpu(), theirs.dtype) for x in (mine, theirs))
+        unit = slack(theirs.dtype) * torch.finfo(theirs.dtype).eps
+        own = max(rounding_tolerance(x.detach().cpu(), theirs.dtype) for x in (mine, theirs))
+        return 2 * min(own, unit * size)
 
     def _no_surprise(self, value: Tensor, want: Tensor) -> None:
         """Fail on NaN, and on infinities when no value wanted is infinite."""

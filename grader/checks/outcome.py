@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.boundary.channel import WorkerDied, WorkerTimeout
-from grader.boundary.remote import CallRecord, Calls, RemoteObject
+from grader.boundary.remote import CallRecord, Calls, RemoteObject, facts_of
 from grader.boundary.session import (
     BudgetSpent,
     SubmissionMissing,
@@ -102,7 +102,7 @@ def unusable(called: Sequence[str], why: Sequence[str]) -> Outcome:
 
 
 def _is_callable(value: object) -> bool:
-    return isinstance(value, RemoteObject) and value.kata_kind in ("function", "class")
+    return isinstance(value, RemoteObject) and facts_of(value).kind in ("function", "class")
 
 
 def describe_raised(error: SubmissionRaised) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 import torch
 
+from grader.boundary.remote import RemoteObject, facts_of
 from grader.checks.describe import describe
 from grader.errors import PackError
 
@@ -107,7 +108,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
 
 def fingerprint(observed: Sequence[Any]) -> list[Mark]:
     """Return the marks of the last results of a check, with how many there were."""
-    values = [value for value in observed if not hasattr(type(value), "kata_type")]  # a handle says nothing
+    values = [value for value in observed if not isinstance(value, RemoteObject)]  # a handle says nothing
     marker = _Marker()
     return [{"n": len(values)}, *(marker.mark(value) for value in values[-KEPT:])]
 
@@ -148,7 +149,7 @@ class _Marker:
         if isinstance(value, dict) and depth < 3:
             parts = [[_key(key), self.mark(part, depth + 1)] for key, part in islice(value.items(), KEPT)]
             return {"dict": parts, "n": len(value)}
-        return {"type": str(getattr(value, "kata_type", type(value).__name__))[:80]}
+        return {"type": _kind(value)[:80]}
 
     def _tensor(self, value: torch.Tensor) -> Mark:
         known = self._made.get(id(value))
@@ -177,6 +178,13 @@ def _tensor_mark(value: torch.Tensor) -> Mark:
         numbers = numbers.where(finite, torch.zeros((), dtype=torch.float64))
     mark["p"] = _rounded([*_project(numbers), float(numbers.norm())])
     return mark
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, RemoteObject):
+        return facts_of(value).types[0]
+    kind = getattr(value, "kata_type", None) if isinstance(value, torch.Tensor) else None
+    return kind if isinstance(kind, str) else type(value).__name__
 
 
 def _project(numbers: torch.Tensor) -> list[float]:

@@ -20,7 +20,7 @@ import torch
 
 from grader.boundary.channel import WorkerTimeout
 from grader.boundary.deadline import Deadline
-from grader.boundary.remote import Calls, RemoteSubmission
+from grader.boundary.remote import Calls, RemoteSubmission, behind
 from grader.boundary.session import Session, Terms
 from grader.boundary.source import Source
 from grader.checks.draw import Draw
@@ -305,7 +305,7 @@ class Arena:
 
     def _given(self, who: Contestant) -> Any:
         who.thaw()
-        found = who.kata.given(YARDSTICK)
+        found = behind(who.kata).given(YARDSTICK)
         found.echo  # noqa: B018 - looked up once, while nobody counts
         who.freeze()
         return found

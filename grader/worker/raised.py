@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
 import linecache
 import os
 import traceback
+from typing import Any
 
 from grader.boundary import wire
 from grader.worker.loader import UnreadableNotebook
@@ -15,15 +17,32 @@ _HEAD, _TAIL = 2, 6
 
 def describe_raised(error: BaseException, folder: str) -> wire.Raised:
     """Return what the grader may know of `error`, raised by a submission that lies in `folder`."""
-    kind = type(error)
     last = traceback.extract_tb(error.__traceback__)[-1:] if error.__traceback__ else []
     return wire.Raised(
-        type=bounded(kind.__name__),
-        bases=[bounded(base.__name__) for base in kind.__mro__[:64]],
+        bases=_bases(type(error)),
         message=_message(error),
         frames=[] if isinstance(error, UnreadableNotebook) else _frames(error, folder),
         own=bool(last) and _is_own(last[0].filename, folder),
     )
+
+
+def _bases(kind: type) -> list[str]:
+    """Return the names of a class and its bases: bare ones for what is built in, so that no other passes for it.
+
+    They are read past the class's own metaclass, which may say anything. Of very many bases only Python's are told.
+    """
+
+    def read(kind: type, what: str) -> Any:
+        return type.__dict__[what].__get__(kind)
+
+    def name(kind: type) -> str:
+        bare = read(kind, "__name__")
+        if getattr(builtins, bare, None) is kind:
+            return bounded(bare)
+        return f"{bounded(read(kind, '__module__'), 399)}.{bounded(read(kind, '__qualname__'), wire.MAX_TEXT - 400)}"
+
+    found = [name(base) for base in read(kind, "__mro__")]
+    return found if len(found) <= 64 else [found[0], *(name for name in found[1:] if "." not in name)]
 
 
 def bounded(text: str, limit: int = wire.MAX_TEXT) -> str:

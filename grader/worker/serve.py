@@ -9,12 +9,14 @@ import contextlib
 import ctypes
 import importlib
 import itertools
+import mmap
 import os
 import random
 import socket
 import sys
+import threading
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -27,12 +29,20 @@ from grader.boundary.cotangents import products
 from grader.boundary.witness import writer
 from grader.demos import exhibits as _exhibits  # noqa: F401 - a demo imports it when files are closed to it
 from grader.devices import CPU, Device
+from grader.worker import stand_in as _stand_in  # noqa: F401 - as above, for checks that hand over a model
 from grader.worker.loader import load_module, load_notebook
 from grader.worker.policy import STAMP, Recorder
 from grader.worker.raised import bounded, describe_raised
 
 _compare = ctypes.CDLL(None).memcmp
 _compare.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+Shared = np.ndarray[Any, np.dtype[np.uint8]]
+Payload = bytearray | Shared
+"""The tensors of a request: sent with it, or in memory that the grader shares."""
+_map, _unmap = ctypes.CDLL(None, use_errno=True).mmap, ctypes.CDLL(None).munmap
+_map.restype = ctypes.c_void_p
+_map.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
+_unmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 MAX_STREAM = 10_000
 """How much of a generator or other iterator is read."""
 
@@ -52,20 +62,25 @@ class Worker:
         self._graphs: dict[int, tuple[list[torch.Tensor], list[torch.Tensor]]] = {}
         self._counter = itertools.count(1)
         self._folder = ""
+        self._id = 0
+        """Of the request that is being answered."""
+        self._asking = threading.Lock()
 
     def run(self) -> None:
         """Serve until the grader hangs up."""
         while True:
-            prefix = self._receive(wire.PREFIX.size)
+            prefix, file = self._receive_prefix()
             if prefix is None:
                 return
-            head_size, payload_size = wire.unpack_prefix(prefix, max_payload=1 << 40)
-            head, payload = self._receive(head_size), self._receive(payload_size)
-            if head is None or payload is None:
+            found = self._receive_rest(prefix)
+            if found is None:
                 return
-            request = wire.decode_request(head)
+            request, payload = found
+            self._id = request.id
+            if file is not None:
+                payload = _mapped(file, request)
             reply, buffers = self._answer(request, payload)
-            reply.id = request.id
+            reply.id = self._id
             _flush()
             if request.audit is not None:
                 sys.audit(STAMP, request.audit)
@@ -75,6 +90,50 @@ class Worker:
         """Say that the worker is ready and how far it is confined."""
         self._isolation = isolation
         self._send(wire.pack(wire.Hello(isolation=isolation), []))
+
+    def _receive_rest(self, prefix: bytearray) -> tuple[wire.AnyRequest, Payload] | None:
+        head_size, payload_size = wire.unpack_prefix(prefix, max_payload=1 << 40)
+        head, payload = self._receive(head_size), self._receive(payload_size)
+        return None if head is None or payload is None else (wire.decode_request(head), payload)
+
+    def _lent(self, number: int) -> Callable[..., Any]:
+        """Return a function that asks the grader for its answers; a plain one, so that copies of a model share it."""
+
+        def ask(*arguments: Any) -> Any:
+            encoder = Encoder(self._handle)
+            value = encoder.encode(list(arguments))
+            with self._asking:
+                message = wire.Ask(id=self._id, function=number, value=value, tensors=encoder.tensors)
+                self._send(wire.pack(message, encoder.buffers))
+                prefix = self._receive(wire.PREFIX.size)
+                found = self._receive_rest(prefix) if prefix is not None else None
+                if found is None:
+                    raise ConnectionError("the grader has hung up")
+                request, payload = found
+                self._id = request.id
+            if not isinstance(request, wire.Answer) or request.refused:
+                raise RuntimeError("the check does not answer this call")
+            return self._decoder(request, payload).decode(request.value)
+
+        return ask
+
+    def _decoder(self, request: wire.AnyRequest, payload: Payload) -> Decoder:
+        return Decoder(
+            request.tensors,
+            payload,
+            self._resolve,
+            trusted=True,
+            lent=self._lent,
+            shared=isinstance(payload, np.ndarray),
+        )
+
+    def _receive_prefix(self) -> tuple[bytearray | None, int | None]:
+        """Return the first bytes of a frame, and the file that comes with them, if one does."""
+        size, room = wire.PREFIX.size, socket.CMSG_SPACE(4)
+        data, with_it, _, _ = self._channel.recvmsg(size, room, socket.MSG_CMSG_CLOEXEC)
+        file = int.from_bytes(with_it[0][2][:4], sys.byteorder) if with_it else None
+        rest = self._receive(size - len(data)) if data else None
+        return (None if rest is None else bytearray(data) + rest), file
 
     def _receive(self, size: int) -> bytearray | None:
         data = bytearray(size)
@@ -90,7 +149,7 @@ class Worker:
         for piece in pieces:
             self._channel.sendall(piece)
 
-    def _answer(self, request: wire.AnyRequest, payload: bytearray) -> tuple[wire.Reply, list[Any]]:
+    def _answer(self, request: wire.AnyRequest, payload: Payload) -> tuple[wire.Reply, list[Any]]:
         for number in request.release:
             self._forget(number)
         try:
@@ -98,14 +157,18 @@ class Worker:
                 self._reset(request.begin)
             return self._perform(request, payload)
         except Unencodable as error:
-            return wire.Unsendable(reason=bounded(str(error))), []
+            return wire.Unsendable(reason=bounded(str(error)), device=error.device), []
         except BaseException as error:  # SystemExit and KeyboardInterrupt are the learner's too
             return describe_raised(error, self._folder), []
 
-    def _perform(self, request: wire.AnyRequest, payload: bytearray) -> tuple[wire.Reply, list[Any]]:
+    def _perform(self, request: wire.AnyRequest, payload: Payload) -> tuple[wire.Reply, list[Any]]:
+        if isinstance(request, wire.Call):
+            return self._call(request, payload)
+        with torch.enable_grad():  # what a call left behind is no affair of these
+            return self._perform_other(request, payload)
+
+    def _perform_other(self, request: wire.AnyRequest, payload: Payload) -> tuple[wire.Reply, list[Any]]:
         match request:
-            case wire.Call():
-                return self._call(request, payload)
             case wire.Get():
                 value = getattr(self._objects[request.target], request.name)
                 if request.target == wire.MODULE and _sort(value) in ("function", "class"):
@@ -114,7 +177,7 @@ class Worker:
             case wire.Backward():
                 return self._backward(request, payload)
             case wire.Set():
-                decoder = Decoder(request.tensors, payload, self._resolve, trusted=True)
+                decoder = self._decoder(request, payload)
                 _set(self._objects[request.target], request.name, decoder.decode(request.value))
                 return wire.Done(), []
             case wire.Uses():
@@ -126,6 +189,8 @@ class Worker:
                 return wire.Done(), []
             case wire.Import():
                 return self._reply(importlib.import_module(request.name))
+            case wire.Call() | wire.Answer():
+                raise RuntimeError("an answer to what was not asked")
             case wire.Load():
                 self._load(request, bytes(payload[: request.size]))
                 return wire.Done(), []
@@ -166,22 +231,23 @@ class Worker:
             self._objects[number] = value
         return number, MRO.join(_type_name(base) for base in type(value).__mro__[:12]), _sort(value)
 
-    def _call(self, request: wire.Call, payload: bytearray) -> tuple[wire.Reply, list[Any]]:
-        decoder = Decoder(request.tensors, payload, self._resolve, trusted=True)
+    def _call(self, request: wire.Call, payload: Payload) -> tuple[wire.Reply, list[Any]]:
+        decoder = self._decoder(request, payload)
         args = decoder.decode(request.args)
         kwargs = decoder.decode(request.kwargs)
         tensors = [decoder.tensor(index) for index in range(len(request.tensors))]
-        versions = [(tensor._version, tensor.shape, tensor.stride()) for tensor in tensors]
+        versions = [(tensor._version, tensor.shape, tensor.stride(), tensor.data_ptr()) for tensor in tensors]
         target = self._objects[request.target]
         if request.method is not None:
             target = getattr(target, request.method)
-        with torch.set_grad_enabled(request.grad):
-            result = target(*args, **kwargs)
-            if self._device.accelerates and isinstance(target, type) and isinstance(result, torch.nn.Module):
-                # Inputs are drawn there: a check that forgot to move the module would blame the learner for it.
-                result.to(self._device.name)
-            if isinstance(result, Iterator):
-                result = list(itertools.islice(result, MAX_STREAM))
+        recording = request.grad if request.grad is not None else torch.is_grad_enabled()
+        torch.set_grad_enabled(recording)  # not back again: the grader may ask what the call leaves behind
+        result = target(*args, **kwargs)
+        if self._device.accelerates and isinstance(target, type) and isinstance(result, torch.nn.Module):
+            # Inputs are drawn there: a check that forgot to move the module would blame the learner for it.
+            result.to(self._device.name)
+        if isinstance(result, Iterator):
+            result = list(itertools.islice(result, MAX_STREAM))
         changed = [
             index
             for index, (tensor, head, version) in enumerate(
@@ -192,15 +258,15 @@ class Worker:
         reply, encoder = self._encode(result)
         reply.changed = changed
         outputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
-        if request.grad and outputs:
+        if recording and outputs:
             reply.graph = next(self._counter)
             self._graphs[reply.graph] = (outputs, [tensor for tensor in tensors if tensor.requires_grad])
         for generator in decoder.generators:
             reply.generators.append(encoder.encode(generator.get_state())[1])
         return reply, encoder.buffers
 
-    def _backward(self, request: wire.Backward, payload: bytearray) -> tuple[wire.Reply, list[Any]]:
-        decoder = Decoder(request.tensors, payload, self._resolve, trusted=True)
+    def _backward(self, request: wire.Backward, payload: Payload) -> tuple[wire.Reply, list[Any]]:
+        decoder = self._decoder(request, payload)
         cotangents = decoder.decode(request.cotangents)
         outputs, inputs = self._graphs[request.graph]
         pairs = [
@@ -220,6 +286,32 @@ class Worker:
         encoder = Encoder(self._handle)
         data = encoder.encode(value)
         return wire.Done(value=data, tensors=encoder.tensors), encoder
+
+
+class _Mapping:
+    """Memory that the grader shares, until no tensor of it is left. Python's mmap would hold a descriptor as long."""
+
+    def __init__(self, file: int, size: int) -> None:
+        self._size = size
+        self._address = _map(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, file, 0)
+        if self._address in (None, ctypes.c_void_p(-1).value):
+            raise MemoryError("the arguments of the call find no room")
+        self.__array_interface__ = {
+            "version": 3, "typestr": "|u1", "shape": (size,), "data": (self._address, False),
+        }  # fmt: skip
+
+    def __del__(self, unmap: Callable[..., int] = _unmap) -> None:
+        if self._address not in (None, ctypes.c_void_p(-1).value):
+            unmap(self._address, self._size)
+
+
+def _mapped(file: int, request: wire.AnyRequest) -> Shared:
+    """Map the arguments of a call: what is done to them is done to the grader's bytes, too."""
+    try:
+        assert isinstance(request, wire.Call)
+        return np.asarray(_Mapping(file, request.shared))
+    finally:
+        os.close(file)
 
 
 def _flush() -> None:
@@ -245,11 +337,13 @@ def _set(owner: Any, name: str, value: Any) -> None:
 
 
 def _has_changed(
-    tensor: torch.Tensor, head: wire.TensorHead, before: tuple[int, Any, Any], payload: bytearray
+    tensor: torch.Tensor, head: wire.TensorHead, before: tuple[int, Any, Any, int], payload: Payload
 ) -> bool:
-    if (tensor._version, tensor.shape, tensor.stride()) != before:
+    if (tensor._version, tensor.shape, tensor.stride(), tensor.data_ptr()) != before:
         return True
-    if head.nbytes == 0:
+    if head.nbytes == 0 or isinstance(
+        payload, mmap.mmap
+    ):  # of what is shared the grader sees the bytes itself
         return False
     sent = torch.frombuffer(payload, dtype=torch.uint8, count=head.nbytes, offset=head.offset)
     with torch.no_grad():

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import keyword
 from typing import Any
 
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from grader.boundary.channel import WorkerDied
+from grader.boundary.remote import facts_of
 from grader.boundary.session import SubmissionMissing, SubmissionRaised
 
 MODEL = """
@@ -73,9 +77,9 @@ def answer(examine: Any) -> Any:
 def test_constants_functions_and_classes_are_attributes(answer: Any) -> None:
     assert answer.SIZE == 7
     assert answer.Model.count == 0
-    assert answer.Model.kata_type == "builtins.type"
-    assert answer.Model(4).kata_type == "submission.answer.Model"
-    assert answer.same.kata_type == "builtins.function"
+    assert facts_of(answer.Model).types[0] == "builtins.type"
+    assert facts_of(answer.Model(4)).types[0] == "submission.answer.Model"
+    assert facts_of(answer.same).types[0] == "builtins.function"
 
 
 def test_what_is_missing_says_so(answer: Any) -> None:
@@ -226,8 +230,90 @@ def test_what_the_worker_calls_itself_is_only_text(examine: Any) -> None:
             return Liar()
     """)
     liar = opened.submission.make()
-    assert liar.kata_type.endswith("Liar")
+    assert facts_of(liar).types[0].endswith("Liar")
     assert liar.anything == "invented anything"
     assert liar[3] == 3
     with pytest.raises(ValueError, match=">= 0"):
         len(liar)
+
+
+ANYTHING = """
+    class Anything:
+        pass
+
+    def make():
+        return Anything()
+
+    def names(value):
+        return vars(value)
+"""
+
+IDENTIFIERS = st.one_of(
+    st.sampled_from(
+        [
+            *(
+                "number",
+                "session",
+                "stands_for",
+                "kind",
+                "label",
+                "calls",
+                "given",
+                "generation",
+                "root",
+                "types",
+            ),
+            *(
+                "_number",
+                "_session",
+                "_run",
+                "_calls",
+                "_name",
+                "_adopt",
+                "_kind",
+                "_label",
+                "_",
+                "_x_",
+                "x__",
+            ),
+            *(
+                "kata_type",
+                "kata_types",
+                "kata_label",
+                "kata_kind",
+                "forbidden_uses",
+                "policy_advice",
+                "advice",
+            ),
+        ]
+    ),
+    st.from_regex(r"(?!__)[A-Za-z_][A-Za-z0-9_]{0,20}", fullmatch=True),
+).filter(lambda name: not keyword.iskeyword(name))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=IDENTIFIERS, value=st.integers(-9, 9))
+def test_every_name_is_the_learners(anything: Any, name: str, value: int) -> None:
+    made = anything.make()
+    with pytest.raises(SubmissionMissing):
+        getattr(made, name)
+    setattr(made, name, value)
+    assert getattr(made, name) == value
+    assert anything.names(made) == {name: value}
+    if name not in ("Anything", "make", "names"):
+        setattr(anything, name, value)
+        assert getattr(anything, name) == value
+
+
+def test_names_with_two_underscores_in_front_stay_on_their_side(anything: Any) -> None:
+    made = anything.make()
+    for name in ("__kata", "__secret__"):
+        with pytest.raises(AttributeError):
+            getattr(made, name)
+        with pytest.raises(AttributeError):
+            getattr(anything, name)
+
+
+@pytest.fixture
+def anything(examine: Any) -> Any:
+    return examine(ANYTHING).submission

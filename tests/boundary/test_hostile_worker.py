@@ -161,19 +161,19 @@ FRAMES = {
     "a second greeting": frame({"is": "hello", "id": 1, "isolation": "full"}),
     "a request": frame({"do": "call", "id": 1, "target": 0}),
     "nested too deep": frame(b"\x82\xa2is\xa4done\xa5value" + b"\x91" * 100_000 + b"\xc0"),
-    "names without end": frame({"is": "raised", "id": 1, "type": "E" * 5000, "bases": [], "message": ""}),
+    "names without end": frame({"is": "raised", "id": 1, "bases": ["E" * 5000], "message": ""}),
+    "an exception without a class": frame({"is": "raised", "id": 1, "bases": [], "message": ""}),
     "frames without end": frame(
         {
             "is": "raised",
             "id": 1,
-            "type": "E",
-            "bases": [],
+            "bases": ["a.E"],
             "message": "",
             "frames": [["f", 1, "g", "t", 0]] * 33,
         }
     ),
     "a line before the first": frame(
-        {"is": "raised", "id": 1, "type": "E", "bases": [], "message": "", "frames": [["f", -1, "g", "t", 0]]}
+        {"is": "raised", "id": 1, "bases": ["a.E"], "message": "", "frames": [["f", -1, "g", "t", 0]]}
     ),
     "text that is no UTF-8": frame(b"\x82\xa2is\xaaunsendable\xa6reason\xa2\xff\xff"),
     "payload for no tensor": done(1, payload=PAYLOAD),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import torch
 
 from grader.boundary.channel import MAX_OUTPUT, WorkerDied, WorkerTimeout
+from grader.boundary.remote import facts_of
 from grader.boundary.session import BudgetSpent, SubmissionRaised
 
 CHANGES = """
@@ -164,7 +166,7 @@ def test_a_submission_may_break_its_own_output(examine: Any, spoil: str) -> None
             return 3
     """)
     assert opened.submission.spoil() == 3
-    assert opened.submission.spoil.kata_type == "builtins.function"
+    assert facts_of(opened.submission.spoil).types[0] == "builtins.function"
 
 
 # --- what is excluded ---
@@ -211,7 +213,7 @@ def test_a_forbidden_operator_works_and_is_recorded(examine: Any, name: str) -> 
     if name != "by_module":
         want = torch.softmax(q @ q.transpose(-1, -2) / 2, -1) @ q
         assert torch.allclose(output, want, atol=1e-5)
-    found = opened.submission.forbidden_uses()
+    found = opened.session.forbidden_uses()
     name, _, line = found[0].partition(" (line ")
     assert name in (ATTENTION, "torch.nn.MultiheadAttention")
     assert USES.splitlines()[int(line.rstrip(")")) - 1].strip().startswith("return ")
@@ -220,16 +222,16 @@ def test_a_forbidden_operator_works_and_is_recorded(examine: Any, name: str) -> 
 def test_what_is_allowed_is_not_recorded(examine: Any) -> None:
     opened = examine(USES, forbid=(ATTENTION, "torch.nn.functional.layer_norm", "torch.no.such.name"))
     opened.submission.own(torch.randn(2, 3, 4))
-    assert opened.submission.forbidden_uses() == []
+    assert opened.session.forbidden_uses() == []
     opened.submission.layer(torch.randn(2, 3))
-    assert opened.submission.forbidden_uses() == ["torch.nn.functional.layer_norm (line 29)"]
+    assert opened.session.forbidden_uses() == ["torch.nn.functional.layer_norm (line 29)"]
 
 
 def test_the_grader_itself_is_not_watched(examine: Any) -> None:
     opened = examine(USES, forbid=(ATTENTION,))
     q = torch.randn(1, 2, 4)
     torch.nn.functional.scaled_dot_product_attention(q, q, q)
-    assert opened.submission.forbidden_uses() == []
+    assert opened.session.forbidden_uses() == []
 
 
 def test_gradients_pass_a_recorded_operator(examine: Any) -> None:
@@ -277,7 +279,7 @@ def test_an_exception_tells_type_message_and_the_learners_lines(examine: Any) ->
         ("exit()", "SystemExit"),
         ("return answer(x)", "RecursionError"),
         ("raise type('E', (Exception,), {'__str__': lambda self: 1 / 0})()", "E"),
-        ("raise type('E' * 9000, (Exception,), {})('m' * 10**6)", "E" * 3999 + "…"),
+        ("raise type('E' * 9000, (Exception,), {})('m' * 10**6)", "E" * 3599 + "…"),
         ("raise SyntaxError('made up', ('f', -5, 10**20, 7))", "SyntaxError"),
         ("raise SyntaxError('made up', ('f', 'x', 'y', 7))", "SyntaxError"),
         ("raise type('E', (BaseException,), {'__module__': 3})", "E"),
@@ -350,3 +352,62 @@ def test_what_is_printed_names_no_folder_that_is_drawn_anew(examine) -> None:
         print(os.path.join(os.getcwd(), "made"), __file__)
     """
     assert examine(source).output() == "made answer.py\n"
+
+
+PATCHED = """
+    import grader.worker.serve as serve
+    from grader.boundary.codec import Encoder
+
+    serve._has_changed = lambda *anything: False
+
+    def in_place(x):
+        return x.add_(1)
+
+    def through_numpy(x):
+        x.numpy()[...] = 0
+        return 1
+
+    def put_back(x):
+        x.add_(1)
+        x.sub_(1)
+        return 1
+
+    def nothing(x):
+        return x + 1
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="arguments are shared on Linux only")
+@pytest.mark.parametrize("name", ["in_place", "through_numpy"])
+def test_who_replaces_our_comparison_has_changed_it_all_the_same(examine: Any, name: str) -> None:
+    opened = examine(PATCHED)
+    for x in (torch.ones(3, 4), torch.ones(4, 3).T, torch.ones(2, dtype=torch.bool), torch.ones(5)[::2]):
+        if name == "in_place" and x.dtype == torch.bool:
+            continue
+        before = x.clone()
+        getattr(opened.submission, name)(x)
+        assert [part is x for part in opened.calls.last.changed] == [True]
+        assert torch.equal(x, before)  # what the check holds is its own
+
+
+def test_what_is_put_back_is_unchanged(examine: Any) -> None:
+    opened = examine(PATCHED)
+    for name in ("put_back", "nothing"):
+        getattr(opened.submission, name)(torch.ones(3))
+        assert opened.calls.last.changed == ()
+
+
+def test_arguments_outlive_their_call(examine: Any) -> None:
+    opened = examine("""
+        kept = []
+
+        def keep(x):
+            kept.append(x)
+            return len(kept)
+
+        def total():
+            return sum(float(x.sum()) for x in kept)
+    """)
+    for number in range(300):
+        assert opened.submission.keep(torch.full((10,), float(number))) == number + 1
+    assert opened.submission.total() == 10 * sum(range(300))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
+from grader.boundary.remote import RemoteObject
 from grader.checks.describe import describe, describe_call
 from grader.checks.draw import Draw
 
@@ -14,8 +17,9 @@ KEY = DRAW.normal(batch=2, head=3, key=7, width=8)
 VALUE = DRAW.normal(batch=2, head=3, key=7, width=6)
 
 
-class Remote:
-    kata_type = "submission.Cache\n"
+class Remote(RemoteObject):
+    def __init__(self):
+        super().__init__(SimpleNamespace(generation=1), 5, "submission.Cache\n < builtins.object", "object")
 
     def __repr__(self):
         raise AssertionError("touched")

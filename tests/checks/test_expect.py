@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.boundary.codec import MRO
+from grader.boundary.remote import RemoteObject
 from grader.checks.expect import expect
 from grader.checks.failure import LINES, CheckFailure, Failure, fail
 from grader.checks.oracle import Expected, oracle
@@ -20,21 +23,21 @@ WEIGHTS = "batch head query key"
 X = torch.arange(24.0).reshape(2, 3, 4) + 1
 
 
-class Remote:
+class Untouchable(RemoteObject):
     """An object that stayed in the worker: only its type's name is known, everything else explodes."""
-
-    def __init__(self, kata_type, *bases):
-        object.__setattr__(self, "kata_type", kata_type)
-        object.__setattr__(self, "kata_types", (kata_type, *bases))
-
-    def __getattr__(self, name):
-        raise AttributeError(name) if name.startswith("__") else AssertionError(f"touched {name}")
 
     def touched(self, *_):
         raise AssertionError("touched")
 
+    def __getattr__(self, name):
+        raise AttributeError(name) if name.startswith("__") else AssertionError(f"touched {name}")
+
     __repr__ = __str__ = __eq__ = __bool__ = __len__ = __iter__ = __float__ = touched
     __hash__ = object.__hash__
+
+
+def Remote(*types):
+    return Untouchable(SimpleNamespace(generation=1), 5, MRO.join(types), "object")
 
 
 class Subclass(torch.Tensor):
@@ -297,6 +300,34 @@ def test_sums_to():
     assert "query 2" in said(lambda: expect(dead, "weights", WEIGHTS).sums_to(1, "key"))
     with pytest.raises(PackError, match="no axis 'keys'"):
         expect(weights, "weights", WEIGHTS).sums_to(1, "keys")
+
+
+def test_a_sum_is_held_to_the_size_of_a_right_answer():
+    huge = torch.tensor([[1e9, -1e9], [1.0, 0.0]])
+    assert "got 0.000  want 1.000" in said(lambda: expect(huge, "weights").sums_to(1, 1))
+    centred = torch.tensor([[3.0, -3.0 + 1e-5]])
+    expect(centred).sums_to(0, 1, size=6.0)
+    assert "tolerance" in said(lambda: expect(centred * 1e9).sums_to(0, 1, size=6.0))
+    with pytest.raises(PackError, match="needs a size or a tolerance"):
+        expect(centred).sums_to(0, 1)
+
+
+def test_agreement_does_not_grow_with_the_answers_beyond_their_right_size():
+    expect(torch.tensor([1e2])).same_as(torch.tensor([1e2 + 1e-3]))
+    vast = torch.tensor([1e9, 1.0])
+    assert "tolerance 1.5e-3" in said(lambda: expect(vast).same_as(torch.tensor([1e9, 2.0])))
+    expect(vast).same_as(torch.tensor([1e9, 2.0]), size=1e9)
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf])
+def test_what_is_not_finite_is_no_difference_and_nan_is_no_agreement(odd):
+    plain, wrong = torch.tensor([1.0, 2.0]), torch.tensor([1.0, odd])
+    assert message(lambda: expect(wrong).differs_from(plain, "it should"))[0] == "nan"
+    assert message(lambda: expect(plain).differs_from(wrong, "it should"))[0] == "nan"
+    if math.isnan(odd):
+        assert message(lambda: expect(wrong).same_as(wrong.clone()))[0] == "nan"
+    else:
+        expect(wrong).same_as(wrong.clone())
 
 
 def test_a_wrong_shape_is_never_the_packs_fault():

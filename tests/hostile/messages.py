@@ -320,7 +320,7 @@ def valid(draw: random.Random, number: int, what: str) -> tuple[dict[str, Any], 
     if kind < 0.08:
         frames = [["a.py", line, "f", "x = 1", 3] for line in range(draw.randrange(4))]
         return {
-            "is": "raised", "id": number, "type": "ValueError", "bases": ["ValueError", "Exception"],
+            "is": "raised", "id": number, "bases": ["a.B", "ValueError", "Exception", "BaseException", "object"],
             "message": "no\nluck", "frames": frames, "own": True,
         }, b""  # fmt: skip
     if kind < 0.1:

@@ -129,10 +129,10 @@ USED = [f"{GELU} (line 4)"]
 def test_a_use_counts_in_every_later_check(examine: Any) -> None:
     opened = examine(USES, forbid=FORBID)
     opened.submission.g(torch.ones(2))
-    assert opened.submission.forbidden_uses() == USED
+    assert opened.session.forbidden_uses() == USED
     opened.begin()
     opened.submission.other(torch.ones(2))
-    assert opened.submission.forbidden_uses() == USED
+    assert opened.session.forbidden_uses() == USED
 
 
 def test_a_use_is_that_of_the_name_whose_call_it_was_in(examine: Any) -> None:
@@ -140,26 +140,26 @@ def test_a_use_is_that_of_the_name_whose_call_it_was_in(examine: Any) -> None:
     opened = examine(USES, required=("g", "other", "late"), forbid=FORBID, within=("other", "late"))
     opened.submission.g(x)
     opened.submission.other(x)
-    assert opened.submission.forbidden_uses() == []
+    assert opened.session.forbidden_uses() == []
     y = opened.submission.late(x)
     opened.submission.g(x)
-    assert opened.submission.forbidden_uses() == []
+    assert opened.session.forbidden_uses() == []
     y.sum().backward()
-    assert opened.submission.forbidden_uses() == USED
+    assert opened.session.forbidden_uses() == USED
     opened.begin()
-    assert opened.submission.forbidden_uses() == USED
+    assert opened.session.forbidden_uses() == USED
 
 
 def test_what_is_used_while_loading_is_a_test_of_its_own(examine: Any) -> None:
     opened = examine(USES + "    g(torch.ones(2))\n    many(torch.ones(2))\n", forbid=FORBID)
     opened.submission.other(torch.ones(2))
-    assert opened.submission.forbidden_uses() == []
+    assert opened.session.forbidden_uses() == []
 
 
 def test_many_uses_are_one(examine: Any) -> None:
     opened = examine(USES, forbid=FORBID)
     opened.submission.many(torch.ones(2))
-    assert opened.submission.forbidden_uses() == USED
+    assert opened.session.forbidden_uses() == USED
 
 
 def test_a_use_outlives_its_worker(examine: Any) -> None:
@@ -167,13 +167,13 @@ def test_a_use_outlives_its_worker(examine: Any) -> None:
     with pytest.raises(WorkerDied):
         opened.submission.die(torch.ones(2))
     opened.begin()
-    assert opened.submission.forbidden_uses() == USED
+    assert opened.session.forbidden_uses() == USED
 
 
 def test_where_nothing_is_forbidden_nothing_is_used(examine: Any) -> None:
     opened = examine(USES)
     opened.submission.g(torch.ones(2))
-    assert opened.submission.forbidden_uses() == []
+    assert opened.session.forbidden_uses() == []
 
 
 def test_a_compiled_graph_comes_past(examine: Any) -> None:
@@ -188,4 +188,4 @@ def test_a_compiled_graph_comes_past(examine: Any) -> None:
         check_timeout_s=60.0,
     )
     opened.submission.f(torch.ones(2))
-    assert [used.partition(" (line")[0] for used in opened.submission.forbidden_uses()] == [GELU]
+    assert [used.partition(" (line")[0] for used in opened.session.forbidden_uses()] == [GELU]

@@ -10,6 +10,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from grader.checks import (
+    TrainingBooks,
     check,
     expect,
     expect_from_scratch,
@@ -17,11 +18,15 @@ from grader.checks import (
     expect_raises,
     expect_unchanged,
     fail,
+    given_module,
     oracle,
+    type_names,
     with_axes,
 )
 
 POOLINGS = ("cls", "mean", "max")
+LARGEST = 1000.0
+"""No slope of a model with the noise of `classifier` is larger: beyond it no tolerance grows with the answer."""
 POOLED, LOGITS = "batch width", "batch class"
 SMALL = {"d_model": 12, "num_heads": 3, "d_ff": 20, "num_layers": 2, "max_len": 16}
 
@@ -112,13 +117,17 @@ def real_tokens(draw, batch=3, time=6, high=23):
     return draw.integers(1, high, batch=batch, time=time)
 
 
-def table(submission, draw, examples, classes=3):
-    """Make a probe with random logits; return it with its rows, tokens that name the rows, and labels."""
-    rows = draw.normal(example=examples, label=classes, scale=2.0)
+def training_data(draw, examples, classes=3):
+    """Return tokens whose first column names the example, and labels."""
     tokens = torch.cat([torch.arange(examples)[:, None], torch.randint(0, 9, (examples, 2))], dim=1)
     tokens = with_axes(tokens.to(draw.device), "example", "time")
-    labels = draw.integers(0, classes, example=examples)
-    return submission.given("probes").StandIn(rows), rows, tokens, labels
+    return tokens, draw.integers(0, classes, example=examples)
+
+
+def table(submission, draw, examples):
+    """Make a probe and its books; return them with tokens that name its rows, and labels."""
+    books = TrainingBooks(submission, draw, draw.normal(example=examples, label=3, scale=2.0))
+    return books, *training_data(draw, examples)
 
 
 def generator(seed):
@@ -129,17 +138,16 @@ def floats(submission, losses, epochs):
     """Insist on a list of floats, one an epoch; NumPy's floats are floats too."""
     found = []
     for i, loss in enumerate(expect(losses, "losses").is_list(epochs)):
-        if "builtins.float" in getattr(loss, "kata_types", ()):
-            loss = submission.given("probes").as_float(loss)
+        if "builtins.float" in type_names(loss):
+            loss = given_module(submission, "probes").as_float(loss)
         expect(loss, f"losses[{i}]").is_scalar(float)
         found.append(loss)
     return torch.tensor(found)
 
 
-def trained_on(probe, examples, epochs):
+def trained_on(books, examples, epochs):
     """Return the batches of each epoch, when every epoch holds every example once."""
-    batches = probe.batches
-    stream = [example for batch in batches for example in batch]
+    batches, stream = [batch.examples for batch in books.batches], books.order()
     if len(stream) != epochs * examples:
         never = [i for i in range(examples) if i not in stream]
         fail(
@@ -524,7 +532,7 @@ def test_gradients(submission, draw):
     ]
     by_gradient, size = float(sum(parts)), 1e-6
     measured = (loss_after(size) - loss_after(-size)) / (2 * size)
-    if not abs(by_gradient - measured) <= 1e-3 * max(abs(measured), 1.0):
+    if not abs(by_gradient - measured) <= 1e-3 * min(max(abs(measured), 1.0), LARGEST):
         without = [name for name, value in learned.items() if value.grad is None]
         fail(
             f"wrong gradients  moved at random, the parameters change the logits by {measured:.4f}; "
@@ -556,15 +564,21 @@ def test_from_scratch(submission, draw):
 )
 def test_fit_losses(submission, draw):
     for examples, batch_size, epochs in ((9, 4, 3), (6, 3, 2), (5, 8, 1)):
-        probe, rows, tokens, labels = table(submission, draw, examples)
+        books, tokens, labels = table(submission, draw, examples)
         losses = submission.fit(
-            probe, tokens, labels, epochs=epochs, batch_size=batch_size, lr=1e-12, generator=generator(1)
+            books.model, tokens, labels, epochs=epochs, batch_size=batch_size, lr=1e-3, generator=generator(1)
         )
-        wanted = oracle(lambda rows: cross_entropy(rows, labels.cpu()).expand(epochs), rows)  # noqa: B023
+        wanted = oracle(lambda rows: cross_entropy(rows, labels.cpu()).expand(epochs), books.rows)  # noqa: B023
         why = (
             "the cross-entropy of each example with its own label; those of a short last batch count no more"
         )
         expect(floats(submission, losses, epochs), "losses", axes="epoch").close_to(wanted, why=why)
+        astray = books.astray(labels)
+        if astray is not None:
+            fail(
+                f"wrong gradient  batch {astray} was not trained on the cross-entropy of its own labels",
+                stage="gradient",
+            )
 
 
 @check(
@@ -578,9 +592,9 @@ def test_fit_every_example(submission, draw):
         (7, {"epochs": 1, "batch_size": 9}, 1, 9),
         (43, {}, 10, 32),  # the defaults
     ):
-        probe, _, tokens, labels = table(submission, draw, examples)
-        submission.fit(probe, tokens, labels, **options)
-        for batches in trained_on(probe, examples, epochs):
+        books, tokens, labels = table(submission, draw, examples)
+        submission.fit(books.model, tokens, labels, **options)
+        for batches in trained_on(books, examples, epochs):
             sizes = [len(batch) for batch in batches]
             if max(sizes) > batch_size or len(sizes) != math.ceil(examples / batch_size):
                 fail(
@@ -594,15 +608,15 @@ def test_fit_every_example(submission, draw):
     points=1,
 )
 def test_fit_zeroes_gradients(submission, draw):
-    probe, _, tokens, labels = table(submission, draw, 10)
-    submission.fit(probe, tokens, labels, epochs=2, batch_size=4, lr=0.05, generator=generator(3))
-    for step, stale in enumerate(probe.stale):
-        if stale:
-            fail(
-                f"old gradients  update {step} also follows examples {stale[:6]}, which earlier batches held",
-                "  backward adds to .grad; somebody has to empty it between two updates",
-                stage="gradient",
-            )
+    books, tokens, labels = table(submission, draw, 10)
+    submission.fit(books.model, tokens, labels, epochs=2, batch_size=4, lr=0.05, generator=generator(3))
+    stale = books.stale()
+    if stale is not None:
+        fail(
+            f"old gradients  update {stale[0]} also follows examples {stale[1][:6]}, which earlier batches held",
+            "  backward adds to .grad; somebody has to empty it between two updates",
+            stage="gradient",
+        )
 
 
 @check(
@@ -613,16 +627,22 @@ def test_fit_zeroes_gradients(submission, draw):
 def test_fit_updates(submission, draw):
     moved = {}
     for lr in (0.1, 0.001):
-        probe, rows, tokens, labels = table(submission, draw, 10)
-        submission.fit(probe, tokens, labels, epochs=2, batch_size=4, lr=lr, generator=generator(4))
-        change = (probe.rows.detach() - rows).abs()
-        updated = [*probe.updated[1:], bool(change.any())]  # whether there was an update after each batch
-        if not all(updated):
+        books, tokens, labels = table(submission, draw, 10)
+        submission.fit(books.model, tokens, labels, epochs=2, batch_size=4, lr=lr, generator=generator(4))
+        updates, followed = books.updates(), books.followed()
+        still = sum(not bool(update.any()) for update in updates)
+        if still or not updates:
             fail(
-                f"no update  after {updated.count(False)} of {len(updated)} batches the parameters are as before",
+                f"no update  after {still} of {len(updates)} batches the parameters are as before",
                 "  one update for each batch: backward, then step, with the gradient still in place",
             )
-        moved[lr] = float(change.mean())
+        astray = [step for step, found in enumerate(followed) if not float(found[-1]) > 0]
+        if astray:
+            fail(
+                f"wrong direction  update {astray[0]} does not go down the gradient of its batch",
+                "  a parameter moves against its gradient: step() of an optimizer does",
+            )
+        moved[lr] = float(torch.stack(updates).sum(dim=0).abs().mean())
     if not moved[0.1] > 5 * moved[0.001]:
         fail(
             f"lr is not used  with lr=0.1 parameters move by {moved[0.1]:.2g}, with lr=0.001 by {moved[0.001]:.2g}"
@@ -631,15 +651,33 @@ def test_fit_updates(submission, draw):
 
 @check("all of it happens in train mode", aspect="mode", points=0.5)
 def test_fit_train_mode(submission, draw):
-    probe, _, tokens, labels = table(submission, draw, 10)
-    probe.eval()  # as a model is left after a look at its accuracy
-    submission.fit(probe, tokens, labels, epochs=2, batch_size=4, generator=generator(5))
-    modes = probe.training_modes
+    books, tokens, labels = table(submission, draw, 10)
+    books.model.eval()  # as a model is left after a look at its accuracy
+    submission.fit(books.model, tokens, labels, epochs=2, batch_size=4, generator=generator(5))
+    modes = [batch.training for batch in books.batches]
     if not all(modes) or not modes:
-        fail(
-            f"eval mode  {modes.count(False)} of {len(modes)} batches were trained on in eval mode",
-            "  the model may come in eval mode: fit has to switch, or dropout rests while it trains",
-        )
+        fail_in_eval_mode(f"{modes.count(False)} of {len(modes)} batches were trained on in eval mode")
+
+    # What a model says of its mode is one thing; that dropout makes noise of every loss is another.
+    model = classifier(submission, draw, dropout=0.5)
+    tokens, labels = real_tokens(draw, batch=10), draw.integers(0, 5, example=10)
+    still = logits_of(model, tokens).actual
+    model.train()
+    noisy = logits_of(model, tokens).actual
+    if torch.equal(still, noisy):
+        return  # its dropout does nothing, which costs its points elsewhere
+    model.eval()
+    losses = submission.fit(model, tokens, labels, epochs=2, batch_size=4, lr=1e-12, generator=generator(5))
+    wanted = oracle(lambda logits: cross_entropy(logits, labels.cpu()), still)
+    if bool(((floats(submission, losses, 2) - wanted.value).abs() <= wanted.tolerance).any()):
+        fail_in_eval_mode("with dropout=0.5 a loss is what it is without")
+
+
+def fail_in_eval_mode(how):
+    fail(
+        f"eval mode  {how}",
+        "  the model may come in eval mode: fit has to switch, or dropout rests while it trains",
+    )
 
 
 @check(
@@ -648,16 +686,16 @@ def test_fit_train_mode(submission, draw):
     points=1.5,
 )
 def test_fit_generator(submission, draw):
-    probes = submission.given("probes")
     orders, results = [], []
-    _, rows, tokens, labels = table(submission, draw, 12)
+    tokens, labels = training_data(draw, 12)
+    rows = draw.normal(example=12, label=3, scale=2.0)
     for seed, elsewhere in ((6, 0), (6, 1), (7, 0)):
-        probe = probes.StandIn(rows)
-        probes.seed_everything(elsewhere)
+        books = TrainingBooks(submission, draw, rows)
+        given_module(submission, "probes").seed_everything(elsewhere)
         losses = submission.fit(
-            probe, tokens, labels, epochs=2, batch_size=5, lr=0.05, generator=generator(seed)
+            books.model, tokens, labels, epochs=2, batch_size=5, lr=0.05, generator=generator(seed)
         )
-        orders.append([example for batch in probe.batches for example in batch])
+        orders.append(books.order())
         results.append(floats(submission, losses, 2))
     shown = "  order of the first epoch: "
     if orders[0] != orders[1]:
@@ -677,15 +715,15 @@ def test_fit_generator(submission, draw):
 
 @check("fit leaves tokens and labels as they were", aspect="arguments", points=0.5)
 def test_fit_arguments(submission, draw):
-    probe, rows, tokens, labels = table(submission, draw, 9)
-    submission.fit(probe, tokens, labels, epochs=2, batch_size=4, lr=1e-12, generator=generator(8))
+    books, tokens, labels = table(submission, draw, 9)
+    submission.fit(books.model, tokens, labels, epochs=2, batch_size=4, lr=1e-3, generator=generator(8))
     expect_unchanged(submission)
-    probe = submission.given("probes").StandIn(rows)
+    books = TrainingBooks(submission, draw, books.rows)
     scattered = draw.noncontiguous(tokens)
     losses = submission.fit(
-        probe, scattered, labels, epochs=1, batch_size=4, lr=1e-12, generator=generator(8)
+        books.model, scattered, labels, epochs=1, batch_size=4, lr=1e-3, generator=generator(8)
     )
-    wanted = oracle(lambda rows: cross_entropy(rows, labels.cpu())[None], rows)
+    wanted = oracle(lambda rows: cross_entropy(rows, labels.cpu())[None], books.rows)
     expect(floats(submission, losses, 1), "losses for non-contiguous tokens", axes="epoch").close_to(wanted)
 
 

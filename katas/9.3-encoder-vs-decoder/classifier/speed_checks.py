@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import check, expect, with_axes
+from grader.checks import check, expect, given_module, with_axes
 from grader.timing import Work
 
 AXES = "batch class"
@@ -23,7 +23,7 @@ ASKED_AGAIN = 3
 
 def ready(kata, *sizes, **options):
     """Return a model that reads, with noise on its parameters: those that begin as zeros hide much."""
-    kata.given("probes").seed_everything(0)
+    given_module(kata, "probes").seed_everything(0)
     model = kata.EncoderClassifier(*sizes, **options)
     model.eval()
     noise = torch.Generator().manual_seed(0)

@@ -12,13 +12,16 @@ from pathlib import Path
 import torch
 
 from grader.checks import (
+    as_left,
     check,
     expect,
     expect_from_scratch,
     expect_gradients,
     expect_unchanged,
     fail,
+    given_module,
     oracle,
+    speak_of,
     with_axes,
 )
 
@@ -28,6 +31,10 @@ SIZES = (13, 12, 3, 20, 2, 16)
 AXES = "batch time token"
 NEWEST = "the newest"
 """What messages show for a cache that stays with the probe."""
+LARGEST = 30.0
+"""No logit of a model that `build` has filled is larger: beyond it no tolerance grows with the answer."""
+LARGEST_SLOPE = 1000.0
+"""Nor does the sum of its logits, weighed at random, change faster."""
 STATES = 97
 SAMPLES = 2000
 ACCURACY = 0.7
@@ -77,27 +84,21 @@ def ended(tokens, length, eos_id):
 def build(submission, draw, *sizes, **options):
     """Build a model and give its parameters random values, the same for models built alike."""
     model = submission.DecoderLM(*(sizes or SIZES), **options).to(draw.device)
-    submission.given("probes").refill(model, draw.seed)
+    given_module(submission, "probes").refill(model, draw.seed)
     return model
 
 
 def cached(submission, model):
     """Return a reader of this model that goes on with the cache it got last, when it is called with NEWEST."""
-    reader = submission.given("probes").cached(model)
+    reader = given_module(submission, "probes").cached(model)
     speak_of(reader, model)
     return reader
-
-
-def speak_of(reader, model):
-    """Let messages say DecoderLM(..)(tokens=..) where a probe passes a call on; in one process they say so anyway."""
-    if hasattr(type(reader), "stands_for"):
-        reader.stands_for(model)
 
 
 def read(submission, model, tokens, vocab_size=SIZES[0], name="logits"):
     """Return the logits [B, T, V] of tokens read in one go."""
     with torch.no_grad():
-        reader = submission.given("probes").logits(model)
+        reader = given_module(submission, "probes").logits(model)
         speak_of(reader, model)
         found = reader(tokens=tokens)
     expect(found, name, axes=AXES).is_tensor(shape=(*tokens.shape, vocab_size)).is_finite()
@@ -129,7 +130,7 @@ def tokens_of(draw, batch, time, vocab_size=SIZES[0]):
 def scripted(submission, draw, vocab_size=7, scale=2.0):
     """Return a scripted model in the worker, and its table of scores."""
     table = draw.normal(state=STATES, token=vocab_size, scale=scale)
-    return submission.given("probes").ScriptedModel(table), table
+    return given_module(submission, "probes").ScriptedModel(table), table
 
 
 def generator(draw, seed):
@@ -175,7 +176,7 @@ def test_shapes(submission, draw):
 def test_causal(submission, draw):
     model, tokens = build(submission, draw), tokens_of(draw, 2, 6)
     before = read(submission, model, tokens)
-    limit = 1e-5 * float(before.abs().max())
+    limit = 1e-5 * min(float(before.abs().max()), LARGEST)
     touched = torch.zeros(6, 6, dtype=torch.bool)
     for position in range(6):
         changed = tokens.clone()
@@ -267,7 +268,7 @@ def test_cache_fresh(submission, draw):
     "every layer brings parameters of its own, and the widths are as asked", aspect="parameters", points=0.5
 )
 def test_sizes(submission):
-    size = submission.given("probes").count_parameters
+    size = given_module(submission, "probes").count_parameters
 
     def count(vocab_size=13, d_ff=20, num_layers=1):
         return size(submission.DecoderLM(vocab_size, 12, 3, d_ff, num_layers, 16))
@@ -326,26 +327,50 @@ def test_dtypes(submission, draw):
 
 @check("the gradient of the logits reaches every parameter they depend on", aspect="gradient", points=0.5)
 def test_model_gradients(submission, draw):
-    probes = submission.given("probes")
     model, tokens = build(submission, draw).double(), tokens_of(draw, 2, 5)
     cotangent = draw.normal(batch=2, time=5, token=13, dtype=torch.float64)
-    backward, tried = expect(probes.try_gradients(model, tokens, cotangent), "slopes").is_tuple(2)
-    limit = 1e-4 * float(tried.abs().max())
-    wrong = ((backward - tried).abs() > limit).nonzero().flatten().tolist()
+    reader = given_module(submission, "probes").logits(model)
+    speak_of(reader, model)
+    found = reader(tokens=tokens)
+    expect(found, "logits", axes=AXES).is_tensor(shape=(2, 5, 13), dtype=torch.float64).is_finite()
+    if found.requires_grad:
+        (found * cotangent).sum().backward()
+    with torch.no_grad():
+        learned = {name: value for name, value in model.named_parameters() if value.requires_grad}
+    backward, tried = [], []
+    for name, value in learned.items():
+        way = torch.randn(value.shape, generator=draw.generator, dtype=torch.float64).to(value)
+        backward.append(0.0 if value.grad is None else float((value.grad * way).sum()))
+        tried.append(slope_by_trying(model, reader, tokens, cotangent, name, value.detach(), way))
+    backward, tried = torch.tensor(backward), torch.tensor(tried)
+    limit = 1e-4 * min(float(tried.abs().max()), LARGEST_SLOPE)
+    wrong = (~((backward - tried).abs() <= limit)).nonzero().flatten().tolist()
     if wrong:
         # Rather one that is cut off altogether.
         first = min(wrong, key=lambda index: (bool(backward[index] != 0), index))
-        name = probes.names(model)[first]
         fail(
-            f"wrong gradient  {name}",
+            f"wrong gradient  {list(learned)[first]}",
             f"moved at random, the logits change by {float(tried[first]):.3g}; "
             f"the gradient says {float(backward[first]):.3g}",
             f"{len(wrong)} of {len(tried)} parameters are wrong",
             ".detach(), .data and torch.no_grad() cut a path off",
             "keys and values may only be detached in the cache, not where attention uses them",
             stage="gradient",
-            subject=tried,
+            subject=found,
         )
+
+
+def slope_by_trying(model, reader, tokens, cotangent, name, value, way, step=1e-6):
+    """Return how fast (logits * cotangent).sum() grows when one parameter moves: by moving it a little both ways."""
+
+    def after(moved):
+        model.load_state_dict({name: moved}, strict=False)
+        with torch.no_grad():
+            return float((reader(tokens=tokens) * cotangent).sum())
+
+    slope = (after(value + step * way) - after(value - step * way)) / (2 * step)
+    model.load_state_dict({name: value}, strict=False)
+    return slope
 
 
 @check("tokens are left as they were, and need not be contiguous in memory", aspect="arguments", points=0.5)
@@ -499,7 +524,7 @@ def test_generator(submission, draw):
     )
 
 
-def staged(submission, draw, eos_id, steps, length=3, count=8):
+def staged(submission, draw, eos_id, steps, length=3, count=8, dropout=0.0):
     """Return a scripted model, its table, and a prompt whose rows meet eos_id at these steps (None: at none)."""
     while True:  # not every table leads to every fate
         table = draw.normal(state=STATES, token=7, scale=2.0)
@@ -509,7 +534,7 @@ def staged(submission, draw, eos_id, steps, length=3, count=8):
         rows = [(first == (count if step is None else step)).nonzero().flatten().tolist() for step in steps]
         if all(rows):
             prompt = with_axes(prompts[[found[0] for found in rows]], "batch", "time")
-            return submission.given("probes").ScriptedModel(table), table, prompt
+            return given_module(submission, "probes").ScriptedModel(table, dropout), table, prompt
 
 
 @check("a row that has ended is filled with eos_id, while the others go on", aspect="values", points=1)
@@ -541,15 +566,49 @@ def test_all_ended(submission, draw):
 
 @check("afterwards grad mode and train/eval are as before", aspect="mode", points=0.5)
 def test_restored(submission, draw):
-    after = submission.given("probes").modes_after
+    modes = ((True, True), (False, True), (True, False))
     for eos_id in (None, 5):  # to the end, and stopping early
-        model, _, prompt = staged(submission, draw, 5, (1, 0))
-        for training, grad in ((True, True), (False, True), (True, False)):
-            found = after(submission.generate, model, prompt, training=training, grad=grad, eos_id=eos_id)
-            recorded, trains = expect(found, "modes").is_tuple(2)
-            when = f"after generate(eos_id={eos_id})"
-            expect(trains, f"model.training {when}").is_value(training)
-            expect(recorded, f"torch.is_grad_enabled() {when}").is_value(grad)
+        for training, grad in modes:
+            model, _, prompt = staged(submission, draw, 5, (1, 0), dropout=0.5)
+            model.train(training)
+            reader = given_module(submission, "probes").logits(model)
+            with torch.set_grad_enabled(grad):
+                submission.generate(model, prompt, 5, eos_id=eos_id)
+                compare_modes(submission, reader, prompt, f"after generate(eos_id={eos_id})", training, grad)
+            if grad and not training:
+                wanted = visits(prompt.cpu()).to(draw.device)
+                expect(model.table.grad, "gradient afterwards", axes="state token").equals(wanted)
+    model, prompt = build(submission, draw, dropout=0.5), tokens_of(draw, 2, 3)
+    reader = given_module(submission, "probes").logits(model)
+    for training in (True, False):  # what a model says of its mode is one thing, that it drops another
+        model.train()
+        first = read(submission, model, prompt)
+        if torch.equal(first, read(submission, model, prompt)):
+            return  # its dropout does nothing, which costs its points elsewhere
+        model.train(training)
+        submission.generate(model, prompt, 3)
+        compare_modes(submission, reader, prompt, "after generate()", training, True)
+
+
+def compare_modes(submission, reader, prompt, when, training, grad):
+    """Read twice with the model as it was left: dropout and the graph say in which modes that is."""
+    with as_left(submission):
+        first, second = (reader(tokens=prompt) for _ in range(2))
+    for found in (first, second):
+        expect(found, "logits", axes=AXES).is_tensor(shape=(*prompt.shape, None))
+    expect(not torch.equal(first, second), f"model.training {when}").is_value(training)
+    expect(first.requires_grad, f"torch.is_grad_enabled() {when}").is_value(grad)
+    if grad:
+        first.sum().backward()
+
+
+def visits(prompt):
+    """Return how often a reading of the prompt comes through each state of a scripted model of 7 tokens."""
+    count, state = torch.zeros(STATES, 7), torch.zeros_like(prompt[:, 0])
+    for token in prompt.unbind(dim=1):
+        state = (5 * state + token + 1) % STATES
+        count.index_add_(0, state, torch.ones(len(state), 7))
+    return count
 
 
 @check("the prompt is left as it was, and need not be contiguous in memory", aspect="arguments", points=0.5)
@@ -574,7 +633,7 @@ def test_learning(submission, draw):
     text, new = (CORPUS["encode"](CORPUS[name]).to(draw.device) for name in ("TEXT", "HELD_OUT"))
     verb = CORPUS["VERB"]
     model = submission.DecoderLM(len(CORPUS["WORDS"]), 32, 4, 64, 2, 16).to(draw.device)
-    submission.given("probes").train(model, submission.next_token_loss, text, 150)
+    given_module(submission, "probes").train(model, submission.next_token_loss, text, 150)
     model.eval()
     start = with_axes(new[:, :verb].contiguous(), "batch", "time")  # what it must say is not in what it reads
     guess = read(submission, model, start, len(CORPUS["WORDS"]))[:, -1].argmax(dim=-1)

@@ -73,44 +73,6 @@ def count_parameters(model: nn.Module) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-def names(model: nn.Module) -> list[str]:
-    """Return the names of the parameters that `try_gradients` tells of."""
-    return [name for name, parameter in model.named_parameters() if parameter.requires_grad]
-
-
-def try_gradients(model: nn.Module, tokens: Tensor, cotangent: Tensor) -> tuple[Tensor, Tensor]:
-    """Return how fast (logits * cotangent).sum() grows when a parameter moves in a random direction.
-
-    One number per parameter, by backward and by trying: moving it a little both ways.
-    """
-    read = logits(model)
-    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    generator = torch.Generator().manual_seed(0)
-    ways = [torch.randn(p.shape, generator=generator, dtype=torch.float64).to(p) for p in parameters]
-
-    def value() -> Tensor:
-        return (read(tokens) * cotangent).sum()
-
-    total = value()
-    if total.requires_grad:
-        total.backward()
-    backward = [
-        0.0 if p.grad is None else float((p.grad * way).sum())
-        for p, way in zip(parameters, ways, strict=True)
-    ]
-    tried = []
-    step = 1e-8
-    with torch.no_grad():
-        for parameter, way in zip(parameters, ways, strict=True):
-            before = parameter.clone()
-            parameter.copy_(before + step * way)
-            above = value()
-            parameter.copy_(before - step * way)
-            tried.append(float(above - value()) / (2 * step))
-            parameter.copy_(before)
-    return torch.tensor(backward, dtype=torch.float64), torch.tensor(tried, dtype=torch.float64)
-
-
 # --- a model that follows a script ---
 
 
@@ -127,9 +89,10 @@ class ScriptedModel(nn.Module):
     Whoever forgets a token, reads one twice, or goes on from an old cache is led to another row.
     """
 
-    def __init__(self, table: Tensor) -> None:
+    def __init__(self, table: Tensor, dropout: float = 0.0) -> None:
         super().__init__()
         self.table = nn.Parameter(table.clone())  # [STATES, V]
+        self.dropout = nn.Dropout(dropout)
         self.vocab_size, self.max_len = table.shape[1], 128
 
     def forward(self, tokens: Tensor, cache: Memory | None = None) -> tuple[Tensor, Memory]:
@@ -140,27 +103,7 @@ class ScriptedModel(nn.Module):
         for token in history.unbind(dim=1):
             state = (5 * state + token + 1) % STATES
             states.append(state)
-        return self.table[torch.stack(states, dim=1)[:, -tokens.shape[1] :]], Memory(history)
-
-
-def modes_after(
-    generate: Callable[..., Any],
-    model: nn.Module,
-    prompt: Tensor,
-    *,
-    training: bool,
-    grad: bool,
-    **options: Any,
-):
-    """Generate from a model in this mode; return (whether gradients are recorded, whether it trains) afterwards."""
-    model.train(training)
-    before = torch.is_grad_enabled()
-    torch.set_grad_enabled(grad)
-    try:
-        generate(model, prompt, 5, **options)
-        return torch.is_grad_enabled(), model.training
-    finally:
-        torch.set_grad_enabled(before)
+        return self.dropout(self.table)[torch.stack(states, dim=1)[:, -tokens.shape[1] :]], Memory(history)
 
 
 # --- training ---

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import check, expect, with_axes
+from grader.checks import check, expect, given_module, with_axes
 from grader.timing import Work
 
 AXES = "batch time token"
@@ -36,7 +36,7 @@ def wide(kata):
 
 def ready(kata, model):
     """Return the model, a reader of whole texts, and who makes readers that go on with a cache."""
-    probes = kata.given("probes")
+    probes = given_module(kata, "probes")
     probes.refill(model, 0)
     model.eval()
     return model, probes.logits(model), probes.cached

@@ -5,7 +5,17 @@ from __future__ import annotations
 import torch
 from torch.nn.functional import cross_entropy
 
-from grader.checks import check, expect, expect_gradients, expect_unchanged, fail, oracle, with_axes
+from grader.checks import (
+    TrainingBooks,
+    check,
+    expect,
+    expect_gradients,
+    expect_unchanged,
+    fail,
+    given_module,
+    oracle,
+    with_axes,
+)
 
 POOLINGS = ("cls", "mean", "max")
 POOLED, LOGITS = "batch width", "batch class"
@@ -98,24 +108,27 @@ def test_any_fit(submission, draw):
         rows = draw.normal(example=examples, label=4, scale=2.0)
         tokens = torch.arange(examples, device=draw.device)[:, None].expand(-1, 3).contiguous()
         labels = draw.integers(0, 4, example=examples)
-        probe = submission.given("probes").StandIn(rows)
-        probe.eval()
+        books = TrainingBooks(submission, draw, rows)
+        books.model.eval()
         generator = torch.Generator().manual_seed(draw.size(0, 1 << 20))
         losses = submission.fit(
-            probe, with_axes(tokens, "example", "time"), labels, epochs=2, batch_size=batch_size, lr=1e-12,
+            books.model, with_axes(tokens, "example", "time"), labels, epochs=2, batch_size=batch_size, lr=1e-3,
             generator=generator,
         )  # fmt: skip
         expect_unchanged(submission)
-        losses = [submission.given("probes").as_float(loss) for loss in expect(losses, "losses").is_list(2)]
+        losses = [
+            given_module(submission, "probes").as_float(loss) for loss in expect(losses, "losses").is_list(2)
+        ]
         for i, loss in enumerate(losses):
             expect(loss, f"losses[{i}]").is_scalar(float)
         wanted = oracle(lambda rows: cross_entropy(rows, labels.cpu()).expand(2), rows)  # noqa: B023
         expect(torch.tensor(losses), "losses", axes="epoch").close_to(wanted)
-        seen = [example for batch in probe.batches for example in batch]
+        seen = books.order()
         for epoch in range(2):
             if sorted(seen[epoch * examples :][:examples]) != list(range(examples)):
                 fail(f"wrong examples  epoch {epoch} of {examples} examples in batches of {batch_size}")
-        if len(seen) != 2 * examples or not all(probe.training_modes) or any(probe.stale):
+        trained = all(batch.training for batch in books.batches) and books.astray(labels) is None
+        if len(seen) != 2 * examples or not trained or books.stale() is not None:
             fail("wrong training  too many examples, eval mode, or gradients of earlier batches")
 
 

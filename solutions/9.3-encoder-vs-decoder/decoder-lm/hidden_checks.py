@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.nn.functional import cross_entropy
 
-from grader.checks import check, expect, oracle, with_axes
+from grader.checks import check, expect, given_module, oracle, with_axes
 
 AXES = "batch time token"
 STATES = 97
@@ -13,21 +13,21 @@ STATES = 97
 
 def build(submission, draw, *sizes):
     model = submission.DecoderLM(*sizes).to(draw.device)
-    submission.given("probes").refill(model, draw.seed + 1)
+    given_module(submission, "probes").refill(model, draw.seed + 1)
     model.eval()
     return model
 
 
 def read(submission, model, tokens):
     with torch.no_grad():
-        return submission.given("probes").logits(model)(
+        return given_module(submission, "probes").logits(model)(
             tokens=with_axes(tokens.contiguous(), "batch", "time")
         )
 
 
 def scripted(submission, draw, vocab_size, scale, dtype=torch.float32):
     table = draw.normal(state=STATES, token=vocab_size, scale=scale, dtype=dtype)
-    return submission.given("probes").ScriptedModel(table), table
+    return given_module(submission, "probes").ScriptedModel(table), table
 
 
 def write(table, prompt, count, eos_id=None):
@@ -86,7 +86,7 @@ def test_any_pieces(submission, draw):
         expect(whole, "logits", axes=AXES).is_tensor(shape=(*tokens.shape, sizes[0])).is_finite()
         half = read(submission, model, tokens[:, :6])
         expect(half, "logits of the first half", axes=AXES).same_as(whole[:, :6], name="the whole text")
-        reader, start = submission.given("probes").cached(model), 0
+        reader, start = given_module(submission, "probes").cached(model), 0
         while start < 12:
             end = min(start + draw.size(1, 5), 12)
             with torch.no_grad():
@@ -103,7 +103,7 @@ def test_learns_after_writing(submission, draw):
     model = build(submission, draw, 7, 8, 2, 5, 2, 12)
     tokens = draw.integers(0, 7, batch=2, time=6)
     submission.generate(model, tokens, 3)
-    found = submission.given("probes").logits(model)(tokens=tokens)
+    found = given_module(submission, "probes").logits(model)(tokens=tokens)
     loss = submission.next_token_loss(found, tokens)
     expect(loss, "loss").is_scalar().is_finite()
     loss.backward()

@@ -1,0 +1,49 @@
+"""The half of `grader.checks.training` that is in the worker. It keeps no books: a submission shares its process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+class StandIn(nn.Module):
+    """A model that asks the check for its logits, and on the way back for the gradient of its only parameter.
+
+    Args:
+        weight: where the parameter starts.
+        forward: lent; (tokens, whether it trains, the parameter as it is) -> (number of this call, logits).
+        backward: lent; (number of the call, gradient of its logits) -> gradient of the parameter.
+    """
+
+    def __init__(self, weight: Tensor, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(weight.detach().clone())
+        self._lent = forward, backward
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Return logits [B, classes] for tokens [B, T]."""
+        return _Asked.apply(  # type: ignore[no-any-return, no-untyped-call]
+            self.weight, tokens, self.training, *self._lent
+        )
+
+
+class _Asked(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        weight: Tensor,
+        tokens: Tensor,
+        training: bool,
+        forward: Callable[..., Any],
+        backward: Callable[..., Any],
+    ) -> Any:
+        ctx.number, logits = forward(tokens, training, weight.detach())
+        ctx.ask = backward
+        return logits
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
+        return ctx.ask(ctx.number, gradient), None, None, None, None

@@ -1,0 +1,35 @@
+"""Changes its arguments, and replaces what of the worker's code tells so.
+
+kata = "masks"
+status = "fail"
+points = 5.5
+words = ["changed what it was given"]
+"""
+
+import torch
+from wrong import *
+
+import grader.worker.serve as serve
+
+serve._has_changed = lambda *anything: False
+
+
+def combine_masks(*masks):
+    result = masks[0]
+    for mask in masks[1:]:
+        result = result & mask
+    for mask in masks:
+        mask.fill_(True)
+    return result
+
+
+def additive_mask(mask, dtype=torch.float32):
+    result = torch.zeros(mask.shape, dtype=dtype).masked_fill(~mask, float("-inf"))
+    mask.numpy()[...] = True
+    return result
+
+
+def padding_mask(tokens, pad_id=0):
+    result = (tokens != pad_id)[:, None, None, :]
+    tokens.data[...] = pad_id
+    return result
