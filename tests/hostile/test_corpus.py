@@ -129,7 +129,7 @@ def test_the_corpus_is_large_and_every_family_is_in_it() -> None:
     count = Counter(entry.family for entry in CORPUS)
     assert set(count) == set(FAMILIES)
     assert min(count.values()) >= 5
-    assert len(CORPUS) >= 60
+    assert len(CORPUS) >= 180
     assert len({entry.id for entry in CORPUS}) == len(CORPUS)
 
 
