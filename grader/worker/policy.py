@@ -109,7 +109,20 @@ def _overloads() -> dict[str, list[str]]:
     return found
 
 
-_overloads()  # now, so that a zygote does it for all its workers
+@functools.cache
+def _formulas() -> dict[str, list[Any]]:
+    """Return what torch writes in Python for an overload, by the overload's name such as `aten::gelu.out`."""
+    found: dict[str, list[Any]] = {}
+    for kind in ("pre_autograd", "post_autograd"):
+        for operator, formula in global_decomposition_table[kind].items():
+            found.setdefault(operator.name(), []).append(formula)  # type: ignore[no-untyped-call]
+    return found
+
+
+@functools.cache
+def _registered(key: str) -> frozenset[str]:
+    """Return the overloads that have a kernel under a key: asking for them one by one takes 15 µs each."""
+    return frozenset(torch._C._dispatch_get_registrations_for_dispatch_key(key))
 
 
 def resolved(forbid: Iterable[str], allow: Iterable[str] = ()) -> tuple[str, ...]:
@@ -140,6 +153,11 @@ def operators_of(name: str) -> list[str]:
     if not name.startswith("torch."):
         return []
     return [operator for operator in (f"aten::{last}", f"aten::{last}_") if operator in _overloads()]
+
+
+_overloads(), _formulas()  # now, so that a zygote does it for all its workers
+for _key in (*_BACKENDS, _COMPOSITE, "CompositeExplicitAutograd", *(pair[0] for pair in _TRANSFORMS)):
+    _registered(_key)
 
 
 class Recorder:
@@ -194,12 +212,15 @@ class Recorder:
         hold, hide = ctypes.pythonapi.Py_IncRef, ctypes.pythonapi.PyObject_GC_UnTrack
         _shut_ctypes()
         hook = _hook(record, self._path, processes, self._late, self._originals)
-        hooks = _add_hook(hook)  # the last of our own affairs that it would see
+        sys.addaudithook(
+            hook
+        )  # Python keeps its list of hooks from `gc` itself; what comes now, this one sees
         hidden = (*self._registrations, *self._kernels, self._note, self._record, hook)
         for thing in hidden:
             hold(ctypes.py_object(thing))
-        for part in (hooks, *(part for function in hidden for part in _parts(function))):
-            hide(ctypes.py_object(part))
+        for function in hidden:
+            for part in _parts(function):
+                hide(ctypes.py_object(part))
         self._registrations.clear()
         self._kernels.clear()
         self._originals.clear()
@@ -238,14 +259,8 @@ class Recorder:
 
     def _watch_formulas(self, overload: str, number: int) -> None:
         """Watch what torch writes in Python for an operator (`torch._refs`, `torch._decomp`), under all its names."""
-        packet = getattr(
-            getattr(torch.ops, overload.partition("::")[0]), overload.partition("::")[2].partition(".")[0]
-        )
-        operator = getattr(packet, overload.partition(".")[2] or "default", None)
-        for kind in ("pre_autograd", "post_autograd"):
-            formula = global_decomposition_table[kind].get(operator)  # type: ignore[arg-type]
-            if formula is not None:
-                self._watch_function(formula, number)
+        for formula in _formulas().get(overload, ()):
+            self._watch_function(formula, number)
 
     def _watch_function(self, target: Any, number: int) -> None:
         """Let a Python function note that it is called: the function itself, so that all who have it have that, too."""
@@ -273,7 +288,10 @@ def _loaded(name: str) -> Any:
 
 def _kernels(overload: str) -> Iterable[tuple[str, str]]:
     """Return under which keys kernels have to be replaced, and where to find the one that is there."""
-    has = torch._C._dispatch_has_kernel_for_dispatch_key
+
+    def has(overload: str, key: str) -> bool:
+        return overload in _registered(key)
+
     if has(overload, _COMPOSITE):
         return [(_COMPOSITE, "CPU"), *(pair for pair in _TRANSFORMS if has(overload, pair[0]))]
     keys = {key for key in _BACKENDS if has(overload, key)}
@@ -470,22 +488,6 @@ def _hook(
             record(number, line(1), 0)
 
     return hook
-
-
-def _add_hook(hook: Any) -> list[Any]:
-    """Add an audit hook and return the interpreter's list of hooks, which `gc` would hand to anybody."""
-    collects = gc.isenabled()
-    gc.disable()  # a new list stays among the youngest
-    try:
-        sys.addaudithook(hook)
-        for objects in (gc.get_objects(0), gc.get_objects()):
-            for thing in objects:
-                if type(thing) is list and thing and thing[-1] is hook:
-                    return thing
-        raise RuntimeError("the list of audit hooks cannot be found")
-    finally:
-        if collects:
-            gc.enable()
 
 
 _NEW_SLOT = 65
