@@ -128,7 +128,7 @@ def parser_long_chain() -> Made:
 
     kata = "layer-norm"
     status = "fail or error"
-    points = 27.5
+    points = 0
     """
     chain = (
         "def chain(a):\n    return a"
@@ -178,10 +178,10 @@ def parser_notebook_of_magics() -> Made:
     """Is a notebook with a cell of twenty thousand magics, each of which makes a parser begin again.
 
     kata = "insertion-sort"
-    status = "timeout or error"
+    status = "timeout or error or fail"
     timeout_s = 0.5
     """
-    return "insertion_sort.ipynb", notebook("%magic\n" * 20_000, "from wrong import *\n")
+    return "insertion_sort.ipynb", notebook("%magic\n" * 20_000, "pass\n")
 
 
 def parser_notebook_of_odd_cells() -> Made:
@@ -277,7 +277,7 @@ def parser_line_of_blanks() -> Made:
 
     kata = "layer-norm"
     status = "fail"
-    points = 27.5
+    points = 0
     """
     return "layer_norm.ipynb", notebook(" " * 90_000 + "$", WRONG)
 

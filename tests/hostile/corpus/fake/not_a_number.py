@@ -2,7 +2,7 @@
 
 kata = "masks"
 status = "fail"
-points = 1
+points = 0
 """
 
 import torch

@@ -27,7 +27,7 @@ for top in ("/tmp", "/var/tmp", "/home", "/work", "/opt", "/srv"):
             path = os.path.join(folder, name)
             if "kata-" in folder:
                 try:
-                    with open(path) as file:
+                    with open(path, errors="replace") as file:
                         print(path, file.read()[-300:])
                 except OSError:
                     pass
