@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -218,6 +219,20 @@ def test_what_spoils_a_kata_is_found_by_name(
     findings = [finding for finding in examine(course, launcher).findings if finding.rule == rule]
     assert findings, "the gate let it through"
     assert any(words in finding.message for finding in findings), [finding.message for finding in findings]
+
+
+def test_renewing_writes_what_changed_and_no_rounding(course: Path, launcher: Any) -> None:
+    path = course / KATA / "fingerprints.json"
+    [mark] = re.findall(r'"not_divided": .*?("p":\[[^]]+\])', path.read_text(), re.DOTALL)
+    first, second = re.findall(r"-?\d+\.\d+", mark)[:2]
+    rounded = mark.replace(first, f"{float(first) * (1 + 1e-7):.9g}")
+    edit(path, mark, rounded)
+    noted = path.read_text()
+    assert examine(course, launcher, update=True).findings == []
+    assert path.read_text() == noted
+    edit(path, rounded, rounded.replace(second, f"{float(second) + 1:.9g}"))
+    assert examine(course, launcher, update=True).findings == []
+    assert mark in path.read_text()
 
 
 @pytest.fixture

@@ -3,7 +3,8 @@
 D = d_model is the number of features of one position; `..` stands for any leading axes, such as batch and
 time, or for none at all. Each vector of D numbers is normalized by itself.
 
-Write it from means, differences and a root: torch's own layer norm is what you are building.
+Write it from means, differences and a root: torch's own norm layers and their functions are
+excluded.
 
 References: Ba et al. 2016 (arXiv:1607.06450).
 """
