@@ -28,7 +28,8 @@ class Walk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.outcomes: list[tuple[str, int, str]] = []
-        course, site = folder / COURSE, folder / "site"
+        course = folder / COURSE
+        site = folder / "site-packages"  # what installers call it: packs in another folder are nobody's
         script = [PRELUDE.format(python=shlex.quote(sys.executable), site=shlex.quote(str(site)))]
         for number, part in enumerate(PART.finditer(PAGE)):
             if part["file"]:
@@ -99,7 +100,7 @@ def test_a_class_is_graded_with_hidden_checks(walk: Walk) -> None:
 
 
 def test_the_learners_wheel_holds_no_solution_and_works(walk: Walk) -> None:
-    installed = [path.name for path in (walk.folder / "site").rglob("*.py")]
+    installed = [path.name for path in (walk.folder / "site-packages").rglob("*.py")]
     assert sorted(installed) == ["__init__.py", "center.py", "checks.py"]
     started = walk.output("kata start 1.1")
     assert "center.py" in started
