@@ -7,7 +7,7 @@ import shutil
 import textwrap
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import torch
 
 from grader import sandbox
 from grader.catalogue import load_pack
+from grader.catalogue.schema import Policy
 from grader.checks.suite import Options, with_suites
 from grader.reports.model import CheckReport
 from grader.sandbox.levels import LEVELS
@@ -40,6 +41,11 @@ class Cheat:
     @property
     def check(self) -> str:
         return str(self.table["check"])
+
+    @property
+    def native(self) -> bool:
+        """Whether it calls machine code: a kata with a policy lets nobody, one without has to bear it."""
+        return bool(self.table.get("native"))
 
     def words(self, level: str) -> tuple[str, ...]:
         """Return what stands in the message, or one of these."""
@@ -83,10 +89,18 @@ def unconfined() -> Iterator[Launcher]:
 
 
 def examine(
-    answer: Path, check: str, launcher: Launcher, folder: Path, options: Options = ON_THE_CPU
+    answer: Path,
+    check: str,
+    launcher: Launcher,
+    folder: Path,
+    options: Options = ON_THE_CPU,
+    *,
+    native: bool = False,
 ) -> tuple[CheckReport, CheckReport]:
-    """Return what is reported of the values, and of one speed check."""
+    """Return what is reported of the values, and of one speed check; `native` stands for a kata without a policy."""
     [kata] = load_pack(HERE / "pack").katas
+    if native:
+        kata = replace(kata, policy=Policy())
     file = folder / "rows.py"
     shutil.copy(answer, file)
     shutil.copy(HERE / "waste.py", folder)
@@ -118,14 +132,16 @@ def test_who_only_looks_fast_gets_nothing_for_it(
         if not torch.cuda.is_available():
             pytest.skip("there is no GPU")
         options = Options(device="cuda")
-    demand_no_points(cheat, level, *examine(cheat.path, cheat.check, launcher, tmp_path, options))
+    reported = examine(cheat.path, cheat.check, launcher, tmp_path, options, native=cheat.native)
+    demand_no_points(cheat, level, *reported)
 
 
 @pytest.mark.parametrize("cheat", UNCONFINED, ids=lambda cheat: cheat.path.stem)
 def test_nor_where_nothing_keeps_it_from_starting_processes(
     cheat: Cheat, unconfined: Launcher, tmp_path: Path
 ) -> None:
-    demand_no_points(cheat, LEVELS[0], *examine(cheat.path, cheat.check, unconfined, tmp_path))
+    reported = examine(cheat.path, cheat.check, unconfined, tmp_path, native=cheat.native)
+    demand_no_points(cheat, LEVELS[0], *reported)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 check = "test_memory"
 words = "times the memory"
+native = true
 """
 
 import ctypes
