@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from grader.boundary.channel import WorkerDied, WorkerTimeout
 from grader.boundary.lent import Lent
 from grader.boundary.remote import behind, stand_for
 from grader.boundary.session import SubmissionRaised, SubmissionUnsendable
@@ -152,7 +153,7 @@ def _is_on_meta(make: Callable[[torch.device], Any], name: str) -> bool:
         if error.not_written:
             raise
         return False
-    except (KataError, CheckFailure):
+    except (KataError, CheckFailure, WorkerDied, WorkerTimeout):
         raise
     except Exception:  # in one process the learner's exception arrives as it is
         return False

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 import torch
 
+from grader.boundary.channel import WorkerDied
 from grader.boundary.session import SubmissionMissing, SubmissionRaised, could_be
 from grader.checks import expect_device, expect_raises
 from grader.checks.failure import CheckFailure
 
 DEVICES = """
+    import os
     import torch
 
     def used(n, *, device=None):
@@ -20,6 +22,9 @@ DEVICES = """
     def by_numpy(n, *, device=None):
         import numpy
         return torch.from_numpy(numpy.tri(n)).to(device)
+
+    def leaves(n, *, device=None):
+        os._exit(3)
 
     def by_value(n, *, device=None):
         made = torch.ones(n, device=device)
@@ -58,6 +63,12 @@ def test_who_makes_it_elsewhere_fails_though_something_crashes_there(examine: An
 def test_an_exception_of_ones_own_is_not_the_absence_of_a_gpu(examine: Any) -> None:
     with pytest.raises(SubmissionRaised, match="no"):
         expect_device(lambda there: examine(DEVICES).submission.crashes(3, device=there))
+
+
+def test_how_the_worker_ended_is_told_and_not_that_it_had_ended(examine: Any) -> None:
+    answer = examine(DEVICES)
+    with pytest.raises(WorkerDied, match="exit code 3"):
+        expect_device(lambda there: answer.submission.leaves(3, device=there))
 
 
 RAISES = """
