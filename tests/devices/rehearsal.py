@@ -205,6 +205,9 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(arena, "MOST_CALLS", 1)
     monkeypatch.setenv("KATA_LOCKS", str(tmp_path))
     pack = Path(shutil.copytree(ROWS / "pack", tmp_path / "pack"))
+    checks = pack / "1.1-rows" / "rows" / "speed_checks.py"
+    few = checks.read_text().replace("rows: 128, 512)", "rows: 128, 64)")
+    checks.write_text(few)  # a loop over 64 rows, all of it in Python here, is slow enough
     monkeypatch.setenv("KATA_PACKS", str(pack))
     shutil.copy(ROWS / "waste.py", tmp_path)
     return pack
