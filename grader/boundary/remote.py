@@ -257,6 +257,13 @@ def stand_for(value: Any, other: Any) -> None:
         _call_it(value, theirs.label, theirs.root, theirs.calls)
 
 
+def speak_of(value: Any, label: str) -> None:
+    """Let messages call an object in the worker by a name that tells a learner more than how it was made."""
+    if isinstance(value, RemoteObject):
+        mine = facts_of(value)
+        _call_it(value, label, mine.root, mine.calls)
+
+
 def _call_it(value: RemoteObject, label: str, root: str, calls: Calls | None) -> None:
     mine = facts_of(value)
     mine.label, mine.root, mine.calls = label, root, calls

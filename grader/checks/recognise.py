@@ -63,7 +63,9 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         try:
             return msgspec.json.decode(path.read_bytes(), type=cls)
         except (msgspec.MsgspecError, OSError, ValueError, RecursionError) as error:
-            raise PackError(f"{path}: {error}", "Remove it, then make it anew: kata pack check --update") from error
+            raise PackError(
+                f"{path}: {error}", "Remove it, then make it anew: kata pack check --update"
+            ) from error
 
     def encode(self) -> bytes:
         """Return the file's bytes: sorted, a line per check, so that a change is easy to read."""

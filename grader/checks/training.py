@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from grader.boundary.lent import Lent
-from grader.boundary.remote import behind
+from grader.boundary.remote import behind, speak_of
 from grader.checks.draw import Draw
 from grader.checks.expect import expect
 from grader.checks.failure import fail
@@ -60,6 +60,7 @@ class TrainingBooks:
         stand_in = behind(submission).given(STAND_IN)
         start = draw.normal(number=SIZE, scale=0.1)
         self.model = stand_in.StandIn(start, Lent(self._forward), Lent(self._backward))
+        speak_of(self.model, "the check's model")
 
     def _forward(self, inputs: Any, training: Any, parameter: Any) -> list[Any]:
         __tracebackhide__ = True

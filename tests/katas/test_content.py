@@ -353,6 +353,20 @@ def test_names_and_titles_of_checks_are_unique(content: Content) -> None:
     assert len({check.title for check in every}) == len(every)
 
 
+def test_checks_draw_from_a_generator_that_they_name(content: Content) -> None:
+    """Torch's global one stands wherever earlier work left it: inputs would not be the same on every run."""
+    drawing = {"rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial"}
+    drawing |= {f"{name}_like" for name in ("rand", "randn", "randint")}
+    for path in (*content.folder.glob("*checks.py"), *content.solution.glob("*checks.py")):
+        for node in ast.walk(parse(path)):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            module, name = ast.unparse(node.func.value), node.func.attr
+            if module == "torch" and name in drawing:
+                named = {keyword.arg for keyword in node.keywords}
+                assert "generator" in named, f"{path.name}:{node.lineno}: {ast.unparse(node)}"
+
+
 def test_a_check_needs_only_earlier_ones_of_its_file(content: Content) -> None:
     for checks in (content.checks, content.hidden):
         before: set[str] = set()

@@ -119,8 +119,9 @@ def real_tokens(draw, batch=3, time=6, high=23):
 
 def training_data(draw, examples, classes=3):
     """Return tokens whose first column names the example, and labels."""
-    tokens = torch.cat([torch.arange(examples)[:, None], torch.randint(0, 9, (examples, 2))], dim=1)
-    tokens = with_axes(tokens.to(draw.device), "example", "time")
+    names = torch.arange(examples, device=draw.device)[:, None]
+    tokens = torch.cat([names, draw.integers(0, 9, example=examples, time=2)], dim=1)
+    tokens = with_axes(tokens, "example", "time")
     return tokens, draw.integers(0, classes, example=examples)
 
 
@@ -689,7 +690,7 @@ def test_fit_generator(submission, draw):
     orders, results = [], []
     tokens, labels = training_data(draw, 12)
     rows = draw.normal(example=12, label=3, scale=2.0)
-    for seed, elsewhere in ((6, 0), (6, 1), (7, 0)):
+    for seed, elsewhere in ((6, 8), (6, 9), (7, 8)):
         books = TrainingBooks(submission, draw, rows)
         given_module(submission, "probes").seed_everything(elsewhere)
         losses = submission.fit(
