@@ -27,6 +27,7 @@ import traceback
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -78,13 +79,13 @@ class Part:
     faults: list[str] = field(default_factory=list)
 
 
-def part(seed: int, count: int) -> Part:
+def part(seed: int, count: int, costly: float, closely: float) -> Part:
     """Send so many messages."""
     torch.set_num_threads(1)
     importlib.import_module("torch.fx.experimental.symbolic_shapes")  # torch does it at the first odd shape
     signal.signal(signal.SIGALRM, _hung)
     found = Part(seed)
-    talk = Conversation(random.Random(seed), COSTLY, CLOSELY)
+    talk = Conversation(random.Random(seed), costly, closely)
     began, before, open_before = time.perf_counter(), 0.0, 0
     for number in range(count):
         if number == min(WARM, count // 2):
@@ -150,7 +151,7 @@ def _descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
-def fuzz(count: int, seed: int, jobs: int) -> list[Part]:
+def fuzz(count: int, seed: int, jobs: int, costly: float, closely: float) -> list[Part]:
     """Send all messages, in processes of PART each.
 
     Raises:
@@ -161,7 +162,7 @@ def fuzz(count: int, seed: int, jobs: int) -> list[Part]:
     found = []
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
         try:
-            for one in pool.map(part, seeds, sizes):
+            for one in pool.map(partial(part, costly=costly, closely=closely), seeds, sizes):
                 found.append(one)
                 print(
                     f"{sum(each.count for each in found):,} messages, {len(one.faults)} faults",
@@ -191,7 +192,7 @@ def keep(parts: list[Part]) -> int:
     return new
 
 
-def figures(parts: list[Part], seconds: float) -> Figures:
+def figures(parts: list[Part], seconds: float, costly: float, closely: float) -> Figures:
     """Return the figures as a table."""
     faults = [fault for one in parts for fault in one.faults]
     hangs = sum("Hung" in fault for fault in faults)
@@ -200,8 +201,8 @@ def figures(parts: list[Part], seconds: float) -> Figures:
     table = Figures(
         "Fuzzing the channel",
         "A hand-made worker's answers, mutated with knowledge of their structure, read by the grader's end and used as "
-        f"checks use them: compared, described, located, drawn. {COSTLY:.0%} are made to cost much (keys of one hash, "
-        "shared tensors, 64 axes, deep nesting, thousands of objects); steps of the slowest are calls of functions. "
+        f"a check does; {closely:.1%} are compared, described, located and drawn in every way. {costly:.1%} are made to "
+        "cost much (keys of one hash, shared tensors, 64 axes, deep nesting, thousands of objects); steps of the slowest are calls of functions. "
         f"{len(parts)} processes, seeds {parts[0].seed} to {parts[-1].seed}. "
         f"Memory and descriptors: the process that grew most, from message {WARM:,} on.",
         [
@@ -242,13 +243,15 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=None, help="of the first process; drawn without it")
     parser.add_argument("--jobs", type=int, default=machine.cores())
+    parser.add_argument("--costly", type=float, default=COSTLY, help="share that is made to cost much")
+    parser.add_argument("--closely", type=float, default=CLOSELY, help="share that is used in every way")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
     seed = chosen.seed if chosen.seed is not None else secrets.randbelow(2**31)
     began = time.perf_counter()
-    parts = fuzz(chosen.count, seed, chosen.jobs)
-    table = figures(parts, time.perf_counter() - began)
+    parts = fuzz(chosen.count, seed, chosen.jobs, chosen.costly, chosen.closely)
+    table = figures(parts, time.perf_counter() - began, chosen.costly, chosen.closely)
     table.show(console())
     faults = [fault for one in parts for fault in one.faults]
     for fault in faults[:5]:
@@ -257,7 +260,8 @@ def main() -> None:
         print(f"{keep(parts)} new messages in {CORPUS.relative_to(ROOT)}")
     if chosen.write:
         command = (
-            f"python benchmarks/fuzz_channel.py --count {chosen.count} --seed {seed} --jobs {chosen.jobs}"
+            f"python benchmarks/fuzz_channel.py --count {chosen.count} --seed {seed} --jobs {chosen.jobs} "
+            f"--costly {chosen.costly:g} --closely {chosen.closely:g}"
         )
         text = "\n".join([table.markdown(), "", *machine.describe(), f"- `{command}`"])
         rewrite(ROOT / "docs" / "security.md", "fuzz", text)
