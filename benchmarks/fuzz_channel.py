@@ -201,8 +201,9 @@ def figures(parts: list[Part], seconds: float, costly: float, closely: float) ->
     table = Figures(
         "Fuzzing the channel",
         "A hand-made worker's answers, mutated with knowledge of their structure, read by the grader's end and used as "
-        f"a check does; {closely:.1%} are compared, described, located and drawn in every way. {costly:.1%} are made to "
-        "cost much (keys of one hash, shared tensors, 64 axes, deep nesting, thousands of objects); steps of the slowest are calls of functions. "
+        f"a check does; {closely:.1%} are compared, described, located and drawn in every way. {costly:.1%} are made "
+        "to cost much (keys of one hash, shared tensors, 64 axes, deep nesting, thousands of objects); steps of the "
+        "slowest are calls of functions. "
         f"{len(parts)} processes, seeds {parts[0].seed} to {parts[-1].seed}. "
         f"Memory and descriptors: the process that grew most, from message {WARM:,} on.",
         [
