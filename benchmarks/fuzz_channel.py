@@ -44,6 +44,8 @@ from tests.hostile.messages import CLOSELY, COSTLY, Conversation, Stranger
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "tests" / "hostile" / "channel"
 HANG_S = 5.0
+"""Of processor time: what the machine gives to others meanwhile is nobody's hang."""
+STANDS_S = 60.0
 """Longest that one message may keep the grader, on a machine that does other things, too."""
 WARM = 25_000
 """Messages after which memory is looked at first: until then caches fill."""
@@ -84,6 +86,7 @@ def part(seed: int, count: int, costly: float, closely: float) -> Part:
     torch.set_num_threads(1)
     importlib.import_module("torch.fx.experimental.symbolic_shapes")  # torch does it at the first odd shape
     signal.signal(signal.SIGALRM, _hung)
+    signal.signal(signal.SIGPROF, _hung)
     found = Part(seed)
     talk = Conversation(random.Random(seed), costly, closely)
     began, before, open_before = time.perf_counter(), 0.0, 0
@@ -91,7 +94,8 @@ def part(seed: int, count: int, costly: float, closely: float) -> Part:
         if number == min(WARM, count // 2):
             before, open_before = _memory_mb(), _descriptors()
         at = time.perf_counter()
-        signal.setitimer(signal.ITIMER_REAL, HANG_S)
+        signal.setitimer(signal.ITIMER_PROF, HANG_S)
+        signal.setitimer(signal.ITIMER_REAL, STANDS_S)
         try:
             outcome = talk.step()
         except Exception:
@@ -103,6 +107,7 @@ def part(seed: int, count: int, costly: float, closely: float) -> Part:
             continue
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             took = time.perf_counter() - at
             if took > found.slowest_s:
                 found.slowest_s, found.slowest = took, talk.last
@@ -166,6 +171,8 @@ def fuzz(count: int, seed: int, jobs: int, costly: float, closely: float) -> lis
                 found.append(one)
                 print(
                     f"{sum(each.count for each in found):,} messages, {len(one.faults)} faults",
+                    *(fault[:80] + " … " + fault[-1500:] for fault in one.faults),
+                    sep="\n",
                     file=sys.stderr,
                 )
         except BrokenProcessPool:
