@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -321,6 +322,8 @@ def test_a_loop_is_stopped_from_outside_whatever_it_catches(examine: Any) -> Non
 
 def test_the_time_of_all_checks_together_has_an_end(examine: Any) -> None:
     opened = examine("def loop():\n    while True:\n        print('x' * 1000)\n", submission_timeout_s=0.4)
+    process = opened.session.process
+    process.limits = replace(process.limits, output_bytes=1 << 50)  # so that it is the clock that stops it
     with pytest.raises(WorkerTimeout):
         opened.submission.loop()
     with pytest.raises(BudgetSpent):
