@@ -25,8 +25,8 @@ from grader.gradebook.storage import (
     report_to_json,
     storable,
     storable_or_none,
-    to_json,
 )
+from grader.reports.json_text import encode
 from grader.reports.model import KataReport
 from grader.submissions.model import Bundle, Submission
 
@@ -111,7 +111,7 @@ class Recording:
                     connection,
                     schema.runs,
                     started_at=datetime.now(UTC),
-                    arguments=to_json({name: _redacted(value) for name, value in arguments.items()}),
+                    arguments=encode({name: _redacted(value) for name, value in arguments.items()}).decode(),
                     version=__version__,
                     host=storable(socket.gethostname()),
                     process=os.getpid(),
@@ -169,7 +169,7 @@ class Recording:
                 isolation=report.isolation,
                 device=storable(report.device),
                 duration_s=report.duration_s,
-                versions=to_json(report.versions),
+                versions=encode(report.versions).decode(),
                 report=whole,
             )
             _results(numbering, kata, attempt, report)
@@ -211,7 +211,7 @@ class Recording:
             "kata": kata,
             "run_id": self.run,
             "origin": storable_or_none(submission.origin),
-            "notes": to_json(submission.notes),
+            "notes": encode(submission.notes).decode(),
         }
 
 

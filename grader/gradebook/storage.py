@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -14,6 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from grader.gradebook import schema
 from grader.gradebook.errors import Unkeepable, Unreadable
+from grader.reports.json_text import encode, without_half_characters
 from grader.reports.model import SCHEMA, KataReport
 from grader.submissions.model import Bundle
 
@@ -56,24 +56,6 @@ def storable_or_none(text: str | None) -> str | None:
     return None if text is None else storable(text)
 
 
-def to_json(value: Any) -> str:
-    """Return anything that msgspec knows as JSON."""
-    try:
-        return msgspec.json.encode(value).decode("utf-8")
-    except UnicodeEncodeError:  # half a character, from a file's name or a submission's print
-        return msgspec.json.encode(_clean(msgspec.to_builtins(value))).decode("utf-8")
-
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    if isinstance(value, Mapping):
-        return {_clean(name): _clean(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(item) for item in value]
-    return value
-
-
 def report_to_json(report: KataReport) -> str:
     """Return a report as the gradebook keeps it: what is read again is equal, but for half characters.
 
@@ -81,9 +63,11 @@ def report_to_json(report: KataReport) -> str:
         Unkeepable: it would not be: a number that is none or has no end, say, which JSON cannot hold.
     """
     try:
-        text = to_json(report)
+        text = encode(report).decode()
         again = report_of(text)
-        if again == report or again == msgspec.convert(_clean(msgspec.to_builtins(report)), KataReport):
+        if again == report or again == msgspec.convert(
+            without_half_characters(msgspec.to_builtins(report)), KataReport
+        ):
             return text
         why = _first_difference(msgspec.to_builtins(report), msgspec.to_builtins(again))
     except (Unreadable, OverflowError, TypeError, ValueError, RecursionError) as error:

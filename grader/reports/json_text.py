@@ -6,6 +6,7 @@ and JSON escapes by itself no more than the control characters of ASCII.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -14,25 +15,28 @@ from grader.reports.style import HOSTILE
 
 
 def json_text(value: Any, *, indent: int = -1) -> str:
-    """Return anything that msgspec knows as JSON: on one line without `indent`, else with so many blanks a level.
-
-    Half characters, which UTF-8 does not have, stand as the text of their escape.
-    """
-    try:
-        encoded = msgspec.json.encode(value)
-    except UnicodeEncodeError:
-        encoded = msgspec.json.encode(_whole(msgspec.to_builtins(value)))
+    """Return anything that msgspec knows as JSON: on one line without `indent`, else with so many blanks a level."""
+    encoded = encode(value)
     if indent >= 0:
         encoded = msgspec.json.format(encoded, indent=indent)
     # Between its strings JSON has none of these but line feeds and blanks, which are left alone.
     return HOSTILE.sub(lambda found: f"\\u{ord(found[0]):04x}", encoded.decode())
 
 
-def _whole(value: Any) -> Any:
+def encode(value: Any) -> bytes:
+    """Return anything that msgspec knows as JSON, as it is; half characters stand as the text of their escape."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:  # from a file's name or a submission's print
+        return msgspec.json.encode(without_half_characters(msgspec.to_builtins(value)))
+
+
+def without_half_characters(value: Any) -> Any:
+    """Return plain data in which half characters, which UTF-8 does not have, are the text of their escape."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
-    if isinstance(value, dict):
-        return {_whole(name): _whole(item) for name, item in value.items()}
+    if isinstance(value, Mapping):
+        return {without_half_characters(name): without_half_characters(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_whole(item) for item in value]
+        return [without_half_characters(item) for item in value]
     return value
