@@ -52,7 +52,7 @@ def bench(what: str | None, out: Path | None, device: str, as_json: bool) -> Non
     targets = _timed(find_targets(what, around).targets, around)
     sources = _read(targets)
     note(f"measuring {', '.join(kata.slug for kata in sources)} …")
-    launcher = start_launcher(device=device)
+    launcher = start_launcher(timed=True, device=device)
     try:
         measured = _measure(sources, launcher, device)
     finally:

@@ -138,7 +138,7 @@ def calibrate(id_: str | None, rounds: int, device: str, page: Path | None, as_j
 
     catalogue = Catalogue.discover()
     katas = catalogue.resolve(id_) if id_ else list(catalogue.katas)
-    launcher = start_launcher(device=device)
+    launcher = start_launcher(timed=True, device=device)
     from grader.packs.calibrate import Calibrator, read_page, record, write_page
 
     try:

@@ -48,7 +48,7 @@ def main() -> None:
     setup = setup_decoder.decode(read_frame(requests))
     try:
         _refuse_exposed(setup)
-        launcher = start_launcher(many=True, device=setup.device)
+        launcher = start_launcher(many=True, timed=setup.perf, device=setup.device)
         try:
             _serve(setup, launcher, requests, answers)
         finally:

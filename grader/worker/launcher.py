@@ -132,9 +132,10 @@ class ForkLauncher:
 
     name: Literal["fork", "spawn"] = "fork"
 
-    def __init__(self) -> None:
+    def __init__(self, *, fill_memory: bool = False) -> None:
         machine.prepare()
         keep_freed_memory()
+        self._fill_memory = fill_memory
         self._level = sandbox.strongest_wanted()
         self._zygote = Zygote.fork(self._level, answers())
         self._zygotes: dict[tuple[str, ...], Zygote] = {(): self._zygote}
@@ -160,6 +161,7 @@ class ForkLauncher:
             gpu_bytes=gpu_bytes,
             preload=preload,
             isolation=self._level,
+            fill_memory=self._fill_memory,
         )
         try:
             zygote = self._zygote_with(preload)
@@ -196,8 +198,9 @@ class SpawnLauncher:
 
     name: Literal["fork", "spawn"] = "spawn"
 
-    def __init__(self) -> None:
+    def __init__(self, *, fill_memory: bool = False) -> None:
         machine.prepare()
+        self._fill_memory = fill_memory
         self._running: dict[int, subprocess.Popen[bytes]] = {}
         self._level = sandbox.strongest_wanted()
         self._hidden = tuple(map(str, answers()))
@@ -221,6 +224,7 @@ class SpawnLauncher:
             gpu_bytes=gpu_bytes,
             preload=preload,
             isolation=self._level,
+            fill_memory=self._fill_memory,
             hidden=self._hidden,
         )
         theirs = (ends.theirs.fileno(), ends.output_write, ends.witness_write)
@@ -279,9 +283,10 @@ def launcher_name() -> Literal["fork", "spawn"]:
     return "fork" if wanted == "fork" else "spawn"
 
 
-def default_launcher() -> Launcher:
-    """Return the launcher of `launcher_name`."""
-    return ForkLauncher() if launcher_name() == "fork" else SpawnLauncher()
+def default_launcher(*, fill_memory: bool = False) -> Launcher:
+    """Return the launcher of `launcher_name`; its workers may have what nobody wrote filled."""
+    kind = ForkLauncher if launcher_name() == "fork" else SpawnLauncher
+    return kind(fill_memory=fill_memory)
 
 
 def _watched(job: Job) -> sandbox.Limits:

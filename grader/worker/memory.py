@@ -6,7 +6,7 @@ import ctypes
 import sys
 from pathlib import Path
 
-_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _PERTURB = -1, -2, -3, -6
 """Parameters of glibc's mallopt."""
 
 
@@ -16,14 +16,31 @@ def keep_freed_memory() -> None:
     By default a block of a megabyte goes back to the system when it is freed, and the next one is paid for with 256
     page faults: on a virtual machine that is half the price of a call that sends it over.
     """
+    _tell_malloc(_MMAP_THRESHOLD, 32 << 20)  # the largest that glibc allows
+    _tell_malloc(_TRIM_THRESHOLD, 256 << 20)
+    _tell_malloc(_TOP_PAD, 16 << 20)
+
+
+UNWRITTEN = 0x7F
+"""The byte that fills fresh memory: 3.4e38 as a float, 2,139,062,143 as an int, not a number as a half."""
+
+
+def fill_fresh_memory() -> None:
+    """Let malloc fill every new block with `UNWRITTEN`; elsewhere than glibc do nothing.
+
+    What `torch.empty` gives is then the same in every run: an answer that forgets to write it fails each time, at the
+    same place, and not only where a block happens to hold something else than zeros. Seen with glibc 2.36: aligned
+    blocks, which torch asks for, never come from the thread's own cache, which malloc does not fill.
+    """
+    _tell_malloc(_PERTURB, UNWRITTEN ^ 0xFF)  # glibc fills with the complement
+
+
+def _tell_malloc(parameter: int, value: int) -> None:
     if sys.platform != "linux":
         return
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is None:  # musl
-        return
-    mallopt(_MMAP_THRESHOLD, 32 << 20)  # the largest that glibc allows
-    mallopt(_TRIM_THRESHOLD, 256 << 20)
-    mallopt(_TOP_PAD, 16 << 20)
+    if mallopt is not None:  # musl has none
+        mallopt(parameter, value)
 
 
 _COLLAPSE = 25

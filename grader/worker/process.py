@@ -20,6 +20,7 @@ import msgspec
 
 from grader import sandbox
 from grader.devices import Device
+from grader.worker.memory import fill_fresh_memory
 from grader.worker.serve import Worker
 
 CHANNEL = 3
@@ -49,6 +50,8 @@ class Job(msgspec.Struct, frozen=True):
     """The level to stop at."""
     hidden: tuple[str, ...] = ()
     """What it must not read although it lies among what is installed."""
+    fill_memory: bool = False
+    """Whether memory that nobody wrote is the same in every run."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,8 @@ def become_worker(job: Job, ends: Sequence[int], room: Room = Room()) -> NoRetur
 def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
     with contextlib.suppress(PermissionError):  # a fresh interpreter leads its session already
         os.setsid()
+    if job.fill_memory:
+        fill_fresh_memory()
     _rewire(ends, room.cell.hold() if room.cell is not None else ())
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from grader.worker.launcher import Launcher
 
 
-def start_launcher(*, many: bool = False, device: str = "cpu") -> Launcher:
+def start_launcher(*, many: bool = False, timed: bool = False, device: str = "cpu") -> Launcher:
     """Import torch and split off what starts workers, before any answer is in memory.
 
     Args:
         many: whether there will be so many workers that it pays to prepare memory for their forks.
+        timed: whether some worker will be timed. Memory that nobody wrote is then as the system gives it, for all of
+            them: filling it costs time, and one that could see it filled would know that it is not timed.
         device: what submissions will compute on.
 
     Raises:
@@ -34,7 +36,7 @@ def start_launcher(*, many: bool = False, device: str = "cpu") -> Launcher:
         gather_memory()
     on = Device(device)
     on.module  # noqa: B018 - what is pretended is registered with torch, which forks are to know
-    launcher = default_launcher()
+    launcher = default_launcher(fill_memory=not timed)
     torch.set_num_threads(1)  # after the fork: it prepares threads, which a zygote must not have
     try:
         on.require()  # after it, too: to be asked, a driver may be woken

@@ -15,6 +15,7 @@ from grader.boundary.channel import WorkerDied, WorkerTimeout
 from grader.boundary.session import SubmissionRaised
 from grader.errors import UsageError
 from grader.worker.launcher import ForkLauncher, SpawnLauncher, default_launcher
+from grader.worker.memory import UNWRITTEN
 from tests.conftest import Borrowed, open_submission
 
 SOURCE = """
@@ -209,3 +210,29 @@ def test_what_a_kata_preloads_stays_with_it(either: Any, tmp_path: Path) -> None
     assert there() == [False, False], "a kata that asked for nothing"
     assert there("wave", "sndhdr") == [True, True]
     assert there("wave") == [True, False]
+
+
+FORGETFUL = """
+    import torch
+
+    SIZES = (1, 7, 64, 257, 5_000, 1_000_000)
+
+    def scribble():
+        for size in SIZES:
+            torch.randn(size)
+
+    def found():
+        return [torch.empty(size).view(torch.uint8).unique().tolist() for size in SIZES]
+"""
+
+
+@pytest.mark.parametrize("kind", [ForkLauncher, SpawnLauncher])
+def test_memory_that_nobody_wrote_is_the_same_in_every_run(kind: Any, tmp_path: Path) -> None:
+    own = kind(fill_memory=True)
+    opened = open_submission(own, tmp_path / "answer.py", FORGETFUL)
+    try:
+        opened.submission.scribble()
+        assert opened.submission.found() == [[UNWRITTEN]] * 6
+    finally:
+        opened.session.close()
+        own.close()
