@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 import tempfile
 from importlib import metadata
 from pathlib import Path
 
 import click
 
-from grader import __version__, sandbox
+from grader import __version__, machine, sandbox
 from grader.catalogue import Catalogue
 from grader.cli.context import json_option, print_json
 from grader.devices import accelerator_here
-from grader.errors import KataError
+from grader.errors import KataError, MachineFault
 from grader.reports.style import console, safe
 
 
@@ -28,6 +29,7 @@ def doctor(as_json: bool) -> int:
       kata doctor
       kata doctor --json
     """
+    machine_note = _machine()
     found = sandbox.probe()
     device, device_note = _device()
     launcher, launcher_note = _launcher()
@@ -40,6 +42,7 @@ def doctor(as_json: bool) -> int:
         **{name: _version(name) for name in ("torch", "pytest", "numpy")},
         "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "open_files": resource.getrlimit(resource.RLIMIT_NOFILE)[0],
         "device": device,
         "launcher": launcher,
         "isolation": isolation,
@@ -55,7 +58,7 @@ def doctor(as_json: bool) -> int:
     }
     notes = [
         *found.missing,
-        *(note for note in (device_note, launcher_note, isolation_note) if note),
+        *(note for note in (machine_note, device_note, launcher_note, isolation_note) if note),
         *exposed,
         *broken,
     ]
@@ -84,6 +87,15 @@ def _version(name: str) -> str:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return "not installed"
+
+
+def _machine() -> str | None:
+    """Take what grading takes of the machine, and return what it lacks."""
+    try:
+        machine.prepare()
+    except MachineFault as error:
+        return f"{error.message} {error.hint or ''}".rstrip()
+    return None
 
 
 def _device() -> tuple[str, str | None]:

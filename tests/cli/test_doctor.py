@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ class Facts(msgspec.Struct, forbid_unknown_fields=True):
     numpy: str
     platform: str
     cores: int
+    open_files: int
     device: str
     launcher: str
     isolation: str
@@ -86,3 +88,12 @@ def test_a_broken_pack_is_told_with_the_rest(
     assert ran.code == 3
     assert ran.json["torch"]
     assert any("pack.toml" in note for note in ran.json["notes"])
+
+
+def test_what_the_machine_lacks_for_grading_is_said(
+    kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _which: (300, 300))
+    ran = kata("doctor", "--json")
+    assert ran.json["open_files"] == 300
+    assert any("may open only 300 files, and grading needs 512" in note for note in ran.json["notes"])
