@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
 
 from grader import __version__
 from grader.gradebook.errors import GradebookError, GradebookUsageError
 from grader.gradebook.place import Place, pragma
-from grader.gradebook.schema import VERSION_TABLE, VERSIONS, meta
+from grader.gradebook.schema import meta, metadata, version
+
+FIRST = "0001"
+STEPS: dict[str, Callable[[Connection], None]] = {}
+"""By version, oldest first, what brings the tables there from the version before. A new gradebook has the tables of
+`schema` at once: a step repeats for existing ones what changed there, and says it for both databases."""
 
 NONCE_BYTES = 32
 ADVISORY_KEY = 0x6B617461
@@ -27,8 +32,7 @@ def prepare(engine: Engine, place: Place, *, create: bool) -> bytes:
         SQLAlchemyError: the database refused.
     """
     with engine.connect() as connection:
-        version = _version(connection, place, create=create)
-        if version == VERSIONS[-1]:
+        if _version(connection, place, create=create) == newest():
             return _nonce(connection)
     if place.file is not None:
         pragma(engine, "journal_mode = WAL").close()  # kept in the file; readers then never wait for a writer
@@ -36,39 +40,36 @@ def prepare(engine: Engine, place: Place, *, create: bool) -> bytes:
         if place.file is None:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_KEY})
         before = _version(connection, place, create=create)  # another process may have been faster
-        if before != VERSIONS[-1]:
-            upgrade(connection, VERSIONS[-1])
         if before is None:
+            metadata.create_all(connection)
+            connection.execute(version.insert().values(version_num=newest()))
             now = datetime.now(UTC)
             first = {"id": 1, "nonce": os.urandom(NONCE_BYTES), "created_at": now, "created_by": __version__}
             connection.execute(meta.insert().values(**first, written_by=__version__))
         else:
+            for number, step in STEPS.items():
+                if number > before:
+                    step(connection)
+            connection.execute(version.update().values(version_num=newest()))
             connection.execute(meta.update().values(written_by=__version__))
         return _nonce(connection)
 
 
-def upgrade(connection: Connection, version: str) -> None:
-    """Run the migrations up to `version` on a connection, in its transaction."""
-    from alembic import command
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")).replace("%", "%%"))
-    config.set_main_option("path_separator", "newline")
-    config.attributes["connection"] = connection
-    command.upgrade(config, version)
+def newest() -> str:
+    """Return the version that this Kata writes."""
+    return max((FIRST, *STEPS))
 
 
 def _version(connection: Connection, place: Place, *, create: bool) -> str | None:
     """Return the version of the tables; None when there are none yet, and they may be made."""
     tables = inspect(connection).get_table_names()
-    if VERSION_TABLE in tables:
-        found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
-        if found in VERSIONS:
+    if version.name in tables:
+        found = connection.execute(version.select()).scalar()
+        if found == FIRST or found in STEPS:
             return str(found)
         raise GradebookError(
             f"{place.shown}: this gradebook is from a newer Kata: its tables have version {found}, "
-            f"and Kata {__version__} knows them up to {VERSIONS[-1]}.",
+            f"and Kata {__version__} knows them up to {newest()}.",
             "Install the newer Kata, or name another gradebook with --gradebook. Nothing was changed.",
         )
     if tables:

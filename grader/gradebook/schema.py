@@ -1,4 +1,4 @@
-"""The tables, as this version knows them. How an older gradebook gets there is in `migrations`."""
+"""The tables, as this version knows them. How an older gradebook gets there is in `migrate`."""
 
 from __future__ import annotations
 
@@ -23,10 +23,6 @@ from sqlalchemy import (
     TypeDecorator,
     UniqueConstraint,
 )
-
-VERSIONS = ("0001",)
-"""Every version of the tables so far, oldest first; each is a file in `migrations/versions`."""
-VERSION_TABLE = "kata_version"
 
 
 class UtcTime(TypeDecorator[datetime]):
@@ -66,6 +62,9 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
+
+version = Table("kata_version", metadata, Column("version_num", String(32), primary_key=True))
+"""One row: the version of all tables."""
 
 meta = Table(
     "meta",

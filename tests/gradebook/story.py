@@ -12,9 +12,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, MetaData, create_engine, text
+from sqlalchemy import Connection, MetaData, create_engine, create_mock_engine, text
 
-from grader.gradebook.schema import VERSION_TABLE, VERSIONS
+from grader.gradebook.migrate import newest
+from grader.gradebook.schema import metadata
+from grader.gradebook.schema import version as version_table
 from grader.gradebook.store import Gradebook
 from tests.gradebook.handmade import MONDAY, bundle, check, grade, key, submission
 
@@ -80,7 +82,10 @@ def verify(gradebook: Gradebook) -> None:
 
 
 def load(connection: Connection, version: str) -> bytes:
-    """Put the story's data into empty tables of one version; return the nonce among it."""
+    """Make the tables of one version as it made them, and put the story's data in; return the nonce among it."""
+    made = (FOLDER / f"{version}.{connection.dialect.name}.sql").read_text(encoding="utf-8")
+    for statement in made.split(";\n")[:-1]:
+        connection.exec_driver_sql(statement)
     tables = MetaData()
     tables.reflect(connection)
     data: dict[str, list[dict[str, Any]]] = json.loads(
@@ -123,10 +128,24 @@ def dump(file: Path) -> dict[str, list[dict[str, Any]]]:
                 for row in connection.execute(table.select().order_by(*table.primary_key)).mappings()
             ]
             for table in tables.sorted_tables
-            if table.name != VERSION_TABLE
+            if table.name != version_table.name
         }
     engine.dispose()
     return found
+
+
+def tables_of(dialect: str) -> str:
+    """Return the statements that make today's tables."""
+    said: list[str] = []
+    engine = create_mock_engine(
+        f"{dialect}://", lambda sql, *_: said.append(str(sql.compile(dialect=engine.dialect)))
+    )
+    metadata.create_all(engine, checkfirst=False)
+    said.append(f"INSERT INTO {version_table.name} (version_num) VALUES ('{newest()}')")
+    lines = (
+        line.rstrip().expandtabs(4) for statement in said for line in f"{statement.strip()};".splitlines()
+    )
+    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
@@ -138,10 +157,12 @@ def main() -> None:
         data = dump(file)
         for run in data["runs"]:
             run |= {"host": "desk", "process": 1}
-        path = FOLDER / f"{VERSIONS[-1]}.json"
+        path = FOLDER / f"{newest()}.json"
         if path.exists():
             sys.exit(f"{path} is there already: what a version wrote stays as it was")
         path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        for dialect in ("sqlite", "postgresql"):
+            path.with_name(f"{newest()}.{dialect}.sql").write_text(tables_of(dialect), encoding="utf-8")
         print(path)
 
 

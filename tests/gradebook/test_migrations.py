@@ -1,24 +1,22 @@
-"""Tables come from migrations, and a gradebook of any earlier version keeps its story."""
+"""A gradebook of any earlier version gets the tables of this one, and keeps its story."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, inspect, text
+from sqlalchemy import Connection, Engine, inspect, select, text
 
-from grader.gradebook import migrations
-from grader.gradebook.migrate import upgrade
+from grader.gradebook import migrate
+from grader.gradebook.migrate import FIRST, STEPS, newest
 from grader.gradebook.place import Place
-from grader.gradebook.schema import VERSION_TABLE, VERSIONS, metadata
+from grader.gradebook.schema import version as version_table
 from grader.gradebook.store import Gradebook, GradebookError
 from tests.gradebook import story
+
+VERSION_TABLE = version_table.name
+VERSIONS = (FIRST, *STEPS)
 
 
 @pytest.fixture
@@ -26,26 +24,27 @@ def engine(where: str) -> Engine:
     return Place.parse(where).engine()
 
 
-def test_every_version_is_listed() -> None:
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
-    config.set_main_option("path_separator", "newline")
-    script = ScriptDirectory.from_config(config)
-    known = tuple(reversed([revision.revision for revision in script.walk_revisions()]))
-    assert known == VERSIONS
+def test_versions_are_in_order_and_every_one_is_kept_for_these_tests() -> None:
+    assert list(VERSIONS) == [f"{number:04}" for number in range(1, len(VERSIONS) + 1)]
+    assert newest() == VERSIONS[-1]
+    kept = {path.name for path in story.FOLDER.iterdir()}
+    assert kept == {
+        f"{version}.{kind}" for version in VERSIONS for kind in ("json", "sqlite.sql", "postgresql.sql")
+    }
 
 
-def test_migrations_make_the_tables_that_the_code_uses(engine: Engine, where: str, elsewhere: str) -> None:
-    Gradebook.open(where, create=True).close()
-    with engine.connect() as connection:
-        options = {"compare_type": True, "version_table": VERSION_TABLE}
-        context = MigrationContext.configure(connection, opts=options)
-        assert compare_metadata(context, metadata) == []
-    directly = Place.parse(elsewhere).engine()
-    metadata.create_all(directly)
-    assert shape(engine) == shape(directly)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_steps_make_the_tables_that_a_new_gradebook_has(
+    engine: Engine, where: str, elsewhere: str, version: str
+) -> None:
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        story.load(connection, version)
+    Gradebook.open(where, create=False).close()
+    Gradebook.open(elsewhere, create=True).close()
+    new = Place.parse(elsewhere).engine()
+    assert shape(engine) == shape(new)
     engine.dispose()
-    directly.dispose()
+    new.dispose()
 
 
 def shape(engine: Engine) -> dict[str, Any]:
@@ -79,7 +78,6 @@ def test_a_gradebook_of_every_version_opens_and_tells_the_same(
     engine: Engine, where: str, version: str
 ) -> None:
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
-        upgrade(connection, version)
         nonce = story.load(connection, version)
     engine.dispose()
     with Gradebook.open(where, create=False) as gradebook:
@@ -92,6 +90,53 @@ def test_a_gradebook_of_every_version_opens_and_tells_the_same(
     with engine.connect() as connection:
         assert connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar() == VERSIONS[-1]
     engine.dispose()
+
+
+def add_a_column(connection: Connection) -> None:
+    connection.execute(text("ALTER TABLE runs ADD COLUMN room TEXT"))
+
+
+def add_a_column_and_fail(connection: Connection) -> None:
+    add_a_column(connection)
+    raise RuntimeError("the next statement is refused")
+
+
+def state(engine: Engine) -> tuple[Any, list[str]]:
+    with engine.connect() as connection:
+        columns = [column["name"] for column in inspect(connection).get_columns("runs")]
+        found = connection.execute(select(version_table.c.version_num)).scalars().all(), columns
+    engine.dispose()
+    return found
+
+
+def test_a_later_version_s_step_runs_once(
+    engine: Engine, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Gradebook.open(where, create=True) as gradebook:
+        story.write(gradebook)
+    later = str(int(newest()) + 1).zfill(4)
+    monkeypatch.setattr(migrate, "STEPS", {**STEPS, later: add_a_column})
+    for _ in range(2):
+        with Gradebook.open(where, create=False) as gradebook:
+            story.verify(gradebook)
+    found, columns = state(engine)
+    assert found == [later]
+    assert columns.count("room") == 1
+
+
+def test_a_step_that_fails_leaves_the_gradebook_as_it_was(
+    engine: Engine, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Gradebook.open(where, create=True) as gradebook:
+        story.write(gradebook)
+    before = state(engine)
+    with monkeypatch.context() as patched:
+        patched.setattr(migrate, "STEPS", {**STEPS, str(int(newest()) + 1).zfill(4): add_a_column_and_fail})
+        with pytest.raises(RuntimeError):
+            Gradebook.open(where, create=False)
+    assert state(engine) == before
+    with Gradebook.open(where, create=False) as gradebook:
+        story.verify(gradebook)
 
 
 def test_todays_story_is_the_one_that_is_told(gradebook: Gradebook) -> None:

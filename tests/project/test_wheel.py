@@ -42,11 +42,6 @@ def test_holds_engine_and_katas(content: dict[str, bytes]) -> None:
         assert content.get(name) == path.read_bytes(), name
 
 
-def test_holds_the_gradebook_s_migrations(content: dict[str, bytes]) -> None:
-    for path in files(ROOT / "grader" / "gradebook" / "migrations"):
-        assert content.get(path.relative_to(ROOT).as_posix()) == path.read_bytes(), path
-
-
 def test_holds_no_file_of_the_solutions(content: dict[str, bytes]) -> None:
     known = {hashlib.sha256(data).digest(): name for name, data in content.items() if data.strip()}
     for path in files(ROOT / "solutions"):
