@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 
 class KataError(Exception):
     """Say what went wrong in one sentence, and what to do next in another."""
@@ -34,3 +36,20 @@ class EngineError(KataError):
 
 class MachineFault(EngineError):
     """The machine's fault, in a process that may have no use any more: a fresh one may do better, here or later."""
+
+
+def did_you_mean(word: str, known: Iterable[str], *, most: int = 3, cutoff: float = 0.6) -> str:
+    """Return a sentence, with a blank before it, that says what an unknown word is close to; empty when nothing is.
+
+    Args:
+        word: what was typed.
+        known: what it could have been; of a mapping, the values are said, each once.
+        most: so many at the most.
+        cutoff: how close is close, from 0 to 1.
+    """
+    import difflib  # takes longer than most commands need to answer
+
+    names = list(known)
+    close = difflib.get_close_matches(word, names, n=most, cutoff=cutoff)
+    said = [known[name] for name in close] if isinstance(known, Mapping) else close
+    return f" Did you mean {' or '.join(dict.fromkeys(said))}?" if said else ""

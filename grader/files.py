@@ -75,7 +75,7 @@ def read_bounded(path: Path, limit: int) -> bytes:
     with path.open("rb") as file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise ValueError(f"{path} is larger than {limit} bytes")
+        raise ValueError(f"it is larger than {limit} bytes")
     return data
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from grader.catalogue import discover
 from grader.catalogue.load import load_pack
 from grader.catalogue.model import SUBMISSION_SUFFIXES, Kata, Pack, Unit, number_key
-from grader.errors import PackError, UsageError
+from grader.errors import PackError, UsageError, did_you_mean
 
 _NUMBER = re.compile(r"\d+(\.\d+)*", re.ASCII)
 _LIST_HINT = "See what there is: kata list"
@@ -130,8 +130,6 @@ class Catalogue:
 
     def _near(self, word: str) -> str:
         """Word a suggestion for something that does not exist; empty when nothing is close."""
-        import difflib
-
         if _NUMBER.fullmatch(word):
             known = {item.number: item.number for item in self._items}
         else:
@@ -139,9 +137,7 @@ class Catalogue:
             known |= {kata.title.lower().replace(" ", "-"): kata.slug for kata in self.katas}
             known |= {unit.title.lower().replace(" ", "-"): unit.slug for unit in self.units}
             known |= {unit.folder.name: unit.folder.name for unit in self.units}
-        close = difflib.get_close_matches(word, known, n=3, cutoff=0.6)
-        names = list(dict.fromkeys(known[name] for name in close))
-        return f" Did you mean {' or '.join(names)}?" if names else ""
+        return did_you_mean(word, known)
 
 
 def _normal(text: str) -> str:

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from grader.catalogue.model import Kata, Pack
 from grader.catalogue.stub import defined_names
+from grader.data_files import read_bytes, read_text
 from grader.errors import PackError
-from grader.files import read_bounded
 
 BLOCKS = "blocks.py"
 """The given file that holds answers: under the names of earlier katas, thin over the library's own operators."""
@@ -41,7 +41,7 @@ def given_files(kata: Kata) -> dict[str, bytes]:
     Raises:
         PackError: a file cannot be read, or `blocks.py` cannot be cut.
     """
-    found = {path.name: _read(path) for path in kata.given}
+    found = {path.name: read_bytes(path, LIMIT_BYTES) for path in kata.given}
     blocks = blocks_of(kata)
     return found if blocks is None else {**found, BLOCKS: blocks.data}
 
@@ -79,8 +79,8 @@ def read_blocks(path: Path) -> BlocksSource:
     Raises:
         PackError: it cannot be read, or is no Python.
     """
+    text = read_text(path, LIMIT_BYTES)
     try:
-        text = _read(path).decode("utf-8")
         return BlocksSource(path, text, ast.parse(text))
     except SyntaxError as error:
         raise PackError(f"{path}, line {error.lineno}: not valid Python ({error.msg}).") from error
@@ -147,10 +147,3 @@ class BlocksSource:
 
 def _names_in(node: ast.stmt) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return read_bounded(path, LIMIT_BYTES)
-    except (OSError, ValueError) as error:
-        raise PackError(f"{path}: cannot be read ({error}).") from error

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from grader.data_files import read_text
 from grader.errors import PackError
-from grader.files import read_bounded
 
 TIERS = 3
 LIMIT_BYTES = 200_000
@@ -21,10 +21,7 @@ def read_hints(path: Path) -> tuple[str, str, str]:
     Raises:
         PackError: it cannot be read, or a section of `## 1`, `## 2`, `## 3` is absent, misplaced or empty.
     """
-    try:
-        text = read_bounded(path, LIMIT_BYTES).decode("utf-8")
-    except (OSError, ValueError) as error:
-        raise PackError(f"{path}: the hints cannot be read ({error}).") from error
+    text = read_text(path, LIMIT_BYTES, what="the hints")
     sections: dict[int, list[str]] = {}
     order: list[int] = []
     fence: str | None = None

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from grader.catalogue.breach import read_data
 from grader.catalogue.hints import read_hints
 from grader.catalogue.model import Kata, Pack, Unit, number_key
 from grader.catalogue.schema import CalibrationFile, KataFile, MeasuredOn, PackFile, UnitFile
 from grader.catalogue.stub import read_stub
-from grader.errors import PackError
+from grader.data_files import read_data
+from grader.errors import PackError, did_you_mean
 
 Item = TypeVar("Item")
 
@@ -191,12 +191,9 @@ def _check_after(pack: Pack) -> None:
             if slug == kata.slug:
                 raise PackError(f"{kata.folder / KATA_FILE}: `after` names the kata itself.")
             if slug not in katas:
-                import difflib
-
-                close = difflib.get_close_matches(slug, katas, n=1)
-                guess = f" Did you mean {close[0]}?" if close else ""
                 raise PackError(
-                    f"{kata.folder / KATA_FILE}: `after` names {slug}, which is no kata of this pack.{guess} "
+                    f"{kata.folder / KATA_FILE}: `after` names {slug}, which is no kata of this pack."
+                    f"{did_you_mean(slug, list(katas), most=1)} "
                     f"Allowed: {', '.join(katas)}."
                 )
     _refuse_circles(katas)

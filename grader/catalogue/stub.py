@@ -6,8 +6,8 @@ import ast
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.data_files import read_bytes
 from grader.errors import PackError
-from grader.files import read_bounded
 
 Signatures = dict[str, list[str]]
 
@@ -28,14 +28,15 @@ def read_stub(path: Path) -> Stub:
     Raises:
         PackError: it cannot be read, or it is no Python.
     """
+    data = read_bytes(path, LIMIT_BYTES, what="the stub")
     try:
-        tree = ast.parse(read_bounded(path, LIMIT_BYTES), filename=str(path))
+        tree = ast.parse(data, filename=str(path))
     except SyntaxError as error:
         raise PackError(
             f"{path}, line {error.lineno}: the stub is not valid Python ({error.msg}).",
             "A stub must load, so that a learner's first check can say 'not started'.",
         ) from error
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise PackError(f"{path}: the stub cannot be read ({error}).") from error
     names: set[str] = set()
     signatures: Signatures = {}

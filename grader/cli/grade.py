@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -17,7 +16,7 @@ from grader.catalogue import Catalogue, Kata
 from grader.cli.class_options import course_option, gradebook_option, note_unreadable
 from grader.cli.context import device_option, note
 from grader.devices import PRETEND, Device
-from grader.errors import KataError, UsageError
+from grader.errors import KataError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -261,10 +260,8 @@ def _chosen(scan: Scan, names: list[str], course: Course) -> list[LearnerFolder]
         return [known[name] for name in sorted(known, key=natural_key)]
     for name in names:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=3)
-            guess = f" Did you mean {' or '.join(close)}?" if close else ""
             raise UsageError(
-                f"--only {name}: no unit, kata or learner is called that.{guess}",
+                f"--only {name}: no unit, kata or learner is called that.{did_you_mean(name, list(known))}",
                 "kata list shows the katas; learners are called as their folders.",
             )
     return [known[name] for name in dict.fromkeys(names)]

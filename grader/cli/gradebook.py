@@ -13,7 +13,7 @@ import click
 
 from grader.cli.class_options import course_option, gradebook_option, note_unreadable
 from grader.cli.context import complete_id, json_option, note, print_json
-from grader.errors import UsageError
+from grader.errors import UsageError, did_you_mean
 from grader.reports.style import console, points, safe
 
 if TYPE_CHECKING:
@@ -563,12 +563,8 @@ def _learner(book: Gradebook, text: str) -> str:
     if found:
         more = f" and {len(found) - 5} more" if len(found) > 5 else ""
         raise UsageError(f"{text} could be {', '.join(found[:5])}{more}.", "Type more of it.")
-    import difflib
-
-    close = difflib.get_close_matches(word, [one for words in called.values() for one in words], n=3)
-    guess = [name for name, words in called.items() if words & set(close)]
-    hint = f" Did you mean {' or '.join(guess[:3])}?" if guess else ""
-    raise UsageError(f"The gradebook has no learner {text}.{hint}", "See who is there: kata gradebook show")
+    guess = did_you_mean(word, {one: name for name, words in called.items() for one in words})
+    raise UsageError(f"The gradebook has no learner {text}.{guess}", "See who is there: kata gradebook show")
 
 
 def _folded(text: str) -> str:

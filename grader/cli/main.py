@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import click
 
 from grader import __version__
-from grader.errors import KataError, UsageError
+from grader.errors import KataError, UsageError, did_you_mean
 
 COMMANDS = {
     "list": "grader.cli.list:list_katas",
@@ -158,12 +158,9 @@ def report(message: str, hint: str | None = None) -> None:
 
 
 def _unknown_command(word: str) -> UsageError:
-    import difflib
-
-    close = difflib.get_close_matches(word, COMMANDS, n=1)
-    guess = f" Did you mean {close[0]}?" if close else ""
+    guess = did_you_mean(word, list(COMMANDS), most=1)
     hint = "See: kata --help"
-    if not close:
+    if not guess:
         from grader.catalogue import Catalogue
 
         try:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from grader.catalogue import Kata, Unit
 from grader.cli.context import complete_id, here, json_option, print_json, print_markdown, print_python
-from grader.errors import PackError, UsageError
-
-LIMIT_BYTES = 1_000_000
+from grader.data_files import read_text
+from grader.errors import UsageError
 
 
 @click.command(short_help="Read the lesson of a unit or kata.")
@@ -43,20 +40,6 @@ def show(id_: str | None, stub: bool, as_json: bool) -> None:
         print_python(text)
     else:
         print_markdown(text)
-
-
-def read_text(path: Path) -> str:
-    """Read a text file of a pack.
-
-    Raises:
-        PackError: it cannot be read, or is not UTF-8.
-    """
-    from grader.files import read_bounded
-
-    try:
-        return read_bounded(path, LIMIT_BYTES).decode("utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise PackError(f"{path}: cannot be read ({error}).") from error
 
 
 def _only(items: list[Unit | Kata], id_: str) -> Unit | Kata:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from grader.cli.context import complete_id, here, json_option, note, print_json, print_markdown, print_python
-from grader.cli.show import read_text
+from grader.data_files import read_text
 from grader.errors import UsageError
 from grader.workspace import edit_progress, now
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import zoneinfo
 from collections.abc import Iterator, Mapping
@@ -15,8 +14,8 @@ import msgspec
 from msgspec import Meta
 
 from grader.catalogue import Catalogue
-from grader.catalogue.breach import read_data
-from grader.errors import PackError, UsageError
+from grader.data_files import read_data
+from grader.errors import UsageError, did_you_mean
 from grader.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment
 from grader.gradebook.place import Place
 from grader.gradebook.roster import Person, read_roster, same
@@ -83,11 +82,7 @@ class Course:
         Raises:
             UsageError: something in it is wrong: the file, the key, and what is allowed.
         """
-        try:
-            data = read_data(path, CourseFile)
-        except PackError as error:
-            raise UsageError(error.message, error.hint) from error
-        return _Reader(path, data, catalogue).course()
+        return _Reader(path, read_data(path, CourseFile, UsageError), catalogue).course()
 
     def person(self, learner: str) -> Person | None:
         """Return a learner's line in the roster."""
@@ -154,8 +149,7 @@ class _Reader:
         try:
             return zoneinfo.ZoneInfo(name)
         except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
-            close = difflib.get_close_matches(name, zoneinfo.available_timezones(), n=1)
-            guess = f" Did you mean {close[0]}?" if close else ""
+            guess = did_you_mean(name, zoneinfo.available_timezones(), most=1)
             raise self._wrong(
                 "timezone", f"there is no time zone {name}.{guess}", "Such as Europe/Berlin, or UTC."
             ) from error
@@ -195,8 +189,7 @@ class _Reader:
             key = f"extensions.{_quoted(learner)}"
             who = same(learner)
             if self._roster and who not in {same(name) for name in self._roster}:
-                close = difflib.get_close_matches(learner, self._roster, n=1)
-                guess = f" Did you mean {close[0]}?" if close else ""
+                guess = did_you_mean(learner, list(self._roster), most=1)
                 raise self._wrong(key, f"the roster has no learner {learner}.{guess}")
             if not isinstance(entry, dict):
                 yield (who, None), self._days(key, entry)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import io
+import os
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
-from grader.errors import UsageError
-from grader.files import read_bounded
+from grader.data_files import read_text
+from grader.errors import UsageError, did_you_mean
 
 LIMIT_BYTES = 20_000_000
 _KNOWN = ("learner", "name", "email", "section", "canvas_id", "moodle_id")
@@ -48,8 +48,7 @@ def read_roster(path: Path) -> dict[str, Person]:
     place, header = next(lines, (1, []))
     columns = [_column(cell) for cell in header]
     if "learner" not in columns:
-        close = difflib.get_close_matches("learner", columns, n=1, cutoff=0.5)
-        guess = f" Did you mean it by `{close[0]}`?" if close else ""
+        guess = did_you_mean("learner", {one: f"it by `{one}`" for one in columns}, most=1, cutoff=0.5)
         there = ", ".join(column for column in columns if column) or "none"
         raise UsageError(f"{path}: no column is called `learner` (there are: {there}).{guess}", _EXAMPLE)
     for column in columns:
@@ -84,17 +83,11 @@ def _person(cells: dict[str, str]) -> Person:
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of a line and its cells."""
-    try:
-        text = read_bounded(path, LIMIT_BYTES).decode("utf-8-sig")
-    except FileNotFoundError as error:
+    if not os.path.exists(path):
         raise UsageError(
             f"{path}: there is no such roster.", "Make it, or mend `roster` in the course settings."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not UTF-8 (byte {error.start}).", 'Save it as "CSV UTF-8".') from error
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(f"{path}: cannot be read ({reason}).") from error
+        )
+    text = read_text(path, LIMIT_BYTES, refuse=UsageError, hint='A spreadsheet saves it as "CSV UTF-8".')
     head = text.partition("\n")[0]
     separator = max(",;\t", key=head.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)

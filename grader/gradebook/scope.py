@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection
 
 from sqlalchemy import Connection, select
 
+from grader.errors import did_you_mean
 from grader.gradebook import schema
 from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookUsageError
@@ -59,6 +59,4 @@ def find(connection: Connection, course: Course, learner: str, kata: str) -> tup
 
 
 def _unknown(what: str, name: str, known: list[str], hint: str) -> GradebookUsageError:
-    close = difflib.get_close_matches(name, known, n=2)
-    guess = f" Did you mean {' or '.join(close)}?" if close else ""
-    return GradebookUsageError(f"The gradebook has no {what} {name}.{guess}", hint)
+    return GradebookUsageError(f"The gradebook has no {what} {name}.{did_you_mean(name, known)}", hint)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from grader.catalogue import Catalogue, read_hints
-from grader.errors import PackError
-from grader.files import read_bounded
+from grader.data_files import read_text
 
 LIMIT_BYTES = 200_000
 
@@ -42,10 +41,7 @@ class Lessons:
         kata = self._katas.get(slug)
         if kata is None or not kata.reflections.is_file():
             return ()
-        try:
-            text = read_bounded(kata.reflections, LIMIT_BYTES).decode("utf-8")
-        except (OSError, ValueError) as error:
-            raise PackError(f"{kata.reflections}: the questions cannot be read ({error}).") from error
+        text = read_text(kata.reflections, LIMIT_BYTES, what="the questions")
         found, fenced = [], False
         for line in text.splitlines():
             fenced ^= line.startswith("```")

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from grader.catalogue import SUBMISSION_SUFFIXES, Catalogue, Kata
-from grader.errors import UsageError
+from grader.errors import UsageError, did_you_mean
 from grader.workspace.folder import BACKUPS, kata_around
 
 MAX_DEPTH = 6
@@ -113,11 +113,8 @@ def _kata_of_file(path: Path, catalogue: Catalogue) -> tuple[Kata, Path]:
                 f"{path}: several katas have a file of this name.",
                 f"Name one: {', '.join(kata.slug for kata in katas)}",
             )
-    import difflib
-
-    modules = {kata.module: kata for kata in catalogue.katas}
-    close = difflib.get_close_matches(path.stem, modules, n=1)
-    guess = f" Did you mean {close[0]}{path.suffix}?" if close and path.suffix in SUBMISSION_SUFFIXES else ""
+    files = {kata.module: f"{kata.module}{path.suffix}" for kata in catalogue.katas}
+    guess = did_you_mean(path.stem, files, most=1) if path.suffix in SUBMISSION_SUFFIXES else ""
     raise UsageError(
         f"{path}: no kata has a file of this name.{guess}",
         "An answer is a .py or .ipynb file named as `kata start` named it; check a folder or an ID instead.",

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from grader import files
+from grader.data_files import read_bytes
 from grader.errors import UsageError
 from grader.reports.model import KataReport, KataStatus
 
@@ -73,14 +74,9 @@ def load_progress(root: Path) -> Progress:
         UsageError: it cannot be read, is damaged (file and line), or was written by a newer release.
     """
     path = root / PROGRESS_FILE
-    try:
-        data = files.read_bounded(path, LIMIT_BYTES)
-    except FileNotFoundError:
+    if not os.path.exists(path):
         return Progress()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(f"{path}: the progress cannot be read ({reason}).", _LEAVE) from error
-    return _decode(data, path)
+    return _decode(read_bytes(path, LIMIT_BYTES, what="the progress", refuse=UsageError, hint=_LEAVE), path)
 
 
 def save_progress(root: Path, progress: Progress) -> None:

@@ -13,13 +13,12 @@ from typing import Literal
 from grader import files
 from grader.catalogue import Kata
 from grader.catalogue.given import BLOCKS, Blocks, blocks_of, given_files
-from grader.errors import EngineError, PackError, UsageError
+from grader.data_files import read_bytes
+from grader.errors import EngineError, UsageError
 from grader.workspace.folder import Workspace
 from grader.workspace.locate import submissions_at
 from grader.workspace.notebook import is_notebook, notebook_text
 from grader.workspace.progress import Progress, edit_progress, load_progress, now
-
-STUB_LIMIT_BYTES = 10_000_000
 
 Action = Literal["written", "kept", "restored", "unchanged"]
 
@@ -134,7 +133,7 @@ def reset(kata: Kata, workspace: Workspace) -> Reset:
     notebooks = [path for path in present if is_notebook(path)]
     contents = _contents(kata, folder, notebook=bool(notebooks))
     if len(present) > 1:
-        contents[folder / f"{kata.module}.py"] = _read(kata.stub)
+        contents[folder / f"{kata.module}.py"] = read_bytes(kata.stub)
     changed = [path for path, data in contents.items() if os.path.lexists(path) and not _holds(path, data)]
     backup = _new_backup_folder(workspace.backups(kata)) if changed else None
     results: list[FileResult] = []
@@ -184,7 +183,7 @@ def _plan(kata: Kata, workspace: Workspace, notebook: bool, blocks: bool) -> _Pl
             "Keep the one you work in and move the other away.",
         )
     as_notebook = notebook or bool(present and is_notebook(present[0]))
-    contents = {workspace.unit_folder(kata.unit) / "README.md": _read(kata.unit.lesson)}
+    contents = {workspace.unit_folder(kata.unit) / "README.md": read_bytes(kata.unit.lesson)}
     contents |= _contents(kata, folder, notebook=as_notebook, blocks=blocks)
     submission = folder / (kata.module + (".ipynb" if as_notebook else ".py"))
     return _Plan(kata, submission, contents)
@@ -196,19 +195,12 @@ def _contents(kata: Kata, folder: Path, *, notebook: bool, blocks: bool = False)
     if notebook:
         contents[folder / f"{kata.module}.ipynb"] = notebook_text(kata).encode("utf-8")
     else:
-        contents[folder / f"{kata.module}.py"] = _read(kata.stub)
-    contents[folder / "README.md"] = _read(kata.lesson)
+        contents[folder / f"{kata.module}.py"] = read_bytes(kata.stub)
+    contents[folder / "README.md"] = read_bytes(kata.lesson)
     for name, data in given_files(kata).items():
         if name != BLOCKS or blocks or os.path.lexists(folder / BLOCKS):
             contents[folder / name] = data
     return contents
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return files.read_bounded(path, STUB_LIMIT_BYTES)
-    except (OSError, ValueError) as error:
-        raise PackError(f"{path}: cannot be read ({error}).") from error
 
 
 def _holds(path: Path, data: bytes) -> bool:

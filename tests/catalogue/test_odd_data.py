@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.catalogue.breach import read_data
 from grader.catalogue.schema import KataFile
+from grader.data_files import read_data
 from grader.errors import PackError, UsageError
 from grader.workspace import PROGRESS_FILE, load_progress
 

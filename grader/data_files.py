@@ -1,4 +1,4 @@
-"""Data files read against their types; a breach names the file, the key and what is allowed."""
+"""Files that people write: read up to a limit and against their types; errors name file, key and what is allowed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from grader.errors import PackError
+from grader.errors import KataError, PackError, did_you_mean
 from grader.files import read_bounded
 
 LIMIT_BYTES = 1_000_000
@@ -22,30 +22,70 @@ _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`")
 _MISSING = re.compile(r"Object missing required field `(?P<name>.*)`")
 
 
-def read_data(path: Path, kind: type[Data]) -> Data:
+def read_bytes(
+    path: Path,
+    limit: int = LIMIT_BYTES,
+    *,
+    what: str = "",
+    refuse: type[KataError] = PackError,
+    hint: str | None = None,
+) -> bytes:
+    """Read a file whole.
+
+    Args:
+        path: the file.
+        limit: what is larger is refused.
+        what: how the error calls it, such as "the hints".
+        refuse: the error's kind.
+        hint: the error's hint.
+
+    Raises:
+        KataError: of the kind `refuse`: it is absent, too large, or cannot be read.
+    """
+    try:
+        return read_bounded(path, limit)
+    except FileNotFoundError as error:
+        raise refuse(f"{path}: this file is missing.", hint) from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror or error if isinstance(error, OSError) else error
+        said = f"{what} cannot" if what else "cannot"
+        raise refuse(f"{path}: {said} be read ({reason}).", hint) from error
+
+
+def read_text(
+    path: Path,
+    limit: int = LIMIT_BYTES,
+    *,
+    what: str = "",
+    refuse: type[KataError] = PackError,
+    hint: str | None = None,
+) -> str:
+    """Read a file as UTF-8, whatever editor wrote it; arguments and errors as `read_bytes`."""
+    try:
+        return read_bytes(path, limit, what=what, refuse=refuse, hint=hint).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise refuse(f"{path}: not UTF-8 (byte {error.start}); save it as UTF-8.", hint) from error
+
+
+def read_data(path: Path, kind: type[Data], refuse: type[KataError] = PackError) -> Data:
     """Read the TOML or JSON file at `path` as `kind`.
 
     Raises:
-        PackError: it is absent, cannot be read, is no TOML or JSON, or breaks the type.
+        KataError: of the kind `refuse`: as `read_text`, or it is no TOML or JSON, or breaks the type.
     """
+    text = read_text(path, refuse=refuse)
     try:
-        text = read_bounded(path, LIMIT_BYTES).decode("utf-8")
         document = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except FileNotFoundError as error:
-        raise PackError(f"{path}: this file is missing.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise PackError(f"{path}: not valid TOML: {error}.") from error
-    except UnicodeDecodeError as error:
-        raise PackError(f"{path}: not UTF-8 (byte {error.start}); save it as UTF-8.") from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise PackError(f"{path}: cannot be read ({error}).") from error
-    try:
         return msgspec.convert(document, kind)
+    except tomllib.TOMLDecodeError as error:
+        raise refuse(f"{path}: not valid TOML: {error}.") from error
     except msgspec.ValidationError as error:
-        raise PackError(f"{path}: {explain(str(error), kind)}") from error
+        raise refuse(f"{path}: {_explained(str(error), kind)}") from error
+    except (ValueError, RecursionError) as error:
+        raise refuse(f"{path}: cannot be read ({error}).") from error
 
 
-def explain(message: str, kind: type[msgspec.Struct]) -> str:
+def _explained(message: str, kind: type[msgspec.Struct]) -> str:
     """Turn msgspec's message about a breach of `kind` into the key and what is allowed."""
     at = _AT.fullmatch(message)
     problem, key = (at["problem"], at["key"]) if at else (message, "")
@@ -56,10 +96,7 @@ def explain(message: str, kind: type[msgspec.Struct]) -> str:
         return f"the key `{absent}` is missing ({_allowed(kind, absent)})."
     unknown = _UNKNOWN.fullmatch(problem)
     if unknown is not None:
-        import difflib
-
-        close = difflib.get_close_matches(unknown["name"], fields, n=1)
-        guess = f" Did you mean `{close[0]}`?" if close else ""
+        guess = did_you_mean(unknown["name"], {field: f"`{field}`" for field in fields}, most=1)
         return f"the key `{_join(key, unknown['name'])}` is not known.{guess} Allowed: {', '.join(fields)}."
     if problem.startswith("Invalid enum value"):
         return f"`{key}` must be one of: {', '.join(map(str, getattr(_walk(kind, key), 'values', ())))}."
