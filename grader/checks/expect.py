@@ -16,7 +16,7 @@ from torch import Tensor
 from grader.checks.describe import describe, dtype_name, is_tensor, type_name, type_names
 from grader.checks.failure import CheckFailure, Failure, Stage
 from grader.checks.locate import first_index, locate, places
-from grader.checks.oracle import Expected, rounding_tolerance, slack
+from grader.checks.oracle import Expected, doubled, rounding_tolerance, slack
 from grader.checks.picture import PICTURES, Picture, draw_difference
 from grader.checks.shapes import diagnose
 from grader.checks.text import axis_names, clean, listed, pair, place, short, sizes
@@ -231,13 +231,14 @@ class Expectation:
             raise PackError(f"{self._name} has no axis {axis!r}, only {', '.join(names)}")
         index = names.index(axis) if isinstance(axis, str) else axis % max(x.ndim, 1)
         self._no_surprise(x, torch.zeros((), dtype=x.dtype))
-        sums = x.double().sum(index)
+        sums = doubled(x).sum(index)
         if tolerance is None and size is None and value == 0:
             raise PackError(
                 "sums_to(0) needs a size or a tolerance",
                 "size=... is how large the sum of the absolute values is in a right answer.",
             )
-        unit = slack(x.dtype) * torch.finfo(x.dtype).eps if x.dtype.is_floating_point else 0.0
+        rounded = x.dtype.is_floating_point or x.dtype.is_complex
+        unit = slack(x.dtype) * torch.finfo(x.dtype).eps if rounded else 0.0
         limit = unit * (abs(value) if size is None else size) if tolerance is None else tolerance
         wrong = (sums - value).abs() > limit
         if where is not None:
@@ -264,6 +265,8 @@ class Expectation:
                 )
             return self
         value = self._ranked()
+        if value.dtype.is_complex:  # which has no order
+            self._wrong_type("a tensor of real numbers")
         wrong = ~((value >= low) & (value <= high))
         if bool(wrong.any()):
             index = first_index(wrong)
@@ -326,7 +329,7 @@ class Expectation:
             limit = self._agreement(mine, theirs, tolerance, math.inf)
             for one, called in ((value, self._name), (theirs, "the other")):
                 Expectation(one, called, self._axes)._no_surprise(one, torch.zeros((), dtype=one.dtype))
-        gap = (value.double() - theirs.double()).abs()
+        gap = (doubled(value) - doubled(theirs)).abs()
         if not bool((gap > limit).any()):
             self._fail("values", f"no difference  {self._name}: the same both times", why)
         return self

@@ -24,6 +24,11 @@ def slack(dtype: torch.dtype) -> float:
     return SLACK_HALF if torch.finfo(dtype).bits < 32 else SLACK
 
 
+def doubled(value: Tensor) -> Tensor:
+    """Return the values in double precision; complex ones keep their imaginary part."""
+    return value.to(torch.complex128) if value.dtype.is_complex else value.double()
+
+
 @dataclass(frozen=True, eq=False)
 class Expected:
     """A value computed in float64, and how far a right answer in `dtype` may be from it.

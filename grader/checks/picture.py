@@ -28,9 +28,9 @@ def draw_difference(
 
     The tensors have equal shapes; the last two axes are rows and columns (an axis of size 1 before the last
     is skipped for an earlier longer one, so that a padding mask `[batch, 1, 1, key]` shows batch by key).
-    None is drawn when it would show no difference.
+    None is drawn when it would show no difference, nor of complex numbers.
     """
-    if not got.ndim or not wrong.any():
+    if not got.ndim or not wrong.any() or got.dtype.is_complex:
         return ()
     first = list(first_index(wrong))
     column = got.ndim - 1

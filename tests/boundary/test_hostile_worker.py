@@ -102,9 +102,11 @@ def head(
 
 PAYLOAD = bytes(64)
 TENSOR = [codec.TENSOR, 0]
+PATIENCE_S = 60.0
+"""For answers that do come, however busy the machine is."""
 
 
-def ask(peer: Peer, answer: bytes, *, hang_up: bool = False, timeout_s: float = 5.0) -> Any:
+def ask(peer: Peer, answer: bytes, *, hang_up: bool = False, timeout_s: float = PATIENCE_S) -> Any:
     """Let the peer answer a call, and return what the check gets."""
     source = Source(Path("answer.py"), b"pass")
     session = Session(peer, source, Terms("answer", ()))  # type: ignore[arg-type]
@@ -368,7 +370,7 @@ LIES: dict[str, Callable[[], bytes]] = {
 def test_gradients_that_do_not_fit_end_the_worker(peer: Peer, lie: Callable[[], bytes]) -> None:
     session = Session(peer, Source(Path("a.py"), b"x"), Terms("a", ()))  # type: ignore[arg-type]
     session._channel = Channel(peer.launch((), None))
-    session.deadline = Deadline(5)
+    session.deadline = Deadline(PATIENCE_S)
     x = torch.ones(2, requires_grad=True)
     peer.end.sendall(done(TENSOR, tensors=[head(requires_grad=True)], payload=PAYLOAD, graph=1) + lie())
     value, _ = session.call(0, None, (x,), {})
@@ -379,7 +381,7 @@ def test_gradients_that_do_not_fit_end_the_worker(peer: Peer, lie: Callable[[], 
 def test_changes_and_states_that_do_not_exist(peer: Peer) -> None:
     session = Session(peer, Source(Path("a.py"), b"x"), Terms("a", ()))  # type: ignore[arg-type]
     session._channel = Channel(peer.launch((), None))
-    session.deadline = Deadline(5)
+    session.deadline = Deadline(PATIENCE_S)
     peer.end.sendall(done(1, changed=[0, 5, 99]))
     x = torch.ones(1)
     assert session.call(0, None, (x,), {})[1][0] is x
@@ -393,7 +395,7 @@ def test_a_greeting_must_come_first(peer: Peer) -> None:
         channel = Channel(peer.launch((), None))
         peer.end.sendall(greeting)
         with pytest.raises(WorkerDied):
-            channel.hello(Deadline(5))
+            channel.hello(Deadline(PATIENCE_S))
 
 
 # --- fuzz ---

@@ -302,6 +302,32 @@ def test_sums_to():
         expect(weights, "weights", WEIGHTS).sums_to(1, "keys")
 
 
+@pytest.mark.filterwarnings("error")
+def test_of_complex_numbers_the_imaginary_part_counts():
+    torch.set_warn_always(True)  # torch says otherwise once in a process that it casts them to real ones
+    try:
+        turned = torch.complex(torch.full((2, 3), 1 / 3), torch.ones(2, 3))
+        back = turned.conj().resolve_conj()
+        expect(turned, "phases").sums_to(1 + 3j, -1).differs_from(back, "the other way round")
+        expect(turned, "phases").close_to(turned.clone()).same_as(turned.clone())
+        assert said(lambda: expect(turned, "phases").sums_to(1, -1)).startswith(
+            "first difference  sum of phases along axis 1[0]  got (1.000, 3.000j)  want (1.000, 0.000j)\n"
+        )
+        assert "no difference" in said(lambda: expect(turned, "phases").differs_from(turned.clone(), "why"))
+        for action in (
+            lambda: expect(turned, "phases", picture="attention").close_to(back),
+            lambda: expect(turned, "phases").same_as(back),
+            lambda: expect(turned, "phases").equals(back),
+        ):
+            assert "got (0.333, 1.000j)" in said(action)
+            assert "(0.333, -1.000j)" in said(action)
+        assert said(lambda: expect(turned, "phases").is_between(0, 1)) == (
+            "wrong type  phases  got a tensor complex64 [2, 3]  want a tensor of real numbers"
+        )
+    finally:
+        torch.set_warn_always(False)
+
+
 def test_a_sum_is_held_to_the_size_of_a_right_answer():
     huge = torch.tensor([[1e9, -1e9], [1.0, 0.0]])
     assert "got 0.000  want 1.000" in said(lambda: expect(huge, "weights").sums_to(1, 1))

@@ -188,6 +188,9 @@ def test_the_machine_as_reason_takes_the_points_out(bench: Bench) -> None:
     assert (report.status, report.score, report.max_score) == ("pass", 1, 1)
 
 
+ENOUGH_S = 2.0
+"""For one check beside one that never ends: more than a busy machine needs to begin a worker again."""
+
 ENDS = """
     @check("it raises", aspect="errors")
     def test_raises(submission):
@@ -244,7 +247,7 @@ ENDING = """
 
 def test_every_end_of_a_check_and_what_it_says(bench: Bench) -> None:
     bench.checks(ENDS)
-    report = bench.check(ENDING, timeout_s=0.4)
+    report = bench.check(ENDING, timeout_s=ENOUGH_S)
     assert statuses(report) == {
         "raises": "error",
         "leaves": "error",
@@ -262,7 +265,7 @@ def test_every_end_of_a_check_and_what_it_says(bench: Bench) -> None:
     assert "leaves(7)" in leaves  # the call that killed it, not the one before
     assert "exit code 7" in leaves
     assert "loops()" in message(report, "loops")
-    assert "0.4 s" in message(report, "loops")
+    assert f"{ENOUGH_S:g} s" in message(report, "loops")
     assert "thing.py has no `lacking`" in message(report, "lacks")
     assert "1000000000" in message(report, "unreturnable")
     assert "TypeError" in message(report, "used")
@@ -271,7 +274,7 @@ def test_every_end_of_a_check_and_what_it_says(bench: Bench) -> None:
 
 def test_prints_belong_to_the_check_that_made_them(bench: Bench) -> None:
     bench.checks(ENDS)
-    report = bench.check("print('at import')\n" + textwrap.dedent(ENDING), timeout_s=0.4)
+    report = bench.check("print('at import')\n" + textwrap.dedent(ENDING), timeout_s=ENOUGH_S)
     assert report.output == "at import\n"
     outputs = {check.id: check.output for check in report.checks if check.output}
     assert outputs == {"test_raises": "about to raise\n", "test_leaves": "about to leave\n"}
@@ -331,7 +334,7 @@ def test_the_status_of_a_kata(bench: Bench, answer: str, status: str) -> None:
     bench.kata_toml(required='["one", "Two"]')
     bench.checks(TWO)
     (bench.folder / "thing.py").write_text(textwrap.dedent(STUB))
-    report = bench.check(answer, timeout_s=0.4)
+    report = bench.check(answer, timeout_s=0.4 if status == "timeout" else None)
     assert (report.status, report.max_score) == (status, 2)
     assert len(report.checks) == 2
     if report.status in ("error", "timeout") and not report.score:

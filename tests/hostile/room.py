@@ -51,8 +51,8 @@ NAP = "0.031415"
 """Part of the command line of every program that one of the corpus starts."""
 SHM_KEY = 0x4B415441
 PATIENCE_S = 60.0
-ENDING_S = 3.0
-"""How long a process may take to be gone that has been killed."""
+ENDING_S = 30.0
+"""How long a process may take to be gone that has been killed, on a machine with much to do."""
 
 
 class Exam(msgspec.Struct):

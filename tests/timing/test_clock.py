@@ -8,6 +8,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,8 +24,8 @@ import threading
 import time
 
 
-def nothing():
-    return 0
+def clock():
+    return time.process_time()
 
 
 def rest(seconds):
@@ -30,38 +33,73 @@ def rest(seconds):
 
 
 def toil(rounds):
+    # Returns what it took by its own clocks: the wall's, the process's and this thread's.
+    begun = time.perf_counter(), time.process_time(), time.thread_time()
     total = 0
     for number in range(rounds):
         total += number * number
-    return total
+    ended = time.perf_counter(), time.process_time(), time.thread_time()
+    return [after - before for before, after in zip(begun, ended)]
 
 
 def let_toil(rounds):
-    thread = threading.Thread(target=toil, args=(rounds,))
+    found = []
+    thread = threading.Thread(target=lambda: found.append(toil(rounds)))
     thread.start()
     thread.join()
+    return found
 
 
 def toil_twice(rounds):
-    thread = threading.Thread(target=toil, args=(rounds,))
+    found = []
+    thread = threading.Thread(target=lambda: found.append(toil(rounds)))
     thread.start()
-    toil(rounds)
+    found.append(toil(rounds))
     thread.join()
+    return found
 """
-ROUNDS = 1_000_000
+ROUNDS = 200_000
+ROUNDING_S = 1e-6
+"""Seconds that travel as floating-point numbers, from clocks that count nanoseconds."""
+WAITED_S = 0.1
+"""Many time slices of the kernel's: it notes a wait when that ends, so the last one of a lap may be noted later."""
 
 
-def lap_of(opened: Opened, name: str, *arguments: object, waits_count: bool = True) -> Lap:
+@dataclass(frozen=True)
+class Timed:
+    """One call, by the stopwatch and by clocks that enclose it."""
+
+    value: Any
+    lap: Lap
+    raw: float
+    cpu: float
+    """By the worker's own clock, from before the lap to after it."""
+    theirs: float
+    ours: float
+    """Seconds that the worker and this thread waited for a processor."""
+
+
+def waited(who: str | int) -> float:
+    return int(Path(f"/proc/{who}/schedstat").read_text().split()[1]) * 1e-9
+
+
+def time_of(opened: Opened, name: str, *arguments: object, waits_count: bool = True) -> Timed:
     """Time one call."""
-    function = getattr(opened.submission, name)
-    watch = Stopwatch(opened.session.process.pid, waits_count=waits_count)
+    function, clock = getattr(opened.submission, name), opened.submission.clock
+    pid = opened.session.process.pid
+    before = clock()
+    watch = Stopwatch(pid, waits_count=waits_count)
+    started = time.perf_counter()
+    theirs, ours = waited(pid), waited("thread-self")
     opened.session.stopwatch = watch
     try:
-        function(*arguments)
+        value = function(*arguments)
     finally:
         opened.session.stopwatch = None
+    theirs, ours = waited(pid) - theirs, waited("thread-self") - ours
+    raw = time.perf_counter() - started
     [lap] = watch.take()[1]
-    return lap
+    return Timed(value, lap, raw, clock() - before, theirs, ours)
 
 
 @contextmanager
@@ -85,32 +123,64 @@ def beside_a_busy_process(pid: int) -> Iterator[None]:
 
 
 def test_sleeping_is_wall_time_and_no_work(examine: Examine) -> None:
-    lap = lap_of(examine(WORKER), "rest", 0.1)
-    assert lap.wall > 0.09  # nobody wakes early
-    assert lap.cpu < lap.wall / 2
-    assert Span(lap.wall, lap.cpu).net(Span(0.0, 0.0)) == lap.wall
+    slept = time_of(examine(WORKER), "rest", 0.1)
+    assert slept.lap.wall >= 0.1 - slept.theirs - slept.ours  # nobody wakes early
+    assert slept.lap.wall <= slept.raw
+    assert slept.lap.cpu <= slept.cpu + ROUNDING_S  # which runs while it works, and stands while it sleeps
+    assert Span(slept.lap.wall, 0.0).net(Span(0.0, 0.0)) == slept.lap.wall
+
+
+def test_processor_time_is_the_workers_own(examine: Examine) -> None:
+    opened = examine(WORKER)
+    nothing = time_of(opened, "clock")
+    assert 0 < nothing.lap.cpu <= nothing.cpu + ROUNDING_S
+    alone = time_of(opened, "toil", ROUNDS)
+    _, process, _ = alone.value
+    assert process - ROUNDING_S <= alone.lap.cpu <= alone.cpu + ROUNDING_S
 
 
 def test_the_work_of_another_thread_is_processor_time(examine: Examine) -> None:
     opened = examine(WORKER)
-    alone = lap_of(opened, "toil", ROUNDS)
-    helped = lap_of(opened, "let_toil", ROUNDS)
-    both = lap_of(opened, "toil_twice", ROUNDS)
-    assert helped.cpu > alone.cpu / 2
-    assert both.cpu > 1.3 * alone.cpu
-    assert lap_of(opened, "nothing").cpu < alone.cpu / 4
+    helped = time_of(opened, "let_toil", ROUNDS)
+    [(_, _, thread)] = helped.value
+    assert 0 < thread - ROUNDING_S <= helped.lap.cpu <= helped.cpu + ROUNDING_S
+    both = time_of(opened, "toil_twice", ROUNDS)
+    [(_, _, one), (_, _, other)] = both.value
+    assert min(one, other) > 0
+    assert one + other - ROUNDING_S <= both.lap.cpu <= both.cpu + ROUNDING_S
 
 
 def test_waiting_for_a_processor_is_not_the_workers_affair(examine: Examine) -> None:
     opened = examine(WORKER)
     with beside_a_busy_process(opened.session.process.pid):
-        started = time.perf_counter()
-        lap = lap_of(opened, "toil", 4 * ROUNDS)
-        raw = time.perf_counter() - started
-        counted = lap_of(opened, "toil", 4 * ROUNDS, waits_count=False)
-    assert lap.wall < 0.8 * raw
-    assert lap.wall < 1.5 * lap.cpu
-    assert counted.wall - counted.cpu > lap.wall - lap.cpu
+        rounds = ROUNDS
+        while (timed := time_of(opened, "toil", rounds)).theirs < WAITED_S:
+            rounds *= 2  # until it has waited that often: a fast machine is done sooner
+        counted = time_of(opened, "toil", rounds, waits_count=False)
+    assert timed.lap.wall <= timed.raw - 0.8 * timed.theirs
+    elapsed, *_ = counted.value
+    assert counted.lap.wall >= elapsed - counted.ours - ROUNDING_S
+
+
+@pytest.mark.parametrize(("waits_count", "wall"), [(True, 1.5), (False, 3.5)])
+def test_what_the_kernel_says_that_both_sides_waited_is_taken_off(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, waits_count: bool, wall: float
+) -> None:
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+
+    def waits(worker: float, grader: float) -> None:
+        theirs.write_text(f"7 {worker * 1e9:.0f} 1\n")
+        ours.write_text(f"7 {grader * 1e9:.0f} 1\n")
+
+    ticks = iter((10.0, 14.0))
+    monkeypatch.setattr("grader.timing.clock.time.perf_counter", lambda: next(ticks))
+    monkeypatch.setattr("grader.timing.clock._OWN_WAITS", ours)
+    monkeypatch.setattr("grader.timing.clock.Path", lambda _: theirs)
+    waits(3.0, 5.0)
+    watch = Stopwatch(os.getpid(), waits_count=waits_count)
+    with watch.lap() as lap:
+        waits(5.0, 5.5)
+    assert lap.wall == pytest.approx(wall)
 
 
 def test_a_span_is_the_larger_of_both_and_never_nothing() -> None:

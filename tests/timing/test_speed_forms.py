@@ -16,9 +16,10 @@ from grader.reports.model import CheckReport, KataReport
 from grader.timing import arena, cores
 from grader.timing.decision import Rule
 from tests.calibrated import as_if_measured
+from tests.timing.steps import tell_times
 
 ROWS = Path(__file__).parents[1] / "hostile" / "speed"
-"""A kata whose slow way takes a hundred times what its fast way takes: noise decides nothing."""
+"""A kata whose slow way is a loop over rows."""
 
 FORMS = ("ratio", "growth", "exponent", "roofline", "memory", "memory_exponent")
 THRESHOLDS = {
@@ -99,6 +100,7 @@ def examine(
 ) -> Callable[[str, str], KataReport]:
     """Check an answer by the values and one form: `examine("slow", "ratio")`; the answer's name or its source."""
     monkeypatch.setattr(arena, "MOST_CALLS", 1)
+    tell_times(monkeypatch, lambda source, x: 1e-3 * (len(x) if "waste.slow" in source else 1))
     monkeypatch.setenv("KATA_LOCKS", str(tmp_path))
     pack = Path(shutil.copytree(ROWS / "pack", tmp_path / "pack"))
     folder = pack / "1.1-rows" / "rows"
