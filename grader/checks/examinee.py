@@ -94,6 +94,8 @@ class RemoteExaminee:
     def begin(self, seed: int) -> None:
         """Start a check: clock, seeds, a live worker."""
         self.calls.clear()
+        # A check that draws from the global generators draws the same again; not what the worker's own are to give.
+        _seed_here(seed + 1)
         self._session.begin(seed, self._timeout_s)
 
     def understand(self, error: BaseException) -> BaseException:
@@ -149,8 +151,7 @@ class LocalExaminee:
     def begin(self, seed: int) -> None:
         """Seed everything; there is no clock and no worker."""
         begin_locally(self.submission)
-        random.seed(seed)
-        torch.manual_seed(seed)
+        _seed_here(seed)
 
     def understand(self, error: BaseException) -> BaseException:
         """Return what a worker would have told of an exception that passed through the submission."""
@@ -183,3 +184,8 @@ class LocalExaminee:
     def uses(self) -> list[str]:
         """Return nothing: there are no marks to withhold."""
         return []
+
+
+def _seed_here(seed: int) -> None:
+    random.seed(seed)
+    torch.manual_seed(seed)

@@ -33,6 +33,8 @@ class Replay:
     """Where the marks differ; empty when they are the same."""
     changed: tuple[str, ...]
     """What is not as it was when the mark was made: the kata, a version, the isolation."""
+    unsteady: int = 0
+    """How many messages quote numbers that the answer does not give twice."""
 
 
 def replay(attempt: Attempt, bundle: Bundle | None, kata: Kata, policy: Policy) -> Replay:
@@ -58,7 +60,11 @@ def mark_again(attempt: Attempt, bundle: Bundle | None, kata: Kata, policy: Poli
     setup = setup_for([kata], policy)
     same_terms = bundle is None or terms_of(setup, kata.slug, kept.seed) == attempt.key.terms
     return Replay(
-        kept, again, tuple(_differences(kept, again)), tuple(_changed(kept, again, same_terms=same_terms))
+        kept,
+        again,
+        tuple(_differences(kept, again)),
+        tuple(_changed(kept, again, same_terms=same_terms)),
+        _unsteady(kept, again),
     )
 
 
@@ -106,10 +112,12 @@ def _fields(where: str, one: Any, other: Any, passing: set[str]) -> list[str]:
 def _means_the_same(name: str, one: Any, other: Any) -> bool:
     """Whether two values of a field say the same: of a message what it says, not the numbers that it quotes.
 
-    A message quotes what the learner's code returned or raised. That may be memory nobody wrote, a clock or an
-    address, and sums differ in their last digits with the number of threads. What such numbers decide stands beside
-    them: status, points, location, mistake.
+    A message quotes what the learner's code returned or raised. That may be a clock, an address or the system's random
+    bytes, of which one may be right by chance, and sums differ in their last digits with the number of threads. The
+    place of the first difference is such a number too. What they decide stands beside them: status, points, mistake.
     """
+    if name == "location" and one and other:
+        return bool(one.keys() == other.keys())
     if name in ("message", "likely") and isinstance(one, str) and isinstance(other, str):
         return _said(one) == _said(other)
     return bool(one == other)

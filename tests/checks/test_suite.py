@@ -387,6 +387,20 @@ def test_one_check_alone_draws_what_it_draws_among_others(bench: Bench) -> None:
     assert alone.max_score == 2
 
 
+def test_what_a_check_draws_from_the_global_generators_hangs_on_the_seed_too(bench: Bench) -> None:
+    bench.checks(
+        """
+        import random
+        @check("it draws past the fixture", aspect="values")
+        def test_global(submission):
+            fail(f"{torch.randn(1).item()} {random.random()} {submission.thing(1)}")
+        """
+    )
+    answer = "import torch\ndef thing(x): return float(torch.randn(1))"
+    first, again, other = (message(bench.check(answer, seed=seed), "global") for seed in (5, 5, 6))
+    assert first == again != other
+
+
 @pytest.mark.parametrize("keyword", ["test_other", "nor", "NOR", "other and not draws"])
 def test_a_keyword_finds_names_and_titles(bench: Bench, keyword: str) -> None:
     bench.checks(DRAWS)

@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from grader.catalogue import Catalogue
@@ -112,34 +111,55 @@ def test_numbers_and_addresses_in_a_message_are_no_part_of_a_mark(kata: Kata, ha
 def test_messages_are_compared_by_what_they_say(
     kept: str, again: str, same: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def report(message: str, score: float = 1.0) -> KataReport:
-        one = CheckReport(
-            name="a",
-            id="a",
-            aspect="values",
-            hidden=False,
-            status="fail",
-            points=0,
-            max_points=1,
-            message=message,
-        )
-        return KataReport(
-            kata="masks", number="9.3.1", status="fail", score=score, max_score=2.0, seed=1, checks=[one]
-        )
+    found = replayed(monkeypatch, failing(kept), failing(again))
+    assert (not found.differences) == same
+    assert found.unsteady == (same and kept != "got 0.12345678901234567")
+    assert replayed(monkeypatch, failing(kept, score=0.5), failing(again)).differences
 
-    masks = Catalogue.discover().resolve_one("masks")
-    monkeypatch.setattr(replaying, "grade", lambda setup, task: encode(Graded(report(again))))
-    now = datetime.now(UTC)
+
+@pytest.mark.parametrize(
+    ("kept", "again", "same"),
+    [
+        ({"query": 0, "key": 1}, {"query": 2, "key": 0}, True),
+        ({"query": 0}, {"axis 0": 0}, False),
+        ({"query": 0}, None, False),
+    ],
+)
+def test_where_the_first_difference_is_follows_the_numbers(
+    kept: dict[str, int], again: dict[str, int] | None, same: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = replayed(monkeypatch, failing("got 3", location=kept), failing("got 4", location=again))
+    assert (not found.differences) == same
+
+
+def failing(message: str, *, score: float = 1.0, location: dict[str, int] | None = None) -> KataReport:
+    one = CheckReport(
+        name="a",
+        id="a",
+        aspect="values",
+        hidden=False,
+        status="fail",
+        points=0,
+        max_points=1,
+        message=message,
+        location=location,
+    )
+    return KataReport(
+        kata="masks", number="9.3.1", status="fail", score=score, max_score=2.0, seed=1, checks=[one]
+    )
+
+
+def replayed(monkeypatch: pytest.MonkeyPatch, kept: KataReport, again: KataReport) -> replaying.Replay:
+    """Return what is said of a kept mark where grading gives another one now."""
+    monkeypatch.setattr(replaying, "grade", lambda setup, task: encode(Graded(again)))
     attempt = Attempt(
         id=1,
         run=1,
         learner="cy",
         kata="masks",
         key=Key("", ""),
-        report=report(kept),
+        report=kept,
         submitted_at=None,
-        graded_at=now,
+        graded_at=datetime.now(UTC),
     )
-    assert (not replaying.replay(attempt, None, masks, Policy()).differences) == same
-    worse = msgspec.structs.replace(attempt, report=report(kept, 0.5))
-    assert replaying.replay(worse, None, masks, Policy()).differences
+    return replaying.replay(attempt, None, Catalogue.discover().resolve_one("masks"), Policy())
