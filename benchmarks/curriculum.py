@@ -34,7 +34,7 @@ HERE = Path(__file__).parent
 sys.path.insert(1, str(HERE / ".packages"))
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from grader.worker.launcher import Launcher, default_launcher  # noqa: E402
+from grader.host.launcher import Launcher, default_launcher  # noqa: E402
 
 PAGE = HERE.parent / "docs" / "curriculum.md"
 FIGURES, TIMES = "figures", "times"
@@ -122,7 +122,7 @@ def times_of(slugs: list[str]) -> list[float]:
     gc.freeze()
 
     from grader.catalogue import Catalogue
-    from grader.checks.suite import Suite, with_suites
+    from grader.running.suite import Suite, with_suites
 
     [kata] = [kata for kata in Catalogue.discover().katas if kata.slug in slugs]
 
@@ -167,7 +167,7 @@ def scores_of(slugs: list[str], seeds: int) -> list[Score]:
     gc.freeze()
 
     from grader.catalogue import Catalogue
-    from grader.checks.suite import with_suites
+    from grader.running.suite import with_suites
 
     katas = [kata for kata in Catalogue.discover().katas if kata.slug in slugs]
     found = with_suites(
@@ -178,8 +178,8 @@ def scores_of(slugs: list[str], seeds: int) -> list[Score]:
 
 
 def score(kata, suite, launcher: Launcher, seeds: int) -> Score:
-    from grader.checks.suite import Options
     from grader.packs.mutant import read_mutant
+    from grader.running.suite import Options
 
     found = Score(kata.slug)
     reasons = tomllib.loads((HERE / "survivors.toml").read_text(encoding="utf-8")).get(kata.slug, {})

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from grader.boundary.scan import MAX_SCANNED, MAX_STEPS, examined
-from grader.boundary.source import Source
+from grader.host.scan import MAX_SCANNED, MAX_STEPS, examined
+from grader.host.source import Source
 
 FORBID = ("torch.nn.functional.gelu", "torch.nn.GELU", "aten::_addmm_activation")
 ROOTS = ("f", "Net")

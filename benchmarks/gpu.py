@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from grader.devices import PRETEND, PRETEND_SWITCH, PRETENDED, Device, accelerator_here  # noqa: E402
 
-TESTS = ["tests/boundary/test_cuda.py"]
+TESTS = ["tests/host/test_cuda.py"]
 STREAMS = ["tests/hostile/test_speed.py", "-k", "side_stream"]
 """What is pretended does its work when it is asked: a stream that nobody waited for cannot be shown."""
 
@@ -54,11 +54,11 @@ def _calibrate(device: Device, ids: list[str]) -> int:
 
 def _references(device: Device, ids: list[str]) -> int:
     """Check every reference with its inputs on it."""
-    from grader.worker.warm import start_launcher
+    from grader.host.warm import start_launcher
 
     launcher = start_launcher(device=device.name)
     from grader.catalogue import Catalogue
-    from grader.checks.suite import Options, Suite, with_suites
+    from grader.running.suite import Options, Suite, with_suites
 
     catalogue = Catalogue.discover()
     wanted = [kata for one in ids for kata in catalogue.resolve(one)] if ids else catalogue.katas

@@ -22,10 +22,10 @@ import torch
 from table import Figures, rewrite, verdict
 
 from grader import sandbox
-from grader.boundary.channel import Channel
+from grader.host.channel import Channel
+from grader.host.launcher import ForkLauncher
 from grader.reports.style import console
 from grader.sandbox.levels import LEVELS, VARIABLE
-from grader.worker.launcher import ForkLauncher
 
 GOAL_MS = 10.0
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "security.md"

@@ -35,8 +35,8 @@ from grader.catalogue import Catalogue, Kata
 from grader.reports.style import console
 
 if TYPE_CHECKING:
-    from grader.checks.suite import Suite
-    from grader.worker.launcher import Launcher
+    from grader.host.launcher import Launcher
+    from grader.running.suite import Suite
 
 ROOT = Path(__file__).resolve().parent.parent
 KATA = Path(sys.executable).with_name("kata")
@@ -311,7 +311,7 @@ ANSWER = "def shifted(x):\n    return x + 1\n"
 
 def boundary(folder: Path, rounds: int) -> list[Figures]:
     """Measure the same calls and the same checks in this process and through the boundary."""
-    from grader.worker.warm import start_launcher
+    from grader.host.warm import start_launcher
 
     launcher = start_launcher()  # before anything else is loaded, as `kata check` does
     try:
@@ -324,10 +324,10 @@ def boundary(folder: Path, rounds: int) -> list[Figures]:
 def _calls(folder: Path, launcher: Launcher, repetitions: int) -> Figures:
     import torch
 
-    from grader.boundary.local import load_local
-    from grader.boundary.remote import Calls, RemoteSubmission
-    from grader.boundary.session import Session, Terms
-    from grader.boundary.source import read_source
+    from grader.host.local import load_local
+    from grader.host.remote import Calls, RemoteSubmission
+    from grader.host.session import Session, Terms
+    from grader.host.source import read_source
 
     file = folder / "answer.py"
     file.write_text(ANSWER)
@@ -389,7 +389,7 @@ def _calls(folder: Path, launcher: Launcher, repetitions: int) -> Figures:
 
 
 def _suites(launcher: Launcher, repetitions: int) -> Figures:
-    from grader.checks.suite import Options, with_suites
+    from grader.running.suite import Options, with_suites
 
     katas = alone()
     table = Figures(
@@ -430,8 +430,8 @@ def _suites(launcher: Launcher, repetitions: int) -> Figures:
 
 def _worker(suite: Suite, file: Path, launcher: Launcher, repetitions: int) -> float:
     """Return the median milliseconds in which a worker starts, loads a submission and ends."""
-    from grader.boundary.session import Session
-    from grader.boundary.source import read_source
+    from grader.host.session import Session
+    from grader.host.source import read_source
 
     source = read_source(file)
     times = []

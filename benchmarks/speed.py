@@ -38,13 +38,13 @@ import machine
 import pytest
 from table import Figures, rewrite
 
-from grader.boundary.remote import Calls
-from grader.boundary.session import Terms
-from grader.boundary.source import read_source
 from grader.catalogue import Catalogue, Kata
+from grader.host.remote import Calls
+from grader.host.session import Terms
+from grader.host.source import read_source
+from grader.host.warm import start_launcher
 from grader.packs.mutant import read_mutant
 from grader.reports.style import console
-from grader.worker.warm import start_launcher
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
 CONDITIONS = ("idle", "beside a busy core", "beside a second grader")
@@ -124,7 +124,7 @@ def answers() -> list[Answer]:
 
 
 def _grade(launcher: Any, keep: Path, minutes: float) -> None:
-    from grader.checks.suite import with_suites
+    from grader.running.suite import with_suites
     from grader.timing.speed import Speed
 
     todo = answers()
@@ -338,10 +338,10 @@ def _cost(rows: list[dict[str, Any]]) -> Figures:
 
 def _clocks(launcher: Any, rounds: int) -> Figures:
     """Compare a submission with itself by three clocks, in turns, in every condition."""
-    from grader.timing import clock
+    from grader.host import stopwatch
     from grader.timing.arena import Arena
 
-    waited, processor_time = clock._waited, clock._processor_time
+    waited, processor_time = stopwatch._waited, stopwatch._processor_time
     variants = {
         "wall": (lambda path: 0.0, lambda pid: 0.0),
         "wall less waiting": (waited, lambda pid: 0.0),
@@ -365,11 +365,11 @@ def _clocks(launcher: Any, rounds: int) -> Figures:
             arena.warm(work, 320)
             turns = (arena.baseline_turn, partial(arena.submission_turn, patience_s=60.0))
             for _ in range(rounds):
-                for name, (clock._waited, clock._processor_time) in variants.items():
+                for name, (stopwatch._waited, stopwatch._processor_time) in variants.items():
                     order = random.sample((0, 1), 2)
                     seconds = {place: turns[place](work, 320).seconds for place in order}
                     ratios[name].append(seconds[1] / seconds[0])
-        clock._waited, clock._processor_time = waited, processor_time
+        stopwatch._waited, stopwatch._processor_time = waited, processor_time
         for name, values in ratios.items():
             cuts = statistics.quantiles(values, n=20)
             over = sum(value > 1.25 for value in values) / len(values)

@@ -24,7 +24,9 @@ KATA = Path(sys.executable).with_name("kata")
 _WITH_WORKERS = frozenset(
     {
         "authors",
-        "boundary",
+        "host",
+        "running",
+        "wire",
         "worker",
         "checks",
         "cli",
@@ -79,7 +81,7 @@ def _fork_once() -> Any:
         torch.set_num_threads(1)  # no thread may exist when the zygote forks
         if os.environ.get(PRETEND_SWITCH) == "1":
             Device(PRETEND).module  # noqa: B018 - a rehearsal: its workers are to know that device
-        from grader.worker.launcher import ForkLauncher
+        from grader.host.launcher import ForkLauncher
 
         _launchers.append(ForkLauncher())
     return _launchers[0]
@@ -129,9 +131,9 @@ Examine = Callable[..., Opened]
 
 def open_submission(launcher: Any, path: Path, source: str | bytes, **terms: Any) -> Opened:
     """Write a submission, start a worker for it and begin a check."""
-    from grader.boundary.remote import Calls, RemoteSubmission
-    from grader.boundary.session import Session, Terms
-    from grader.boundary.source import read_source
+    from grader.host.remote import Calls, RemoteSubmission
+    from grader.host.session import Session, Terms
+    from grader.host.source import read_source
 
     path.write_bytes(source if isinstance(source, bytes) else textwrap.dedent(source).encode())
     device = terms.pop("device", "cpu")

@@ -9,15 +9,15 @@ from typing import Any
 
 import torch
 
-from grader.boundary.channel import WorkerDied, WorkerTimeout
-from grader.boundary.lent import Lent
-from grader.boundary.remote import behind, stand_for
-from grader.boundary.session import SubmissionRaised, SubmissionUnsendable
 from grader.checks.describe import describe
 from grader.checks.expect import expect
 from grader.checks.failure import CheckFailure, fail, fail_breach
 from grader.checks.text import clean
 from grader.errors import KataError
+from grader.host.channel import WorkerDied, WorkerTimeout
+from grader.host.lent import Lent
+from grader.host.remote import behind, stand_for
+from grader.host.session import SubmissionRaised, SubmissionUnsendable
 
 
 def given_module(submission: Any, name: str) -> Any:

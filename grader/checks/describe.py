@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.boundary.remote import RemoteObject, facts_of
 from grader.checks.draw import axes_of
 from grader.checks.text import clean, listed, number, sizes
+from grader.host.remote import RemoteObject, facts_of
 
 NUMBERS = 12
 """Integer tensors of at most so many numbers are shown in full."""

@@ -8,13 +8,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.boundary.cotangents import products
 from grader.checks.draw import Draw, axes_of
 from grader.checks.expect import Expectation, expect
 from grader.checks.failure import CheckFailure, Failure
 from grader.checks.oracle import Expected
 from grader.checks.oracle import oracle as run_oracle
 from grader.errors import PackError
+from grader.wire.cotangents import products
 
 
 def expect_gradients(

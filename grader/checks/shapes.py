@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from math import prod
 
-from grader.boundary.wire import MAX_AXES
 from grader.checks.text import axis_names, is_unnamed, listed
+from grader.wire.messages import MAX_AXES
 
 Shape = tuple[int, ...]
 Names = tuple[str, ...]

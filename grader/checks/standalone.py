@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 import torch
 
-from grader.boundary.local import load_local
-from grader.boundary.remote import Calls
-from grader.boundary.session import Terms
-from grader.boundary.source import read_source
 from grader.checks.draw import Draw
+from grader.host.local import load_local
+from grader.host.remote import Calls
+from grader.host.session import Terms
+from grader.host.source import read_source
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

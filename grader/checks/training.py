@@ -12,11 +12,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.boundary.lent import Lent
-from grader.boundary.remote import behind, speak_of
 from grader.checks.draw import Draw
 from grader.checks.expect import expect
 from grader.checks.failure import fail
+from grader.host.lent import Lent
+from grader.host.remote import behind, speak_of
 
 STAND_IN = "grader.worker.stand_in"
 SIZE = 4096

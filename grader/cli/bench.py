@@ -14,15 +14,15 @@ from grader.cli.measuring import measuring
 from grader.devices import kind_of
 from grader.errors import UsageError
 from grader.files import write_atomic
+from grader.host.warm import start_launcher
 from grader.reports.style import console, safe
-from grader.worker.warm import start_launcher
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from grader.boundary.source import Source
+    from grader.host.launcher import Launcher
+    from grader.host.source import Source
     from grader.timing.bench import Benched
-    from grader.worker.launcher import Launcher
 
 FOLDER = "kata-bench"
 
@@ -85,7 +85,7 @@ def _timed(targets: list[Target], around: Here) -> list[Target]:
 
 def _read(targets: list[Target]) -> dict[Kata, Source]:
     """Return the files that can be read; the others are named, and one has to be left."""
-    from grader.boundary.source import Unreadable, read_source
+    from grader.host.source import Unreadable, read_source
 
     sources = {}
     for target in targets:
@@ -103,8 +103,8 @@ def _read(targets: list[Target]) -> dict[Kata, Source]:
 
 
 def _measure(sources: dict[Kata, Source], launcher: Launcher, device: str) -> list[Benched]:
+    from grader.running.demands import demands_of, setting_of
     from grader.timing.bench import measure, works
-    from grader.timing.demands import demands_of, setting_of
 
     kind = kind_of(device)
     with measuring() as (start, step):

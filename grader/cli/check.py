@@ -15,14 +15,14 @@ from grader.catalogue.discover import answers
 from grader.cli.context import Here, complete_id, device_option, here, note, seed_option, timeout_option
 from grader.devices import Device
 from grader.errors import KataError, UsageError
+from grader.host.warm import start_launcher
 from grader.reports.style import console
-from grader.worker.warm import start_launcher
 from grader.workspace import Workspace, changed_blocks, edit_progress, katas_in, locate, record_check
 
 if TYPE_CHECKING:
-    from grader.checks.suite import Options
+    from grader.host.launcher import Launcher
     from grader.reports.model import KataReport
-    from grader.worker.launcher import Launcher
+    from grader.running.suite import Options
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def check(
     launcher = None if pdb else start_launcher(device=device)
     if pdb:
         Device(device).require()
-    from grader.checks.suite import Options
+    from grader.running.suite import Options
 
     options = Options(seed=seed, fail_fast=fail_fast, timeout_s=timeout, device=device)
     try:
@@ -174,7 +174,7 @@ def run(
     speed: bool = False,
 ) -> list[KataReport]:
     """Check every target once, in order."""
-    from grader.checks.suite import with_suites
+    from grader.running.suite import with_suites
 
     def body(suites: dict[str, Any]) -> list[KataReport]:
         if keyword and not any(suite.max_score() or len(suite) for suite in suites.values()):

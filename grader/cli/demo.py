@@ -10,8 +10,8 @@ from grader.catalogue import Kata, Unit
 from grader.cli.context import Here, complete_id, here, json_option, note, print_json, shown
 from grader.errors import UsageError
 from grader.files import write_atomic
+from grader.host.warm import start_launcher
 from grader.reports.style import console
-from grader.worker.warm import start_launcher
 from grader.workspace import locate
 
 FOLDER = "kata-demo"

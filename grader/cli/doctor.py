@@ -112,7 +112,7 @@ def _device() -> tuple[str, str | None]:
 
 
 def _launcher() -> tuple[str, str | None]:
-    from grader.worker.launcher import launcher_name
+    from grader.host.launcher import launcher_name
 
     try:
         return launcher_name(), None

@@ -52,15 +52,15 @@ def check(id_: str | None, seeds: int, update: bool, as_json: bool) -> int:
       kata pack check 9.3.2 --seeds 100
     """
     from grader.catalogue import Catalogue
-    from grader.worker.warm import start_launcher
+    from grader.host.warm import start_launcher
 
     catalogue = Catalogue.discover()
     katas = catalogue.resolve(id_) if id_ else list(catalogue.katas)
     launcher = start_launcher()
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from grader.checks.suite import Suite, with_suites
     from grader.packs.gate import Gate
+    from grader.running.suite import Suite, with_suites
 
     err = console(stderr=True)
     with Progress(
@@ -134,7 +134,7 @@ def calibrate(id_: str | None, rounds: int, device: str, page: Path | None, as_j
       kata pack calibrate --device cuda --write docs/performance.md
     """
     from grader.catalogue import Catalogue
-    from grader.worker.warm import start_launcher
+    from grader.host.warm import start_launcher
 
     catalogue = Catalogue.discover()
     katas = catalogue.resolve(id_) if id_ else list(catalogue.katas)

@@ -18,13 +18,13 @@ from grader.catalogue import SUBMISSION_SUFFIXES
 from grader.cli.check import Request, Target, announce, find_targets, remember
 from grader.cli.context import complete_id, here, seed_option, timeout_option
 from grader.errors import KataError, UsageError
+from grader.host.warm import start_launcher
 from grader.reports.style import console
-from grader.worker.warm import start_launcher
 
 if TYPE_CHECKING:
-    from grader.checks.suite import Options, Suite
+    from grader.host.launcher import Launcher
     from grader.reports.model import KataReport
-    from grader.worker.launcher import Launcher
+    from grader.running.suite import Options, Suite
 
 KEYS = "r run again   n next kata   p previous   h hint   v verbose   q quit"
 QUIET_MS = 10
@@ -50,7 +50,7 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool) -> 
     request = find_targets(what, here())
     announce(request, quiet=as_json)
     launcher = start_launcher()
-    from grader.checks.suite import Options, with_suites
+    from grader.running.suite import Options, with_suites
 
     options = Options(seed=seed, timeout_s=timeout)
     katas = [target.kata for target in request.targets]

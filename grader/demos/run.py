@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.boundary.channel import WorkerDied, WorkerTimeout
-from grader.boundary.remote import Calls, RemoteSubmission
-from grader.boundary.session import Session, SubmissionRaised, SubmissionUnsendable, Terms
-from grader.boundary.source import read_source
 from grader.catalogue import Kata, Pack
 from grader.catalogue.given import BLOCKS
 from grader.demos.model import Exhibit, read_exhibits
 from grader.errors import PackError
-from grader.worker.launcher import Launcher
+from grader.host.channel import WorkerDied, WorkerTimeout
+from grader.host.launcher import Launcher
+from grader.host.remote import Calls, RemoteSubmission
+from grader.host.session import Session, SubmissionRaised, SubmissionUnsendable, Terms
+from grader.host.source import read_source
 
 TIME_S = 300.0
 MINE = "mine.py"

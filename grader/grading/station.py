@@ -25,14 +25,14 @@ from grader.catalogue.discover import answers
 from grader.errors import EngineError, KataError, MachineFault
 from grader.grading.task import Answer, Graded, Refused, Setup, Task, encode, setup_decoder, task_decoder
 from grader.grading.terms import kata_digest
+from grader.host.warm import start_launcher
 from grader.machine import shortage
 from grader.timing.device import shared
-from grader.worker.warm import start_launcher
 
 if TYPE_CHECKING:
-    from grader.checks.suite import Options, Suite
+    from grader.host.launcher import Launcher
     from grader.reports.model import Isolation, KataReport
-    from grader.worker.launcher import Launcher
+    from grader.running.suite import Options, Suite
 
 LENGTH = struct.Struct(">I")
 SECONDS = struct.Struct(">d")
@@ -71,7 +71,7 @@ def _refuse_exposed(setup: Setup) -> None:
 
 
 def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: BinaryIO) -> None:
-    from grader.checks.suite import Options, with_suites
+    from grader.running.suite import Options, with_suites
 
     def tell(seconds: float) -> None:
         answers.write(LENGTH.pack(0) + SECONDS.pack(seconds))

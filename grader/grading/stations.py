@@ -23,10 +23,10 @@ from typing import IO
 import msgspec
 
 from grader import interpreter
-from grader.boundary.deadline import Deadline
 from grader.errors import KataError
 from grader.grading.station import LENGTH, SECONDS
 from grader.grading.task import Answer, Graded, Refused, Stopped, answer_decoder, encode, task_decoder
+from grader.host.deadline import Deadline
 from grader.submissions.model import Bundle
 
 START_S = 120.0

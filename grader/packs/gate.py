@@ -15,20 +15,20 @@ from pathlib import Path
 import torch
 
 from grader import interpreter
-from grader.boundary.remote import CallRecord, Calls
-from grader.boundary.source import read_source
 from grader.catalogue import Kata, read_hints
 from grader.catalogue.given import BLOCKS
 from grader.checks import axes_of
-from grader.checks.copies import copies, unrecognised
-from grader.checks.recognise import SEED, Fingerprints, MutantMarks, same
-from grader.checks.suite import Options, Suite
 from grader.errors import PackError
 from grader.files import write_atomic
+from grader.host.launcher import Launcher
+from grader.host.remote import CallRecord, Calls
+from grader.host.source import read_source
 from grader.packs.mutant import Mutant, read_mutant
 from grader.reports.model import CheckReport, KataReport
-from grader.timing.demands import demands_of
-from grader.worker.launcher import Launcher
+from grader.running.copies import copies, unrecognised
+from grader.running.demands import demands_of
+from grader.running.recognise import SEED, Fingerprints, MutantMarks, same
+from grader.running.suite import Options, Suite
 
 Step = Callable[[str], None]
 LEAST_MUTANTS, LEAST_ALTERNATIVES, LEAST_CHECKS = 10, 2, 12

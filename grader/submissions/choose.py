@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from grader.boundary.source import MAX_NOTEBOOK, MAX_SOURCE
 from grader.catalogue import Kata
+from grader.host.source import MAX_NOTEBOOK, MAX_SOURCE
 from grader.submissions.archives import Refused
 from grader.submissions.listing import File, Listing
 from grader.submissions.model import Bundle

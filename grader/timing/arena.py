@@ -18,21 +18,21 @@ from typing import Any, NoReturn
 
 import torch
 
-from grader.boundary.channel import WorkerTimeout
-from grader.boundary.deadline import Deadline
-from grader.boundary.remote import Calls, RemoteSubmission, behind
-from grader.boundary.session import Session, Terms
-from grader.boundary.source import Source
 from grader.checks.draw import Draw
 from grader.checks.failure import fail, fail_breach
 from grader.devices import Device
+from grader.host.channel import WorkerTimeout
+from grader.host.deadline import Deadline
+from grader.host.launcher import Launcher, WorkerProcess
+from grader.host.remote import Calls, RemoteSubmission, behind
+from grader.host.session import Session, Terms
+from grader.host.source import Source
+from grader.host.stopwatch import Lap, Span, Stopwatch
 from grader.timing import cores, device, memory
-from grader.timing.clock import Lap, Span, Stopwatch
 from grader.timing.helpers import Helpers
 from grader.timing.work import Work
-from grader.worker.launcher import Launcher, WorkerProcess
 
-YARDSTICK = "grader.timing.yardstick"
+YARDSTICK = "grader.worker.yardstick"
 LEAST_WORK_S = 0.01
 LEAST_WORK_ACCELERATED_S = 0.005
 """A turn repeats its call until the baseline's would take so long."""

@@ -12,14 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from grader.boundary.channel import WorkerDied, WorkerTimeout
-from grader.boundary.session import SubmissionRaised, SubmissionUnsendable
 from grader.catalogue import Kata
 from grader.checks.failure import CheckFailure
-from grader.checks.outcome import describe_raised
 from grader.errors import PackError
+from grader.host.channel import WorkerDied, WorkerTimeout
+from grader.host.session import SubmissionRaised, SubmissionUnsendable
+from grader.running.demands import Demand
+from grader.running.outcome import describe_raised
 from grader.timing.arena import Arena, Overrun, Setting
-from grader.timing.demands import Demand
 from grader.timing.message import Curve
 from grader.timing.speed import MEMORY
 from grader.timing.work import Work

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from grader.boundary.channel import WorkerDied
 from grader.catalogue.schema import Threshold
 from grader.checks.failure import CheckFailure, fail
 from grader.errors import PackError
+from grader.host.channel import WorkerDied
 from grader.reports.model import Measured
 from grader.timing import cores
 from grader.timing.arena import Arena, Overrun, Setting

@@ -1,1 +1,1 @@
-"""The untrusted side: the zygote, the launchers, and the loop that answers calls."""
+"""The untrusted side: all that runs beside a submission. The grader imports only the fork server's client."""

@@ -32,7 +32,7 @@ from typing import Any, NoReturn
 import torch
 from torch._decomp import global_decomposition_table
 
-from grader.boundary.witness import PERSISTENT, Sign, Write
+from grader.wire.audit import PERSISTENT, Sign, Write
 
 Note = Callable[[int], object]
 """Told the number of a name when it is used."""

@@ -8,17 +8,17 @@ import os
 import traceback
 from typing import Any
 
-from grader.boundary import wire
+from grader.wire import messages
 from grader.worker.loader import UnreadableNotebook
 
 _HEAD, _TAIL = 2, 6
 """Of a long traceback so many of the learner's lines are kept."""
 
 
-def describe_raised(error: BaseException, folder: str) -> wire.Raised:
+def describe_raised(error: BaseException, folder: str) -> messages.Raised:
     """Return what the grader may know of `error`, raised by a submission that lies in `folder`."""
     last = traceback.extract_tb(error.__traceback__)[-1:] if error.__traceback__ else []
-    return wire.Raised(
+    return messages.Raised(
         bases=_bases(type(error)),
         message=_message(error),
         frames=[] if isinstance(error, UnreadableNotebook) else _frames(error, folder),
@@ -39,25 +39,26 @@ def _bases(kind: type) -> list[str]:
         bare = read(kind, "__name__")
         if getattr(builtins, bare, None) is kind:
             return bounded(bare)
-        return f"{bounded(read(kind, '__module__'), 399)}.{bounded(read(kind, '__qualname__'), wire.MAX_TEXT - 400)}"
+        module, own = read(kind, "__module__"), read(kind, "__qualname__")
+        return f"{bounded(module, 399)}.{bounded(own, messages.MAX_TEXT - 400)}"
 
     found = [name(base) for base in read(kind, "__mro__")]
     return found if len(found) <= 64 else [found[0], *(name for name in found[1:] if "." not in name)]
 
 
-def bounded(text: str, limit: int = wire.MAX_TEXT) -> str:
+def bounded(text: str, limit: int = messages.MAX_TEXT) -> str:
     """Return `text` as something that can be sent: valid UTF-8, cut to `limit`."""
     text = str(text).encode("utf-8", "replace").decode()
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _frames(error: BaseException, folder: str) -> list[wire.Frame]:
+def _frames(error: BaseException, folder: str) -> list[messages.Frame]:
     """Return the learner's own lines, innermost last; ours and torch's are left out."""
     if isinstance(error, SyntaxError) and isinstance(error.lineno, int):
         return [_place_in_source(error)]
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename, folder)]
     return [
-        wire.Frame(
+        messages.Frame(
             os.path.basename(bounded(frame.filename)),
             frame.lineno or 0,
             bounded(frame.name, 200),
@@ -67,13 +68,13 @@ def _frames(error: BaseException, folder: str) -> list[wire.Frame]:
     ]
 
 
-def _place_in_source(error: SyntaxError) -> wire.Frame:
+def _place_in_source(error: SyntaxError) -> messages.Frame:
     file, line = bounded(str(error.filename)), _count(error.lineno)
     text = error.text if isinstance(error.text, str) else linecache.getline(file, line)
     column = _count(error.offset)
     # Where the offset counts from the line as it is, not as we show it.
     column -= len(text) - len(text.lstrip()) if column else 0
-    return wire.Frame(os.path.basename(file), line, "", bounded(text.strip(), 400), max(column, 0))
+    return messages.Frame(os.path.basename(file), line, "", bounded(text.strip(), 400), max(column, 0))
 
 
 def _count(value: object) -> int:

@@ -23,12 +23,12 @@ import numpy as np
 import numpy.random  # numpy loads it on first use, which would be in every worker
 import torch
 
-from grader.boundary import wire
-from grader.boundary.codec import MRO, Decoder, Encoder, Unencodable
-from grader.boundary.cotangents import products
-from grader.boundary.witness import writer
 from grader.demos import exhibits as _exhibits  # noqa: F401 - a demo imports it when files are closed to it
 from grader.devices import CPU, Device
+from grader.wire import messages
+from grader.wire.audit import writer
+from grader.wire.codec import MRO, Decoder, Encoder, Unencodable
+from grader.wire.cotangents import products
 from grader.worker import stand_in as _stand_in  # noqa: F401 - as above, for checks that hand over a model
 from grader.worker.loader import load_module, load_notebook
 from grader.worker.policy import STAMP, Recorder
@@ -89,12 +89,12 @@ class Worker:
     def greet(self, isolation: str) -> None:
         """Say that the worker is ready and how far it is confined."""
         self._isolation = isolation
-        self._send(wire.pack(wire.Hello(isolation=isolation), []))
+        self._send(messages.pack(messages.Hello(isolation=isolation), []))
 
-    def _receive_rest(self, prefix: bytearray) -> tuple[wire.AnyRequest, Payload] | None:
-        head_size, payload_size = wire.unpack_prefix(prefix, max_payload=1 << 40)
+    def _receive_rest(self, prefix: bytearray) -> tuple[messages.AnyRequest, Payload] | None:
+        head_size, payload_size = messages.unpack_prefix(prefix, max_payload=1 << 40)
         head, payload = self._receive(head_size), self._receive(payload_size)
-        return None if head is None or payload is None else (wire.decode_request(head), payload)
+        return None if head is None or payload is None else (messages.decode_request(head), payload)
 
     def _lent(self, number: int) -> Callable[..., Any]:
         """Return a function that asks the grader for its answers; a plain one, so that copies of a model share it."""
@@ -103,21 +103,21 @@ class Worker:
             encoder = Encoder(self._handle)
             value = encoder.encode(list(arguments))
             with self._asking:
-                message = wire.Ask(id=self._id, function=number, value=value, tensors=encoder.tensors)
-                self._send(wire.pack(message, encoder.buffers))
-                prefix = self._receive(wire.PREFIX.size)
+                message = messages.Ask(id=self._id, function=number, value=value, tensors=encoder.tensors)
+                self._send(messages.pack(message, encoder.buffers))
+                prefix = self._receive(messages.PREFIX.size)
                 found = self._receive_rest(prefix) if prefix is not None else None
                 if found is None:
                     raise ConnectionError("the grader has hung up")
                 request, payload = found
                 self._id = request.id
-            if not isinstance(request, wire.Answer) or request.refused:
+            if not isinstance(request, messages.Answer) or request.refused:
                 raise RuntimeError("the check does not answer this call")
             return self._decoder(request, payload).decode(request.value)
 
         return ask
 
-    def _decoder(self, request: wire.AnyRequest, payload: Payload) -> Decoder:
+    def _decoder(self, request: messages.AnyRequest, payload: Payload) -> Decoder:
         return Decoder(
             request.tensors,
             payload,
@@ -129,7 +129,7 @@ class Worker:
 
     def _receive_prefix(self) -> tuple[bytearray | None, int | None]:
         """Return the first bytes of a frame, and the file that comes with them, if one does."""
-        size, room = wire.PREFIX.size, socket.CMSG_SPACE(4)
+        size, room = messages.PREFIX.size, socket.CMSG_SPACE(4)
         data, with_it, _, _ = self._channel.recvmsg(size, room, socket.MSG_CMSG_CLOEXEC)
         file = int.from_bytes(with_it[0][2][:4], sys.byteorder) if with_it else None
         rest = self._receive(size - len(data)) if data else None
@@ -149,7 +149,7 @@ class Worker:
         for piece in pieces:
             self._channel.sendall(piece)
 
-    def _answer(self, request: wire.AnyRequest, payload: Payload) -> tuple[wire.Reply, list[Any]]:
+    def _answer(self, request: messages.AnyRequest, payload: Payload) -> tuple[messages.Reply, list[Any]]:
         for number in request.release:
             self._forget(number)
         try:
@@ -157,56 +157,58 @@ class Worker:
                 self._reset(request.begin)
             return self._perform(request, payload)
         except Unencodable as error:
-            return wire.Unsendable(reason=bounded(str(error)), device=error.device), []
+            return messages.Unsendable(reason=bounded(str(error)), device=error.device), []
         except BaseException as error:  # SystemExit and KeyboardInterrupt are the learner's too
             return describe_raised(error, self._folder), []
 
-    def _perform(self, request: wire.AnyRequest, payload: Payload) -> tuple[wire.Reply, list[Any]]:
-        if isinstance(request, wire.Call):
+    def _perform(self, request: messages.AnyRequest, payload: Payload) -> tuple[messages.Reply, list[Any]]:
+        if isinstance(request, messages.Call):
             return self._call(request, payload)
         with torch.enable_grad():  # what a call left behind is no affair of these
             return self._perform_other(request, payload)
 
-    def _perform_other(self, request: wire.AnyRequest, payload: Payload) -> tuple[wire.Reply, list[Any]]:
+    def _perform_other(
+        self, request: messages.AnyRequest, payload: Payload
+    ) -> tuple[messages.Reply, list[Any]]:
         match request:
-            case wire.Get():
+            case messages.Get():
                 value = getattr(self._objects[request.target], request.name)
-                if request.target == wire.MODULE and _sort(value) in ("function", "class"):
+                if request.target == messages.MODULE and _sort(value) in ("function", "class"):
                     self._named.add(self._handle(value)[0])
                 return self._reply(value)
-            case wire.Backward():
+            case messages.Backward():
                 return self._backward(request, payload)
-            case wire.Set():
+            case messages.Set():
                 decoder = self._decoder(request, payload)
                 _set(self._objects[request.target], request.name, decoder.decode(request.value))
-                return wire.Done(), []
-            case wire.Uses():
-                return wire.Done(), []
-            case wire.Watch():
+                return messages.Done(), []
+            case messages.Uses():
+                return messages.Done(), []
+            case messages.Watch():
                 recorder = Recorder(writer(self._witness, request.key), request.path)
                 recorder.forbid(request.forbid)
                 recorder.keep(processes=self._isolation == "process")
-                return wire.Done(), []
-            case wire.Import():
+                return messages.Done(), []
+            case messages.Import():
                 return self._reply(importlib.import_module(request.name))
-            case wire.Call() | wire.Answer():
+            case messages.Call() | messages.Answer():
                 raise RuntimeError("an answer to what was not asked")
-            case wire.Load():
+            case messages.Load():
                 self._load(request, bytes(payload[: request.size]))
-                return wire.Done(), []
+                return messages.Done(), []
 
-    def _load(self, request: wire.Load, source: bytes) -> None:
+    def _load(self, request: messages.Load, source: bytes) -> None:
         self._folder = os.path.dirname(request.path)
         if request.notebook:
             module = load_notebook(request.module, request.path, source, request.given, request.required)
         else:
             module = load_module(request.module, request.path, source, request.given)
-        self._objects[wire.MODULE] = module
+        self._objects[messages.MODULE] = module
 
     def _reset(self, seed: int) -> None:
-        module = self._objects[wire.MODULE]
+        module = self._objects[messages.MODULE]
         kept = {number: self._objects[number] for number in self._named if number in self._objects}
-        self._objects, self._graphs = {wire.MODULE: module, **kept}, {}
+        self._objects, self._graphs = {messages.MODULE: module, **kept}, {}
         self._numbers = {id(value): number for number, value in kept.items()}
         random.seed(seed)
         np.random.seed(seed % (1 << 32))
@@ -217,7 +219,7 @@ class Worker:
 
     def _forget(self, number: int) -> None:
         self._graphs.pop(number, None)
-        if number != wire.MODULE and number in self._objects:
+        if number != messages.MODULE and number in self._objects:
             self._numbers.pop(id(self._objects.pop(number)), None)
 
     def _resolve(self, number: int, type_name: str, kind: str) -> Any:
@@ -231,7 +233,7 @@ class Worker:
             self._objects[number] = value
         return number, MRO.join(_type_name(base) for base in type(value).__mro__[:12]), _sort(value)
 
-    def _call(self, request: wire.Call, payload: Payload) -> tuple[wire.Reply, list[Any]]:
+    def _call(self, request: messages.Call, payload: Payload) -> tuple[messages.Reply, list[Any]]:
         decoder = self._decoder(request, payload)
         args = decoder.decode(request.args)
         kwargs = decoder.decode(request.kwargs)
@@ -265,7 +267,7 @@ class Worker:
             reply.generators.append(encoder.encode(generator.get_state())[1])
         return reply, encoder.buffers
 
-    def _backward(self, request: wire.Backward, payload: Payload) -> tuple[wire.Reply, list[Any]]:
+    def _backward(self, request: messages.Backward, payload: Payload) -> tuple[messages.Reply, list[Any]]:
         decoder = self._decoder(request, payload)
         cotangents = decoder.decode(request.cotangents)
         outputs, inputs = self._graphs[request.graph]
@@ -278,14 +280,14 @@ class Worker:
             tensor.grad = None
         return self._reply(gradients)
 
-    def _reply(self, value: Any) -> tuple[wire.Reply, list[Any]]:
+    def _reply(self, value: Any) -> tuple[messages.Reply, list[Any]]:
         reply, encoder = self._encode(value)
         return reply, encoder.buffers
 
-    def _encode(self, value: Any) -> tuple[wire.Done, Encoder]:
+    def _encode(self, value: Any) -> tuple[messages.Done, Encoder]:
         encoder = Encoder(self._handle)
         data = encoder.encode(value)
-        return wire.Done(value=data, tensors=encoder.tensors), encoder
+        return messages.Done(value=data, tensors=encoder.tensors), encoder
 
 
 class _Mapping:
@@ -305,10 +307,10 @@ class _Mapping:
             unmap(self._address, self._size)
 
 
-def _mapped(file: int, request: wire.AnyRequest) -> Shared:
+def _mapped(file: int, request: messages.AnyRequest) -> Shared:
     """Map the arguments of a call: what is done to them is done to the grader's bytes, too."""
     try:
-        assert isinstance(request, wire.Call)
+        assert isinstance(request, messages.Call)
         return np.asarray(_Mapping(file, request.shared))
     finally:
         os.close(file)
@@ -320,11 +322,11 @@ def _flush() -> None:
             stream.flush()
 
 
-def _packed(reply: wire.Reply, buffers: list[Any]) -> list[Any]:
+def _packed(reply: messages.Reply, buffers: list[Any]) -> list[Any]:
     try:
-        return wire.pack(reply, buffers)
+        return messages.pack(reply, buffers)
     except ValueError as error:
-        return wire.pack(wire.Unsendable(id=reply.id, reason=str(error)), [])
+        return messages.pack(messages.Unsendable(id=reply.id, reason=str(error)), [])
 
 
 def _set(owner: Any, name: str, value: Any) -> None:
@@ -337,7 +339,7 @@ def _set(owner: Any, name: str, value: Any) -> None:
 
 
 def _has_changed(
-    tensor: torch.Tensor, head: wire.TensorHead, before: tuple[int, Any, Any, int], payload: Payload
+    tensor: torch.Tensor, head: messages.TensorHead, before: tuple[int, Any, Any, int], payload: Payload
 ) -> bool:
     if (tensor._version, tensor.shape, tensor.stride(), tensor.data_ptr()) != before:
         return True

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from grader.catalogue import load_pack
-from grader.checks.suite import with_suites
 from grader.packs.gate import Gate, Verdict
 from grader.packs.new import new_kata
+from grader.running.suite import with_suites
 from tests.authors.speedy import hurry
 
 NUMBER, SLUG, UNIT = "1.1.1", "weighted-mean", "1.1-means"

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 import torch
 
-from grader.boundary.wire import MAX_AXES
 from grader.checks import locate as locate_module
-from grader.checks import recognise
 from grader.checks.expect import COMPARED, expect
 from grader.checks.failure import CheckFailure
 from grader.checks.locate import places, transformation
 from grader.checks.picture import draw_difference
-from grader.checks.recognise import KEPT, fingerprint
 from grader.checks.shapes import diagnose
 from grader.checks.text import axis_names
+from grader.running import recognise
+from grader.running.recognise import KEPT, fingerprint
+from grader.wire.messages import MAX_AXES
 
 
 def lines(compare: Any) -> list[str]:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from grader.boundary.channel import WorkerDied
-from grader.boundary.session import SubmissionMissing, SubmissionRaised, could_be
 from grader.checks import expect_device, expect_raises
 from grader.checks.failure import CheckFailure
+from grader.host.channel import WorkerDied
+from grader.host.session import SubmissionMissing, SubmissionRaised, could_be
 
 DEVICES = """
     import os

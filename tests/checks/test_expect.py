@@ -10,13 +10,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.boundary.codec import MRO
-from grader.boundary.remote import RemoteObject
 from grader.checks.expect import expect
 from grader.checks.failure import LINES, CheckFailure, Failure, fail
 from grader.checks.oracle import Expected, oracle
 from grader.checks.text import LINE, clean
 from grader.errors import PackError
+from grader.host.remote import RemoteObject
+from grader.wire.codec import MRO
 
 CAUSAL = torch.ones(4, 4).tril().bool()
 WEIGHTS = "batch head query key"

@@ -16,16 +16,17 @@ from typing import Any
 import pytest
 import torch
 
-from grader.boundary.channel import WorkerTimeout
-from grader.boundary.session import SubmissionRaised
 from grader.catalogue import Catalogue, load_pack
-from grader.checks.outcome import describe_raised
-from grader.checks.suite import Options, with_suites
 from grader.devices import Device
 from grader.errors import UsageError
+from grader.host.channel import WorkerTimeout
+from grader.host.session import SubmissionRaised
 from grader.packs.calibrate import machine
 from grader.reports.model import KataReport
-from grader.timing import arena, yardstick
+from grader.running.outcome import describe_raised
+from grader.running.suite import Options, with_suites
+from grader.timing import arena
+from grader.worker import yardstick
 from tests.calibrated import as_if_measured
 from tests.conftest import Examine, Ran
 

@@ -21,19 +21,19 @@ from typing import Any
 import msgspec
 import torch
 
-from grader.boundary import codec, wire, witness
-from grader.boundary.channel import Channel, WorkerDied, WorkerTimeout
-from grader.boundary.codec import Encoder
-from grader.boundary.deadline import Deadline
-from grader.boundary.remote import Calls, RemoteObject
-from grader.boundary.session import Session, SubmissionRaised, SubmissionUnsendable, Terms
-from grader.boundary.source import Source
 from grader.checks.describe import describe, describe_call, type_name, type_names
 from grader.checks.expect import expect
 from grader.checks.failure import CheckFailure
-from grader.checks.outcome import judge
-from grader.checks.recognise import fingerprint
-from grader.worker.launcher import WorkerProcess
+from grader.host.channel import Channel, WorkerDied, WorkerTimeout
+from grader.host.deadline import Deadline
+from grader.host.launcher import WorkerProcess
+from grader.host.remote import Calls, RemoteObject
+from grader.host.session import Session, SubmissionRaised, SubmissionUnsendable, Terms
+from grader.host.source import Source
+from grader.running.outcome import judge
+from grader.running.recognise import fingerprint
+from grader.wire import audit, codec, messages
+from grader.wire.codec import Encoder
 
 FAILS = (WorkerDied, WorkerTimeout, SubmissionRaised, SubmissionUnsendable)
 """How a call may end instead of with a value."""
@@ -137,7 +137,7 @@ class Stranger:
             return session._channel.hello(session.deadline)[:3]  # type: ignore[union-attr]
         if what == "uses":
             found = session.forbidden_uses()
-            if not set(found) <= {*FORBID, witness.CLOSED, "torch.ops.aten.gelu"}:
+            if not set(found) <= {*FORBID, audit.CLOSED, "torch.ops.aten.gelu"}:
                 raise Misled(str(found))
             return "uses"
         if what == "backward":
@@ -167,8 +167,8 @@ class Stranger:
         """Demand that what was taken for an answer begins with one, to this question."""
         if self._asked > 1:
             return  # what came too early may have answered, and rightly
-        size = wire.PREFIX.unpack_from(data)[1]
-        head = msgspec.msgpack.decode(data[wire.PREFIX.size : wire.PREFIX.size + size])
+        size = messages.PREFIX.unpack_from(data)[1]
+        head = msgspec.msgpack.decode(data[messages.PREFIX.size : messages.PREFIX.size + size])
         if head["is"] != "done" or head.get("id", 0) != 1:
             raise Misled(f"believed {str(head)[:200]}")
 
@@ -252,14 +252,14 @@ def _known(value: Any, depth: int, seen: dict[int, str] | None = None) -> str:
     if value is None or kind in PLAIN:
         return kind.__name__
     if kind in (list, tuple, torch.Size, dict):
-        if depth > wire.MAX_DEPTH + 2:
+        if depth > messages.MAX_DEPTH + 2:
             raise Misled("too deep")
         parts = [*value, *value.values()] if kind is dict else value
         return f"{kind.__name__}[{','.join(sorted({_known(part, depth + 1, seen) for part in parts}))}]"[:300]
     if kind is RemoteObject:
         return "handle"
     if kind is torch.Tensor:
-        if value.numel() * value.element_size() > wire.MAX_PAYLOAD or value.layout != torch.strided:
+        if value.numel() * value.element_size() > messages.MAX_PAYLOAD or value.layout != torch.strided:
             raise Misled(f"a tensor of {tuple(value.shape)}")
         torch.isfinite(value.detach().to(torch.complex128)).all()
         return seen.setdefault(id(value), f"tensor {value.dtype}")
@@ -343,7 +343,7 @@ def valid(draw: random.Random, number: int, what: str) -> tuple[dict[str, Any], 
     payload = bytearray()
     for buffer in encoder.buffers:
         payload += bytes(buffer)
-        payload += bytes(-len(payload) % wire.ALIGNMENT)
+        payload += bytes(-len(payload) % messages.ALIGNMENT)
     return head, bytes(payload)
 
 
@@ -438,7 +438,7 @@ def odd(draw: random.Random) -> tuple[Any, list[Any], bytes]:
             for place in range(0, size, 64)
         ]
         payload = bytes(size)
-    return value, tensors, payload + bytes(-len(payload) % wire.ALIGNMENT)
+    return value, tensors, payload + bytes(-len(payload) % messages.ALIGNMENT)
 
 
 def costly(draw: random.Random, number: int) -> bytes:
@@ -470,14 +470,14 @@ def costly(draw: random.Random, number: int) -> bytes:
             + b"\x92\x00" * levels
             + b"\x01"
         )
-        return wire.PREFIX.pack(wire.MAGIC, len(data), 0) + data
+        return messages.PREFIX.pack(messages.MAGIC, len(data), 0) + data
     return frame(head, payload)
 
 
 def frame(head: Any, payload: bytes) -> bytes:
     """Return a frame."""
     data = msgspec.msgpack.encode(head)
-    return wire.PREFIX.pack(wire.MAGIC, len(data), len(payload)) + data + payload
+    return messages.PREFIX.pack(messages.MAGIC, len(data), len(payload)) + data + payload
 
 
 class Mutator:
@@ -517,10 +517,12 @@ class Mutator:
         data = frame(head, payload)
         if draw.random() < 0.1:
             sizes = (
-                draw.choice((0, 1, 16, len(payload), wire.MAX_HEAD, wire.MAX_HEAD + 1, 2**32 - 1)),
-                draw.choice((0, 1, 64, len(payload), wire.MAX_PAYLOAD, wire.MAX_PAYLOAD + 1, 2**64 - 1)),
+                draw.choice((0, 1, 16, len(payload), messages.MAX_HEAD, messages.MAX_HEAD + 1, 2**32 - 1)),
+                draw.choice(
+                    (0, 1, 64, len(payload), messages.MAX_PAYLOAD, messages.MAX_PAYLOAD + 1, 2**64 - 1)
+                ),
             )
-            data = wire.PREFIX.pack(wire.MAGIC, *sizes) + data[wire.PREFIX.size :]
+            data = messages.PREFIX.pack(messages.MAGIC, *sizes) + data[messages.PREFIX.size :]
         return data
 
     def _tree(self, head: Any) -> Any:

@@ -24,9 +24,9 @@ import msgspec
 from grader.catalogue import load_pack
 from grader.grading import station
 from grader.grading.task import Task
+from grader.host.warm import start_launcher
 from grader.reports.model import KataReport
 from grader.submissions.model import Bundle
-from grader.worker.warm import start_launcher
 from tests.hostile.entries import MODULES, Entry, honest
 from tests.isolation.conftest import _let_others_reach_python
 from tests.sandbox.conftest import become
@@ -276,7 +276,7 @@ def main() -> None:
         _let_others_reach_python()
         become(user)
     launcher = start_launcher()
-    from grader.checks.suite import Options, Suite, with_suites
+    from grader.running.suite import Options, Suite, with_suites
 
     def serve(suites: dict[str, Suite]) -> None:
         while frame := station.read_frame(requests):

@@ -15,10 +15,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.boundary import session as session_module
-from grader.boundary import wire
-from grader.boundary.deadline import Deadline
-from tests.hostile import messages
+from grader.host import session as session_module
+from grader.host.deadline import Deadline
+from grader.wire import messages
+from tests.hostile import messages as made_up
 from tests.hostile.messages import Conversation, Stranger, frame
 
 KEPT = sorted((Path(__file__).parent / "channel").glob("*.bin"))
@@ -71,7 +71,7 @@ def test_nothing_is_left_open_or_held() -> None:
 
 
 def test_an_answer_after_death_is_never_read(stranger: Stranger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(messages, "PATIENCE_S", 60.0)  # both answers are there before they are asked for
+    monkeypatch.setattr(made_up, "PATIENCE_S", 60.0)  # both answers are there before they are asked for
     assert "broke off" in stranger.exchange("get", b"HTTP" + bytes(12), hang_up=False)
     assert not stranger.alive
     assert "had ended already" in stranger.exchange("get", b"KATA" + bytes(12), hang_up=False)
@@ -82,7 +82,7 @@ def test_what_is_announced_takes_no_memory_until_it_comes() -> None:
     for _ in range(10):
         one = Stranger()
         head = msgspec.msgpack.encode({"is": "done", "id": 1})
-        announced = wire.PREFIX.pack(wire.MAGIC, len(head), wire.MAX_PAYLOAD) + head + bytes(1000)
+        announced = messages.PREFIX.pack(messages.MAGIC, len(head), messages.MAX_PAYLOAD) + head + bytes(1000)
         assert "closed its connection" in one.exchange("get", announced, hang_up=True)
         one.close()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 32 << 10

@@ -17,13 +17,13 @@ import torch
 from grader import sandbox
 from grader.catalogue import load_pack
 from grader.catalogue.schema import Policy
-from grader.checks.suite import Options, with_suites
+from grader.host.launcher import ForkLauncher, Launcher
 from grader.reports.model import CheckReport
+from grader.running.suite import Options, with_suites
 from grader.sandbox.levels import LEVELS
 from grader.timing import arena
 from grader.timing import speed as forms
 from grader.timing.speed import Speed
-from grader.worker.launcher import ForkLauncher, Launcher
 
 HERE = Path(__file__).parent / "speed"
 ON_THE_CPU = Options()

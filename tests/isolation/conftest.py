@@ -107,9 +107,9 @@ class Submission:
 
 
 def _work(link: Connection, level: str | None, user: int | None, folder: Path) -> None:
-    from grader.boundary.remote import Calls
-    from grader.checks.outcome import judge
-    from grader.worker.launcher import ForkLauncher
+    from grader.host.launcher import ForkLauncher
+    from grader.host.remote import Calls
+    from grader.running.outcome import judge
     from tests.conftest import open_submission
 
     if user is not None:

@@ -30,7 +30,7 @@ begin = grader.cli.check.start_launcher
 
 def start_launcher(**options):
     launcher = begin(**options)
-    from grader.worker.launcher import WorkerProcess
+    from grader.host.launcher import WorkerProcess
 
     kill = WorkerProcess.kill
 

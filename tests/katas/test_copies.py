@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from grader.boundary.source import Source, read_source
 from grader.catalogue import Catalogue, Kata
-from grader.checks.copies import MAX_CODE, copies, unrecognised
+from grader.host.source import Source, read_source
+from grader.running.copies import MAX_CODE, copies, unrecognised
 
 CATALOGUE = Catalogue.discover()
 BLOCKS = next(CATALOGUE.packs[0].root.glob("*/blocks.py")).read_text(encoding="utf-8")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from grader.catalogue import load_pack
-from grader.checks.suite import Suite, with_suites
 from grader.packs.gate import Gate, Verdict
+from grader.running.suite import Suite, with_suites
 
 PACK = load_pack(Path(__file__).parents[2] / "katas")
 SEEDS, SEEDS_WHERE_CHECKS_TRAIN = 3, 1

@@ -23,7 +23,7 @@ Answers = Mapping[str, tuple[str, str, str]]
 @pytest.fixture(scope="session")
 def graded(launcher: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Answers, str], KataReport]:
     """Grade one of these answers; those to the same kata are graded at once, so that it is collected once."""
-    from grader.checks.suite import Suite, with_suites
+    from grader.running.suite import Suite, with_suites
 
     katas = {kata.slug: kata for kata in load_pack(ROOT / "katas").katas}
     done: dict[tuple[int, str], KataReport] = {}

@@ -483,7 +483,7 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         """
         import gc, os, sys
         import grader.worker.policy as policy
-        import grader.boundary.witness as witness
+        import grader.wire.audit as witness
         os.write = lambda number, data: len(data)
         for module in (policy, witness):
             for name, value in list(vars(module).items()):

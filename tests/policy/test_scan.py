@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.fuzz_sources import run
-from grader.boundary.scan import MAX_SCANNED, called, examined
-from grader.boundary.source import Source
+from grader.host.scan import MAX_SCANNED, called, examined
+from grader.host.source import Source
 from tests.policy.frames import filled
 from tests.policy.test_breaches import UNDOING
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from grader.boundary.source import MAX_SOURCE
+from grader.host.source import MAX_SOURCE
 from grader.submissions import find_learners
 from grader.submissions.choose import MAX_BESIDE
 from grader.workspace.notebook import notebook_text

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import torch
 
+from grader.host.stopwatch import Lap, Span
 from grader.timing.arena import Contestant
-from grader.timing.clock import Lap, Span
 
 EXCHANGE_S = 1e-5
 YARDSTICK_S = 1e-4

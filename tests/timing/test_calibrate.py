@@ -23,8 +23,8 @@ from grader.packs.calibrate import (
     rows,
     write_page,
 )
+from grader.running.demands import demands_of
 from grader.timing.arena import Overrun
-from grader.timing.demands import demands_of
 from grader.timing.speed import Round, Speed
 from tests.timing.handmade import ASKS, RIGHT, SLOW, Handmade
 from tests.timing.steps import tell_times
@@ -305,7 +305,7 @@ def test_a_page_without_marks_is_refused(tmp_path: Path) -> None:
 
 @pytest.fixture
 def calibrate(kata: Callable[..., Any], launcher: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    monkeypatch.setattr("grader.worker.warm.start_launcher", lambda **_: launcher)
+    monkeypatch.setattr("grader.host.warm.start_launcher", lambda **_: launcher)
     tell_times(monkeypatch, lambda source, _: 1.0 if "math.sin" in source else 1e-3)
     return lambda *arguments: kata("pack", "calibrate", *arguments)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from grader.timing.clock import Lap, Span, Stopwatch
+from grader.host.stopwatch import Lap, Span, Stopwatch
 from tests.conftest import Examine, Opened
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's clocks of other processes")
@@ -173,9 +173,9 @@ def test_what_the_kernel_says_that_both_sides_waited_is_taken_off(
         ours.write_text(f"7 {grader * 1e9:.0f} 1\n")
 
     ticks = iter((10.0, 14.0))
-    monkeypatch.setattr("grader.timing.clock.time.perf_counter", lambda: next(ticks))
-    monkeypatch.setattr("grader.timing.clock._OWN_WAITS", ours)
-    monkeypatch.setattr("grader.timing.clock.Path", lambda _: theirs)
+    monkeypatch.setattr("grader.host.stopwatch.time.perf_counter", lambda: next(ticks))
+    monkeypatch.setattr("grader.host.stopwatch._OWN_WAITS", ours)
+    monkeypatch.setattr("grader.host.stopwatch.Path", lambda _: theirs)
     waits(3.0, 5.0)
     watch = Stopwatch(os.getpid(), waits_count=waits_count)
     with watch.lap() as lap:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from grader.catalogue import load_pack
-from grader.checks.suite import with_suites
 from grader.reports.model import CheckReport, KataReport
+from grader.running.suite import with_suites
 from grader.timing import arena, cores
 from grader.timing.decision import Rule
 from tests.calibrated import as_if_measured

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from grader.boundary.channel import WorkerDied, WorkerTimeout
-from grader.boundary.session import SubmissionRaised
-from grader.boundary.source import Unreadable
+from grader.host.channel import WorkerDied, WorkerTimeout
+from grader.host.session import SubmissionRaised
+from grader.host.source import Unreadable
 
 
 def test_it_is_a_registered_module_and_not_main(examine: Any) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import nbformat
 import pytest
 
-from grader.boundary.channel import WorkerTimeout
-from grader.boundary.session import SubmissionRaised
+from grader.host.channel import WorkerTimeout
+from grader.host.session import SubmissionRaised
 from grader.worker import loader
 from grader.worker.loader import UnreadableNotebook, read_notebook
 

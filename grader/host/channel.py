@@ -1,0 +1,279 @@
+"""The grader's end of a worker: send a request, wait for its answer, keep the clock, drain what is printed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import time
+from array import array
+from typing import Any, NoReturn
+
+from grader import sandbox
+from grader.errors import MachineFault
+from grader.host.deadline import Deadline
+from grader.host.launcher import PATIENCE_S, WorkerProcess
+from grader.wire import messages
+
+MAX_OUTPUT = 16_384
+"""Printed bytes kept for one check; the rest is read and dropped."""
+
+
+MAX_WITNESSED = 1 << 20
+"""Bytes read from a worker's witness at a time; a pipe holds less, so only one that is being filled reaches it."""
+
+
+FIRST_READ = 1 << 20
+"""Bytes made room for at once; for more there is room when that has come."""
+
+
+class WorkerTimeout(Exception):
+    """The worker did not answer in time and was killed."""
+
+
+class WorkerDied(Exception):
+    """The worker ended, or had to be ended, instead of answering; `how` says it for the learner."""
+
+    def __init__(self, how: str, *, killed: bool = False) -> None:
+        super().__init__(how)
+        self.how = how
+        self.killed = killed
+        """Whether it was SIGKILL, which the machine sends too when memory runs out."""
+
+
+class Channel:
+    """Exchange frames with one worker. Not shared between threads."""
+
+    def __init__(self, process: WorkerProcess) -> None:
+        self.process = process
+        self._poll = select.poll()
+        self._poll.register(process.channel, select.POLLIN)
+        self._poll.register(process.output, select.POLLIN)
+        self._output_open = True
+        self._printed = bytearray()
+        self._dropped = 0
+        self._witnessed = bytearray()
+        self._next = 1
+        self._look_at = time.monotonic() + sandbox.LOOK_S
+        self.alive = True
+
+    def hello(self, deadline: Deadline) -> str:
+        """Return the isolation level that the worker reached."""
+        reply, _ = self._receive(deadline)
+        if not isinstance(reply, messages.Hello):
+            self.violation("it did not greet")
+        return reply.isolation
+
+    def ask(
+        self, request: messages.Request, buffers: list[Any], deadline: Deadline, descriptor: int | None = None
+    ) -> tuple[messages.AnyReply, bytearray]:
+        """Send a request, with a descriptor where one is given, and return the answer with its payload.
+
+        Raises:
+            WorkerTimeout: the deadline passed.
+            WorkerDied: it ended, or broke the protocol.
+        """
+        self.attend(deadline)
+        request.id = self._next
+        self._next += 1
+        self._send(messages.pack(request, buffers), deadline, descriptor)
+        reply, payload = self._receive(deadline)
+        if reply.id != request.id or isinstance(reply, messages.Hello):
+            self.violation("it answered what was not asked")
+        return reply, payload
+
+    def attend(self, deadline: Deadline) -> float:
+        """Look at the clock, and at what the worker uses when that is due; return the seconds left.
+
+        When the next look is due is the channel's to know, not a wait's: a worker that sends a byte now and then, or
+        answers at once a thousand times, ends many waits and is looked at as often as one that is silent.
+
+        Raises:
+            WorkerTimeout: the deadline has passed.
+            WorkerDied: it uses more than it is granted.
+        """
+        left = deadline.left()
+        if left <= 0:
+            self.close()
+            raise WorkerTimeout
+        if time.monotonic() >= self._look_at:
+            reason = self.process.overrun()
+            if reason is not None:
+                self._stop(reason)
+            self._look_at = time.monotonic() + sandbox.LOOK_S
+        return left
+
+    def take_output(self) -> str:
+        """Return what was printed since the last time, bounded, with the cut stated."""
+        if self.alive:
+            self._drain()
+        text = self._printed.decode("utf-8", "replace")
+        if self._dropped:
+            text += f"\n… {self._dropped:,} more bytes were printed and are not kept"
+        self._printed.clear()
+        self._dropped = 0
+        return text
+
+    def take_uses(self) -> bytes:
+        """Return what was written to the witness since the last time, bounded."""
+        if self.alive:
+            self._drain_witness()
+        data, self._witnessed = bytes(self._witnessed), bytearray()
+        return data
+
+    def close(self) -> None:
+        """End the worker."""
+        if self.alive:
+            self.process.kill()
+            with contextlib.suppress(MachineFault):  # how it ended is no matter
+                self._end(0.0)
+
+    def _end(self, patience_s: float) -> int | None:
+        """See `WorkerProcess.end`."""
+        self.alive = False
+        self._drain_until_silent()
+        self._drain_witness()
+        return self.process.end(patience_s)
+
+    def _send(self, pieces: list[Any], deadline: Deadline, descriptor: int | None = None) -> None:
+        with_it = (
+            [] if descriptor is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [descriptor]))]
+        )
+        views = [memoryview(piece).cast("B") for piece in pieces if memoryview(piece).nbytes]
+        channel = self.process.channel
+        while views:
+            try:
+                sent = channel.sendmsg(views[:16], with_it)
+                with_it = []
+            except BlockingIOError:
+                self._wait(deadline, writing=True)
+                continue
+            except OSError:
+                self._died()
+            while views and sent >= views[0].nbytes:
+                sent -= views.pop(0).nbytes
+            if sent:
+                views[0] = views[0][sent:]
+
+    def _receive(self, deadline: Deadline) -> tuple[messages.AnyReply, bytearray]:
+        try:
+            head_size, payload_size = messages.unpack_prefix(self._read(messages.PREFIX.size, deadline))
+            head = self._read(head_size, deadline)
+            payload = self._read(payload_size, deadline)
+            reply = messages.decode_reply(head)
+            messages.check_layout(reply.tensors, payload_size)
+            return reply, payload
+        except messages.ProtocolError as error:
+            self.violation(str(error))
+
+    def _read(self, size: int, deadline: Deadline) -> bytearray:
+        data = bytearray(min(size, FIRST_READ))
+        filled = 0
+        while filled < size:
+            if filled == len(data):  # what is announced takes no memory before it comes
+                data += bytes(min(size - filled, filled))
+            try:
+                with memoryview(data) as whole, whole[filled:] as rest:
+                    count = self.process.channel.recv_into(rest)
+            except BlockingIOError:
+                self._wait(deadline)
+                continue
+            except OSError:
+                count = 0
+            if count == 0:
+                self._died()
+            filled += count
+        return data
+
+    def _wait(self, deadline: Deadline, *, writing: bool = False) -> None:
+        """Return when the channel is ready; meanwhile whatever the submission prints is drained."""
+        channel = self.process.channel.fileno()
+        self._poll.modify(channel, select.POLLOUT if writing else select.POLLIN)
+        while True:
+            left = self.attend(deadline)
+            began = time.monotonic()
+            asked = max(min(left, self._look_at - began), 0.0)
+            ready = dict(self._poll.poll(asked * 1000))
+            deadline.forgive(began, asked)
+            if self.process.output in ready:
+                self._drain()
+                self._weigh_output()
+            if channel in ready:
+                return
+
+    def _weigh_output(self) -> None:
+        """End a worker that has printed more than it is granted for one check."""
+        granted = self.process.limits.output_bytes
+        if len(self._printed) + self._dropped > granted:
+            self._stop(f"printed more than {granted >> 20} MB")
+
+    def _stop(self, reason: str) -> NoReturn:
+        self.close()
+        raise WorkerDied(f"{reason}, so it was stopped")
+
+    def _drain(self, chunks: int = 64) -> bool:
+        """Read what is printed, at most a few chunks so that the clock is looked at; return whether there was any."""
+        found = False
+        for _ in range(chunks if self._output_open else 0):
+            try:
+                data = os.read(self.process.output, 65_536)
+            except BlockingIOError:
+                break
+            if not data:
+                self._output_open = False
+                self._poll.unregister(self.process.output)
+                break
+            found = True
+            kept = data[: max(MAX_OUTPUT - len(self._printed), 0)]
+            self._printed += kept
+            self._dropped += len(data) - len(kept)
+        return found
+
+    def _drain_witness(self) -> None:
+        if self.process.witness is None:
+            return
+        with contextlib.suppress(BlockingIOError):
+            while len(self._witnessed) < MAX_WITNESSED and (data := os.read(self.process.witness, 65_536)):
+                self._witnessed += data
+
+    def _drain_until_silent(self) -> None:
+        for _ in range(16):
+            if not self._drain():
+                return
+
+    def _died(self) -> NoReturn:
+        code = self._end(PATIENCE_S)
+        raise WorkerDied(describe_exit(code, self.process.limits), killed=code == -signal.SIGKILL)
+
+    def violation(self, what: str) -> NoReturn:
+        """Kill a worker whose answer was well framed but makes no sense.
+
+        Raises:
+            WorkerDied: always.
+        """
+        self.close()
+        raise WorkerDied(f"broke off the conversation with the grader ({what})")
+
+
+def describe_exit(code: int | None, limits: sandbox.Limits) -> str:
+    """Say how a process under these limits ended, for somebody who has not read about signals."""
+    if code is None:
+        return "closed its connection to the grader"
+    if code >= 0:
+        return f"ended the whole process (exit code {code}; os._exit or a crash handler does this)"
+    if code == -signal.SIGXCPU:
+        return f"used more than {limits.cpu_s} s of processor time, so it was stopped"
+    if code == -signal.SIGSYS:
+        return "made a system call that no submission needs, so it was stopped"
+    names = {
+        4: "illegal instruction",
+        6: "abort",
+        7: "bus error",
+        8: "arithmetic error",
+        9: "killed",
+        11: "segmentation fault",
+    }
+    extra = "; often out of memory" if code == -9 else ""
+    return f"crashed the interpreter ({names.get(-code, 'signal')}, signal {-code}{extra})"

@@ -1,0 +1,683 @@
+"""One submission under examination: its worker, its clock, and what has become of its calls."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import secrets
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+from weakref import WeakValueDictionary
+
+import torch
+
+from grader import sandbox
+from grader.errors import MachineFault, PackError
+from grader.host.channel import Channel, WorkerDied, WorkerTimeout
+from grader.host.deadline import Deadline
+from grader.host.launcher import Launcher, WorkerProcess
+from grader.host.lent import Loans
+from grader.host.scan import called
+from grader.host.shared import Shared, can_share
+from grader.host.source import Source
+from grader.host.stopwatch import Stopwatch
+from grader.wire import audit, messages
+from grader.wire.codec import MRO, Decoder, Encoder
+
+MAX_OBSERVED = 4096
+MAX_OBSERVED_BYTES = 64 << 20
+"""Of values that are kept to recognise a mistake by: a check may get hundreds of megabytes in every call."""
+PART_BYTES = 64
+"""What each part of a list, tuple or dict is taken to weigh."""
+MAX_NUMBER = 1 << 31
+"""Handles are numbers that a worker counts up."""
+START_S = 30.0
+"""How long a worker may take to be ready; a fresh interpreter imports torch first."""
+
+
+_SHORT = frozenset({"OSError", "MemoryError"})
+"""What is raised where a system has too little of something: by a submission's fault or the machine's."""
+
+
+class SubmissionRaised(Exception):
+    """The learner's code raised; everything in here is text that a worker sent."""
+
+    def __init__(self, reply: messages.Raised, memory_bytes: int | None = None) -> None:
+        self.type_names = tuple(reply.bases)
+        """Of its class and that class's bases, nearest first; bare names are Python's own exceptions."""
+        self.type_name = reply.bases[0].rpartition(".")[2]
+        super().__init__(f"{self.type_name}: {reply.message}")
+        self.message = reply.message
+        self.frames = tuple(reply.frames)
+        self.own = reply.own
+        self.memory_bytes = memory_bytes
+        """What the submission may use."""
+
+    @property
+    def not_written(self) -> bool:
+        """Whether this is the stub's own NotImplementedError rather than one from a library."""
+        return self.type_names[0] == "NotImplementedError" and self.own
+
+
+class SubmissionMissing(SubmissionRaised, AttributeError):
+    """The submission lacks an attribute that a check asked for."""
+
+
+def could_be(names: Sequence[str]) -> bool:
+    """Tell whether a class may have these bases: behind an exception of Python's own come its own bases, in order.
+
+    A worker could send any list of names, such as one that is a ValueError and an IndexError and no Exception.
+    """
+    for place, name in enumerate(names):
+        if "." in name:
+            continue
+        known = getattr(builtins, name, None)
+        if not isinstance(known, type):
+            return False
+        rest = iter(names[place:])
+        if not all(base.__name__ in rest for base in known.__mro__):
+            return False
+    return names[-1] == "object" and "BaseException" in names
+
+
+class SubmissionUnsendable(Exception):
+    """A call returned something that cannot be compared: too large, too deep, without values."""
+
+    def __init__(self, reason: str, device: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.device = device
+        """`meta` for a tensor that is there: it has a shape and a device, and no values."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a submission of one kata gets: time, memory, what is given, what is forbidden."""
+
+    module: str
+    required: tuple[str, ...]
+    check_timeout_s: float = 10.0
+    submission_timeout_s: float = 60.0
+    memory_bytes: int | None = 2 << 30
+    gpu_bytes: int | None = None
+    given: Path | None = None
+    forbid: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
+    """The required names that may not use what is forbidden; all of them when there are none."""
+    advice: str = ""
+    """What to write instead of what is forbidden."""
+    read: tuple[Path, ...] = ()
+    preload: tuple[str, ...] = ()
+    """Modules that are imported before the submission is."""
+
+
+@dataclass
+class Outcomes:
+    """What became of the calls to each required name: is it written, does anything survive?"""
+
+    not_written: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
+    answered: int = 0
+    died: int = 0
+
+
+class BudgetSpent(WorkerTimeout):
+    """The submission used up its time over all checks."""
+
+
+class Session:
+    """Hold a live worker with the submission loaded; replace it after a death. Grader side."""
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        source: Source,
+        terms: Terms,
+        *,
+        device: str = "cpu",
+        on_start: Callable[[WorkerProcess], None] | None = None,
+        tell: Callable[[float], None] = lambda seconds: None,
+    ) -> None:
+        self.source = source
+        self.terms = terms
+        self.stopwatch: Stopwatch | None = None
+        """Times every exchange while it is set."""
+        self.outcomes = Outcomes()
+        self.asked: set[str] = set()
+        """The submission's own names that this check has asked for."""
+        self.isolation = "none"
+        self.doubtful = False
+        """Whether something ended as it also would on a machine that has run out of what it needs."""
+        self.killed = False
+        """Whether a worker was ended by SIGKILL that was not ours."""
+        self.deadline = Deadline(math.inf)
+        self.observed: list[Any] = []
+        """What the worker answered in this check, in order, for recognising a mistake; bounded."""
+        self._observed_bytes = 0
+        self.generation = 0
+        """Counts workers; a proxy of an earlier one is stale."""
+        self._launcher = launcher
+        self._device = device
+        self._on_start = on_start
+        self._tell = tell
+        """Told how many seconds it may be until the next check begins."""
+        self._channel: Channel | None = None
+        self._release: list[int] = []
+        self._begin: int | None = None
+        self.asked_of = ""
+        """The required name that the running call is made of; it says whose a use is where only some are watched."""
+        self.called: set[str] = set()
+        """The names that were called in this check."""
+        self.asked_uses = False
+        """Whether this check asked for what was used."""
+        self._uses: dict[str, int] = {}
+        """What was used that is forbidden, with the line where it is known."""
+        self._audit: audit.Reader | None = None
+        """Of the live worker's audit channel."""
+        self.as_left = False
+        """Whether calls go on in the gradient mode that the submission left behind."""
+        self._loans = Loans()
+        self._answering = False
+        self._named: dict[str, Any] = {}
+        """The submission's functions and classes, looked up once in the life of a worker."""
+        self._proxies: WeakValueDictionary[int, Any] = WeakValueDictionary()
+        """One object over there is one proxy here, so that a check may ask `layers[0] is not layers[1]`."""
+        self._ends = Deadline(terms.submission_timeout_s)
+
+    def begin(self, seed: int, timeout_s: float | None = None) -> None:
+        """Start a check: set its deadline, make sure that a worker is there, seed it.
+
+        Raises:
+            BudgetSpent, WorkerTimeout, WorkerDied, SubmissionRaised: it did not load (again).
+        """
+        left = self._ends.left()
+        if left <= 0:
+            raise BudgetSpent
+        self.observed.clear()
+        self.asked.clear()
+        self._observed_bytes = 0
+        self._loans = Loans()
+        self.as_left = False
+        self.deadline = Deadline(min(timeout_s or self.terms.check_timeout_s, left))
+        self._tell(self.deadline.left())
+        again = self._channel is not None
+        self.asked_of = ""
+        self.called.clear()
+        self.asked_uses = False
+        if self._channel is None or not self._channel.alive:
+            self._start()
+            if again:
+                self.take_output()  # what is printed while loading was told the first time
+        self._begin = seed
+
+    def take_output(self) -> str:
+        """Return what the submission printed since the last time, without the names of its folders.
+
+        Those are drawn anew for every run, and warnings print them: equal runs would have unequal reports.
+        """
+        if self._channel is None:
+            return ""
+        text = self._channel.take_output()
+        for folder in (self.source.path.parent, self._channel.process.scratch):
+            if folder != folder.parent:  # the root is part of every path
+                text = text.replace(f"{folder}/", "")
+        return text
+
+    def forbidden_uses(self) -> list[str]:
+        """Return what was used that is forbidden: in a call of this check or of an earlier one, or in the source.
+
+        Where the terms say `within`, only calls of those names and their source count. What the submission does while
+        it is loaded is a test of its own and no use.
+        """
+        if not self.terms.forbid:
+            return []
+        self.asked_uses = True
+        if self._channel is not None and self._channel.alive:
+            self.asked_of = ""
+            self._checked(*self._ask(messages.Uses(), []))
+            if self._audit is None:
+                self._uses.setdefault(audit.CLOSED, 0)
+        return self.uses()
+
+    def uses(self) -> list[str]:
+        """Return what is known by now to have been used; `forbidden_uses` asks the worker first."""
+        terms = self.terms
+        if not terms.forbid:
+            return []
+        return _told(self._uses, self._written)
+
+    @cached_property
+    def _written(self) -> dict[str, int]:
+        terms = self.terms
+        return called(self.source, terms.within or terms.required, terms.forbid)
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._channel is not None:
+            self._channel.close()
+
+    @property
+    def process(self) -> WorkerProcess | None:
+        """The live worker's process."""
+        return self._channel.process if self._channel is not None and self._channel.alive else None
+
+    def settle(self) -> None:
+        """Exchange something trivial, so that what the worker had left to do is done; for before a clock starts."""
+        self.get(messages.MODULE, "__name__")
+        self.observed.clear()
+
+    # What proxies use -------------------------------------------------------------------------------------------
+
+    def given(self, name: str) -> Any:
+        """Return a module of the kata's own that runs beside the submission."""
+        return self._value(*self._ask(messages.Import(name=name), []))
+
+    def named(self, name: str) -> Any:
+        """Return an attribute of the submission itself; functions and classes are looked up once."""
+        self.asked.add(name)
+        found = self._named.get(name)
+        if found is None:
+            found = self.get(messages.MODULE, name)
+            if _kept(found):
+                self._named[name] = found
+        return found
+
+    def get(self, target: int, name: str) -> Any:
+        """Return an attribute of a handle.
+
+        Raises:
+            SubmissionMissing: it has none of that name.
+        """
+        return self._value(*self._ask(messages.Get(target=target, name=name), []), attribute=True)
+
+    def set(self, target: int, name: str, value: Any) -> None:
+        """Set an attribute of a handle."""
+        if target == messages.MODULE:
+            self._named.pop(name, None)
+        encoder = self._encoder()
+        data = encoder.encode(value)
+        request = messages.Set(target=target, name=name, value=data, tensors=encoder.tensors)
+        self._checked(*self._ask(request, encoder.buffers))
+
+    def call(
+        self, target: int, method: str | None, args: tuple[Any, ...], kwargs: dict[str, Any], of: str = ""
+    ) -> tuple[Any, list[torch.Tensor]]:
+        """Call a handle; return its value and those tensors among the arguments that it changed.
+
+        `of` is the required name that the call is made of.
+        """
+        self.asked_of = of
+        self.called.add(of)
+        encoder = self._encoder()
+        grad = torch.is_grad_enabled()
+        request = messages.Call(
+            target=target,
+            method=method,
+            args=encoder.encode(tuple(args)),
+            kwargs=encoder.encode(dict(kwargs)),
+            tensors=encoder.tensors,
+            grad=None if self.as_left else grad,
+        )
+        if not grad:
+            for head in encoder.tensors:
+                head.requires_grad = False
+        if self.stopwatch is None and can_share(encoder.tensors):
+            with Shared(encoder.buffers) as shared:
+                request.shared = shared.size
+                reply, payload = self._ask(request, [], shared.descriptor)
+                seen = shared.changed(encoder.tensors)
+        else:
+            reply, payload = self._ask(request, encoder.buffers)
+            seen = set()
+        done = self._checked(reply, payload)
+        decoder = self._decoder(done, payload)
+        value = self._observe(self._decode(decoder, done.value), decoder, payload)
+        self._advance(encoder.generators, decoder, done.generators)
+        if done.graph is not None and grad:
+            inputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
+            value = attach(self, done.graph, value, inputs)
+        told = {index for index in done.changed if index < len(encoder.sent)}
+        changed = [encoder.sent[index] for index in sorted(seen | told)]
+        return value, changed
+
+    def backward(
+        self, graph: int, cotangents: list[torch.Tensor | None], of: str = ""
+    ) -> list[torch.Tensor | None]:
+        """Push cotangents through a graph in the worker; return the gradients of the call's inputs."""
+        self.asked_of = of
+        encoder = self._encoder()
+        data = encoder.encode(cotangents)
+        request = messages.Backward(graph=graph, cotangents=data, tensors=encoder.tensors)
+        value = self._value(*self._ask(request, encoder.buffers))
+        if not isinstance(value, list) or not all(
+            part is None or isinstance(part, torch.Tensor) for part in value
+        ):
+            self._violation("its gradients are none")
+        return value
+
+    def forget(self, number: int, generation: int) -> None:
+        """Let the worker drop a handle or graph with the next request."""
+        if generation == self.generation and len(self._release) < 10_000:
+            self._release.append(number)
+
+    # ------------------------------------------------------------------------------------------------------------
+
+    def _take_uses(self, token: int | None, *, loading: bool = False) -> None:
+        """Read what the audit channel tells of one exchange; no token: it was broken off."""
+        assert self._audit is not None
+        assert self._channel is not None
+        terms = self.terms
+        counts = not loading and (not terms.within or self.asked_of in terms.within)
+        for name, line in self._audit.read(self._channel.take_uses(), token).items():
+            if counts or name in self._audit.persistent:
+                self._uses[name] = self._uses.get(name) or line
+
+    def _start(self) -> None:
+        self.generation += 1
+        self._release.clear()
+        self._proxies.clear()
+        self._named.clear()
+        self._begin = None
+        self._audit = None
+        terms = self.terms
+        read: Iterable[Path] = (
+            self.source.path.parent,
+            *terms.read,
+            *((terms.given,) if terms.given else ()),
+        )
+        started = time.monotonic()
+        self._tell(START_S + self.deadline.left())
+        process = self._launcher.launch(
+            read, terms.memory_bytes, device=self._device, gpu_bytes=terms.gpu_bytes, preload=terms.preload
+        )
+        self._channel = Channel(process)
+        try:
+            reached = self._channel.hello(Deadline(max(self.deadline.left(), START_S)))
+        except (WorkerDied, WorkerTimeout) as error:
+            how = error.how if isinstance(error, WorkerDied) else "was not ready in time"
+            raise MachineFault(
+                f"A worker could not get ready: before it saw the submission, it {how}."
+            ) from error
+        sandbox.insist(reached)
+        process.celled = reached == "full"
+        if self._on_start is not None:
+            self._on_start(process)
+        self.isolation = reached if self.generation == 1 else sandbox.weakest(self.isolation, reached)
+        ours = time.monotonic() - started  # starting a worker is not the learner's time
+        self.deadline.extend(ours)
+        if self.generation == 1:  # what makes us start another is the submission's own affair
+            self._ends.extend(ours)
+        self._tell(self.deadline.left())
+        if terms.forbid:
+            key = secrets.token_bytes(audit.KEY)
+            watch = messages.Watch(forbid=list(terms.forbid), key=key, path=str(self.source.path))
+            self._checked(*self._ask(watch, []))
+            self._audit = audit.Reader(key, terms.forbid)
+        request = messages.Load(
+            module=terms.module,
+            path=str(self.source.path),
+            size=len(self.source.data),
+            notebook=self.source.is_notebook,
+            given=str(terms.given) if terms.given else None,
+            required=list(terms.required),
+        )
+        reply, payload = self._ask(request, [self.source.data])
+        try:
+            self._checked(reply, payload)
+        except SubmissionRaised:
+            self._channel.close()
+            raise
+
+    def _ask(
+        self, request: messages.Request, buffers: list[Any], descriptor: int | None = None
+    ) -> tuple[messages.AnyReply, bytearray]:
+        channel = self._channel
+        if channel is None or not channel.alive:
+            raise WorkerDied("had ended already")
+        request.release, self._release = self._release, []
+        request.begin, self._begin = self._begin, None
+        if self._answering:
+            raise PackError("a lent function may not call the submission: it is in the middle of a call")
+        answer = self._audited(channel, request, buffers, descriptor)
+        if (refusal := self._loans.take_refusal()) is not None:
+            raise refusal
+        return answer
+
+    def _audited(
+        self, channel: Channel, request: messages.Request, buffers: list[Any], descriptor: int | None
+    ) -> tuple[messages.AnyReply, bytearray]:
+        if self._audit is None:
+            return self._timed(channel, request, buffers, descriptor)
+        token = request.audit = secrets.randbits(64)
+        loading = isinstance(request, messages.Load)
+        try:
+            answer = self._timed(channel, request, buffers, descriptor)
+        except (WorkerDied, WorkerTimeout):
+            self._take_uses(None, loading=loading)
+            raise
+        self._take_uses(token, loading=loading)
+        return answer
+
+    def _timed(
+        self, channel: Channel, request: messages.Request, buffers: list[Any], descriptor: int | None
+    ) -> tuple[messages.AnyReply, bytearray]:
+        try:
+            if self.stopwatch is None:
+                return self._exchange(channel, request, buffers, descriptor)
+            channel.attend(self.deadline)  # so that a look that is due now does not fall into the lap
+            with self.stopwatch.lap() as lap:
+                reply, payload = self._exchange(channel, request, buffers, descriptor)
+        except WorkerDied as error:
+            self.doubtful, self.killed = True, self.killed or error.killed
+            raise
+        lap.sent, lap.received = sum(memoryview(buffer).nbytes for buffer in buffers), len(payload)
+        return reply, payload
+
+    def _exchange(
+        self, channel: Channel, request: messages.Request, buffers: list[Any], descriptor: int | None
+    ) -> tuple[messages.AnyReply, bytearray]:
+        """Ask, and answer what the worker asks for meanwhile."""
+        reply, payload = channel.ask(request, buffers, self.deadline, descriptor)
+        while isinstance(reply, messages.Ask):
+            answer, buffers = self._answer(reply, payload)
+            reply, payload = channel.ask(answer, buffers, self.deadline)
+        return reply, payload
+
+    def _answer(self, ask: messages.Ask, payload: bytearray) -> tuple[messages.Answer, list[Any]]:
+        function = self._loans.find(ask.function)
+        if function is None:
+            self._violation("it asked for what is not lent, or too often")
+        decoder = self._decoder(ask, payload)
+        arguments = self._decode(decoder, ask.value)
+        if not isinstance(arguments, list):
+            self._violation("it asked with arguments that are none")
+        self._observe(arguments, decoder, payload)
+        encoder = self._encoder()
+        self._answering = True
+        try:
+            with torch.no_grad():
+                value = encoder.encode(function(*arguments))
+        except Exception as error:  # the call goes on to its end, so that the worker stays of use
+            self._loans.refusal = self._loans.refusal or error
+            return messages.Answer(refused=True), []
+        finally:
+            self._answering = False
+        return messages.Answer(value=value, tensors=encoder.tensors), encoder.buffers
+
+    def _encoder(self) -> Encoder:
+        return Encoder(self._handle, towards_worker=True, lend=self._loans.number)
+
+    def _value(self, reply: messages.AnyReply, payload: bytearray, attribute: bool = False) -> Any:
+        done = self._checked(reply, payload, attribute)
+        decoder = self._decoder(done, payload)
+        return self._observe(self._decode(decoder, done.value), decoder, payload)
+
+    def _observe(self, value: Any, decoder: Decoder | None = None, payload: bytes | bytearray = b"") -> Any:
+        if len(self.observed) < MAX_OBSERVED:
+            nbytes = len(payload) + (decoder.steps * PART_BYTES if decoder is not None else 0)
+            fits = self._observed_bytes + nbytes <= MAX_OBSERVED_BYTES
+            self._observed_bytes += nbytes if fits else 0
+            self.observed.append(value if fits else "more than is kept")
+        return value
+
+    def _checked(
+        self, reply: messages.AnyReply, payload: bytearray, attribute: bool = False
+    ) -> messages.Done:
+        if isinstance(reply, messages.Done):
+            return reply
+        if isinstance(reply, messages.Raised):
+            if not could_be(reply.bases):
+                self._violation("its exception is of no class that could be")
+            kind = SubmissionMissing if attribute and reply.bases[0] == "AttributeError" else SubmissionRaised
+            raised = kind(reply, self.terms.memory_bytes)
+            self._observe(f"raised {raised.type_name}")
+            self.doubtful |= not _SHORT.isdisjoint(reply.bases) or "can't start new thread" in reply.message
+            if raised.type_name == "OutOfMemoryError":  # torch's own, of an accelerator's memory
+                raised.memory_bytes = self.terms.gpu_bytes
+            raise raised
+        if isinstance(reply, messages.Unsendable):
+            raise SubmissionUnsendable(reply.reason, reply.device)
+        self._violation("it answered what was not asked")
+
+    def _decoder(self, done: messages.Done | messages.Ask, payload: bytearray) -> Decoder:
+        from grader.host.remote import RemoteObject, facts_of
+
+        def handle(number: int, type_name: str, kind: str) -> RemoteObject:
+            if not 0 <= number < MAX_NUMBER:
+                raise messages.ProtocolError("a handle that is none")
+            known: RemoteObject | None = self._proxies.get(number)
+            told = facts_of(known) if known is not None else None
+            if known is None or told is None or told.kind != kind or MRO.join(told.types) != type_name:
+                known = self._proxies[number] = RemoteObject(self, number, type_name, kind)
+            return known
+
+        return Decoder(done.tensors, payload, handle)
+
+    def _decode(self, decoder: Decoder, data: Any) -> Any:
+        try:
+            with messages.Uncollected():
+                return decoder.decode(data)
+        except messages.ProtocolError as error:
+            self._violation(str(error))
+
+    def _advance(self, generators: list[torch.Generator], decoder: Decoder, states: list[int]) -> None:
+        if not states:
+            return
+        try:
+            for generator, index in zip(generators, states, strict=True):
+                generator.set_state(decoder.tensor(index))
+        except (messages.ProtocolError, ValueError, RuntimeError, TypeError):
+            self._violation("its random states are none")
+
+    def _violation(self, what: str) -> NoReturn:
+        assert self._channel is not None
+        self._channel.violation(what)
+
+    def _handle(self, value: Any) -> tuple[int, str, str] | None:
+        from grader.host.remote import RemoteObject, handle_of
+
+        return (handle_of(value, self), "", "") if isinstance(value, RemoteObject) else None
+
+
+def _kept(found: Any) -> bool:
+    """Tell whether this is the submission's own function or class, of which a worker has one all its life."""
+    from grader.host.remote import RemoteObject, facts_of
+
+    return isinstance(found, RemoteObject) and facts_of(found).kind in ("function", "class")
+
+
+def _told(used: dict[str, int], written: dict[str, int]) -> list[str]:
+    """Name what was used as a learner would: an operator by itself only when nothing that leads to it was named."""
+    lines = {**used, **written}
+    names = dict.fromkeys((*written, *used))
+    plain = {name: name for name in names if "::" not in name} or {
+        name: f"torch.ops.{name.replace('::', '.')}" for name in names
+    }
+    return [f"{told} (line {lines[name]})" if lines[name] else told for name, told in plain.items()]
+
+
+class _Crossing(torch.autograd.Function):
+    """The autograd node on the grader's side of a call: backward goes over and comes back."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        session: Session,
+        graph: Graph,
+        outputs: list[torch.Tensor],
+        anchor: torch.Tensor,
+        *inputs: torch.Tensor,
+    ) -> tuple[torch.Tensor, ...]:
+        ctx.session, ctx.graph = session, graph
+        ctx.set_materialize_grads(False)
+        ctx.inputs = [(tensor.shape, tensor.dtype) for tensor in inputs]
+        return tuple(outputs)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[Any, ...]:
+        gradients = ctx.session.backward(ctx.graph.number, list(cotangents), ctx.graph.of)
+        expected = ctx.inputs
+        if len(gradients) != len(expected) or any(
+            gradient is not None and (gradient.shape != shape or gradient.dtype != dtype)
+            for gradient, (shape, dtype) in zip(gradients, expected, strict=True)
+        ):
+            ctx.session._violation("its gradients do not fit its inputs")
+        return (None, None, None, None, *gradients)
+
+
+class Graph:
+    """A graph that a call left in the worker; forgotten there when nobody here needs it."""
+
+    def __init__(self, session: Session, number: int) -> None:
+        self.number = number
+        self.of = session.asked_of
+        self._session = session
+        self._generation = session.generation
+
+    def __del__(self) -> None:
+        self._session.forget(self.number, self._generation)
+
+
+def attach(session: Session, graph: int, value: Any, inputs: list[torch.Tensor]) -> Any:
+    """Hang the tensors of `value` that carry a gradient in the worker on one node here."""
+    outputs: dict[int, torch.Tensor] = {}
+    _collect(value, outputs)
+    # The worker encoded tensors in the order in which they are met, and kept those that require grad.
+    found = list(outputs.values())
+    if not found:
+        return value
+    plain = [tensor.detach() for tensor in found]
+    anchor = torch.zeros((), requires_grad=True)
+    attached = _Crossing.apply(session, Graph(session, graph), plain, anchor, *inputs)  # type: ignore[no-untyped-call]
+    for before, after in zip(found, attached, strict=True):
+        if kind := getattr(before, "kata_type", None):
+            after.kata_type = kind
+    return _replace(value, dict(zip(outputs, attached, strict=True)))
+
+
+def _collect(value: Any, found: dict[int, torch.Tensor]) -> None:
+    if isinstance(value, torch.Tensor):
+        if value.requires_grad:
+            found.setdefault(id(value), value)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _collect(part, found)
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            _collect(key, found)
+            _collect(part, found)
+
+
+def _replace(value: Any, by: dict[int, torch.Tensor]) -> Any:
+    if isinstance(value, torch.Tensor):
+        return by.get(id(value), value)
+    if isinstance(value, list | tuple):
+        return type(value)(_replace(part, by) for part in value)
+    if isinstance(value, dict):
+        return {_replace(key, by): _replace(part, by) for key, part in value.items()}
+    return value

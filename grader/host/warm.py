@@ -1,0 +1,48 @@
+"""Warm a process up for grading, and split off what starts workers while it still knows no answers."""
+
+from __future__ import annotations
+
+import gc
+import os
+from typing import TYPE_CHECKING
+
+from grader.devices import Device
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.host.launcher import Launcher
+
+
+def start_launcher(*, many: bool = False, timed: bool = False, device: str = "cpu") -> Launcher:
+    """Import torch and split off what starts workers, before any answer is in memory.
+
+    Args:
+        many: whether there will be so many workers that it pays to prepare memory for their forks.
+        timed: whether some worker will be timed. Memory that nobody wrote is then as the system gives it, for all of
+            them: filling it costs time, and one that could see it filled would know that it is not timed.
+        device: what submissions will compute on.
+
+    Raises:
+        UsageError: there is no such device.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no thread may exist when the zygote forks
+    gc.disable()  # importing torch makes many objects and no garbage
+    import torch
+
+    from grader.host.launcher import default_launcher
+    from grader.memory import gather_memory
+
+    if many:
+        gather_memory()
+    on = Device(device)
+    on.module  # noqa: B018 - what is pretended is registered with torch, which forks are to know
+    launcher = default_launcher(fill_memory=not timed)
+    torch.set_num_threads(1)  # after the fork: it prepares threads, which a zygote must not have
+    try:
+        on.require()  # after it, too: to be asked, a driver may be woken
+    except UsageError:
+        launcher.close()
+        raise
+    gc.freeze()
+    gc.enable()
+    return launcher

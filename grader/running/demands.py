@@ -1,0 +1,153 @@
+"""What speed checks ask for, found out without asking it of anybody: a stand-in for `speed` that only notes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+
+from grader.catalogue import Kata
+from grader.catalogue.schema import Threshold
+from grader.errors import PackError
+from grader.host.remote import Calls
+from grader.host.session import Outcomes
+from grader.host.source import Source, read_source
+from grader.running.plugin import KataPlugin, Situation, collect, info_of, threshold_of
+from grader.timing.work import Work
+
+if TYPE_CHECKING:
+    import types
+
+    import pytest
+
+    from grader.host.launcher import Launcher
+    from grader.timing.arena import Setting
+    from grader.timing.speed import Speed
+
+FORMS = frozenset({"ratio", "growth", "exponent", "roofline", "memory", "memory_exponent"})
+
+
+@dataclass(frozen=True)
+class Demand:
+    """One speed check: which form it asks for, and of which work."""
+
+    kata: Kata
+    check: str
+    """The check's function."""
+    title: str
+    name: str
+    """The threshold's, as kata.toml has it."""
+    form: str
+    work: Work
+
+    @property
+    def threshold(self) -> Threshold:
+        """What kata.toml says of it."""
+        return self.kata.speed[self.name]
+
+
+def demands_of(katas: Sequence[Kata]) -> list[Demand]:
+    """Return what the speed checks of these katas ask for, kata by kata, in the order of the files.
+
+    Launch the zygote before: from here on this process knows expected values.
+
+    Raises:
+        PackError: the checks cannot be collected, or one of them does more than to ask `speed`.
+    """
+    files = {kata.speed_checks: kata for kata in katas if kata.speed_checks is not None}
+    found: list[Demand] = []
+
+    def note(plugin: KataPlugin, items: list[pytest.Item]) -> None:
+        for kata in files.values():
+            for item in items:
+                if files[item.path] is kata and info_of(item).threshold is not None:
+                    found.extend(_asked(plugin, item, kata))
+
+    if files:
+        collect(list[Path](files), note)
+    return found
+
+
+def setting_of(
+    kata: Kata, source: Source, launcher: Launcher, device: str, calls: Calls | None = None
+) -> Setting:
+    """Return what arenas of a submission are made of, on the kata's terms; `calls` is where its calls are noted."""
+    from grader.running.suite import terms_for
+    from grader.timing.arena import Setting
+
+    baseline = read_source(kata.baseline)
+    return Setting(launcher, source, baseline, terms_for(kata), calls or Calls(), device)
+
+
+def _asked(plugin: KataPlugin, item: pytest.Item, kata: Kata) -> list[Demand]:
+    info = info_of(item)
+    threshold_of(item, kata)
+    noted = _Noted()
+    situation = Situation(
+        _Nobody(), 0, torch.device("cpu"), "", {}, _no_reference, 0.0, speed=lambda: cast("Speed", noted)
+    )
+    outcome = plugin.run(item, situation)
+    if outcome.status != "pass":
+        raise PackError(
+            f"{item.path}: {item.name} does more than to ask `speed`.\n{outcome.message}",
+            "A speed check is one line: speed.ratio(WORK), or another form.",
+        )
+    return [
+        Demand(kata, item.name, info.title, info.threshold, form, work)  # type: ignore[arg-type]
+        for form, work in noted.asked
+    ]
+
+
+class _Noted:
+    """The stand-in: every form is a method that notes the work."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, Work]] = []
+
+    def __getattr__(self, name: str) -> Callable[[Work], None]:
+        if name not in FORMS:
+            raise AttributeError(f"`speed` has no {name}")
+        return lambda work: self.asked.append((name, work))
+
+
+class _Nobody:
+    """There is no submission: a speed check has no use for one."""
+
+    isolation = "none"
+    submission: Any = None
+
+    def __init__(self) -> None:
+        self.calls = Calls()
+        self.outcomes = Outcomes()
+
+    def begin(self, seed: int) -> None: ...
+
+    def understand(self, error: BaseException) -> BaseException:
+        return error
+
+    def rest(self) -> None: ...
+
+    def take_output(self) -> str:
+        return ""
+
+    def rests_on_policy(self) -> bool:
+        return False
+
+    def asked_uses(self) -> bool:
+        return False
+
+    def uses(self) -> list[str]:
+        return []
+
+    def observed(self) -> Sequence[Any]:
+        return ()
+
+    def asked(self) -> Sequence[str]:
+        return ()
+
+
+def _no_reference() -> types.ModuleType:
+    raise PackError("the fixture `reference` is not for speed checks")

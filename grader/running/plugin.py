@@ -1,0 +1,354 @@
+"""The pytest plugin: fixtures that checks ask for, and one outcome per check instead of pytest's report."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import pdb
+import sys
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+
+from grader.checks.draw import Draw
+from grader.checks.marks import CheckInfo
+from grader.errors import MachineFault, PackError
+from grader.machine import shortage
+from grader.running.examinee import Examinee
+from grader.running.outcome import Outcome, Signatures, judge
+
+if TYPE_CHECKING:
+    from grader.catalogue import Kata
+    from grader.catalogue.schema import Threshold
+    from grader.timing.speed import Speed
+
+
+class Situation:
+    """What the fixtures of the running check hand out."""
+
+    def __init__(
+        self,
+        examinee: Examinee,
+        seed: int,
+        device: torch.device,
+        file: str,
+        signatures: Signatures,
+        reference: Callable[[], types.ModuleType],
+        timeout_s: float,
+        debug: bool = False,
+        speed: Callable[[], Speed] | None = None,
+    ) -> None:
+        self.examinee = examinee
+        self.seed = seed
+        self.device = device
+        self.file = file
+        self.signatures = signatures
+        self.reference = reference
+        self.timeout_s = timeout_s
+        self.debug = debug
+        self.speed = speed
+        self.outcome = Outcome("pass")
+
+
+class KataPlugin:
+    """Registered with pytest for one collection of checks."""
+
+    def __init__(self, body: Callable[[list[pytest.Item]], None]) -> None:
+        self._body = body
+        self.situation: Situation | None = None
+        self.broken: list[str] = []
+        self._names: dict[Path, set[str]] = {}
+        self._wants: dict[pytest.Item, _Wants] = {}
+        self.failure: BaseException | None = None
+
+    # Fixtures -----------------------------------------------------------------------------------------------------
+
+    @pytest.fixture
+    def submission(self) -> Any:
+        """The learner's module."""
+        return self._now.examinee.submission
+
+    @pytest.fixture
+    def draw(self, request: pytest.FixtureRequest) -> Draw:
+        """Random inputs, seeded by the run's seed and the check's name."""
+        return self._draw(request.node.name)
+
+    @pytest.fixture
+    def seed(self) -> int:
+        """The run's seed."""
+        return self._now.seed
+
+    @pytest.fixture
+    def device(self) -> torch.device:
+        """Where inputs live."""
+        return self._now.device
+
+    @pytest.fixture
+    def reference(self) -> types.ModuleType:
+        """The solution, trusted; only hidden checks have it."""
+        return self._now.reference()
+
+    @pytest.fixture
+    def speed(self) -> Speed:
+        """Decides about speed and memory; only speed checks have it."""
+        return self._speed()
+
+    def _speed(self) -> Speed:
+        make = self._now.speed
+        if make is None:
+            raise PackError("the fixture `speed` is for checks with a threshold")
+        return make()
+
+    def _draw(self, check: str) -> Draw:
+        return Draw(self._now.seed, check, self._now.device)
+
+    @property
+    def _now(self) -> Situation:
+        if self.situation is None:
+            raise PackError("a fixture of Kata was used outside a check")
+        return self.situation
+
+    # Hooks --------------------------------------------------------------------------------------------------------
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Remember checks that cannot be collected."""
+        if report.failed:
+            self.broken.append(str(report.longrepr))
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Let `-k` find a check by the words of its title too, and remember who is there."""
+        try:
+            item.extra_keyword_matches.add(info_of(item).title)
+        except PackError as error:
+            self.broken.append(error.message)
+        self._names.setdefault(item.path, set()).add(item.name)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Demand, before `-k` leaves any out, that a check needs only checks of its own file."""
+        for item in items if not self.broken else []:
+            for need in info_of(item).needs:
+                if need not in self._names[item.path]:
+                    self.broken.append(f"{item.path}: {item.name} needs {need}, and no check has that name.")
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Hand the collected checks to the body; it runs them as often as it likes."""
+        if not self.broken:
+            try:
+                self._body(session.items)
+            except BaseException as error:
+                self.failure = error
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
+        """Judge what happened, and give pytest the bare minimum (formatting a traceback takes milliseconds)."""
+        error = call.excinfo.value if call.excinfo is not None else None
+        if error is not None:
+            self._judge(item, error)
+        outcome = "passed" if error is None else "failed"
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)  # type: ignore[arg-type]
+
+    def run(self, item: pytest.Item, situation: Situation) -> Outcome:
+        """Run one check: directly where it uses nothing of pytest's, which is most, else through pytest's protocol."""
+        self.situation = situation
+        try:
+            wanted = self._wants.get(item)
+            if wanted is None:
+                wanted = self._wants[item] = _wants(item)
+            if wanted.plain:
+                self._call(item, wanted)
+            else:
+                # Torn down whole: what runs next is not known yet.
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        finally:
+            self.situation = None
+        return situation.outcome
+
+    def _call(self, item: pytest.Item, wanted: _Wants) -> None:
+        """Call a check that asks for nothing but ours: pytest's protocol takes more than half of a short one's time."""
+        assert isinstance(item, pytest.Function)
+        now = self._now
+        ours: dict[str, Callable[[], Any]] = {
+            "submission": lambda: now.examinee.submission,
+            "draw": lambda: self._draw(item.name),
+            "seed": lambda: now.seed,
+            "device": lambda: now.device,
+            "reference": now.reference,
+            "speed": self._speed,
+        }
+        try:
+            item.obj(**wanted.parameters, **{name: ours[name]() for name in wanted.fixtures})
+        except BaseException as error:
+            self._judge(item, error)
+
+    def _judge(self, item: pytest.Item, error: BaseException) -> None:
+        now = self._now
+        if isinstance(error, KeyboardInterrupt | MachineFault):
+            raise error
+        who = now.examinee
+        if not now.debug and (help_for := shortage(error)) is not None:
+            raise MachineFault(f"While this was graded, the machine ran out of something: {error}.", help_for)
+        now.outcome = judge(
+            who.understand(error), who.calls, now.signatures, now.file, now.timeout_s, who.observed()
+        )
+        if now.debug:
+            _debug(item, error.__traceback__, now.outcome)
+
+
+@dataclass(frozen=True)
+class _Wants:
+    """What a check's function asks for."""
+
+    plain: bool
+    """Whether nothing of it is pytest's affair: no fixture of the author's own, no mark, no class."""
+    fixtures: tuple[str, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+_OURS = frozenset({"submission", "draw", "seed", "device", "reference", "speed"})
+_MARKS = frozenset({"skip", "skipif", "xfail", "usefixtures"})
+
+
+def _wants(item: pytest.Item) -> _Wants:
+    if not isinstance(item, pytest.Function) or item.cls is not None:
+        return _Wants(plain=False)
+    callspec = getattr(item, "callspec", None)
+    parameters: dict[str, Any] = dict(callspec.params) if callspec is not None else {}
+    own = set(inspect.signature(item.function).parameters)
+    # `draw` asks for pytest's request behind the check's back.
+    fixtures = set(item.fixturenames) - set(parameters) - ({"request"} - own)
+    # A name that the author's file defines may be a fixture of theirs, which pytest alone can make.
+    theirs = any(hasattr(item.module, name) for name in (*fixtures, *parameters))
+    marked = any(mark.name in _MARKS for mark in item.iter_markers())
+    if theirs or marked or not fixtures <= _OURS or not _OURS.isdisjoint(parameters):
+        return _Wants(plain=False)
+    return _Wants(True, tuple(sorted(fixtures)), parameters)
+
+
+def info_of(item: pytest.Item) -> CheckInfo:
+    """Return what `@check` said of a check.
+
+    Raises:
+        PackError: the function has no `@check`.
+    """
+    info = getattr(getattr(item, "function", None), "kata_check", None)
+    if not isinstance(info, CheckInfo):
+        raise PackError(f"{item.path}: {item.name} has no @check(title, aspect=..., points=...).")
+    return info
+
+
+def threshold_of(item: pytest.Item, kata: Kata) -> Threshold | None:
+    """Return the threshold that a check of the kata decides by; None for a check of anything else.
+
+    Raises:
+        PackError: kata.toml has none of that name.
+    """
+    name = info_of(item).threshold
+    if name is not None and name not in kata.speed:
+        known = ", ".join(kata.speed) or "none"
+        raise PackError(f"{item.path}: {item.name} names the threshold {name!r}; kata.toml has {known}.")
+    return kata.speed[name] if name is not None else None
+
+
+def check_seed(seed: int, name: str) -> int:
+    """Return the seed of one check's worker, so that checks do not depend on which others ran."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:6], "big")
+
+
+def collect(
+    files: Sequence[Path],
+    body: Callable[[KataPlugin, list[pytest.Item]], None],
+    keyword: str | None = None,
+) -> None:
+    """Collect check files once and hand the items to `body`.
+
+    Raises:
+        PackError: a file cannot be collected, or `-k` cannot be parsed.
+    """
+    plugin = KataPlugin(lambda items: body(plugin, items))
+    arguments = [
+        *("-c", str(Path(__file__).with_name("pytest.ini")), "--rootdir", str(files[0].parent)),
+        *("--import-mode=importlib", "--assert=plain", "--noconftest"),
+        *(f"-pno:{name}" for name in _UNUSED),
+        *(("-k", keyword) if keyword else ()),
+        *(str(file) for file in files),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
+            patch.delenv(name, raising=False)
+        patch.setattr("sys.dont_write_bytecode", True)  # a pack may be read-only, and is not ours to litter
+        try:
+            code = pytest.main(arguments, plugins=[plugin])
+        finally:
+            _forget_modules(files)
+    if plugin.failure is not None:
+        raise plugin.failure
+    if plugin.broken:
+        raise PackError(f"The checks cannot be collected.\n{plugin.broken[0]}")
+    if code == pytest.ExitCode.USAGE_ERROR:
+        raise PackError(
+            "pytest refused to collect the checks.",
+            "Is -k a valid expression, such as 'future and not shape'?",
+        )
+
+
+def _forget_modules(files: Sequence[Path]) -> None:
+    """Let the next collection read its own files: each is a module `checks`, and pytest would keep the first."""
+    collected = {str(file) for file in files}
+    for name, module in list(sys.modules.items()):
+        if getattr(module, "__file__", None) in collected:
+            del sys.modules[name]
+
+
+_UNUSED = (
+    *(
+        "terminal",
+        "capture",
+        "logging",
+        "cacheprovider",
+        "junitxml",
+        "pastebin",
+        "doctest",
+        "debugging",
+        "nose",
+    ),
+    *(
+        "faulthandler",
+        "unraisableexception",
+        "threadexception",
+        "warnings",
+        "stepwise",
+        "setuponly",
+        "setupplan",
+    ),
+    *("unittest", "monkeypatch", "recwarn", "tmpdir", "legacypath", "subtests", "reports"),
+)
+"""Plugins of pytest that a check has no use for; each costs time on every check."""
+
+
+def _debug(item: pytest.Item, trace: types.TracebackType | None, outcome: Outcome) -> None:
+    """Open a debugger where it helps: the learner's innermost line, or the check that found the difference."""
+    print(f"\n{info_of(item).title}: {outcome.status}\n{outcome.message}\n")
+    frames = []
+    while trace is not None:
+        frames.append(trace)
+        trace = trace.tb_next
+    engine = str(Path(__file__).parents[1])
+    wanted = [
+        frame
+        for frame in frames
+        if not frame.tb_frame.f_code.co_filename.startswith((engine, pytest.__path__[0]))
+    ]
+    for frame in reversed(
+        [f for f in wanted if "_pytest" not in f.tb_frame.f_code.co_filename] or frames[-1:]
+    ):
+        frame.tb_next = None
+        pdb.post_mortem(frame)
+        return

@@ -1,0 +1,528 @@
+"""Checks of any pack run over a submission and become a report. These packs know nothing of transformers."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.catalogue import Catalogue, Kata, load_pack
+from grader.errors import PackError
+from grader.reports.model import KataReport
+from grader.running.suite import Options, with_suites
+
+TINY = Path(__file__).parents[1] / "packs" / "tiny"
+HEADER = "import torch\nimport pytest\nfrom grader.checks import check, expect, fail\n\n"
+
+
+class Bench:
+    """A pack of one kata, written for one test, and a way to check answers with it."""
+
+    def __init__(self, root: Path, launcher: Any) -> None:
+        self.folder = root / "pack" / "1.1-things" / "thing"
+        self.solutions = root / "solutions" / "1.1-things" / "thing"
+        self.answer = root / "answers" / "thing.py"
+        self._launcher = launcher
+        for folder in (self.folder, self.solutions, self.answer.parent):
+            folder.mkdir(parents=True)
+        (root / "pack" / "pack.toml").write_text('name = "things"\ntitle = "Things"\nversion = "1.0"\n')
+        (self.folder.parent / "unit.toml").write_text(
+            'number = "1.1"\ntitle = "Things"\nsummary = "Things."\n'
+        )
+        (self.folder.parent / "README.md").write_text("# Things\n")
+        (self.folder / "README.md").write_text("# Thing\n")
+        (self.folder / "hints.md").write_text("# Hints\n\n## 1\na\n\n## 2\nb\n\n## 3\nc\n")
+        (self.folder / "thing.py").write_text("def thing(x):\n    raise NotImplementedError\n")
+        self.kata_toml()
+
+    def kata_toml(self, extra: str = "", required: str = '["thing"]') -> None:
+        (self.folder / "kata.toml").write_text(
+            'number = "1.1.1"\ntitle = "Thing"\nsummary = "A thing."\nmodule = "thing"\n'
+            f"required = {required}\npoints = 1\n{extra}"
+        )
+
+    def checks(self, source: str) -> None:
+        (self.folder / "checks.py").write_text(HEADER + textwrap.dedent(source))
+
+    def hidden(self, source: str) -> None:
+        (self.solutions / "hidden_checks.py").write_text(HEADER + textwrap.dedent(source))
+
+    @property
+    def kata(self) -> Kata:
+        return Catalogue((load_pack(self.folder.parents[1]),)).resolve_one("thing")
+
+    def check(
+        self,
+        answer: str,
+        *,
+        hidden: bool = False,
+        keyword: str | None = None,
+        progress: Callable[..., None] | None = None,
+        **options: Any,
+    ) -> KataReport:
+        self.answer.write_text(textwrap.dedent(answer))
+        kata = self.kata
+
+        def body(suites: dict[str, Any]) -> KataReport:
+            report: KataReport = suites[kata.slug].check(
+                self.answer, self._launcher, Options(**options), progress
+            )
+            return report
+
+        return with_suites([kata], body, hidden=hidden, keyword=keyword)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, launcher: Any, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    monkeypatch.setenv("KATA_SOLUTIONS", str(tmp_path / "solutions"))
+    return Bench(tmp_path, launcher)
+
+
+def statuses(report: KataReport) -> dict[str, str]:
+    return {check.id.removeprefix("test_"): check.status for check in report.checks}
+
+
+def message(report: KataReport, name: str) -> str:
+    return next(check.message for check in report.checks if check.id == f"test_{name}") or ""
+
+
+# --- a pack about something else, from start to pass ---
+
+
+def test_another_pack_needs_no_change_of_the_engine(
+    kata: Callable[..., Any], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KATA_PACKS", str(TINY))
+    assert kata("start", "insertion-sort").code == 0
+    file = folder / "1.1-sorting" / "insertion-sort" / "insertion_sort.py"
+
+    stub = kata("check", "insertion-sort", "--json")
+    assert (stub.code, stub.json["katas"][0]["status"]) == (1, "not_started")
+
+    solutions = TINY.parent / "solutions" / "1.1-sorting" / "insertion-sort"
+    shutil.copy(solutions / "mutants" / "descending.py", file)
+    wrong = kata("check", "insertion-sort")
+    assert wrong.code == 1
+    assert "1/4 points" in wrong.text
+    assert "insertion_sort(values=[3, 1, 2])" in wrong.text
+    assert "result[0]  got 3  want 1" in wrong.text
+    assert "kata hint insertion-sort" in wrong.text
+
+    for answer in (solutions / "insertion_sort.py", solutions / "alternatives" / "swaps.py"):
+        shutil.copy(answer, file)
+        right = kata("check", "insertion-sort")
+        assert right.code == 0, right.out
+        assert "4/4 points" in right.text
+
+
+# --- what becomes of a check ---
+
+
+def test_points_aspects_titles_and_order(bench: Bench) -> None:
+    bench.checks("""
+        @check("first claim", aspect="shape", points=0.5)
+        def test_first(submission):
+            assert submission.thing(1) == 1
+
+        @check("second claim", aspect="values", points=2)
+        def test_second(submission):
+            expect(submission.thing(2), "result").is_value(3)
+
+        @check("third claim", aspect="values", points=0)
+        def test_third(submission):
+            submission.thing(3)
+    """)
+    report = bench.check("def thing(x):\n    return x\n")
+    assert [(c.name, c.id, c.aspect, c.status, c.points, c.max_points) for c in report.checks] == [
+        ("first claim", "test_first", "shape", "pass", 0.5, 0.5),
+        ("second claim", "test_second", "values", "fail", 0.0, 2.0),
+        ("third claim", "test_third", "values", "pass", 0.0, 0.0),
+    ]
+    assert (report.status, report.score, report.max_score) == ("fail", 0.5, 2.5)
+    assert (report.kata, report.number, report.learner, report.device) == ("thing", "1.1.1", None, "cpu")
+    assert set(report.versions) == {"kata", "torch", "python"}
+    assert report.isolation in ("full", "confined", "process")
+    assert report.duration_s > 0
+
+
+def test_a_check_that_needs_another_is_skipped_and_says_so(bench: Bench) -> None:
+    bench.checks("""
+        @check("it answers", aspect="shape")
+        def test_base(submission):
+            expect(submission.thing(1), "result").is_value(1)
+
+        @check("it answers well", aspect="values", needs=["test_base"])
+        def test_next(submission):
+            submission.thing(2)
+
+        @check("and better still", aspect="values", needs=["test_next"])
+        def test_last(submission):
+            submission.thing(3)
+    """)
+    report = bench.check("def thing(x):\n    return 0\n")
+    assert statuses(report) == {"base": "fail", "next": "skipped", "last": "skipped"}
+    assert "it answers" in message(report, "next")
+    assert "it answers well" in message(report, "last")
+    assert (report.score, report.max_score) == (0, 3)  # the submission is the reason, so the points stay
+    report = bench.check("def thing(x):\n    return 1\n")
+    assert statuses(report) == {"base": "pass", "next": "pass", "last": "pass"}
+
+
+def test_the_machine_as_reason_takes_the_points_out(bench: Bench) -> None:
+    bench.checks("""
+        @check("it runs on a machine of the future", aspect="mode", points=4)
+        def test_future(submission):
+            pytest.skip("there is no such machine here")
+
+        @check("it answers", aspect="values")
+        def test_base(submission):
+            submission.thing(1)
+    """)
+    report = bench.check("def thing(x):\n    return 0\n")
+    assert statuses(report) == {"future": "skipped", "base": "pass"}
+    assert "no such machine" in message(report, "future")
+    assert (report.status, report.score, report.max_score) == ("pass", 1, 1)
+
+
+ENOUGH_S = 2.0
+"""For one check beside one that never ends: more than a busy machine needs to begin a worker again."""
+
+ENDS = """
+    @check("it raises", aspect="errors")
+    def test_raises(submission):
+        submission.raises(1)
+
+    @check("it leaves", aspect="errors")
+    def test_leaves(submission):
+        submission.thing(torch.ones(2, 3))
+        submission.leaves(7)
+
+    @check("it loops", aspect="errors")
+    def test_loops(submission):
+        submission.loops()
+
+    @check("it lacks something", aspect="errors")
+    def test_lacks(submission):
+        submission.lacking(1)
+
+    @check("it returns the unreturnable", aspect="values")
+    def test_unreturnable(submission):
+        submission.huge()
+
+    @check("it is used wrongly", aspect="values")
+    def test_used(submission):
+        submission.thing(1) + "text"
+
+    @check("it is fine", aspect="values")
+    def test_fine(submission):
+        assert submission.thing(5) == 5
+"""
+ENDING = """
+    import os
+    import torch
+
+    def thing(x):
+        return x
+
+    def raises(x):
+        print("about to raise")
+        raise KeyError("the key")
+
+    def leaves(code):
+        print("about to leave", flush=True)
+        os._exit(code)
+
+    def loops():
+        while True:
+            pass
+
+    def huge():
+        return torch.zeros(1).expand(10**9)
+"""
+
+
+def test_every_end_of_a_check_and_what_it_says(bench: Bench) -> None:
+    bench.checks(ENDS)
+    report = bench.check(ENDING, timeout_s=ENOUGH_S)
+    assert statuses(report) == {
+        "raises": "error",
+        "leaves": "error",
+        "loops": "timeout",
+        "lacks": "fail",
+        "unreturnable": "fail",
+        "used": "fail",
+        "fine": "pass",
+    }
+    raises = message(report, "raises")
+    assert "raises(1)" in raises
+    assert "thing.py, line 10 in raises" in raises
+    assert "raise KeyError" in raises
+    leaves = message(report, "leaves")
+    assert "leaves(7)" in leaves  # the call that killed it, not the one before
+    assert "exit code 7" in leaves
+    assert "loops()" in message(report, "loops")
+    assert f"{ENOUGH_S:g} s" in message(report, "loops")
+    assert "thing.py has no `lacking`" in message(report, "lacks")
+    assert "1000000000" in message(report, "unreturnable")
+    assert "TypeError" in message(report, "used")
+    assert report.status == "timeout"
+
+
+def test_prints_belong_to_the_check_that_made_them(bench: Bench) -> None:
+    bench.checks(ENDS)
+    report = bench.check("print('at import')\n" + textwrap.dedent(ENDING), timeout_s=ENOUGH_S)
+    assert report.output == "at import\n"
+    outputs = {check.id: check.output for check in report.checks if check.output}
+    assert outputs == {"test_raises": "about to raise\n", "test_leaves": "about to leave\n"}
+
+
+def test_a_hostile_print_is_kept_as_text(bench: Bench) -> None:
+    bench.checks("@check('it answers', aspect='values')\ndef test_it(submission):\n    submission.thing(1)\n")
+    report = bench.check("def thing(x):\n    print('\\x1b[2J' + 'x' * 10**6)\n    return x\n")
+    assert len(report.checks[0].output or "") < 20_000
+
+
+# --- what becomes of the kata ---
+
+
+TWO = """
+    @check("the first works", aspect="values")
+    def test_one(submission):
+        assert submission.one(1) == 1
+
+    @check("the second works", aspect="values")
+    def test_two(submission):
+        assert submission.Two(1).value == 1
+"""
+STUB = """
+    def one(x):
+        raise NotImplementedError
+
+    class Two:
+        def __init__(self, x):
+            raise NotImplementedError("Two")
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        (STUB, "not_started"),
+        (STUB.replace("raise NotImplementedError\n\n", "return x\n\n"), "fail"),
+        (STUB.replace("raise NotImplementedError\n\n", "return 0\n\n"), "fail"),
+        (STUB.replace("def one", "def other"), "fail"),
+        ("pass", "fail"),
+        (
+            "def one(x):\n    return x\nclass Two:\n    def __init__(self, x):\n        self.value = x\n",
+            "pass",
+        ),
+        ("import os\ndef one(x):\n    os._exit(1)\nTwo = one\n", "error"),
+        ("import os\ndef one(x):\n    os._exit(1)\ndef Two(x):\n    raise NotImplementedError\n", "fail"),
+        ("def one(x):\n    while True: pass\ndef Two(x):\n    raise NotImplementedError\n", "timeout"),
+        ("while True: pass", "timeout"),
+        ("import os\nos._exit(0)", "error"),
+        ("import nowhere", "error"),
+        ("import torch\ndef one(x):\n    torch.nn.Module().forward(x)\nTwo = one\n", "fail"),
+        ("", "error"),
+    ],
+)
+def test_the_status_of_a_kata(bench: Bench, answer: str, status: str) -> None:
+    bench.kata_toml(required='["one", "Two"]')
+    bench.checks(TWO)
+    (bench.folder / "thing.py").write_text(textwrap.dedent(STUB))
+    report = bench.check(answer, timeout_s=0.4 if status == "timeout" else None)
+    assert (report.status, report.max_score) == (status, 2)
+    assert len(report.checks) == 2
+    if report.status in ("error", "timeout") and not report.score:
+        assert report.message or report.checks[0].message
+
+
+def test_a_missing_file_is_missing(bench: Bench) -> None:
+    bench.checks(TWO)
+    kata = bench.kata
+    report = with_suites([kata], lambda suites: suites["thing"].check(bench.answer, None))  # type: ignore[arg-type]
+    assert (report.status, report.score, report.max_score) == ("missing", 0, 2)
+    assert {check.status for check in report.checks} == {"skipped"}
+
+
+# --- how a run is asked for ---
+
+DRAWS = """
+    @check("it is never called with the same", aspect="values")
+    def test_draws(submission, draw, seed):
+        submission.thing(draw.normal(batch=2))
+        fail(f"{draw.integers(0, 10**9, n=1).item()} {seed}")
+
+    @check("nor is this", aspect="values")
+    def test_other(submission, draw):
+        fail(str(draw.integers(0, 10**9, n=1).item()))
+
+    @check("the worker draws too", aspect="values")
+    def test_worker(submission):
+        fail(str(submission.roll()))
+"""
+ROLLS = "import torch\ndef thing(x):\n    return x\ndef roll():\n    return int(torch.randint(10**9, ()))\n"
+
+
+def test_a_seed_decides_every_draw_and_is_reported(bench: Bench) -> None:
+    bench.checks(DRAWS)
+    runs = [bench.check(ROLLS, seed=seed) for seed in (0, 0, 7)]
+    words = [[check.message for check in report.checks] for report in runs]
+    assert words[0] == words[1]
+    assert all(one != other for one, other in zip(words[0], words[2], strict=True))
+    assert [report.seed for report in runs] == [0, 0, 7]
+    assert (words[2][0] or "").endswith(" 7")
+
+
+def test_one_check_alone_draws_what_it_draws_among_others(bench: Bench) -> None:
+    bench.checks(DRAWS)
+    everything, alone = bench.check(ROLLS), bench.check(ROLLS, keyword="other or worker")
+    assert [check.id for check in alone.checks] == ["test_other", "test_worker"]
+    assert message(alone, "other") == message(everything, "other")
+    assert message(alone, "worker") == message(everything, "worker")
+    assert alone.max_score == 2
+
+
+def test_what_a_check_draws_from_the_global_generators_hangs_on_the_seed_too(bench: Bench) -> None:
+    bench.checks(
+        """
+        import random
+        @check("it draws past the fixture", aspect="values")
+        def test_global(submission):
+            fail(f"{torch.randn(1).item()} {random.random()} {submission.thing(1)}")
+        """
+    )
+    answer = "import torch\ndef thing(x): return float(torch.randn(1))"
+    first, again, other = (message(bench.check(answer, seed=seed), "global") for seed in (5, 5, 6))
+    assert first == again != other
+
+
+@pytest.mark.parametrize("keyword", ["test_other", "nor", "NOR", "other and not draws"])
+def test_a_keyword_finds_names_and_titles(bench: Bench, keyword: str) -> None:
+    bench.checks(DRAWS)
+    assert [check.id for check in bench.check(ROLLS, keyword=keyword).checks] == ["test_other"]
+
+
+def test_the_first_failure_may_be_the_last(bench: Bench) -> None:
+    bench.checks(DRAWS)
+    report = bench.check(ROLLS, fail_fast=True)
+    assert statuses(report) == {"draws": "fail"}
+    assert (report.status, report.max_score) == ("fail", 3)
+
+
+def test_progress_is_told_check_by_check(bench: Bench) -> None:
+    bench.checks(DRAWS)
+    told: list[str] = []
+    bench.check(ROLLS, progress=lambda report, *_: told.append(report.id))
+    assert told == ["test_draws", "test_other", "test_worker"]
+
+
+def test_hidden_checks_are_flagged_and_have_the_reference(bench: Bench) -> None:
+    bench.checks("@check('it answers', aspect='values')\ndef test_it(submission):\n    submission.thing(1)\n")
+    (bench.solutions / "thing.py").write_text("def thing(x):\n    return x * 3\n")
+    bench.hidden("""
+        @check("it agrees with ours", aspect="values", points=2)
+        def test_ours(submission, reference):
+            expect(submission.thing(2), "result").is_value(reference.thing(2))
+    """)
+    wrong = bench.check("def thing(x):\n    return x\n", hidden=True)
+    assert [(check.id, check.hidden, check.status) for check in wrong.checks] == [
+        ("test_it", False, "pass"),
+        ("test_ours", True, "fail"),
+    ]
+    assert (wrong.score, wrong.max_score) == (1, 3)
+    right = bench.check("def thing(x):\n    return x * 3\n", hidden=True)
+    assert right.status == "pass"
+    assert [check.id for check in bench.check("def thing(x):\n    return x\n").checks] == ["test_it"]
+
+
+def test_the_reference_is_no_secret_that_a_worker_could_find(bench: Bench) -> None:
+    bench.checks(
+        "@check('it answers', aspect='values')\ndef test_it(submission):\n    fail(str(submission.thing(1)))\n"
+    )
+    (bench.solutions / "thing.py").write_text("ONLY_HERE = 'the answer is 42'\ndef thing(x):\n    return x\n")
+    bench.hidden(
+        "@check('hidden', aspect='values')\ndef test_h(submission, reference):\n    reference.thing(1)\n"
+    )
+    report = bench.check(
+        """
+        import gc, sys
+        def thing(x):
+            found = [o for o in gc.get_objects() if isinstance(o, dict) and "ONLY_HERE" in o and o is not globals()]
+            return len(found), sorted(name for name in sys.modules if "checks" in name)
+        """,
+        hidden=True,
+    )
+    assert message(report, "it").splitlines()[-1] == "(0, [])"
+
+
+# --- broken packs ---
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("def test_it(submission:\n    pass\n", "SyntaxError"),
+        ("import no_such_module\n", "no_such_module"),
+        ("raise RuntimeError('broken pack')\n", "broken pack"),
+        ("def test_it(submission):\n    pass\n", "test_it has no @check"),
+        ("@check('claim', aspect='magic')\ndef test_it(submission):\n    pass\n", "magic"),
+        ("@check('', aspect='values')\ndef test_it(submission):\n    pass\n", "title"),
+        ("@check('claim', aspect='values')\ndef test_it(submission):\n    1 / 0\n", "ZeroDivisionError"),
+        ("@check('claim', aspect='values')\ndef test_it(no_such_fixture):\n    pass\n", "no_such_fixture"),
+        (
+            "@check('claim', aspect='values')\ndef test_it(submission):\n    submission.thing(object())\n",
+            "object",
+        ),
+        (
+            "@check('claim', aspect='values')\ndef test_it(submission, draw):\n"
+            "    submission.thing(1)\n    draw.sizes(9, 1, 2)\n",
+            "sizes",
+        ),
+        (
+            "@check('claim', aspect='values', needs=['test_typo'])\ndef test_it(submission):\n    pass\n",
+            "test_typo",
+        ),
+        ("@check('claim', aspect='values')\ndef test_it(submission, reference):\n    pass\n", "reference"),
+        ("pass\n", "no check"),
+    ],
+)
+def test_a_broken_check_names_its_file(bench: Bench, source: str, words: str) -> None:
+    bench.checks(source)
+    with pytest.raises(PackError, match=words) as caught:
+        bench.check("def thing(x):\n    return x\n")
+    assert "checks.py" in caught.value.message
+    assert caught.value.exit_code == 3
+
+
+def test_a_keyword_that_is_none_is_said(bench: Bench) -> None:
+    bench.checks(TWO)
+    with pytest.raises(PackError, match=r"expression|collect"):
+        bench.check("pass", keyword="and and")
+
+
+# --- who is to blame ---
+
+
+def test_a_value_where_a_function_was_asked_for_is_the_submissions_fault(bench: Bench) -> None:
+    bench.checks("@check('claim', aspect='values')\ndef test_it(submission):\n    submission.thing(1)\n")
+    report = bench.check("thing = [1, 2]\n")
+    assert report.checks[0].status == "fail"
+    assert "'list' object is not callable" in (report.checks[0].message or "")
+
+
+def test_a_check_that_the_reference_passes_is_not_broken(bench: Bench) -> None:
+    """Else an answer made for it could have its own report refused."""
+    (bench.solutions / "thing.py").write_text("def thing(x):\n    return x\n")
+    bench.checks(
+        "from grader.errors import PackError\n\n"
+        "@check('claim', aspect='values')\ndef test_it(submission):\n"
+        "    if submission.thing(1) != 1:\n        raise PackError('odd')\n"
+    )
+    report = bench.check("def thing(x):\n    return x + 1\n")
+    assert report.checks[0].status == "fail"
+    assert "could not use what your code returned" in (report.checks[0].message or "")
