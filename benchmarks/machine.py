@@ -8,13 +8,15 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
+from grader import __version__
+
 
 def describe() -> list[str]:
     """Return the machine in lines of Markdown."""
     return [
         f"- {cores()} cores of {processor()}, {memory_gb():.0f} GB memory, {system()}",
         f"- Python {platform.python_version()}, torch {metadata.version('torch')}, "
-        f"pytest {metadata.version('pytest')}, kata {metadata.version('kata')}",
+        f"pytest {metadata.version('pytest')}, kata {__version__}",
         f"- {datetime.now(UTC):%Y-%m-%d}; load average at the end {os.getloadavg()[0]:.1f}",
     ]
 
