@@ -103,7 +103,7 @@ class Scale:
         assert limit is not None
         self.limit = limit
         self.larger_is_better = demand.form == "roofline"
-        self._span = sizes[-1] / sizes[0] if demand.form in ("exponent", "memory_exponent") else None
+        self._span = sizes[-1] / sizes[0] if demand.form == "memory_exponent" else None
 
     def excess(self, value: float) -> float:
         """Return how many times over the threshold a value is."""
@@ -181,7 +181,7 @@ class Calibrator:
     def _one(self, demand: Demand, right: list[Path], named: list[Path], step: Step) -> Calibration:
         threshold = demand.threshold.on(self._kind)
         assert threshold is not None
-        grows = demand.form in ("growth", "exponent")
+        grows = demand.form == "growth"
         found = Calibration(
             demand.kata.slug,
             demand.kata.number,

@@ -19,7 +19,7 @@ class Measured(msgspec.Struct, kw_only=True):
     """What a speed check measured."""
 
     form: str
-    """ratio, growth, exponent, roofline, memory or memory_exponent."""
+    """ratio, growth, roofline, memory or memory_exponent."""
     value: float | None
     """The median over all rounds, in the threshold's unit; None where no round came to a number, as when an answer
     was cut off. JSON has no infinity, so there is none here either."""

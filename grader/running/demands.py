@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from grader.timing.arena import Setting
     from grader.timing.speed import Speed
 
-FORMS = frozenset({"ratio", "growth", "exponent", "roofline", "memory", "memory_exponent"})
+FORMS = frozenset({"ratio", "growth", "roofline", "memory", "memory_exponent"})
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def _headline(found: Measured, work: Work, cut_off: float | None, anchor: float)
             f"took more than {cut_off:.2g} s for what the baseline does in a fraction of it, and was stopped"
         )
     value = f"{found.value:.3g}"
-    if found.form in ("growth", "exponent") and found.value <= found.threshold:
+    if found.form == "growth" and found.value <= found.threshold:
         first = _ends(work)[0]
         return (
             f"at {work.axis} = {first} it takes more than {anchor:g} times what the baseline takes, "
@@ -74,8 +74,6 @@ def _headline(found: Measured, work: Work, cut_off: float | None, anchor: float)
         case "growth":
             first, last = _ends(work)
             return f"takes {value} times as long at {work.axis} = {last} as at {first}; at most {asked} times is asked"
-        case "exponent":
-            return f"time grows like {work.axis} to the power {value}; at most {asked} is asked"
         case "roofline":
             return f"reaches {found.value:.1%} of what this device can do; at least {found.threshold:.1%} is asked"
         case "memory":
@@ -102,8 +100,6 @@ def asked(form: str, threshold: float | None, axis: str) -> str:
             return f"at most {threshold:g} times the baseline's time is asked, at the last size"
         case "growth":
             return f"at the last size at most {threshold:g} times the time of the first is asked"
-        case "exponent":
-            return f"time may grow like {axis} to the power {threshold:g}"
         case "roofline":
             return f"at least {threshold:.1%} of what this device can do is asked, at the last size"
         case "memory":

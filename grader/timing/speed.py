@@ -92,22 +92,17 @@ class Speed:
     def ratio(self, work: Work) -> None:
         """Demand that the submission takes at most `threshold` times what the baseline takes, at the last size."""
         __tracebackhide__ = True
-        self._decide("ratio", work, self.form("ratio", work))
+        self._decide("ratio", work)
 
     def growth(self, work: Work) -> None:
         """Demand that the last size takes at most `threshold` times what the first takes."""
         __tracebackhide__ = True
-        self._decide("growth", work, self.form("growth", work))
-
-    def exponent(self, work: Work) -> None:
-        """Demand that time grows at most like size to the power `threshold`, fitted over all sizes."""
-        __tracebackhide__ = True
-        self._decide("exponent", work, self.form("exponent", work))
+        self._decide("growth", work)
 
     def roofline(self, work: Work) -> None:
         """Demand that the machine's limit for this work is at least `threshold` of what the submission takes."""
         __tracebackhide__ = True
-        self._decide("roofline", work, self.form("roofline", work))
+        self._decide("roofline", work)
         assert self.measured is not None
         value = self.measured.value
         if self.setting.on.accelerates and value is not None and value > IMPOSSIBLE:
@@ -120,12 +115,12 @@ class Speed:
     def memory(self, work: Work) -> None:
         """Demand that a call adds at most `threshold` times the work's `traffic` to the memory in use, at its peak."""
         __tracebackhide__ = True
-        self._settle("memory", work, self.limit, self._memory(work))
+        self._settle("memory", work)
 
     def memory_exponent(self, work: Work) -> None:
         """Demand that peak memory grows at most like size to the power `threshold`."""
         __tracebackhide__ = True
-        self._settle("memory_exponent", work, self.limit, self._memory_exponent(work))
+        self._settle("memory_exponent", work)
 
     # How a round of each is measured ------------------------------------------------------------------------------
 
@@ -135,13 +130,15 @@ class Speed:
         Raises:
             PackError: the work lacks what the form needs.
         """
-        make = {
-            "ratio": self._ratio,
-            "growth": self._growth,
-            "exponent": self._exponent,
-            "roofline": self._roofline,
-        }
-        return make[name](work)
+        return {"ratio": self._ratio, "growth": self._growth, "roofline": self._roofline}[name](work)
+
+    def peak(self, name: str, work: Work) -> Callable[[], float]:
+        """Return what measures a form of memory once.
+
+        Raises:
+            PackError: the work lacks what the form needs.
+        """
+        return self._memory(work) if name == "memory" else self._memory_exponent(work)
 
     def rounds(self, name: str, work: Work, count: int) -> Iterator[Round]:
         """Measure some rounds of any form, deciding nothing.
@@ -152,7 +149,7 @@ class Speed:
             WorkerDied, WorkerTimeout, SubmissionRaised, SubmissionUnsendable: it does not load or run.
         """
         if name in MEMORY:
-            peak = self._memory(work) if name == "memory" else self._memory_exponent(work)
+            peak = self.peak(name, work)
             for _ in range(count):
                 value = peak()
                 yield Round(value, value > self.limit)
@@ -183,28 +180,26 @@ class Speed:
         return Form((size,), measure)
 
     def _growth(self, work: Work) -> Form:
-        limit, sizes = self.limit, self._sizes(work)
-        small, large = sizes[0], sizes[-1]
+        limit, anchor = self.limit, self.threshold.anchor
+        small, large = self._sizes(work)[0], self._sizes(work)[-1]
+
+        def first(arena: Arena) -> tuple[float, float]:
+            return self._both(arena, work, small, anchor)
+
+        def last(arena: Arena) -> float:
+            bound = anchor * arena.usual(work, small) * limit
+            patience = _patience(arena, work, large, CUT_FACTOR * bound)
+            return arena.submission_turn(work, large, patience).seconds
 
         def measure(arena: Arena) -> Round:
-            times, anchored = self._all(arena, work, (small, large), limit)
-            value = times[large] / times[small]
-            return Round(value, value > limit or anchored > self.threshold.anchor, anchored)
+            if secrets.randbits(1):  # in an order that nobody knows
+                (ours, theirs), grown = first(arena), last(arena)
+            else:
+                grown, (ours, theirs) = last(arena), first(arena)
+            value, anchored = grown / theirs, theirs / ours
+            return Round(value, value > limit or anchored > anchor, anchored)
 
         return Form((small, large), measure)
-
-    def _exponent(self, work: Work) -> Form:
-        limit, sizes = self.limit, self._sizes(work)
-        if len(sizes) < 3:
-            raise PackError("an exponent needs three sizes or more")
-        allowed = (sizes[-1] / sizes[0]) ** limit
-
-        def measure(arena: Arena) -> Round:
-            times, anchored = self._all(arena, work, sizes, allowed)
-            value = slope(times)
-            return Round(value, value > limit or anchored > self.threshold.anchor, anchored)
-
-        return Form(sizes, measure)
 
     def _roofline(self, work: Work) -> Form:
         limit, size = self.limit, self._sizes(work)[-1]
@@ -250,26 +245,9 @@ class Speed:
         ours = arena.baseline_turn(work, size).seconds
         return ours, arena.submission_turn(work, size, patience).seconds
 
-    def _all(
-        self, arena: Arena, work: Work, sizes: tuple[int, ...], allowed: float
-    ) -> tuple[dict[int, float], float]:
-        """Time the submission at these sizes, shuffled; and how many times the baseline's time the first takes."""
-        times: dict[int, float] = {}
-        anchor = self.threshold.anchor
-        ours = theirs = 0.0
-        for size in sorted(sizes, key=lambda _: secrets.randbits(16)):
-            if size == sizes[0]:
-                ours, theirs = self._both(arena, work, size, anchor)
-                times[size] = theirs
-                continue
-            bound = anchor * arena.usual(work, sizes[0]) * allowed
-            patience = _patience(arena, work, size, CUT_FACTOR * bound)
-            times[size] = arena.submission_turn(work, size, patience).seconds
-        return {size: times[size] for size in sizes}, theirs / ours
-
-    def _decide(self, name: str, work: Work, form: Form) -> None:
+    def _decide(self, name: str, work: Work) -> None:
         __tracebackhide__ = True
-        limit = self.limit
+        limit, form = self.limit, self.form(name, work)
         self.measured = Measured(form=name, value=None, threshold=limit, verdict="inconclusive")
         cut: float | None = None
         while True:
@@ -318,9 +296,10 @@ class Speed:
             arena.look_at_policy()
         return verdict, None
 
-    def _settle(self, name: str, work: Work, limit: float, measure: Callable[[], float]) -> None:
+    def _settle(self, name: str, work: Work) -> None:
         """Decide about memory, which hardly varies: the least of a few measurements counts."""
         __tracebackhide__ = True
+        limit, measure = self.limit, self.peak(name, work)
         if sys.platform != "linux":
             pytest.skip("only Linux tells how much memory another process has used")
         found = self.measured = Measured(form=name, value=None, threshold=limit, verdict="fail")
