@@ -185,7 +185,7 @@ def _document(one: Benched, device: str) -> dict[str, Any]:
 def _show(one: Benched, device: str, out: Console) -> None:
     from rich.table import Table
 
-    from grader.timing.message import asked, milliseconds, plot
+    from grader.timing.message import asked, milliseconds, plot_of
 
     for demand in one.demands:
         out.print(f"\n{demand.kata.number} {demand.kata.slug}: {safe(demand.title)}", style="bold")
@@ -213,5 +213,5 @@ def _show(one: Benched, device: str, out: Console) -> None:
             cells.append(f"{one.peak[size] / 2**20:.0f} MB" if size in one.peak else "–")
         table.add_row(str(size), *cells)
     out.print(table)
-    for line in plot(curve):
+    for line in plot_of(curve):
         out.print(f"  {line}", soft_wrap=True)

@@ -12,11 +12,10 @@ from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
 from grader.demos.model import Bars, Exhibit, Heatmap, Lines, Panel, Scatter, Table, Text
+from grader.reports.plots import ASCII, plot
 from grader.reports.style import has_unicode, safe
 
 SHADES = (" .:-=+*#%@", " ░▒▓█")
-PLOT_WIDTH, PLOT_HEIGHT = 64, 14
-MARKS = "ox+*#@%&"
 SHOWN = 16
 """Columns of a heat map up to which it is shown as numbers; the picture has all of it in any case."""
 
@@ -34,10 +33,8 @@ def print_exhibit(exhibit: Exhibit, out: Console) -> None:
         case Heatmap():
             for panel in exhibit.panels:
                 _print_panel(panel, exhibit, out)
-        case Lines():
-            _print_plot([(s.name, s.x, s.y) for s in exhibit.series], exhibit, out, join=True)
-        case Scatter():
-            _print_plot([(g.name, g.x, g.y) for g in exhibit.groups], exhibit, out, join=False)
+        case Lines() | Scatter():
+            _print_plot(exhibit, out)
         case Bars():
             _print_bars(exhibit, out)
     if exhibit.note:
@@ -115,60 +112,21 @@ def _short(value: float) -> str:
     return f"{value:.0f}" if value == round(value) else f"{value:.2f}"
 
 
-def _print_plot(
-    series: Sequence[tuple[str, Sequence[float], Sequence[float]]],
-    exhibit: Lines | Scatter,
-    out: Console,
-    *,
-    join: bool,
-) -> None:
-    log_x = isinstance(exhibit, Lines) and exhibit.log_x
-    log_y = isinstance(exhibit, Lines) and exhibit.log_y
-    points = [
-        (index, _scale(x, log_x), _scale(y, log_y))
-        for index, (_, xs, ys) in enumerate(series)
-        for x, y in zip(xs, ys, strict=False)
-    ]
-    points = [point for point in points if math.isfinite(point[1]) and math.isfinite(point[2])]
-    if not points:
-        out.print("  (nothing to draw)")
-        return
-    xs, ys = [p[1] for p in points], [p[2] for p in points]
-    low_x, high_x, low_y, high_y = min(xs), max(xs), min(ys), max(ys)
-    grid = [[" "] * PLOT_WIDTH for _ in range(PLOT_HEIGHT)]
-
-    def place(x: float, y: float) -> tuple[int, int]:
-        column = round((x - low_x) / (high_x - low_x or 1) * (PLOT_WIDTH - 1))
-        row = round((high_y - y) / (high_y - low_y or 1) * (PLOT_HEIGHT - 1))
-        return row, column
-
-    for index, x, y in points:
-        row, column = place(x, y)
-        grid[row][column] = MARKS[index % len(MARKS)]
-    top, bottom = (f"{_unscale(value, log_y):.4g}" for value in (high_y, low_y))
-    margin = max(len(top), len(bottom))
-    out.print(f"  {safe(exhibit.y_axis)}{'  (log scale)' if log_y else ''}")
-    for number, row_of_marks in enumerate(grid):
-        label = top if number == 0 else bottom if number == PLOT_HEIGHT - 1 else ""
-        out.print(f"  {label:>{margin}} |{''.join(row_of_marks)}", no_wrap=True, crop=False)
-    left, right = (f"{_unscale(value, log_x):.4g}" for value in (low_x, high_x))
-    out.print(f"  {'':>{margin}} +{'-' * PLOT_WIDTH}")
-    gap = PLOT_WIDTH - len(left) - len(right)
-    middle = f"{safe(exhibit.x_axis)}{' (log scale)' if log_x else ''}"[: max(gap - 2, 0)]
-    out.print(f"  {'':>{margin}}  {left}{middle.center(gap)}{right}")
-    keys = [f"{MARKS[i % len(MARKS)]} {safe(name)}" for i, (name, _, _) in enumerate(series)]
-    one_line = "  " + "   ".join(keys)
-    out.print(one_line if len(one_line) <= out.width else "\n".join(f"  {key}" for key in keys))
-
-
-def _scale(value: float, logarithmic: bool) -> float:
-    if not logarithmic:
-        return value
-    return math.log10(value) if value > 0 else math.nan
-
-
-def _unscale(value: float, logarithmic: bool) -> float:
-    return 10**value if logarithmic else value
+def _print_plot(exhibit: Lines | Scatter, out: Console) -> None:
+    if isinstance(exhibit, Lines):
+        series, log_x, log_y = exhibit.series, exhibit.log_x, exhibit.log_y
+    else:
+        series, log_x, log_y = exhibit.groups, False, False
+    drawn = plot(
+        {safe(one.name): (one.x, one.y) for one in series},
+        title=safe(exhibit.y_axis) + (" (log scale)" if log_y else ""),
+        x_axis=safe(exhibit.x_axis) + (" (log scale)" if log_x else ""),
+        log_x=log_x,
+        log_y=log_y,
+        join=isinstance(exhibit, Lines),
+    )
+    for line in drawn or ["(nothing to draw)"]:
+        out.print(f"  {line if has_unicode(out) else line.translate(ASCII)}", no_wrap=True, crop=False)
 
 
 def _print_bars(exhibit: Bars, out: Console) -> None:

@@ -10,11 +10,11 @@ from grader.catalogue.schema import Threshold
 from grader.checks.failure import Failure
 from grader.checks.text import LINE
 from grader.reports.model import Measured
+from grader.reports.plots import plot
 from grader.timing.work import Work
 
 WIDTH, HEIGHT = 64, 13
 MARKS = {"yours": "y", "baseline": "b", "fused": "f", "limit": "."}
-"""Letters, so that no colour is needed to tell the lines apart."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ def explain(
     if found.numbers and found.form not in ("memory", "memory_exponent"):
         lines.append(f"  {_count(found)}")
     lines += [f"  {line}" for line in textwrap.wrap(threshold.wasted, LINE - 4)]
-    return Failure("speed", tuple(lines), picture=tuple(plot(curve)) if curve is not None else ())
+    return Failure("speed", tuple(lines), picture=tuple(plot_of(curve)) if curve is not None else ())
 
 
 def _headline(found: Measured, work: Work, cut_off: float | None, anchor: float) -> str:
@@ -138,28 +138,18 @@ def _count(found: Measured) -> str:
     )
 
 
-def plot(curve: Curve) -> list[str]:
+def plot_of(curve: Curve) -> list[str]:
     """Draw time against size, both logarithmic; nothing where there are fewer than two sizes."""
     drawn = {name: points for name, points in curve.lines().items() if len(points) > 1}
-    if not drawn:
-        return []
-    import plotext  # type: ignore[import-untyped]
-
-    plotext.clear_figure()
-    plotext.theme("clear")
-    plotext.plotsize(WIDTH, HEIGHT)
-    plotext.xscale("log")
-    plotext.yscale("log")
-    for name, points in drawn.items():
-        plotext.plot(
-            list(points), [seconds * 1e3 for seconds in points.values()], marker=MARKS[name], label=name
-        )
-    sizes = sorted({size for points in drawn.values() for size in points})
-    plotext.xticks(sizes)
-    plotext.title(f"milliseconds by {curve.axis}")
-    text = plotext.uncolorize(plotext.build())
-    plotext.clear_figure()
-    return [line.rstrip() for line in text.splitlines() if line.strip()]
+    return plot(
+        {name: (list(points), [s * 1e3 for s in points.values()]) for name, points in drawn.items()},
+        title=f"milliseconds by {curve.axis}",
+        log_x=True,
+        log_y=True,
+        marks=[MARKS[name] for name in drawn],
+        ticks=sorted({size for points in drawn.values() for size in points}),
+        size=(WIDTH, HEIGHT),
+    )
 
 
 def milliseconds(seconds: float) -> str:
