@@ -324,10 +324,12 @@ def boundary(folder: Path, rounds: int) -> list[Figures]:
 def _calls(folder: Path, launcher: Launcher, repetitions: int) -> Figures:
     import torch
 
+    from grader.host.calls import Calls
     from grader.host.local import load_local
-    from grader.host.remote import Calls, RemoteSubmission
-    from grader.host.session import Session, Terms
+    from grader.host.remote import RemoteSubmission
+    from grader.host.session import Session
     from grader.host.source import read_source
+    from grader.host.terms import Terms
 
     file = folder / "answer.py"
     file.write_text(ANSWER)

@@ -39,9 +39,9 @@ import pytest
 from table import Figures, rewrite
 
 from grader.catalogue import Catalogue, Kata
-from grader.host.remote import Calls
-from grader.host.session import Terms
+from grader.host.calls import Calls
 from grader.host.source import read_source
+from grader.host.terms import Terms
 from grader.host.warm import start_launcher
 from grader.packs.mutant import read_mutant
 from grader.reports.style import console

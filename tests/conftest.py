@@ -131,9 +131,11 @@ Examine = Callable[..., Opened]
 
 def open_submission(launcher: Any, path: Path, source: str | bytes, **terms: Any) -> Opened:
     """Write a submission, start a worker for it and begin a check."""
-    from grader.host.remote import Calls, RemoteSubmission
-    from grader.host.session import Session, Terms
+    from grader.host.calls import Calls
+    from grader.host.remote import RemoteSubmission
+    from grader.host.session import Session
     from grader.host.source import read_source
+    from grader.host.terms import Terms
 
     path.write_bytes(source if isinstance(source, bytes) else textwrap.dedent(source).encode())
     device = terms.pop("device", "cpu")

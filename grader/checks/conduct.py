@@ -14,10 +14,10 @@ from grader.checks.expect import expect
 from grader.checks.failure import CheckFailure, fail, fail_breach
 from grader.checks.text import clean
 from grader.errors import KataError
-from grader.host.channel import WorkerDied, WorkerTimeout
+from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.host.lent import Lent
-from grader.host.remote import behind, stand_for
-from grader.host.session import SubmissionRaised, SubmissionUnsendable
+from grader.host.objects import stand_for
+from grader.host.remote import behind
 
 
 def given_module(submission: Any, name: str) -> Any:

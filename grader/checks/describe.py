@@ -12,7 +12,7 @@ from torch import Tensor
 
 from grader.checks.draw import axes_of
 from grader.checks.text import clean, listed, number, sizes
-from grader.host.remote import RemoteObject, facts_of
+from grader.host.objects import RemoteObject, facts_of
 
 NUMBERS = 12
 """Integer tensors of at most so many numbers are shown in full."""

@@ -14,10 +14,10 @@ import pytest
 import torch
 
 from grader.checks.draw import Draw
+from grader.host.calls import Calls
 from grader.host.local import load_local
-from grader.host.remote import Calls
-from grader.host.session import Terms
 from grader.host.source import read_source
+from grader.host.terms import Terms
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -16,7 +16,8 @@ from grader.checks.draw import Draw
 from grader.checks.expect import expect
 from grader.checks.failure import fail
 from grader.host.lent import Lent
-from grader.host.remote import behind, speak_of
+from grader.host.objects import speak_of
+from grader.host.remote import behind
 
 STAND_IN = "grader.worker.stand_in"
 SIZE = 4096

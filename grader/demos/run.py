@@ -12,13 +12,17 @@ from grader.catalogue import Kata, Pack
 from grader.catalogue.given import BLOCKS
 from grader.demos.model import Exhibit, read_exhibits
 from grader.errors import PackError
-from grader.host.channel import WorkerDied, WorkerTimeout
+from grader.host.calls import Calls
+from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.host.launcher import Launcher
-from grader.host.remote import Calls, RemoteSubmission
-from grader.host.session import Session, SubmissionRaised, SubmissionUnsendable, Terms
+from grader.host.remote import RemoteSubmission
+from grader.host.session import Session
 from grader.host.source import read_source
+from grader.host.terms import Terms
 
 TIME_S = 300.0
+EXHIBITS = "grader.demos.exhibits"
+"""What a demo is written with; imported before it, since files of the engine are closed to a worker."""
 MINE = "mine.py"
 """The module that a demo imports: every name of the katas, the learner's own where it passes."""
 
@@ -46,7 +50,7 @@ def run_demo(demo: Path, pack: Pack, own: Sequence[Own], launcher: Launcher) -> 
     with tempfile.TemporaryDirectory(prefix="kata-demo-") as name:
         given = Path(name)
         _lay_out(given, demo, pack, own)
-        terms = Terms("demo", ("demo",), TIME_S, TIME_S, 4 << 30, given=given)
+        terms = Terms("demo", ("demo",), TIME_S, TIME_S, 4 << 30, given=given, preload=(EXHIBITS,))
         session = Session(launcher, read_source(demo), terms)
         try:
             session.begin(0)

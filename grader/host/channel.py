@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from grader import sandbox
 from grader.errors import MachineFault
 from grader.host.deadline import Deadline
+from grader.host.endings import WorkerDied, WorkerTimeout
 from grader.host.launcher import PATIENCE_S, WorkerProcess
 from grader.wire import messages
 
@@ -27,20 +28,6 @@ MAX_WITNESSED = 1 << 20
 
 FIRST_READ = 1 << 20
 """Bytes made room for at once; for more there is room when that has come."""
-
-
-class WorkerTimeout(Exception):
-    """The worker did not answer in time and was killed."""
-
-
-class WorkerDied(Exception):
-    """The worker ended, or had to be ended, instead of answering; `how` says it for the learner."""
-
-    def __init__(self, how: str, *, killed: bool = False) -> None:
-        super().__init__(how)
-        self.how = how
-        self.killed = killed
-        """Whether it was SIGKILL, which the machine sends too when memory runs out."""
 
 
 class Channel:

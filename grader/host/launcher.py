@@ -22,8 +22,7 @@ from grader.catalogue.discover import answers
 from grader.devices import Device
 from grader.errors import MachineFault, UsageError
 from grader.memory import keep_freed_memory
-from grader.worker.process import Job
-from grader.worker.zygote import ENDING_S, Zygote
+from grader.worker.client import ENDING_S, Job, Zygote
 
 PATIENCE_S = 0.5
 """How long a worker whose channel closed may take to end by itself, so that we learn how it ended."""

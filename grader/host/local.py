@@ -11,11 +11,14 @@ from typing import Any, cast
 
 import torch
 
-from grader.host.remote import CallRecord, Calls, Submission, behind
-from grader.host.session import Terms
+from grader.host.calls import CallRecord, Calls
+from grader.host.endings import SubmissionRaised
+from grader.host.remote import Submission, behind
 from grader.host.source import Source
+from grader.host.terms import Terms
 from grader.worker.loader import PACKAGE, load_module, load_notebook
 from grader.worker.policy import Recorder
+from grader.worker.raised import describe_raised
 
 
 class LocalSubmission:
@@ -77,6 +80,11 @@ def _recording(calls: Calls, name: str, function: types.FunctionType) -> Any:
         return result
 
     return call
+
+
+def told(error: BaseException, source: Source) -> SubmissionRaised:
+    """Return what a worker would have told of an exception that passed through the submission."""
+    return SubmissionRaised(describe_raised(error, str(source.path.parent)))
 
 
 @contextmanager

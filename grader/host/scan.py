@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from grader.host.source import Source
-from grader.worker.loader import UnreadableNotebook, read_notebook
+from grader.notebooks import UnreadableNotebook, read_notebook
 
 MAX_SCANNED = 100_000
 """Bytes; longer sources are left to the first witness, so that no one can keep the grader busy with parsing."""

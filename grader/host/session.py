@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 import secrets
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,15 +14,29 @@ from weakref import WeakValueDictionary
 import torch
 
 from grader import sandbox
+from grader.devices import known
 from grader.errors import MachineFault, PackError
-from grader.host.channel import Channel, WorkerDied, WorkerTimeout
+from grader.host.autograd import attach
+from grader.host.calls import Outcomes
+from grader.host.channel import Channel
 from grader.host.deadline import Deadline
+from grader.host.endings import (
+    BudgetSpent,
+    SubmissionMissing,
+    SubmissionRaised,
+    SubmissionUnsendable,
+    WorkerDied,
+    WorkerTimeout,
+    could_be,
+)
 from grader.host.launcher import Launcher, WorkerProcess
 from grader.host.lent import Loans
+from grader.host.objects import RemoteObject, facts_of, handle_of
 from grader.host.scan import called
 from grader.host.shared import Shared, can_share
 from grader.host.source import Source
 from grader.host.stopwatch import Stopwatch
+from grader.host.terms import Terms
 from grader.wire import audit, messages
 from grader.wire.codec import MRO, Decoder, Encoder
 
@@ -41,92 +53,6 @@ START_S = 30.0
 
 _SHORT = frozenset({"OSError", "MemoryError"})
 """What is raised where a system has too little of something: by a submission's fault or the machine's."""
-
-
-class SubmissionRaised(Exception):
-    """The learner's code raised; everything in here is text that a worker sent."""
-
-    def __init__(self, reply: messages.Raised, memory_bytes: int | None = None) -> None:
-        self.type_names = tuple(reply.bases)
-        """Of its class and that class's bases, nearest first; bare names are Python's own exceptions."""
-        self.type_name = reply.bases[0].rpartition(".")[2]
-        super().__init__(f"{self.type_name}: {reply.message}")
-        self.message = reply.message
-        self.frames = tuple(reply.frames)
-        self.own = reply.own
-        self.memory_bytes = memory_bytes
-        """What the submission may use."""
-
-    @property
-    def not_written(self) -> bool:
-        """Whether this is the stub's own NotImplementedError rather than one from a library."""
-        return self.type_names[0] == "NotImplementedError" and self.own
-
-
-class SubmissionMissing(SubmissionRaised, AttributeError):
-    """The submission lacks an attribute that a check asked for."""
-
-
-def could_be(names: Sequence[str]) -> bool:
-    """Tell whether a class may have these bases: behind an exception of Python's own come its own bases, in order.
-
-    A worker could send any list of names, such as one that is a ValueError and an IndexError and no Exception.
-    """
-    for place, name in enumerate(names):
-        if "." in name:
-            continue
-        known = getattr(builtins, name, None)
-        if not isinstance(known, type):
-            return False
-        rest = iter(names[place:])
-        if not all(base.__name__ in rest for base in known.__mro__):
-            return False
-    return names[-1] == "object" and "BaseException" in names
-
-
-class SubmissionUnsendable(Exception):
-    """A call returned something that cannot be compared: too large, too deep, without values."""
-
-    def __init__(self, reason: str, device: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.device = device
-        """`meta` for a tensor that is there: it has a shape and a device, and no values."""
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What a submission of one kata gets: time, memory, what is given, what is forbidden."""
-
-    module: str
-    required: tuple[str, ...]
-    check_timeout_s: float = 10.0
-    submission_timeout_s: float = 60.0
-    memory_bytes: int | None = 2 << 30
-    gpu_bytes: int | None = None
-    given: Path | None = None
-    forbid: tuple[str, ...] = ()
-    within: tuple[str, ...] = ()
-    """The required names that may not use what is forbidden; all of them when there are none."""
-    advice: str = ""
-    """What to write instead of what is forbidden."""
-    read: tuple[Path, ...] = ()
-    preload: tuple[str, ...] = ()
-    """Modules that are imported before the submission is."""
-
-
-@dataclass
-class Outcomes:
-    """What became of the calls to each required name: is it written, does anything survive?"""
-
-    not_written: set[str] = field(default_factory=set)
-    written: set[str] = field(default_factory=set)
-    answered: int = 0
-    died: int = 0
-
-
-class BudgetSpent(WorkerTimeout):
-    """The submission used up its time over all checks."""
 
 
 class Session:
@@ -356,7 +282,7 @@ class Session:
         if not isinstance(value, list) or not all(
             part is None or isinstance(part, torch.Tensor) for part in value
         ):
-            self._violation("its gradients are none")
+            self.violation("its gradients are none")
         return value
 
     def forget(self, number: int, generation: int) -> None:
@@ -490,11 +416,11 @@ class Session:
     def _answer(self, ask: messages.Ask, payload: bytearray) -> tuple[messages.Answer, list[Any]]:
         function = self._loans.find(ask.function)
         if function is None:
-            self._violation("it asked for what is not lent, or too often")
+            self.violation("it asked for what is not lent, or too often")
         decoder = self._decoder(ask, payload)
         arguments = self._decode(decoder, ask.value)
         if not isinstance(arguments, list):
-            self._violation("it asked with arguments that are none")
+            self.violation("it asked with arguments that are none")
         self._observe(arguments, decoder, payload)
         encoder = self._encoder()
         self._answering = True
@@ -531,7 +457,7 @@ class Session:
             return reply
         if isinstance(reply, messages.Raised):
             if not could_be(reply.bases):
-                self._violation("its exception is of no class that could be")
+                self.violation("its exception is of no class that could be")
             kind = SubmissionMissing if attribute and reply.bases[0] == "AttributeError" else SubmissionRaised
             raised = kind(reply, self.terms.memory_bytes)
             self._observe(f"raised {raised.type_name}")
@@ -541,11 +467,9 @@ class Session:
             raise raised
         if isinstance(reply, messages.Unsendable):
             raise SubmissionUnsendable(reply.reason, reply.device)
-        self._violation("it answered what was not asked")
+        self.violation("it answered what was not asked")
 
     def _decoder(self, done: messages.Done | messages.Ask, payload: bytearray) -> Decoder:
-        from grader.host.remote import RemoteObject, facts_of
-
         def handle(number: int, type_name: str, kind: str) -> RemoteObject:
             if not 0 <= number < MAX_NUMBER:
                 raise messages.ProtocolError("a handle that is none")
@@ -555,14 +479,14 @@ class Session:
                 known = self._proxies[number] = RemoteObject(self, number, type_name, kind)
             return known
 
-        return Decoder(done.tensors, payload, handle)
+        return Decoder(done.tensors, payload, handle, present=known)
 
     def _decode(self, decoder: Decoder, data: Any) -> Any:
         try:
             with messages.Uncollected():
                 return decoder.decode(data)
         except messages.ProtocolError as error:
-            self._violation(str(error))
+            self.violation(str(error))
 
     def _advance(self, generators: list[torch.Generator], decoder: Decoder, states: list[int]) -> None:
         if not states:
@@ -571,22 +495,19 @@ class Session:
             for generator, index in zip(generators, states, strict=True):
                 generator.set_state(decoder.tensor(index))
         except (messages.ProtocolError, ValueError, RuntimeError, TypeError):
-            self._violation("its random states are none")
+            self.violation("its random states are none")
 
-    def _violation(self, what: str) -> NoReturn:
+    def violation(self, what: str) -> NoReturn:
+        """End a worker whose answer makes no sense."""
         assert self._channel is not None
         self._channel.violation(what)
 
     def _handle(self, value: Any) -> tuple[int, str, str] | None:
-        from grader.host.remote import RemoteObject, handle_of
-
         return (handle_of(value, self), "", "") if isinstance(value, RemoteObject) else None
 
 
 def _kept(found: Any) -> bool:
     """Tell whether this is the submission's own function or class, of which a worker has one all its life."""
-    from grader.host.remote import RemoteObject, facts_of
-
     return isinstance(found, RemoteObject) and facts_of(found).kind in ("function", "class")
 
 
@@ -598,86 +519,3 @@ def _told(used: dict[str, int], written: dict[str, int]) -> list[str]:
         name: f"torch.ops.{name.replace('::', '.')}" for name in names
     }
     return [f"{told} (line {lines[name]})" if lines[name] else told for name, told in plain.items()]
-
-
-class _Crossing(torch.autograd.Function):
-    """The autograd node on the grader's side of a call: backward goes over and comes back."""
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        session: Session,
-        graph: Graph,
-        outputs: list[torch.Tensor],
-        anchor: torch.Tensor,
-        *inputs: torch.Tensor,
-    ) -> tuple[torch.Tensor, ...]:
-        ctx.session, ctx.graph = session, graph
-        ctx.set_materialize_grads(False)
-        ctx.inputs = [(tensor.shape, tensor.dtype) for tensor in inputs]
-        return tuple(outputs)
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[Any, ...]:
-        gradients = ctx.session.backward(ctx.graph.number, list(cotangents), ctx.graph.of)
-        expected = ctx.inputs
-        if len(gradients) != len(expected) or any(
-            gradient is not None and (gradient.shape != shape or gradient.dtype != dtype)
-            for gradient, (shape, dtype) in zip(gradients, expected, strict=True)
-        ):
-            ctx.session._violation("its gradients do not fit its inputs")
-        return (None, None, None, None, *gradients)
-
-
-class Graph:
-    """A graph that a call left in the worker; forgotten there when nobody here needs it."""
-
-    def __init__(self, session: Session, number: int) -> None:
-        self.number = number
-        self.of = session.asked_of
-        self._session = session
-        self._generation = session.generation
-
-    def __del__(self) -> None:
-        self._session.forget(self.number, self._generation)
-
-
-def attach(session: Session, graph: int, value: Any, inputs: list[torch.Tensor]) -> Any:
-    """Hang the tensors of `value` that carry a gradient in the worker on one node here."""
-    outputs: dict[int, torch.Tensor] = {}
-    _collect(value, outputs)
-    # The worker encoded tensors in the order in which they are met, and kept those that require grad.
-    found = list(outputs.values())
-    if not found:
-        return value
-    plain = [tensor.detach() for tensor in found]
-    anchor = torch.zeros((), requires_grad=True)
-    attached = _Crossing.apply(session, Graph(session, graph), plain, anchor, *inputs)  # type: ignore[no-untyped-call]
-    for before, after in zip(found, attached, strict=True):
-        if kind := getattr(before, "kata_type", None):
-            after.kata_type = kind
-    return _replace(value, dict(zip(outputs, attached, strict=True)))
-
-
-def _collect(value: Any, found: dict[int, torch.Tensor]) -> None:
-    if isinstance(value, torch.Tensor):
-        if value.requires_grad:
-            found.setdefault(id(value), value)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            _collect(part, found)
-    elif isinstance(value, dict):
-        for key, part in value.items():
-            _collect(key, found)
-            _collect(part, found)
-
-
-def _replace(value: Any, by: dict[int, torch.Tensor]) -> Any:
-    if isinstance(value, torch.Tensor):
-        return by.get(id(value), value)
-    if isinstance(value, list | tuple):
-        return type(value)(_replace(part, by) for part in value)
-    if isinstance(value, dict):
-        return {_replace(key, by): _replace(part, by) for key, part in value.items()}
-    return value

@@ -14,20 +14,20 @@ import msgspec
 from grader.catalogue import Kata
 from grader.catalogue.schema import CalibrationFile, MeasuredOn, MeasuredThreshold
 from grader.checks.failure import CheckFailure
+from grader.checks.raised import describe_raised
 from grader.devices import PRETENDED, Device, kind_of
 from grader.errors import EngineError, PackError, UsageError
 from grader.files import write_atomic
-from grader.host.channel import WorkerDied, WorkerTimeout
+from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.host.launcher import Launcher
-from grader.host.session import SubmissionRaised, SubmissionUnsendable
 from grader.host.source import Unreadable, read_source
 from grader.packs.gate import Finding
 from grader.packs.mutant import Mutant, read_mutant
-from grader.running.demands import Demand, demands_of, setting_of
-from grader.running.outcome import describe_raised
+from grader.running.demands import demands_of, setting_of
 from grader.running.suite import versions
 from grader.timing.arena import Overrun
 from grader.timing.speed import CUT_FACTOR, MEMORY, Round, Speed
+from grader.timing.work import Demand
 
 ROOM = {"cpu": 1.5, "cuda": 1.25}
 """How many times better than the threshold right answers are, and how many times worse slow ones."""

@@ -20,8 +20,8 @@ from grader.catalogue.given import BLOCKS
 from grader.checks import axes_of
 from grader.errors import PackError
 from grader.files import write_atomic
+from grader.host.calls import CallRecord, Calls
 from grader.host.launcher import Launcher
-from grader.host.remote import CallRecord, Calls
 from grader.host.source import read_source
 from grader.packs.mutant import Mutant, read_mutant
 from grader.reports.model import CheckReport, KataReport

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
 from grader.catalogue import Kata
-from grader.catalogue.schema import Threshold
 from grader.errors import PackError
-from grader.host.remote import Calls
-from grader.host.session import Outcomes
+from grader.host.calls import Calls, Outcomes
 from grader.host.source import Source, read_source
 from grader.running.plugin import KataPlugin, Situation, collect, info_of, threshold_of
-from grader.timing.work import Work
+from grader.running.terms import terms_for
+from grader.timing.arena import Setting
+from grader.timing.work import Demand, Work
 
 if TYPE_CHECKING:
     import types
@@ -24,29 +23,9 @@ if TYPE_CHECKING:
     import pytest
 
     from grader.host.launcher import Launcher
-    from grader.timing.arena import Setting
     from grader.timing.speed import Speed
 
 FORMS = frozenset({"ratio", "growth", "roofline", "memory", "memory_exponent"})
-
-
-@dataclass(frozen=True)
-class Demand:
-    """One speed check: which form it asks for, and of which work."""
-
-    kata: Kata
-    check: str
-    """The check's function."""
-    title: str
-    name: str
-    """The threshold's, as kata.toml has it."""
-    form: str
-    work: Work
-
-    @property
-    def threshold(self) -> Threshold:
-        """What kata.toml says of it."""
-        return self.kata.speed[self.name]
 
 
 def demands_of(katas: Sequence[Kata]) -> list[Demand]:
@@ -75,9 +54,6 @@ def setting_of(
     kata: Kata, source: Source, launcher: Launcher, device: str, calls: Calls | None = None
 ) -> Setting:
     """Return what arenas of a submission are made of, on the kata's terms; `calls` is where its calls are noted."""
-    from grader.running.suite import terms_for
-    from grader.timing.arena import Setting
-
     baseline = read_source(kata.baseline)
     return Setting(launcher, source, baseline, terms_for(kata), calls or Calls(), device)
 

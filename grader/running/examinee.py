@@ -9,14 +9,14 @@ from typing import Any, Protocol
 
 import torch
 
-from grader.host.channel import WorkerDied, WorkerTimeout
+from grader.host.calls import Calls, Outcomes
 from grader.host.deadline import Deadline
-from grader.host.local import LocalSubmission
+from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
+from grader.host.local import LocalSubmission, told
 from grader.host.local import begin as begin_locally
-from grader.host.remote import Calls, RemoteSubmission, behind
-from grader.host.session import Outcomes, Session, SubmissionRaised, SubmissionUnsendable
+from grader.host.remote import RemoteSubmission, behind
+from grader.host.session import Session
 from grader.host.source import Source
-from grader.worker.raised import describe_raised
 
 
 class Examinee(Protocol):
@@ -155,8 +155,8 @@ class LocalExaminee:
 
     def understand(self, error: BaseException) -> BaseException:
         """Return what a worker would have told of an exception that passed through the submission."""
-        raised = describe_raised(error, str(self._source.path.parent))
-        return SubmissionRaised(raised) if raised.frames else error
+        raised = told(error, self._source)
+        return raised if raised.frames else error
 
     def rest(self) -> None:
         """Do nothing: it is in this process."""

@@ -10,18 +10,20 @@ import pytest
 
 from grader.checks.describe import describe_call
 from grader.checks.failure import CheckFailure
+from grader.checks.raised import describe_raised
 from grader.checks.text import clean
 from grader.errors import PackError
-from grader.host.channel import WorkerDied, WorkerTimeout
-from grader.host.remote import CallRecord, Calls, RemoteObject, facts_of
-from grader.host.session import (
+from grader.host.calls import CallRecord, Calls
+from grader.host.endings import (
     BudgetSpent,
     SubmissionMissing,
     SubmissionRaised,
     SubmissionUnsendable,
+    WorkerDied,
+    WorkerTimeout,
 )
+from grader.host.objects import RemoteObject, facts_of
 from grader.reports.model import CheckStatus, Location
-from grader.sandbox import Limits
 
 
 @dataclass
@@ -103,51 +105,6 @@ def unusable(called: Sequence[str], why: Sequence[str]) -> Outcome:
 
 def _is_callable(value: object) -> bool:
     return isinstance(value, RemoteObject) and facts_of(value).kind in ("function", "class")
-
-
-def describe_raised(error: SubmissionRaised) -> list[str]:
-    """Return the learner's own lines and the exception, innermost last."""
-    lines = []
-    for frame in error.frames:
-        place = f"in {clean(frame.function)}" if frame.function else ""
-        lines.append(f"{clean(frame.file)}, line {frame.line} {place}".rstrip())
-        if frame.text:
-            lines.append(f"    {clean(frame.text)}")
-            if frame.column and frame.column <= len(frame.text) + 1:
-                lines.append("    " + " " * (frame.column - 1) + "^")
-    text = f"{error.type_name}: {error.message}" if error.message else error.type_name
-    first, *rest = text.splitlines() or [""]
-    lines.append(clean(first))
-    lines.extend(f"  {clean(line)}" for line in rest[:6])
-    lines.extend(f"  {hint}" for words, hint in _HINTS.items() if words in text)
-    if error.memory_bytes is not None and any(words in text for words in _MEMORY):
-        whose = "the device's memory" if error.type_name == "OutOfMemoryError" else "memory"
-        lines.append(f"  it used more than {error.memory_bytes >> 20} MB of {whose}")
-    return lines
-
-
-_LIMITS = Limits()
-_MEMORY = ("MemoryError", "can't allocate memory")
-_HINTS = {
-    "SystemExit": "sys.exit() and exit() end a program, and here it is imported: leave them out",
-    "EOFError": "nobody is here to answer input()",
-    "codec can't decode": "save the file as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-",
-    "Expected all tensors to be on the same device": (
-        "your code made a tensor on cpu, and its input is elsewhere: make it where the input is, with device=x.device"
-    ),
-    "cannot create '_FuncPtr' instances": "this kata is written from scratch: no native code through ctypes",
-    "can't start new thread": "it started more threads than a submission may, or their stacks took all its memory",
-    "No space left on device": (
-        f"it wrote more than {_LIMITS.scratch_bytes >> 20} MB or {_LIMITS.scratch_files:,} files to its folder"
-    ),
-    "[Errno 27] File too large": f"it wrote more than {(_LIMITS.file_bytes or 0) >> 20} MB to one file",
-    "[Errno 24] Too many open files": f"it opened more than {_LIMITS.open_files} files",
-    "[Errno 1] Operation not permitted": (
-        "a submission starts no processes, opens no connections and leaves others alone"
-    ),
-    "[Errno 13] Permission denied": "a submission may read its own folder and write to the current one",
-}
-"""What to add where the exception alone leaves a learner puzzled."""
 
 
 def _called(call: CallRecord | None, signatures: Signatures) -> list[str]:

@@ -19,7 +19,7 @@ import torch
 
 from grader.checks.describe import describe
 from grader.errors import PackError
-from grader.host.remote import RemoteObject, facts_of
+from grader.host.objects import RemoteObject, facts_of
 
 SEED = 0
 """The seed that fingerprints are taken at; a check that failed at another is run again at this one."""

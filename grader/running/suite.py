@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import atexit
 import importlib.util
 import os
 import platform
-import shutil
 import sys
 import tempfile
 import time
@@ -23,25 +21,25 @@ import torch
 
 from grader import __version__, machine
 from grader.catalogue import SUBMISSION_SUFFIXES, Kata
-from grader.catalogue.given import given_files
 from grader.checks.failure import told_breach
 from grader.checks.marks import CheckInfo
+from grader.checks.raised import describe_raised
 from grader.devices import PRETENDED, Device
 from grader.errors import MachineFault, PackError
-from grader.host.channel import WorkerDied, WorkerTimeout
+from grader.host.calls import Calls
+from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.host.launcher import Launcher
-from grader.host.local import load_local
-from grader.host.remote import Calls
-from grader.host.session import Session, SubmissionRaised, Terms
+from grader.host.local import load_local, told
+from grader.host.session import Session
 from grader.host.source import Source, Unreadable, read_source
+from grader.host.terms import Terms
 from grader.reports.model import CheckReport, Isolation, KataReport, KataStatus
 from grader.running.copies import copies, refuse
 from grader.running.examinee import Examinee, LocalExaminee, RemoteExaminee
-from grader.running.outcome import Outcome, describe_raised, judge, unusable
+from grader.running.outcome import Outcome, judge, unusable
 from grader.running.plugin import KataPlugin, Situation, check_seed, collect, info_of, threshold_of
 from grader.running.recognise import SEED, Fingerprints, Mark, fingerprint
-from grader.worker.policy import resolved
-from grader.worker.raised import describe_raised as wire_raised
+from grader.running.terms import terms_for
 
 if TYPE_CHECKING:
     from grader.timing.speed import Speed
@@ -152,8 +150,7 @@ class Suite:
             try:
                 submission = stack.enter_context(load_local(source, self.terms, calls))
             except (Exception, SystemExit) as error:
-                raised = SubmissionRaised(wire_raised(error, str(source.path.parent)))
-                return self._unloaded("error", _does_not_load(source, raised), file, options)
+                return self._unloaded("error", _does_not_load(source, told(error, source)), file, options)
             examinee = LocalExaminee(submission, source)
             return self._examine(examinee, source, options, None, debug=interactive)[0]
 
@@ -575,23 +572,6 @@ def _does_not_load(source: Source, error: SubmissionRaised) -> str:
     return "\n".join([f"{source.path.name} does not load.", *describe_raised(error)])
 
 
-def terms_for(kata: Kata) -> Terms:
-    """Return what a kata grants a submission and asks of it."""
-    return Terms(
-        module=kata.module,
-        required=kata.required,
-        check_timeout_s=kata.limits.check_timeout_s,
-        submission_timeout_s=kata.limits.submission_timeout_s,
-        memory_bytes=kata.limits.memory_mb << 20,
-        gpu_bytes=kata.limits.gpu_memory_mb << 20,
-        given=_given_folder(kata),
-        forbid=resolved(kata.policy.forbid, kata.policy.allow),
-        within=kata.policy.within,
-        advice=kata.policy.say,
-        preload=kata.preload,
-    )
-
-
 def _enter(report: CheckReport, outcome: Outcome) -> None:
     """Write into a check's report what became of it."""
     report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
@@ -664,23 +644,7 @@ def _isolation(level: str) -> Isolation:
     return level if level in ("full", "confined", "process") else "none"  # type: ignore[return-value]
 
 
-_folders: dict[Path, Path] = {}
 _trusted: dict[Path, types.ModuleType] = {}
-
-
-def _given_folder(kata: Kata) -> Path | None:
-    """Return a folder with the grader's copies of what is given beside the stub, and nothing else."""
-    if not (kata.given or kata.support):
-        return None
-    if kata.folder not in _folders:
-        folder = Path(tempfile.mkdtemp(prefix="kata-given-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        for name, data in given_files(kata).items():
-            (folder / name).write_bytes(data)
-        for file in kata.support:
-            shutil.copy(file, folder)
-        _folders[kata.folder] = folder
-    return _folders[kata.folder]
 
 
 def _load_trusted(file: Path, given: Path | None) -> types.ModuleType:

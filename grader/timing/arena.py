@@ -21,13 +21,15 @@ import torch
 from grader.checks.draw import Draw
 from grader.checks.failure import fail, fail_breach
 from grader.devices import Device
-from grader.host.channel import WorkerTimeout
+from grader.host.calls import Calls
 from grader.host.deadline import Deadline
+from grader.host.endings import WorkerTimeout
 from grader.host.launcher import Launcher, WorkerProcess
-from grader.host.remote import Calls, RemoteSubmission, behind
-from grader.host.session import Session, Terms
+from grader.host.remote import RemoteSubmission, behind
+from grader.host.session import Session
 from grader.host.source import Source
 from grader.host.stopwatch import Lap, Span, Stopwatch
+from grader.host.terms import Terms
 from grader.timing import cores, device, memory
 from grader.timing.helpers import Helpers
 from grader.timing.work import Work

@@ -14,15 +14,13 @@ from typing import Any
 
 from grader.catalogue import Kata
 from grader.checks.failure import CheckFailure
+from grader.checks.raised import describe_raised
 from grader.errors import PackError
-from grader.host.channel import WorkerDied, WorkerTimeout
-from grader.host.session import SubmissionRaised, SubmissionUnsendable
-from grader.running.demands import Demand
-from grader.running.outcome import describe_raised
+from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.timing.arena import Arena, Overrun, Setting
 from grader.timing.message import Curve
 from grader.timing.speed import MEMORY
-from grader.timing.work import Work
+from grader.timing.work import Demand, Work
 
 TURNS = 5
 """At each size, in alternation; medians."""

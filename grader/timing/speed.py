@@ -15,7 +15,7 @@ import pytest
 from grader.catalogue.schema import Threshold
 from grader.checks.failure import CheckFailure, fail
 from grader.errors import PackError
-from grader.host.channel import WorkerDied
+from grader.host.endings import WorkerDied
 from grader.reports.model import Measured
 from grader.timing import cores
 from grader.timing.arena import Arena, Overrun, Setting

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from grader.errors import PackError
 
 if TYPE_CHECKING:
+    from grader.catalogue import Kata
+    from grader.catalogue.schema import Threshold
     from grader.checks.draw import Draw
 
 
@@ -70,3 +72,22 @@ class Work:
     def asks_afterwards(self) -> bool:
         """Whether `right` may make calls of its own."""
         return "prepared" in inspect.signature(self.right).parameters
+
+
+@dataclass(frozen=True)
+class Demand:
+    """One speed check: which form it asks for, and of which work."""
+
+    kata: Kata
+    check: str
+    """The check's function."""
+    title: str
+    name: str
+    """The threshold's, as kata.toml has it."""
+    form: str
+    work: Work
+
+    @property
+    def threshold(self) -> Threshold:
+        """What kata.toml says of it."""
+        return self.kata.speed[self.name]

@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 
 import torch
 
-from grader.devices import known
 from grader.wire.messages import (
     ALIGNMENT,
     MAX_ALIKE,
@@ -246,12 +245,15 @@ class Decoder:
         trusted: bool = False,
         lent: Callable[[int], Any] | None = None,
         shared: bool = False,
+        present: Callable[[str], bool] = lambda device: False,
     ) -> None:
+        """`present` says of a device other than the CPU whether a tensor can be put there."""
         self._heads = tensors
         self._payload = payload
         self._handle = handle
         self._trusted = trusted
         self._lent = lent
+        self._present = present
         self._copies = trusted and not shared
         self._made: dict[int, torch.Tensor] = {}
         self.generators: list[torch.Generator] = []
@@ -354,6 +356,13 @@ class Decoder:
         self._compound.append(value)
         return value
 
+    def _place(self, tensor: torch.Tensor, device: str) -> torch.Tensor:
+        if device == "cpu":
+            return tensor
+        if self._present(device):
+            return tensor.to(device)
+        raise ProtocolError(f"a tensor on {device[:20]}, which is not here")
+
     def tensor(self, index: Any) -> torch.Tensor:
         """Return the tensor at `index`; asked twice, the same object."""
         if type(index) is not int or not 0 <= index < len(self._heads):
@@ -385,13 +394,13 @@ class Decoder:
         if stored * dtype.itemsize != head.nbytes or head.offset + head.nbytes > len(self._payload):
             raise ProtocolError("a tensor whose bytes are not there")
         if head.nbytes == 0:
-            result = _place(torch.empty(head.shape, dtype=dtype), head.device)
+            result = self._place(torch.empty(head.shape, dtype=dtype), head.device)
         else:
             flat = torch.frombuffer(self._payload, dtype=torch.uint8, count=head.nbytes, offset=head.offset)
             if dtype == torch.bool and not self._trusted:
                 flat = flat != 0  # a byte of 2 in a bool tensor would be neither true nor false
             # It is moved flat: a copy to another device would close the gaps between its strides.
-            result = _place((flat.clone() if self._copies else flat).view(dtype), head.device)
+            result = self._place((flat.clone() if self._copies else flat).view(dtype), head.device)
             shape, strides = head.shape, head.strides
             result = result.reshape(shape) if strides is None else result.as_strided(shape, strides)
         if head.requires_grad and (dtype.is_floating_point or dtype.is_complex):
@@ -478,14 +487,6 @@ def _same(one: object, other: object) -> bool:
 
 def _is_vast(shape: list[int]) -> bool:
     return 0 in shape and math.prod(size for size in shape if size) > MAX_EMPTY
-
-
-def _place(tensor: torch.Tensor, device: str) -> torch.Tensor:
-    if device == "cpu":
-        return tensor
-    if known(device):
-        return tensor.to(device)
-    raise ProtocolError(f"a tensor on {device[:20]}, which is not here")
 
 
 def _kind_name(kind: type) -> str:

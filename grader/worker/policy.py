@@ -14,7 +14,6 @@ This decides what a kata asks for, not what can do harm; the sandbox does that.
 from __future__ import annotations
 
 import ctypes
-import fnmatch
 import functools
 import gc
 import inspect
@@ -33,6 +32,7 @@ import torch
 from torch._decomp import global_decomposition_table
 
 from grader.wire.audit import PERSISTENT, Sign, Write
+from grader.wire.operators import operators_of, overloads
 
 Note = Callable[[int], object]
 """Told the number of a name when it is used."""
@@ -101,15 +101,6 @@ _TRANSFORMS = (
 
 
 @functools.cache
-def _overloads() -> dict[str, list[str]]:
-    """Return the overloads of every operator that torch brings, by the operator's name such as `aten::gelu`."""
-    found: dict[str, list[str]] = {}
-    for name in torch._C._dispatch_get_all_op_names():
-        found.setdefault(name.partition(".")[0], []).append(name)
-    return found
-
-
-@functools.cache
 def _formulas() -> dict[str, list[Any]]:
     """Return what torch writes in Python for an overload, by the overload's name such as `aten::gelu.out`."""
     found: dict[str, list[Any]] = {}
@@ -125,37 +116,7 @@ def _registered(key: str) -> frozenset[str]:
     return frozenset(torch._C._dispatch_get_registrations_for_dispatch_key(key))
 
 
-def resolved(forbid: Iterable[str], allow: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the names of a policy with every pattern, such as `*::*gelu*`, replaced by the operators that it matches.
-
-    The patterns themselves stand at the end: they also watch operators that torch makes later.
-    """
-    names = list(forbid)
-    patterns = [name for name in names if "*" in name]
-    excused = set(allow)
-    found = (one for pattern in patterns for one in _matching(pattern) if one not in excused)
-    return tuple(dict.fromkeys([*(name for name in names if "*" not in name), *found, *patterns]))
-
-
-@functools.cache
-def _matching(pattern: str) -> tuple[str, ...]:
-    return tuple(sorted(name for name in _overloads() if fnmatch.fnmatchcase(name.lower(), pattern)))
-
-
-def operators_of(name: str) -> list[str]:
-    """Return the operators behind a dotted name of torch's: its namesake and the one in place, if there are such.
-
-    A name such as `aten::gelu` stands for itself.
-    """
-    if "::" in name:
-        return [name] if name in _overloads() else []
-    last = name.rpartition(".")[2]
-    if not name.startswith("torch."):
-        return []
-    return [operator for operator in (f"aten::{last}", f"aten::{last}_") if operator in _overloads()]
-
-
-_overloads(), _formulas()  # now, so that a zygote does it for all its workers
+overloads(), _formulas()  # now, so that a zygote does it for all its workers
 for _key in (*_BACKENDS, _COMPOSITE, "CompositeExplicitAutograd", *(pair[0] for pair in _TRANSFORMS)):
     _registered(_key)
 
@@ -234,7 +195,7 @@ class Recorder:
                     "IMPL", operator.partition("::")[0], "", __file__, 0
                 )
                 self._registrations.append(registration)
-                for overload in _overloads()[operator]:
+                for overload in overloads()[operator]:
                     self._watch_formulas(overload, number)
                     for key, found_at in _kernels(overload):
                         found = torch._C._dispatch_get_computed_kernel_for_dispatch_key(

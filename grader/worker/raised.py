@@ -8,8 +8,8 @@ import os
 import traceback
 from typing import Any
 
+from grader.notebooks import UnreadableNotebook
 from grader.wire import messages
-from grader.worker.loader import UnreadableNotebook
 
 _HEAD, _TAIL = 2, 6
 """Of a long traceback so many of the learner's lines are kept."""

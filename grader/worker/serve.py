@@ -23,13 +23,12 @@ import numpy as np
 import numpy.random  # numpy loads it on first use, which would be in every worker
 import torch
 
-from grader.demos import exhibits as _exhibits  # noqa: F401 - a demo imports it when files are closed to it
-from grader.devices import CPU, Device
+from grader.devices import CPU, Device, known
 from grader.wire import messages
 from grader.wire.audit import writer
 from grader.wire.codec import MRO, Decoder, Encoder, Unencodable
 from grader.wire.cotangents import products
-from grader.worker import stand_in as _stand_in  # noqa: F401 - as above, for checks that hand over a model
+from grader.worker import stand_in as _stand_in  # noqa: F401 - what checks hand over is made of it, when files are closed
 from grader.worker.loader import load_module, load_notebook
 from grader.worker.policy import STAMP, Recorder
 from grader.worker.raised import bounded, describe_raised
@@ -125,6 +124,7 @@ class Worker:
             trusted=True,
             lent=self._lent,
             shared=isinstance(payload, np.ndarray),
+            present=known,
         )
 
     def _receive_prefix(self) -> tuple[bytearray | None, int | None]:

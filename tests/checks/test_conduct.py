@@ -9,8 +9,7 @@ import torch
 
 from grader.checks import expect_device, expect_raises
 from grader.checks.failure import CheckFailure
-from grader.host.channel import WorkerDied
-from grader.host.session import SubmissionMissing, SubmissionRaised, could_be
+from grader.host.endings import SubmissionMissing, SubmissionRaised, WorkerDied, could_be
 
 DEVICES = """
     import os

@@ -9,7 +9,7 @@ import torch
 
 from grader.checks.describe import describe, describe_call
 from grader.checks.draw import Draw
-from grader.host.remote import RemoteObject
+from grader.host.objects import RemoteObject
 
 DRAW = Draw(0, "describe")
 QUERY = DRAW.normal(batch=2, head=3, query=5, width=8)

@@ -15,7 +15,7 @@ from grader.checks.failure import LINES, CheckFailure, Failure, fail
 from grader.checks.oracle import Expected, oracle
 from grader.checks.text import LINE, clean
 from grader.errors import PackError
-from grader.host.remote import RemoteObject
+from grader.host.objects import RemoteObject
 from grader.wire.codec import MRO
 
 CAUSAL = torch.ones(4, 4).tril().bool()

@@ -17,13 +17,12 @@ import pytest
 import torch
 
 from grader.catalogue import Catalogue, load_pack
+from grader.checks.raised import describe_raised
 from grader.devices import Device
 from grader.errors import UsageError
-from grader.host.channel import WorkerTimeout
-from grader.host.session import SubmissionRaised
+from grader.host.endings import SubmissionRaised, WorkerTimeout
 from grader.packs.calibrate import machine
 from grader.reports.model import KataReport
-from grader.running.outcome import describe_raised
 from grader.running.suite import Options, with_suites
 from grader.timing import arena
 from grader.worker import yardstick

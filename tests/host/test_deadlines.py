@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from grader.host import deadline
-from grader.host.channel import WorkerTimeout
 from grader.host.deadline import Deadline
+from grader.host.endings import WorkerTimeout
 from grader.machine import CoreTime, core_times, most_stolen
 
 NO_TIME_S = 1e-9

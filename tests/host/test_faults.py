@@ -16,9 +16,10 @@ import pytest
 from grader import sandbox
 from grader.errors import MachineFault
 from grader.host.launcher import ForkLauncher
-from grader.host.session import Session, Terms
+from grader.host.session import Session
 from grader.host.source import Source
-from grader.worker import process, zygote
+from grader.host.terms import Terms
+from grader.worker import fork_server, process
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only")
 
@@ -65,9 +66,9 @@ def open_files() -> int:
 
 
 FAULTS: dict[str, tuple[Any, str, Any]] = {
-    "no process can be forked": (zygote._Nursery, "_fork", refused),
-    "no pidfd can be opened": (zygote.os, "pidfd_open", no_more_files),
-    "no descriptor arrives": (zygote.socket, "recv_fds", None),
+    "no process can be forked": (fork_server.ForkServer, "_fork", refused),
+    "no pidfd can be opened": (fork_server.os, "pidfd_open", no_more_files),
+    "no descriptor arrives": (fork_server.socket, "recv_fds", None),
     "a worker cannot get ready": (process, "_prepare", refused),
 }
 
@@ -78,7 +79,7 @@ def test_a_fault_at_the_start_is_the_machines_and_leaves_nothing(
 ) -> None:
     owner, name, does = FAULTS[fault]
     if does is None:
-        before = zygote.socket.recv_fds
+        before = fork_server.socket.recv_fds
 
         def does(link: Any, size: int, most: int) -> Any:
             message, descriptors, flags, address = before(link, size, most)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.autograd.gradcheck import GradcheckError
 
-from grader.host.session import SubmissionRaised
+from grader.host.endings import SubmissionRaised
 
 SOURCE = """
     import torch

@@ -10,9 +10,8 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.host.channel import WorkerDied
-from grader.host.remote import facts_of
-from grader.host.session import SubmissionMissing, SubmissionRaised
+from grader.host.endings import SubmissionMissing, SubmissionRaised, WorkerDied
+from grader.host.objects import facts_of
 
 MODEL = """
     import torch

@@ -18,12 +18,15 @@ import torch
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from grader.host.channel import Channel, WorkerDied, WorkerTimeout
+from grader.host.calls import Calls
+from grader.host.channel import Channel
 from grader.host.deadline import Deadline
+from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.host.launcher import WorkerProcess
-from grader.host.remote import Calls, RemoteSubmission
-from grader.host.session import Session, SubmissionRaised, SubmissionUnsendable, Terms
+from grader.host.remote import RemoteSubmission
+from grader.host.session import Session
 from grader.host.source import Source
+from grader.host.terms import Terms
 from grader.wire import codec, messages
 from grader.wire.codec import Decoder
 

@@ -12,9 +12,8 @@ import pytest
 import torch
 
 from grader.errors import UsageError
-from grader.host.channel import WorkerDied, WorkerTimeout
+from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.host.launcher import ForkLauncher, SpawnLauncher, default_launcher
-from grader.host.session import SubmissionRaised
 from grader.memory import UNWRITTEN
 from tests.conftest import Borrowed, open_submission
 

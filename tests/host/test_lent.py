@@ -14,9 +14,8 @@ from grader.checks import TrainingBooks, as_left
 from grader.checks.draw import Draw
 from grader.checks.failure import CheckFailure, fail
 from grader.errors import PackError
-from grader.host.channel import WorkerDied
+from grader.host.endings import SubmissionRaised, WorkerDied
 from grader.host.lent import Lent
-from grader.host.session import SubmissionRaised
 
 ASKS = """
     import copy

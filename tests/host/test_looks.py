@@ -15,10 +15,12 @@ import pytest
 
 from grader import sandbox
 from grader.host import channel as channel_module
-from grader.host.channel import Channel, WorkerDied, WorkerTimeout, describe_exit
+from grader.host.channel import Channel, describe_exit
 from grader.host.deadline import Deadline
-from grader.host.session import Session, Terms
+from grader.host.endings import WorkerDied, WorkerTimeout
+from grader.host.session import Session
 from grader.host.source import Source
+from grader.host.terms import Terms
 from tests.host.test_hostile_worker import Peer, done
 
 STEP_S = sandbox.LOOK_S / 5

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import torch
 
-from grader.host.channel import MAX_OUTPUT, WorkerDied, WorkerTimeout
-from grader.host.remote import facts_of
-from grader.host.session import BudgetSpent, SubmissionRaised
+from grader.host.channel import MAX_OUTPUT
+from grader.host.endings import BudgetSpent, SubmissionRaised, WorkerDied, WorkerTimeout
+from grader.host.objects import facts_of
 
 CHANGES = """
     import torch

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.checks.describe import type_name
-from grader.host.session import SubmissionUnsendable
+from grader.host.endings import SubmissionUnsendable
 from grader.wire.codec import DTYPES
 
 ECHO = """

@@ -24,12 +24,15 @@ import torch
 from grader.checks.describe import describe, describe_call, type_name, type_names
 from grader.checks.expect import expect
 from grader.checks.failure import CheckFailure
-from grader.host.channel import Channel, WorkerDied, WorkerTimeout
+from grader.host.calls import Calls
+from grader.host.channel import Channel
 from grader.host.deadline import Deadline
+from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.host.launcher import WorkerProcess
-from grader.host.remote import Calls, RemoteObject
-from grader.host.session import Session, SubmissionRaised, SubmissionUnsendable, Terms
+from grader.host.objects import RemoteObject
+from grader.host.session import Session
 from grader.host.source import Source
+from grader.host.terms import Terms
 from grader.running.outcome import judge
 from grader.running.recognise import fingerprint
 from grader.wire import audit, codec, messages

@@ -107,8 +107,8 @@ class Submission:
 
 
 def _work(link: Connection, level: str | None, user: int | None, folder: Path) -> None:
+    from grader.host.calls import Calls
     from grader.host.launcher import ForkLauncher
-    from grader.host.remote import Calls
     from grader.running.outcome import judge
     from tests.conftest import open_submission
 

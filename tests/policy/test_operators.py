@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from grader.catalogue import load_pack
-from grader.worker.policy import operators_of, resolved
+from grader.wire.operators import operators_of, resolved
 
 PACK = Path(__file__).parents[2] / "katas"
 REDUCES = "one number per row, the root of a sum: a building block"

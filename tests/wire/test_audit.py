@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.host.channel import WorkerDied
+from grader.host.endings import WorkerDied
 from grader.wire import audit
 
 NAMES = ["torch.nn.functional.gelu", "torch.nn.GELU"]

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 import torch
 
-from grader.host.remote import facts_of
-from grader.host.session import SubmissionUnsendable
+from grader.host.endings import SubmissionUnsendable
+from grader.host.objects import facts_of
 from grader.wire import codec, messages
 from grader.wire.codec import Decoder, Encoder, Unencodable
 from tests.host.test_hostile_worker import TENSOR, Peer, ask, done, head, refuses

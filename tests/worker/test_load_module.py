@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.host.channel import WorkerDied, WorkerTimeout
-from grader.host.session import SubmissionRaised
+from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.host.source import Unreadable
 
 

@@ -10,10 +10,9 @@ from typing import Any
 import nbformat
 import pytest
 
-from grader.host.channel import WorkerTimeout
-from grader.host.session import SubmissionRaised
-from grader.worker import loader
-from grader.worker.loader import UnreadableNotebook, read_notebook
+from grader.host.endings import SubmissionRaised, WorkerTimeout
+from grader.notebooks import UnreadableNotebook, read_notebook
+from grader import notebooks
 
 DEFINES = "def f(x):\n    return x + 1\n"
 
@@ -224,12 +223,12 @@ def test_a_cell_of_many_magics_is_parsed_a_bounded_number_of_times(monkeypatch: 
         read += len(source)
         return parse(source, *rest)  # type: ignore[call-overload, no-any-return]
 
-    monkeypatch.setattr(loader.ast, "parse", counted)  # type: ignore[attr-defined]
+    monkeypatch.setattr(notebooks.ast, "parse", counted)  # type: ignore[attr-defined]
     cell = "%pip list\n" * 20_000 + DEFINES
     cells, broken = read_notebook("n", raw(cell))
     assert not broken
     assert [type(node) for node in cells[0].tree.body] == [ast.FunctionDef]
-    assert read <= loader.MAX_REREAD + 3 * len(cell)
+    assert read <= notebooks.MAX_REREAD + 3 * len(cell)
 
 
 def test_what_is_written_as_python_writes_it_is_read(examine: Any) -> None:
@@ -263,6 +262,6 @@ def test_code_that_the_parser_gives_up_on_is_a_broken_cell(source: str) -> None:
 
 
 def test_outputs_are_passed_over_however_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loader.json, "loads", lambda _: pytest.fail("all of it was read"))  # type: ignore[attr-defined]
+    monkeypatch.setattr(notebooks.json, "loads", lambda _: pytest.fail("all of it was read"))  # type: ignore[attr-defined]
     deep = "[" * 400 + "]" * 400
     assert len(read_notebook("n", raw(DEFINES, outputs=[[0] * 1_200_000, deep]))[0]) == 1

@@ -7,7 +7,7 @@ points = 0
 
 
 class WorkerTimeout(Exception):
-    __module__ = "grader.host.channel"
+    __module__ = "grader.host.endings"
 
 
 class Passed(BaseException):

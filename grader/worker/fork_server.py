@@ -13,7 +13,6 @@ import select
 import signal
 import socket
 import tempfile
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -21,7 +20,6 @@ from typing import NoReturn
 import msgspec
 
 from grader import interpreter, sandbox
-from grader.errors import MachineFault
 from grader.worker.process import Job, Room, become_worker, preload
 
 MAX_MESSAGE = 1 << 16
@@ -67,140 +65,10 @@ class Refused(msgspec.Struct, tag="refused", frozen=True):
 
 
 _requests = msgspec.json.Decoder(Launch | Reap | Branch)
-_answers = msgspec.json.Decoder(Launched | Ended | Refused)
 
 
-class Zygote:
-    """The grader's end: one zygote, many workers."""
-
-    def __init__(self, link: socket.socket, pid: int | None) -> None:
-        self._link = link
-        self._pid = pid
-        self._numbers: dict[int, int] = {}
-        """A worker's process number here, and what the zygote, which may count for itself, calls it."""
-
-    @classmethod
-    def fork(cls, level: sandbox.Isolation = "full", hidden: Collection[Path] = ()) -> Zygote:
-        """Split a zygote off this process. Call it when torch is imported and no answer is.
-
-        Its workers reach `level` at most, and what is `hidden` they cannot read.
-        """
-        view = sandbox.python_view(hidden)
-        _ = view.beside  # found out once, for all workers; it may refuse
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        pid = os.fork()
-        if pid == 0:
-            ours.close()
-            _become_zygote(theirs, level, view)
-        theirs.close()
-        return cls(ours, pid)
-
-    def branch(self, module: str) -> Zygote:
-        """Return a zygote that has imported a module as well: nobody else's workers meet what a kata preloads.
-
-        Close it before this one.
-
-        Raises:
-            MachineFault: the zygote is gone, or it could not.
-        """
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        try:
-            socket.send_fds(self._link, [msgspec.json.encode(Branch(module))], [theirs.fileno()])
-            answer = _answers.decode(self._link.recv(MAX_MESSAGE))
-        except (OSError, msgspec.DecodeError) as error:
-            ours.close()
-            raise self._gone(error) from error
-        finally:
-            theirs.close()
-        if not isinstance(answer, Launched):
-            ours.close()
-            reason = answer.reason if isinstance(answer, Refused) else str(answer)
-            raise MachineFault(f"No process could be started that imports {module}: {reason}.")
-        return Zygote(ours, None)
-
-    def launch(self, job: Job, channel: socket.socket, output: int, witness: int) -> tuple[int, int]:
-        """Start a worker.
-
-        It answers on `channel`, prints to `output`, and writes to `witness` what it used that its kata excludes.
-
-        Returns:
-            Its process number here, and a pidfd, which is the caller's to close.
-
-        Raises:
-            MachineFault: the zygote is gone, or it could not.
-        """
-        message = msgspec.json.encode(Launch(job))
-        try:
-            socket.send_fds(self._link, [message], [channel.fileno(), output, witness])
-            data, descriptors, _, _ = socket.recv_fds(self._link, MAX_MESSAGE, 1)
-            answer = _answers.decode(data)
-        except (OSError, msgspec.DecodeError) as error:
-            raise self._gone(error) from error
-        if not isinstance(answer, Launched):
-            reason = answer.reason if isinstance(answer, Refused) else str(answer)
-            raise MachineFault(f"No worker could be started: {reason}.")
-        pid = _number_here(descriptors)
-        if pid is None:
-            # Its number over there may be anybody's here: nothing is ever sent to that one.
-            for number in descriptors:
-                os.close(number)
-            self._reap(Reap(answer.pid, 0.0))
-            raise MachineFault(
-                "No worker could be started: /proc does not show it, or no more files can be opened.",
-                "Mount /proc, and raise ulimit -n.",
-            )
-        self._numbers[pid] = answer.pid
-        return pid, descriptors[0]
-
-    def reap(self, pid: int, patience_s: float) -> int | None:
-        """Return a worker's exit code (negative: the signal), or None when it had to be killed.
-
-        Raises:
-            MachineFault: the zygote is gone: how the worker ended says nothing of the submission.
-        """
-        return self._reap(Reap(self._numbers.pop(pid, pid), patience_s))
-
-    def _reap(self, request: Reap) -> int | None:
-        try:
-            self._link.send(msgspec.json.encode(request))
-            answer = _answers.decode(self._link.recv(MAX_MESSAGE))
-        except (OSError, msgspec.DecodeError) as error:
-            raise self._gone(error) from error
-        return answer.code if isinstance(answer, Ended) else None
-
-    @staticmethod
-    def _gone(error: Exception) -> MachineFault:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else "it hung up"
-        return MachineFault(f"The process that starts workers is gone ({why}).")
-
-    def close(self) -> None:
-        """Let the zygote end; it takes its workers along."""
-        self._link.close()
-        if self._pid is None:  # a branch is waited for by the zygote that it was split off
-            return
-        with contextlib.suppress(OSError):
-            pidfd = os.pidfd_open(self._pid)
-            try:
-                if not _readable(pidfd, ENDING_S):  # somebody stopped it
-                    os.kill(self._pid, signal.SIGKILL)
-            finally:
-                os.close(pidfd)
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(self._pid, 0)
-
-
-def _number_here(descriptors: list[int]) -> int | None:
-    """Return the process number that a pidfd stands for; None without one: what killpg(2) takes for 0 is ourselves."""
-    if not descriptors:
-        return None
-    try:
-        pid = sandbox.visible_pid(descriptors[0])
-    except OSError:
-        return None
-    return pid if pid > 1 else None
-
-
-def _become_zygote(link: socket.socket, level: sandbox.Isolation, view: sandbox.View) -> NoReturn:
+def become_fork_server(link: socket.socket, level: sandbox.Isolation, view: sandbox.View) -> NoReturn:
+    """Go on as a fork server that answers on `link`, and never return."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the grader's to answer
         os.closerange(3, link.fileno())
@@ -211,7 +79,7 @@ def _become_zygote(link: socket.socket, level: sandbox.Isolation, view: sandbox.
         if level == "full" and "net" in renewed:
             _move_into_namespace(link, view)
         sandbox.become_subreaper()
-        _Nursery(link, None, view).serve()
+        ForkServer(link, None, view).serve()
     finally:
         os._exit(0)
 
@@ -227,7 +95,7 @@ def _move_into_namespace(link: socket.socket, view: sandbox.View) -> None:
             return
         pid = os.fork()
         if pid == 0:
-            _Nursery(link, sandbox.prepare(anchor, view), view).serve()
+            ForkServer(link, sandbox.prepare(anchor, view), view).serve()
             os._exit(0)
         link.close()
         for number in (signal.SIGTERM, signal.SIGHUP):  # it ends with the zygote, which ends with the grader
@@ -249,7 +117,7 @@ class _Child:
     """Held until its end, for which there might be no free descriptor."""
 
 
-class _Nursery:
+class ForkServer:
     """The zygote's end: forks workers, in cells where it can, and collects them."""
 
     def __init__(
@@ -360,7 +228,7 @@ class _Nursery:
             if not self._inside:
                 sandbox.become_subreaper()
             preload((module,))
-            _Nursery(socket.socket(fileno=link), shared, self._view, self._inside).serve()
+            ForkServer(socket.socket(fileno=link), shared, self._view, self._inside).serve()
         finally:
             os._exit(0)
 
@@ -389,7 +257,7 @@ def _leave(cell: sandbox.Cell) -> None:
 
 
 def _end(request: Reap, pidfd: int | None) -> int | None:
-    ended = pidfd is not None and _readable(pidfd, request.patience_s)
+    ended = pidfd is not None and readable(pidfd, request.patience_s)
     if not ended:
         with contextlib.suppress(ProcessLookupError):
             os.kill(request.pid, signal.SIGKILL)
@@ -400,7 +268,7 @@ def _end(request: Reap, pidfd: int | None) -> int | None:
     return None
 
 
-def _readable(pidfd: int, patience_s: float) -> bool:
+def readable(pidfd: int, patience_s: float) -> bool:
     """Return whether a process ends in time."""
     poll = select.poll()  # select(2) knows no descriptor above 1023
     poll.register(pidfd, select.POLLIN)

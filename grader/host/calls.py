@@ -1,0 +1,70 @@
+"""The calls of a check, as messages tell them, and what became of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import torch
+from torch.utils.weak import WeakIdKeyDictionary
+
+
+@dataclass(frozen=True)
+class CallRecord:
+    """One call of a check, as a failure message tells it."""
+
+    label: str
+    """What was called, as written in the check: `causal_mask`, `MultiHeadAttention(12, 3)`."""
+    signature: str
+    """Where its parameter names stand: `causal_mask`, `MultiHeadAttention.forward`."""
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    changed: tuple[torch.Tensor, ...] = ()
+
+
+class Calls:
+    """The calls of one check, and which of them a result came from."""
+
+    def __init__(self) -> None:
+        self._recent: deque[CallRecord] = deque(maxlen=64)
+        self._origin = WeakIdKeyDictionary()
+
+    @property
+    def last(self) -> CallRecord | None:
+        """The latest call."""
+        return self._recent[-1] if self._recent else None
+
+    def __iter__(self) -> Iterator[CallRecord]:
+        return iter(self._recent)
+
+    def clear(self) -> None:
+        """Forget the calls of an earlier check."""
+        self._recent.clear()
+        self._origin = WeakIdKeyDictionary()
+
+    def add(self, record: CallRecord, result: Any) -> None:
+        """Remember a call, and the tensors among its results."""
+        self._recent.append(record)
+        for part in result if isinstance(result, list | tuple) else (result,):
+            if isinstance(part, torch.Tensor):
+                self._origin[part] = record
+
+    def origin(self, value: Any) -> CallRecord | None:
+        """Return the call that gave `value`, or else the latest."""
+        while isinstance(value, torch.Tensor):
+            if value in self._origin:
+                return cast(CallRecord, self._origin[value])
+            value = value._base  # a slice of a result came from the same call
+        return self.last
+
+
+@dataclass
+class Outcomes:
+    """What became of the calls to each required name: is it written, does anything survive?"""
+
+    not_written: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
+    answered: int = 0
+    died: int = 0

@@ -1,0 +1,228 @@
+"""What stays in the worker, as a check sees it: proxies that turn Python into calls and answers into values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import torch
+
+from grader.host.calls import CallRecord, Calls, Outcomes
+from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
+from grader.host.terms import Terms
+from grader.wire import messages
+from grader.wire.codec import MRO
+
+
+class Conversation(Protocol):
+    """What these need of a session."""
+
+    generation: int
+    outcomes: Outcomes
+    terms: Terms
+
+    def get(self, target: int, name: str) -> Any:
+        """Return an attribute of a handle."""
+        ...
+
+    def set(self, target: int, name: str, value: Any) -> None:
+        """Set an attribute of a handle."""
+        ...
+
+    def call(
+        self, target: int, method: str | None, args: tuple[Any, ...], kwargs: dict[str, Any], of: str = ""
+    ) -> tuple[Any, list[torch.Tensor]]:
+        """Call a handle; return its value and those tensors among the arguments that it changed."""
+        ...
+
+
+@dataclass
+class Facts:
+    """What the grader keeps of an object that stays in the worker."""
+
+    session: Conversation
+    number: int
+    """Its handle."""
+    generation: int
+    kind: str
+    """What the worker says it is: a function, a class, a module or an object."""
+    types: tuple[str, ...]
+    """The dotted names of its type and that type's bases, as the worker tells them, nearest first."""
+    label: str
+    """How a message speaks of it: `DecoderLM(13, 12)`."""
+    root: str = ""
+    calls: Calls | None = None
+    """Where its calls are noted; None when a check has not got it from the submission by name."""
+
+
+class RemoteObject:
+    """A function, class, module or any other object that stays in the worker.
+
+    Every name but `__kata__` is the learner's, see `RemoteSubmission`.
+    """
+
+    __slots__ = ("__kata__", "__weakref__")
+    __kata__: Facts
+
+    def __init__(self, session: Conversation, number: int, type_name: str, kind: str) -> None:
+        types = tuple(type_name.split(MRO))
+        facts = Facts(session, number, session.generation, kind, types, types[0].rpartition(".")[2])
+        object.__setattr__(self, "__kata__", facts)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _adopt(self, facts_of(self).session.get(handle_of(self), name), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        facts_of(self).session.set(handle_of(self), name, value)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it in the worker; a class gives a proxy of the new object."""
+        mine = facts_of(self)
+        signature = mine.label if mine.kind in ("function", "class") else f"{mine.root}.forward"
+        result = _run(self, None, args, kwargs, mine.label, signature)
+        if isinstance(result, RemoteObject) and mine.kind == "class":
+            arguments = [_brief(value) for value in args] + [
+                f"{key}={_brief(value)}" for key, value in kwargs.items()
+            ]
+            call_it(result, f"{mine.label}({', '.join(arguments)})", mine.root, mine.calls)
+        return result
+
+    def __len__(self) -> int:
+        value = _run(self, "__len__", (), {}, f"len({facts_of(self).label})", "")
+        if not isinstance(value, int):
+            return 0
+        if value > messages.MAX_ITEMS:
+            raise SubmissionUnsendable(
+                f"a length of {value:,}; at most {messages.MAX_ITEMS:,} parts are gone through"
+            )
+        return value
+
+    def __getitem__(self, key: Any) -> Any:
+        label = f"{facts_of(self).label}[...]"
+        return _adopt(self, _run(self, "__getitem__", (key,), {}, label, ""), f"[{_brief(key)}]")
+
+    def __iter__(self) -> Iterator[Any]:
+        values = _run(self, "__iter__", (), {}, f"iter({facts_of(self).label})", "")
+        parts = values if isinstance(values, list) else []
+        return iter([_adopt(self, value, f"[{index}]") for index, value in enumerate(parts)])
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<{facts_of(self).types[0]} in the submission>"
+
+
+def facts_of(value: RemoteObject) -> Facts:
+    """Return what the grader keeps of an object in the worker."""
+    return cast(Facts, object.__getattribute__(value, "__kata__"))
+
+
+def handle_of(value: RemoteObject, session: Conversation | None = None) -> int:
+    """Return the handle, if it is one of the session's present worker.
+
+    Raises:
+        WorkerDied: that worker is gone.
+    """
+    mine = facts_of(value)
+    if mine.session is not (session or mine.session) or mine.generation != mine.session.generation:
+        raise WorkerDied("had ended already")
+    return mine.number
+
+
+def stand_for(value: Any, other: Any) -> None:
+    """Let messages speak of calls of `value` as if they were calls of `other`; in one process they do so anyway."""
+    if isinstance(value, RemoteObject) and isinstance(other, RemoteObject):
+        theirs = facts_of(other)
+        call_it(value, theirs.label, theirs.root, theirs.calls)
+
+
+def speak_of(value: Any, label: str) -> None:
+    """Let messages call an object in the worker by a name that tells a learner more than how it was made."""
+    if isinstance(value, RemoteObject):
+        mine = facts_of(value)
+        call_it(value, label, mine.root, mine.calls)
+
+
+def call_it(value: RemoteObject, label: str, root: str, calls: Calls | None) -> None:
+    """Let messages speak of an object by a label, and note its calls as those of the required name `root`."""
+    mine = facts_of(value)
+    mine.label, mine.root, mine.calls = label, root, calls
+
+
+def _adopt(owner: RemoteObject, value: Any, name: str) -> Any:
+    if isinstance(value, RemoteObject) and facts_of(value).root == "":
+        mine = facts_of(owner)
+        separator = "" if name.startswith("[") or not mine.label else "."
+        call_it(value, f"{mine.label}{separator}{name}", mine.root, mine.calls)
+    return value
+
+
+def _run(
+    value: RemoteObject,
+    method: str | None,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    label: str,
+    signature: str,
+) -> Any:
+    mine = facts_of(value)
+    session = mine.session
+
+    def perform() -> tuple[Any, list[torch.Tensor]]:
+        return session.call(handle_of(value), method, args, kwargs, mine.root)
+
+    return recorded(perform, mine.calls, session, mine.root, CallRecord(label, signature, args, kwargs))
+
+
+def recorded(
+    perform: Callable[[], tuple[Any, list[torch.Tensor]]],
+    calls: Calls | None,
+    session: Conversation,
+    root: str,
+    record: CallRecord,
+) -> Any:
+    """Make a call and note what became of it, for the report."""
+    try:
+        value, changed = perform()
+    except (SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout) as error:
+        if calls is not None:
+            calls.add(record, None)
+        note(session, root, error)
+        raise
+    if calls is not None:
+        if changed:
+            record = CallRecord(record.label, record.signature, record.args, record.kwargs, tuple(changed))
+        calls.add(record, value)
+    note(session, root, None)
+    return value
+
+
+def note(session: Conversation, root: str, error: Exception | None) -> None:
+    """Note what became of an attempt to use a required name."""
+    outcomes = session.outcomes
+    if isinstance(error, WorkerDied | WorkerTimeout):
+        outcomes.died += isinstance(error, WorkerDied)
+    else:
+        outcomes.answered += 1
+    if root in session.terms.required:
+        if isinstance(error, SubmissionRaised) and error.not_written:
+            outcomes.not_written.add(root)
+        else:
+            outcomes.written.add(root)
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"tensor{list(value.shape)}"
+    if isinstance(value, RemoteObject):
+        return facts_of(value).label
+    text = (
+        repr(value)
+        if isinstance(value, str | int | float | bool | None | torch.dtype | torch.device)
+        else type(value).__name__
+    )
+    return text if len(text) <= 40 else text[:39] + "…"

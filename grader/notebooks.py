@@ -1,0 +1,170 @@
+"""Read the cells of a notebook that are Python: nothing is executed, and nobody's notebook costs much.
+
+Both sides do: the worker to load a submission, the grader to look at its source.
+"""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import json
+import linecache
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import msgspec
+
+MAX_CELLS = 10_000
+MAX_PARTS = 1 << 20
+"""Lists, objects and values of a notebook that has to be read whole."""
+MAX_CODE = 1 << 20
+"""Letters of code in all cells."""
+MAX_REREAD = 1 << 18
+"""Letters of a cell that are parsed again because a line before turned out to be a magic."""
+
+
+class UnreadableNotebook(Exception):
+    """The file is no notebook; the message says in what way."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The code of one cell that counts, parsed; `name` is what tracebacks call it."""
+
+    name: str
+    number: int
+    source: str
+    tree: ast.Module
+
+
+@dataclass(frozen=True)
+class BrokenCell:
+    """A cell that is no Python, and why."""
+
+    number: int
+    source: str
+    error: SyntaxError
+
+
+def read_notebook(file: str, source: bytes) -> tuple[list[Cell], list[BrokenCell]]:
+    """Return the code cells that parse, and those that do not."""
+    found: list[Cell] = []
+    broken: list[BrokenCell] = []
+    for number, text in enumerate(_code_cells(source), 1):
+        if text is None:
+            continue
+        title = f"{file}, cell {number}"
+        try:
+            found.append(parse_cell(title, number, text))
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            linecache.cache[title] = (len(text), None, text.splitlines(keepends=True), title)
+            # The last two are what the parser says of brackets in brackets.
+            what = str(error) if isinstance(error, ValueError) else "it is nested too deep"
+            wrong = error if isinstance(error, SyntaxError) else SyntaxError(what)
+            broken.append(BrokenCell(number, text, wrong))
+    return found, broken
+
+
+class _Code(msgspec.Struct):
+    """A cell of a notebook; what else it holds, pictures above all, is passed over unread."""
+
+    cell_type: Any = None
+    source: Any = ""
+
+
+class _Notebook(msgspec.Struct):
+    """A notebook of format 4."""
+
+    cells: Annotated[list[msgspec.Raw], msgspec.Meta(max_length=MAX_CELLS)]
+
+
+def _code_cells(source: bytes) -> Iterator[str | None]:
+    """Yield the text of each code cell, None for one without any.
+
+    Raises:
+        UnreadableNotebook: not JSON, without cells, or with more than is read.
+    """
+    length = 0
+    for cell in _cells(source.removeprefix(codecs.BOM_UTF8)):
+        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+            continue
+        text = cell.get("source", "")
+        if isinstance(text, list):
+            text = "".join(part for part in text if isinstance(part, str))
+        length += len(text) if isinstance(text, str) else 0
+        if length > MAX_CODE:
+            raise UnreadableNotebook(f"its cells hold more than {MAX_CODE >> 10} KB of code")
+        yield text if isinstance(text, str) else None
+
+
+def _cells(source: bytes) -> Iterator[Any]:
+    try:
+        source.decode()
+        for raw in msgspec.json.decode(source, type=_Notebook).cells:
+            cell = msgspec.json.decode(raw, type=_Code) if bytes(memoryview(raw)[:1]) == b"{" else None
+            yield cell and {"cell_type": cell.cell_type, "source": cell.source}
+        return
+    except UnicodeDecodeError as error:
+        raise UnreadableNotebook(f"it is not UTF-8 (byte {error.start})") from None
+    except RecursionError:
+        raise UnreadableNotebook("it is nested too deep") from None
+    except msgspec.MsgspecError as error:
+        problem = str(error)
+    # Python writes NaN and Infinity into outputs, which are no JSON: only then everything is read.
+    parts = sum(source.count(mark) for mark in (b",", b"[", b"{"))
+    if "array` of length" in problem or parts > MAX_PARTS:
+        raise UnreadableNotebook(f"it has more than {MAX_CELLS:,} cells or {MAX_PARTS:,} parts") from None
+    try:
+        document = json.loads(source)
+    except json.JSONDecodeError as error:
+        raise UnreadableNotebook(f"it is not JSON: line {error.lineno}, {error.msg}") from None
+    except RecursionError:
+        raise UnreadableNotebook("it is nested too deep") from None
+    except ValueError:
+        raise UnreadableNotebook("it holds a number of thousands of digits") from None
+    cells = document.get("cells") if isinstance(document, dict) else None
+    if not isinstance(cells, list):
+        raise UnreadableNotebook("it has no list of cells (a notebook of format 4 has one)")
+    yield from cells
+
+
+_MAGIC = re.compile(r"[%!?]|[\w.,\[\] ]+=\s*[%!]|[\w.]+\?{1,2}$")
+"""Of a line without the blanks around it: no two parts that follow each other match the same letters, so a match takes
+as many steps as the line has letters."""
+
+
+def _is_magic(line: str) -> bool:
+    return _MAGIC.match(line.strip()) is not None
+
+
+def parse_cell(title: str, number: int, text: str) -> Cell:
+    """Parse a cell without its magics, shell lines and help requests, keeping line numbers.
+
+    A line counts as one of these only where Python stumbles over it: `%d` at the start of a line may as well be part
+    of a text or of a long expression.
+
+    Raises:
+        SyntaxError, ValueError: it is no Python.
+    """
+    if text.lstrip().startswith("%%"):
+        return Cell(title, number, "", ast.Module([], []))
+    lines = text.split("\n")
+    for _ in range(1 + MAX_REREAD // max(len(text), 1)):
+        source = "\n".join(lines)
+        try:
+            return Cell(title, number, source, ast.parse(source, title))
+        except SyntaxError as error:
+            place = (error.lineno or 0) - 1
+            if not (0 <= place < len(lines) and _is_magic(lines[place])):
+                break
+            lines[place] = _blank(lines[place])
+    # The stumble may show further down, or there are too many: then every line that looks like one has to go.
+    source = "\n".join(_blank(line) if _is_magic(line) else line for line in text.split("\n"))
+    return Cell(title, number, source, ast.parse(source, title))
+
+
+def _blank(line: str) -> str:
+    indent = len(line) - len(line.lstrip())
+    return " " * indent + "pass" if indent else ""
