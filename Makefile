@@ -26,9 +26,10 @@ test: setup services   ## every test
 corpus: setup          ## every hostile submission at every isolation level, and as an ordinary user
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/hostile/test_corpus.py --whole-corpus
 
-lint: setup            ## style and types
+lint: setup            ## style, types, and that imports run one way
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 bench: setup peers     ## the figures of docs/benchmarks.md; takes more than an hour
 	$(BIN)/python benchmarks/learner.py

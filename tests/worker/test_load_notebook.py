@@ -10,9 +10,9 @@ from typing import Any
 import nbformat
 import pytest
 
+from grader import notebooks
 from grader.host.endings import SubmissionRaised, WorkerTimeout
 from grader.notebooks import UnreadableNotebook, read_notebook
-from grader import notebooks
 
 DEFINES = "def f(x):\n    return x + 1\n"
 
