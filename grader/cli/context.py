@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ import click
 from grader import devices
 from grader.catalogue import Catalogue, Kata, Unit
 from grader.errors import UsageError
+from grader.files import replacing
 from grader.reports.style import console, safe
 from grader.workspace import (
     KataProgress,
@@ -134,6 +135,23 @@ def print_json(document: dict[str, Any]) -> None:
     from grader.reports.json_text import json_text
 
     click.echo(json_text({"schema": SCHEMA, **document}, indent=2))
+
+
+def write_pieces(output: str, pieces: Iterable[bytes]) -> None:
+    """Write a file bit by bit, whole or not at all; `-` is stdout.
+
+    Raises:
+        UsageError: it is a folder.
+        EngineError: the file system refused.
+    """
+    if output == "-":
+        for piece in pieces:
+            click.echo(piece, nl=False)  # bytes: UTF-8, whatever the terminal is set to
+        return
+    if os.path.isdir(output):
+        raise UsageError(f"{output}: this is a folder.", "Name a file, such as marks.csv.")
+    with replacing(Path(output)) as file:
+        file.writelines(pieces)
 
 
 def print_markdown(text: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,7 +13,7 @@ import click
 from grader import machine
 from grader.catalogue import Catalogue, Kata
 from grader.cli.class_options import course_option, gradebook_option, note_unreadable
-from grader.cli.context import device_option, note
+from grader.cli.context import device_option, note, write_pieces
 from grader.devices import PRETEND, Device
 from grader.errors import KataError, UsageError, did_you_mean
 
@@ -195,18 +194,10 @@ def _refuse_exposed(submissions: Path, book: Path | None, course: Course, *, agr
 
 def write_reports(book: Gradebook, katas: list[str], learners: list[str], file: str) -> None:
     """Write the reports as JSON Lines, whole or not at all; `-` is stdout."""
-    from grader.files import replacing
     from grader.reports.json_text import json_text
 
-    lines = (json_text(report).encode() + b"\n" for report in book.reports(katas=katas, learners=learners))
-    if file == "-":
-        stream = sys.stdout.buffer
-        for line in lines:
-            stream.write(line)
-        return
-    with replacing(Path(file)) as stream:
-        for line in lines:
-            stream.write(line)
+    reports = book.reports(katas=katas, learners=learners)
+    write_pieces(file, (json_text(report).encode() + b"\n" for report in reports))
 
 
 def _leave_reports(book: Gradebook, katas: list[str], learners: list[str], file: str | None) -> None:
@@ -286,7 +277,7 @@ def _graded(run: Run, learners: list[LearnerFolder], where: AbstractContextManag
 
 def _shares(book: Gradebook, katas: list[str], learners: list[str]) -> Iterator[float]:
     """Yield each learner's share of the points in percent, weighed as the course says."""
-    from grader.gradebook.exports.model import by_learner, total
+    from grader.gradebook.model import by_learner, total
 
     for _, own in by_learner(book.rows(katas=katas, learners=learners)):
         score, whole = total(own.values(), book.course)

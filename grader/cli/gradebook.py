@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import reduce
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
 from grader.cli.class_options import course_option, gradebook_option, note_unreadable
-from grader.cli.context import complete_id, json_option, note, print_json
-from grader.errors import UsageError, did_you_mean
+from grader.cli.context import complete_id, json_option, note, print_json, write_pieces
+from grader.errors import UsageError
 from grader.reports.style import console, points, safe
 
 if TYPE_CHECKING:
-    from grader.gradebook.course import Course
-    from grader.gradebook.model import Row
     from grader.gradebook.store import Gradebook
     from grader.grading.replay import Replay
     from grader.reports.model import Isolation
@@ -102,15 +101,17 @@ def show(
       kata gradebook show ada masks
     """
     from grader.gradebook import terminal
+    from grader.gradebook.exports.documents import document_of
+    from grader.gradebook.meant import katas_meant, learner_meant
 
     with _opened(where, course_file) as book:
-        katas = _katas(book, (*only, *([id_] if id_ else [])))
+        katas = katas_meant(book, (*only, *([id_] if id_ else [])))
         if learner is None:
             _show_class(book, katas, as_json)
             return
-        rows = list(book.rows(katas=katas, learners=[_learner(book, learner)]))
+        rows = list(book.rows(katas=katas, learners=[learner_meant(book, learner)]))
         if as_json:
-            print_json(_described(rows, book.course, whole=True))
+            print_json(document_of(rows, book.course, whole=True))
         elif id_ is not None and len(rows) == 1:
             terminal.print_mark(rows[0], book.course, console())
         elif rows:
@@ -123,31 +124,36 @@ def show(
 
 def _show_class(book: Gradebook, katas: list[str] | None, as_json: bool) -> None:
     from grader.gradebook import terminal
-    from grader.gradebook.exports.model import by_learner
+    from grader.gradebook.exports.documents import document_of
+    from grader.gradebook.model import by_learner
 
     rows = book.rows(katas=katas)
     if as_json:
-        print_json({"learners": [_described(list(own.values()), book.course) for _, own in by_learner(rows)]})
+        learners = [document_of(list(own.values()), book.course) for _, own in by_learner(rows)]
+        print_json({"learners": learners})
     elif not terminal.print_class(rows, book.course, console()):
         note(f"Nothing is graded yet in {book.where}.")
 
 
-@gradebook.command(cls=TakesPoints, short_help="Give a learner points for a kata, or take some.")
-@click.argument("learner")
-@click.argument("id_", metavar="ID", shell_complete=complete_id)
-@click.argument("points_", metavar="POINTS", callback=lambda _context, _parameter, text: _number(text))
-@click.option("--comment", metavar="TEXT", required=True, help="Why; the learner may read it.")
-@_author_option
-@_where
-def adjust(
-    learner: str,
-    id_: str,
-    points_: float,
-    comment: str,
-    author: str | None,
-    where: str,
-    course_file: Path | None,
-) -> None:
+def _change(short_help: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a command of LEARNER ID POINTS, which says why and whose word it is."""
+    parts = (
+        gradebook.command(cls=TakesPoints, short_help=short_help),
+        click.argument("learner"),
+        click.argument("id_", metavar="ID", shell_complete=complete_id),
+        click.argument(
+            "points_", metavar="POINTS", callback=lambda _context, _parameter, text: _number(text)
+        ),
+        click.option("--comment", metavar="TEXT", required=True, help="Why; the learner may read it."),
+        _author_option,
+        _where,
+    )
+
+    return lambda function: reduce(lambda command, part: part(command), reversed(parts), cast(Any, function))
+
+
+@_change("Give a learner points for a kata, or take some.")
+def adjust(points_: float, **of_what: Any) -> None:
     """Give a learner points for a kata, or take some.
 
     They count on top of what is graded, also when it is graded again. The mark never falls below 0, and may
@@ -160,27 +166,11 @@ def adjust(
     """
     if not points_:
         raise UsageError("0 points change nothing.", "Give points, such as 2, or take some, such as -1.5.")
-    with _opened(where, course_file) as book, _changing(book, learner, id_, comment) as (who, kata):
-        book.adjust(who, kata, points_, comment=comment, author=_author(author))
-    _note_the_way_back(who, kata, where)
+    _decide("adjust", points_, **of_what)
 
 
-@gradebook.command(cls=TakesPoints, short_help="Set a learner's mark for a kata, whatever was graded.")
-@click.argument("learner")
-@click.argument("id_", metavar="ID", shell_complete=complete_id)
-@click.argument("points_", metavar="POINTS", callback=lambda _context, _parameter, text: _number(text))
-@click.option("--comment", metavar="TEXT", required=True, help="Why; the learner may read it.")
-@_author_option
-@_where
-def override(
-    learner: str,
-    id_: str,
-    points_: float,
-    comment: str,
-    author: str | None,
-    where: str,
-    course_file: Path | None,
-) -> None:
+@_change("Set a learner's mark for a kata, whatever was graded.")
+def override(points_: float, **of_what: Any) -> None:
     """Set a learner's mark for a kata, whatever was graded.
 
     It replaces the graded mark, lateness and earlier adjustments, and stays when the kata is graded again.
@@ -193,9 +183,24 @@ def override(
         raise UsageError(
             f"A mark cannot be {points(points_)}; it is 0 or more.", "To take points: kata gradebook adjust"
         )
+    _decide("override", points_, **of_what)
+
+
+def _decide(
+    kind: Literal["adjust", "override"],
+    points_: float,
+    *,
+    learner: str,
+    id_: str,
+    comment: str,
+    author: str | None,
+    where: str,
+    course_file: Path | None,
+) -> None:
     with _opened(where, course_file) as book, _changing(book, learner, id_, comment) as (who, kata):
-        book.override(who, kata, points_, comment=comment, author=_author(author))
-    _note_the_way_back(who, kata, where)
+        write = book.adjust if kind == "adjust" else book.override
+        write(who, kata, points_, comment=comment, author=_author(author))
+    note(f"undo  kata gradebook revoke {_word(who)} {kata}{_again(where)} --comment TEXT")
 
 
 @gradebook.command(short_help="Take an adjustment or an override back.")
@@ -251,10 +256,11 @@ def history(learner: str, id_: str | None, as_json: bool, where: str, course_fil
       kata gradebook history ada masks --json
     """
     from grader.gradebook import terminal
+    from grader.gradebook.meant import katas_meant, learner_meant
 
     with _opened(where, course_file) as book:
-        who = _learner(book, learner)
-        katas = _katas(book, [id_] if id_ else []) or book.katas()
+        who = learner_meant(book, learner)
+        katas = katas_meant(book, [id_] if id_ else []) or book.katas()
         told = {kata: book.history(who, kata) for kata in katas}
     if as_json:
         import msgspec
@@ -286,11 +292,12 @@ def replay(
       kata gradebook replay ada masks --attempt 3 --json
     """
     from grader.catalogue import Catalogue
+    from grader.gradebook.meant import kata_meant, learner_meant
     from grader.grading.replay import replay as again
     from grader.grading.run import Policy
 
     with _opened(where, course_file) as book:
-        who, slug = _learner(book, learner), _one_kata(book, id_)
+        who, slug = learner_meant(book, learner), kata_meant(book, id_)
         known = [event.attempt for event in book.history(who, slug) if event.attempt is not None]
         number = attempt if attempt is not None else known[-1] if known else None
         kept = book.attempt(number) if number in known and number is not None else None
@@ -383,52 +390,21 @@ def export(
         raise UsageError("--assignment is for canvas.", "Other systems ask which column is which.")
     if format_ == "gradescope" and output == "-":
         raise UsageError("gradescope is a file for each learner.", "Name a folder: -o results/")
+    from grader.catalogue import Catalogue
     from grader.gradebook import exports
+    from grader.gradebook.meant import kata_meant, katas_meant
 
     with _opened(where, course_file) as book:
-        katas = _katas(book, only)
+        katas = katas_meant(book, only)
         if format_ == "gradescope":
             _write_folder(Path(output), exports.to_gradescope(book.rows(katas=katas), book.course))
             return
-        numbers = {_one_kata(book, word): number for word, number in assignments}
-        _write(output, chain(["\ufeff"] if bom else [], _pieces(book, katas, format_, numbers)))
-
-
-def _pieces(
-    book: Gradebook, katas: list[str] | None, format_: str, assignments: dict[str, str]
-) -> Iterator[str]:
-    """Return an export's pieces; the gradebook is read while they are taken."""
-    from grader.gradebook import exports
-
-    course, rows = book.course, book.rows(katas=katas)
-    if format_ == "csv":
-        return exports.to_csv(rows, course)
-    if format_ == "jsonl":
-        return exports.to_jsonl(rows)
-    if format_ == "junit":
-        return exports.to_junit(rows)
-    columns = exports.columns_of(book.rows(katas=katas), _titles(), assignments)
-    if format_ == "wide":
-        return exports.to_wide(rows, columns, course)
-    if format_ == "canvas":
-        return exports.to_canvas(rows, columns, course)
-    return exports.to_moodle(rows, columns, course)
-
-
-def _write(output: str, pieces: Iterable[str]) -> None:
-    if output == "-":
-        for piece in pieces:
-            click.echo(piece.encode(), nl=False)  # bytes: UTF-8, whatever the terminal is set to
-        return
-    from grader.files import replacing
-
-    path = Path(output)
-    if path.is_dir():
-        raise UsageError(f"{path}: this is a folder.", "Name a file, such as marks.csv.")
-    with replacing(path) as file:
-        for piece in pieces:
-            file.write(piece.encode())
-    note(f"written  {path}")
+        numbers = {kata_meant(book, word): number for word, number in assignments}
+        titles = {kata.slug: kata.title for kata in Catalogue.discover().katas}
+        pieces = exports.export(format_, lambda: book.rows(katas=katas), book.course, titles, numbers)
+        write_pieces(output, (piece.encode() for piece in chain(["\ufeff"] if bom else [], pieces)))
+    if output != "-":
+        note(f"written  {output}")
 
 
 def _write_folder(folder: Path, files: Iterator[tuple[str, bytes]]) -> None:
@@ -481,8 +457,9 @@ def _changing(book: Gradebook, learner: str, id_: str, comment: str) -> Iterator
     """
     if not comment.strip():
         raise UsageError("A mark is not changed without a reason.", "Give one: --comment TEXT")
-    who = _learner(book, learner)
-    kata = _one_kata(book, id_)
+    from grader.gradebook.meant import kata_meant, learner_meant
+
+    who, kata = learner_meant(book, learner), kata_meant(book, id_)
     before = next(iter(book.rows(katas=[kata], learners=[who])))
     yield who, kata
     after = next(iter(book.rows(katas=[kata], learners=[who])))
@@ -544,106 +521,6 @@ def _author(author: str | None) -> str:
         raise UsageError("The system does not say who you are.", "Say it: --author NAME") from None
 
 
-def _learner(book: Gradebook, text: str) -> str:
-    """Return the identity that a person means: exactly, else whatever the case, else by the beginning.
-
-    Raises:
-        UsageError: nobody is called that (with a suggestion), or several are.
-    """
-    names = book.learners()
-    if text in names:
-        return text
-    called = {name: {_folded(name), _folded(book.course.name_of(name))} for name in names}
-    word = _folded(text)
-    same = [name for name, words in called.items() if word in words]
-    begins = [name for name, words in called.items() if any(one.startswith(word) for one in words)]
-    found = same or (begins if word else [])
-    if len(found) == 1:
-        return found[0]
-    if found:
-        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
-        raise UsageError(f"{text} could be {', '.join(found[:5])}{more}.", "Type more of it.")
-    guess = did_you_mean(word, {one: name for name, words in called.items() for one in words})
-    raise UsageError(f"The gradebook has no learner {text}.{guess}", "See who is there: kata gradebook show")
-
-
-def _folded(text: str) -> str:
-    import unicodedata
-
-    return unicodedata.normalize("NFC", text).casefold().strip()
-
-
-def _katas(book: Gradebook, words: Sequence[str]) -> list[str] | None:
-    """Return the slugs that IDs mean, as far as they were graded; None when nothing narrows them.
-
-    Raises:
-        UsageError: an ID is wrong, or means nothing that was graded.
-    """
-    if not words:
-        return None
-    from grader.catalogue import Catalogue
-
-    known = book.katas()
-    chosen: dict[str, None] = {}
-    for word in words:
-        # What was graded may belong to a pack that is not installed any more.
-        found = [word] if word in known else [kata.slug for kata in Catalogue.discover().resolve(word)]
-        graded = [slug for slug in found if slug in known]
-        if not graded:
-            some = ", ".join(known[:5]) + (" …" if len(known) > 5 else "")
-            raise UsageError(
-                f"Nothing of {', '.join(found)} is in the gradebook.", f"It has: {some or 'nothing yet'}"
-            )
-        chosen.update(dict.fromkeys(graded))
-    return list(chosen)
-
-
-def _one_kata(book: Gradebook, word: str) -> str:
-    """Return the one kata that an ID means.
-
-    Raises:
-        UsageError: as `_katas`, or it means several.
-    """
-    katas = _katas(book, [word]) or []
-    if len(katas) != 1:
-        raise UsageError(f"{word} means {len(katas)} katas; name one: {', '.join(katas)}.")
-    return katas[0]
-
-
-def _titles() -> dict[str, str]:
-    from grader.catalogue import Catalogue
-
-    return {kata.slug: kata.title for kata in Catalogue.discover().katas}
-
-
-def _described(rows: list[Row], course: Course, *, whole: bool = False) -> dict[str, Any]:
-    """Return a learner as JSON has it; the reports only where they are asked for."""
-    import msgspec
-
-    from grader.gradebook.exports.model import total
-
-    score, most = total(rows, course)
-    marks = []
-    for row in rows:
-        mark = msgspec.to_builtins(row)
-        report = mark.pop("report")
-        mark = {
-            "kata": row.kata,
-            "number": row.report.number,
-            "status": row.report.status,
-            "graded_score": row.report.score,
-            **{name: value for name, value in mark.items() if name not in ("learner", "name")},
-        }
-        marks.append({**mark, "report": report} if whole else mark)
-    return {
-        "learner": rows[0].learner,
-        "name": rows[0].name,
-        "score": score,
-        "max_score": most,
-        "katas": marks,
-    }
-
-
 def _word(text: str) -> str:
     """Return text as a shell takes it back."""
     import shlex
@@ -653,10 +530,6 @@ def _word(text: str) -> str:
 
 def _again(where: str) -> str:
     return "" if where == "gradebook.sqlite" else f" --gradebook {_word(where)}"
-
-
-def _note_the_way_back(who: str, kata: str, where: str) -> None:
-    note(f"undo  kata gradebook revoke {_word(who)} {kata}{_again(where)} --comment TEXT")
 
 
 def _history_hint(who: str, kata: str, where: str) -> str:

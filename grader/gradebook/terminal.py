@@ -12,9 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.gradebook.exports.model import by_learner, total
 from grader.gradebook.exports.tables import signed
-from grader.gradebook.model import Event, Row
+from grader.gradebook.model import Event, Row, by_learner, total
 from grader.gradebook.order import number_key
 from grader.reports.style import LOOKS, has_unicode, points, safe, status_text
 from grader.reports.terminal import print_findings

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from grader.gradebook.course import Course
-from grader.gradebook.exports.model import total
-from grader.gradebook.model import Row
+from grader.gradebook.model import Row, total
 from grader.pages import text
 from grader.reports.model import KataStatus
 

@@ -10,8 +10,7 @@ from pathlib import PurePosixPath
 from typing import TypedDict, Unpack
 
 from grader.gradebook.course import Course
-from grader.gradebook.exports.model import total
-from grader.gradebook.model import Adjustment, Row
+from grader.gradebook.model import Adjustment, Row, total
 from grader.pages import text
 from grader.pages.lessons import Lessons
 from grader.reports.model import CheckReport, CheckStatus, KataReport, KataStatus

@@ -18,18 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.gradebook.course import Course
-from grader.gradebook.exports import (
-    Column,
-    columns_of,
-    to_canvas,
-    to_csv,
-    to_gradescope,
-    to_jsonl,
-    to_junit,
-    to_moodle,
-    to_wide,
-)
-from grader.gradebook.exports.gradescope import folder_name
+from grader.gradebook.exports.documents import to_jsonl
+from grader.gradebook.exports.gradescope import folder_name, to_gradescope
+from grader.gradebook.exports.junit import to_junit
+from grader.gradebook.exports.tables import Column, columns_of, to_canvas, to_csv, to_moodle, to_wide
 from grader.gradebook.model import Row
 from grader.gradebook.roster import Person
 from grader.reports.model import KataReport

@@ -4,22 +4,45 @@ Every function takes rows in the gradebook's order (by learner, then by kata) an
 that a large class never lies in memory as a whole. Nothing here opens a database or writes a file.
 """
 
-from grader.gradebook.exports.canvas import to_canvas
-from grader.gradebook.exports.gradescope import to_gradescope
-from grader.gradebook.exports.jsonl import to_jsonl
-from grader.gradebook.exports.junit import to_junit
-from grader.gradebook.exports.model import Column, columns_of
-from grader.gradebook.exports.moodle import to_moodle
-from grader.gradebook.exports.tables import to_csv, to_wide
+from __future__ import annotations
 
-__all__ = [
-    "Column",
-    "columns_of",
-    "to_canvas",
-    "to_csv",
-    "to_gradescope",
-    "to_jsonl",
-    "to_junit",
-    "to_moodle",
-    "to_wide",
-]
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from grader.gradebook.exports.documents import to_jsonl
+from grader.gradebook.exports.gradescope import to_gradescope
+from grader.gradebook.exports.junit import to_junit
+from grader.gradebook.exports.tables import columns_of, to_canvas, to_csv, to_moodle, to_wide
+from grader.gradebook.model import Row
+
+if TYPE_CHECKING:
+    from grader.gradebook.course import Course
+
+__all__ = ["export", "to_gradescope"]
+
+
+def export(
+    kind: str,
+    rows: Callable[[], Iterable[Row]],
+    course: Course,
+    titles: Mapping[str, str],
+    canvas_ids: Mapping[str, str],
+) -> Iterator[str]:
+    """Yield an export's pieces.
+
+    Args:
+        kind: csv, wide, jsonl, canvas, moodle or junit.
+        rows: returns a class's rows; tables read them twice, first for their columns.
+        course: what weighs the katas, and who is in the roster.
+        titles: the katas' titles, by slug.
+        canvas_ids: assignments' numbers in Canvas, by slug.
+    """
+    match kind:
+        case "csv":
+            return to_csv(rows(), course)
+        case "jsonl":
+            return to_jsonl(rows())
+        case "junit":
+            return to_junit(rows())
+    table = {"wide": to_wide, "canvas": to_canvas, "moodle": to_moodle}[kind]
+    return table(rows(), columns_of(rows(), titles, canvas_ids), course)

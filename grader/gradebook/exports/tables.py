@@ -1,17 +1,20 @@
-"""Plain CSV: one line for each learner and kata, or one line for each learner."""
+"""Tables for a spreadsheet, Canvas and Moodle: one line for each learner and kata, or one for each learner."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from grader.gradebook.exports.cells import line, number
-from grader.gradebook.exports.model import Column, by_learner, total
-from grader.gradebook.model import Adjustment, Row
+from grader.gradebook.model import Adjustment, Row, by_learner, total
+from grader.gradebook.order import number_key
 
 if TYPE_CHECKING:
     from grader.gradebook.course import Course
+    from grader.gradebook.roster import Person
 
 LONG = (
     "learner",
@@ -34,6 +37,58 @@ LONG = (
     "graded_at",
     "isolation",
 )
+
+
+STUDENT_COLUMNS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+POINTS_POSSIBLE = "Points Possible"
+"""Canvas's own words."""
+PERSON_COLUMNS = ("Identifier", "Full name", "Email address")
+"""Moodle asks which column is whom."""
+
+
+class Column(msgspec.Struct, frozen=True, kw_only=True):
+    """A kata as a column of a table."""
+
+    kata: str
+    number: str
+    title: str
+    max_score: float
+    canvas_id: str = ""
+    """The assignment's number in Canvas; found by its title there when none is given."""
+
+    @property
+    def heading(self) -> str:
+        """Number and title: what the assignment is called elsewhere."""
+        return f"{self.number} {self.title}"
+
+
+def columns_of(
+    rows: Iterable[Row],
+    titles: Mapping[str, str] | None = None,
+    canvas_ids: Mapping[str, str] | None = None,
+) -> list[Column]:
+    """Return the katas that occur in `rows`, in the order of their numbers.
+
+    Args:
+        rows: a whole class; it is read to its end.
+        titles: by slug; a kata that is not there is called by its slug.
+        canvas_ids: assignments' numbers in Canvas, by slug.
+    """
+    found: dict[str, tuple[str, float]] = {}
+    for row in rows:
+        _, most = found.get(row.kata, ("", 0.0))
+        # A check that this machine could not run leaves one learner's maximum; the column's is the largest.
+        found[row.kata] = (row.report.number, max(most, row.max_score))
+    return [
+        Column(
+            kata=kata,
+            number=number,
+            title=(titles or {}).get(kata) or kata,
+            max_score=most,
+            canvas_id=(canvas_ids or {}).get(kata, ""),
+        )
+        for kata, (number, most) in sorted(found.items(), key=lambda one: (number_key(one[1][0]), one[0]))
+    ]
 
 
 def to_csv(rows: Iterable[Row], course: Course) -> Iterator[str]:
@@ -93,6 +148,64 @@ def to_wide(rows: Iterable[Row], columns: Sequence[Column], course: Course) -> I
         )
 
 
+def to_canvas(rows: Iterable[Row], columns: Sequence[Column], course: Course) -> Iterator[str]:
+    """Yield a gradebook for Canvas (Grades, Import).
+
+    What the importer does with it (`lib/gradebook_importer.rb` of instructure/canvas-lms):
+
+    - the first line must hold these five student columns in this order;
+    - a student is found by `ID`, then `SIS User ID`, then `SIS Login ID`, then by name; the roster's
+      columns `canvas_id`, `sis_user_id` and `sis_login_id`, where the learner's identity stands for a login that is
+      not given;
+    - an assignment is found by the number in `Title (number)`, else by its whole title; Canvas offers to make one
+      that it does not find;
+    - the line whose first cell holds "Points Possible" sets what each assignment is worth;
+    - an empty cell changes nothing, and scores count to two decimals.
+    """
+    headings = [
+        f"{column.heading} ({column.canvas_id})" if column.canvas_id else column.heading for column in columns
+    ]
+    yield line([*STUDENT_COLUMNS, *headings])
+    yield line([f"    {POINTS_POSSIBLE}", None, None, None, None, *(column.max_score for column in columns)])
+    for learner, own in by_learner(rows):
+        person = course.person(learner)
+        marks = (own.get(column.kata) for column in columns)
+        yield line(
+            [
+                _student(next(iter(own.values())).name),
+                person.canvas_id if person else "",
+                _other(person, "sis_user_id"),
+                _other(person, "sis_login_id") or learner,
+                person.section if person else "",
+                *(None if row is None else round(row.score, 2) for row in marks),
+            ]
+        )
+
+
+def to_moodle(rows: Iterable[Row], columns: Sequence[Column], course: Course) -> Iterator[str]:
+    """Yield a grade file for Moodle (Grades, Import, CSV file).
+
+    Moodle asks which column is whom (docs.moodle.org, "Grade import"; `grade/import/csv/classes/load_data.php`):
+    map `Email address` to the email address, or `Identifier` (the roster's
+    `moodle_id`, else the learner's identity) to the username or ID number, and each kata to a
+    grade item or to a new one. Email addresses are compared letter for letter. A grade above 100 is refused unless
+    the site allows it; an empty cell is no grade. There is no feedback column, because importing one replaces the
+    grades beside it.
+    """
+    yield line([*PERSON_COLUMNS, *(column.heading for column in columns)])
+    for learner, own in by_learner(rows):
+        person = course.person(learner)
+        marks = (own.get(column.kata) for column in columns)
+        yield line(
+            [
+                (person.moodle_id if person else "") or learner,
+                next(iter(own.values())).name,
+                person.email if person else "",
+                *(None if row is None else row.score for row in marks),
+            ]
+        )
+
+
 def adjusted_points(row: Row) -> float:
     """Return by how much people changed a mark that lateness had already been taken from."""
     return row.score - max(0.0, row.report.score - row.late_points)
@@ -111,3 +224,12 @@ def signed(one: Adjustment) -> str:
 
 def _iso(moment: datetime | None) -> str | None:
     return moment.isoformat(timespec="seconds") if moment else None
+
+
+def _student(name: str) -> str:
+    """Return a name that is no line of points: Canvas would take the marks of a "Points Possible" for the maxima."""
+    return name.replace(POINTS_POSSIBLE, POINTS_POSSIBLE.lower())
+
+
+def _other(person: Person | None, column: str) -> str:
+    return person.other.get(column, "") if person else ""

@@ -1,0 +1,72 @@
+"""What a person means: a learner by a name or its beginning, katas by an ID, as far as the gradebook has them."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from grader.catalogue import Catalogue
+from grader.errors import UsageError, did_you_mean
+from grader.gradebook.store import Gradebook
+
+
+def learner_meant(book: Gradebook, text: str) -> str:
+    """Return the identity that a person means: exactly, else whatever the case, else by the beginning.
+
+    Raises:
+        UsageError: nobody is called that (with a suggestion), or several are.
+    """
+    names = book.learners()
+    if text in names:
+        return text
+    called = {name: {_folded(name), _folded(book.course.name_of(name))} for name in names}
+    word = _folded(text)
+    same = [name for name, words in called.items() if word in words]
+    begins = [name for name, words in called.items() if any(one.startswith(word) for one in words)]
+    found = same or (begins if word else [])
+    if len(found) == 1:
+        return found[0]
+    if found:
+        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+        raise UsageError(f"{text} could be {', '.join(found[:5])}{more}.", "Type more of it.")
+    guess = did_you_mean(word, {one: name for name, words in called.items() for one in words})
+    raise UsageError(f"The gradebook has no learner {text}.{guess}", "See who is there: kata gradebook show")
+
+
+def katas_meant(book: Gradebook, words: Sequence[str]) -> list[str] | None:
+    """Return the slugs that IDs mean, as far as they were graded; None when nothing narrows them.
+
+    Raises:
+        UsageError: an ID is wrong, or means nothing that was graded.
+    """
+    if not words:
+        return None
+    known = book.katas()
+    chosen: dict[str, None] = {}
+    for word in words:
+        # What was graded may belong to a pack that is not installed any more.
+        found = [word] if word in known else [kata.slug for kata in Catalogue.discover().resolve(word)]
+        graded = [slug for slug in found if slug in known]
+        if not graded:
+            some = ", ".join(known[:5]) + (" …" if len(known) > 5 else "")
+            raise UsageError(
+                f"Nothing of {', '.join(found)} is in the gradebook.", f"It has: {some or 'nothing yet'}"
+            )
+        chosen.update(dict.fromkeys(graded))
+    return list(chosen)
+
+
+def kata_meant(book: Gradebook, word: str) -> str:
+    """Return the one kata that an ID means.
+
+    Raises:
+        UsageError: as `katas_meant`, or it means several.
+    """
+    katas = katas_meant(book, [word]) or []
+    if len(katas) != 1:
+        raise UsageError(f"{word} means {len(katas)} katas; name one: {', '.join(katas)}.")
+    return katas[0]
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold().strip()
