@@ -10,7 +10,7 @@ import click
 from grader.catalogue import Kata
 from grader.cli.check import Target, find_targets
 from grader.cli.context import Here, complete_id, device_option, here, json_option, note, print_json, shown
-from grader.cli.measuring import measuring
+from grader.cli.progress import measuring
 from grader.devices import kind_of
 from grader.errors import UsageError
 from grader.files import write_atomic

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from grader.catalogue import Kata
-from grader.cli.class_progress import told
+from grader.cli.progress import outcomes
 from grader.gradebook.place import DEFAULT, redact
 from grader.grading.run import Tally
 from grader.reports.style import LOOKS, bar, console, has_unicode, points, safe, safe_text
@@ -41,7 +41,8 @@ def print_summary(
         whole[row.kata] = max(whole[row.kata], row.max_score)
     out.print(_table(katas, counts, scores, whole, out))
     out.print(
-        f"{tally.done} rows in {safe(redact(where))}: {told(tally) or 'nothing to grade'}.", soft_wrap=True
+        f"{tally.done} rows in {safe(redact(where))}: {outcomes(tally) or 'nothing to grade'}.",
+        soft_wrap=True,
     )
     _remarks(tally, out)
     option = "" if where == DEFAULT else f" --gradebook {safe(redact(where))}"

@@ -241,8 +241,8 @@ def _chosen(scan: Scan, names: list[str], course: Course) -> list[LearnerFolder]
     Raises:
         UsageError: nobody is called that.
     """
-    from grader.gradebook.order import natural_key
     from grader.submissions import LearnerFolder
+    from grader.submissions.names import natural_key
 
     known = {learner.learner: learner for learner in scan.learners}
     present = {course.same(name) for name in known}
@@ -269,7 +269,7 @@ def _cores() -> int:
 
 
 def _graded(run: Run, learners: list[LearnerFolder], where: AbstractContextManager[Slots]) -> Tally:
-    from grader.cli.class_progress import watching
+    from grader.cli.progress import watching
 
     with where as slots, watching(len(learners) * len(run.setup.katas), slots.where) as watch:
         return run.grade(learners, slots.executor, slots.count, watch)

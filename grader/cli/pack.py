@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.context import complete_id, device_option, json_option, print_json
-from grader.cli.measuring import measuring
+from grader.cli.progress import measuring
 from grader.devices import kind_of
 from grader.reports.style import console, safe, status_text
 

@@ -1,13 +1,19 @@
-"""What lateness costs. Pure functions of times and a policy; where they come from is `course`'s affair."""
+"""From what was graded to what counts: lateness, then what people decided.
+
+Pure functions of times, points and a policy; where they come from is `course`'s affair.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
+
+from grader.gradebook.model import Adjustment
 
 DAY = timedelta(days=1)
 _PLACES = 6
@@ -89,3 +95,25 @@ def extended(due: datetime, days: float, zone: tzinfo) -> datetime:
     """Return a due date some days later, at the same time on the clock there."""
     local = due.astimezone(zone).replace(tzinfo=None) + timedelta(days=days)
     return moment(local, zone)
+
+
+def settle(graded: float, late_points: float, adjustments: Iterable[Adjustment]) -> tuple[float, float]:
+    """Return the score that counts, never below 0, and the points that lateness took from it.
+
+    An override is the mark: it replaces what was graded, lateness and whatever people said before it. Points that
+    are given or taken after it count on top. What was revoked counts nowhere.
+
+    Args:
+        graded: the newest attempt's points.
+        late_points: what lateness would take from them.
+        adjustments: in the order in which they were made.
+    """
+    score, taken = graded - late_points, late_points
+    for one in adjustments:
+        if one.revoked:
+            continue
+        if one.kind == "override":
+            score, taken = one.points, 0.0
+        else:
+            score += one.points
+    return max(0.0, round(score, 6)), taken

@@ -15,7 +15,7 @@ from grader.gradebook import schema
 from grader.gradebook.course import Course
 from grader.gradebook.decisions import decided
 from grader.gradebook.errors import Unreadable
-from grader.gradebook.marks import settle
+from grader.gradebook.lateness import settle
 from grader.gradebook.model import Adjustment, Row
 from grader.gradebook.scope import Person, katas, people
 from grader.gradebook.storage import report_of

@@ -10,8 +10,8 @@ from grader.errors import did_you_mean
 from grader.gradebook import schema
 from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookUsageError
-from grader.gradebook.order import natural_key
 from grader.gradebook.storage import storable
+from grader.submissions.names import natural_key
 
 Person = tuple[str, int | None]
 """A learner's name and row; None for who is in the roster only."""

@@ -14,9 +14,9 @@ from rich.text import Text
 
 from grader.gradebook.exports.tables import signed
 from grader.gradebook.model import Event, Row, by_learner, total
-from grader.gradebook.order import number_key
 from grader.reports.style import LOOKS, has_unicode, points, safe, status_text
 from grader.reports.terminal import print_findings
+from grader.submissions.names import natural_key
 
 if TYPE_CHECKING:
     from grader.gradebook.course import Course
@@ -68,7 +68,7 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
             changed = changed or is_changed(row)
             cells[slug] = _cell(row, out)
         lines.append((who(next(iter(own.values()))), cells, points(*total(own.values(), course))))
-    columns = sorted(katas.values(), key=lambda kata: (number_key(kata.number), kata.slug))
+    columns = sorted(katas.values(), key=lambda kata: (natural_key(kata.number), kata.slug))
     for first, block in _blocks(columns, lines, out):
         if not first:
             out.print()

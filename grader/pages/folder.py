@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
+import unicodedata
 from pathlib import Path
 
 from grader.errors import EngineError, UsageError
@@ -10,6 +13,9 @@ from grader.files import read_bounded, write_atomic
 LIST = ".kata-report"
 HEAD = "# Files written by `kata report`. It replaces and removes these, and no others."
 LIMIT_BYTES = 64 << 20
+READABLE = 40
+"""Letters of a learner's identity that a file name repeats."""
+_OTHER = re.compile(r"[^a-z0-9]+")
 
 
 class Folder:
@@ -91,3 +97,18 @@ class Folder:
 
 def _is_below(name: str) -> bool:
     return not name.startswith("/") and ".." not in name.split("/") and name.count("/") <= 1
+
+
+def file_stem(learner: str) -> str:
+    """Return a file name without suffix for a learner's identity.
+
+    It is made of small letters, digits and hyphens alone, is at most 73 characters long, and ends in 128 bits of the
+    identity's SHA-256, so that what looks alike (`Ada`, `ada`, `a/da`) still has a file of its own.
+
+    >>> file_stem("../Zoë")
+    'zoe-8840d1f49662e9e8074fdc9974c5f4a4'
+    """
+    digest = hashlib.sha256(learner.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    plain = unicodedata.normalize("NFKD", learner[: 4 * READABLE]).encode("ascii", "ignore").decode().lower()
+    readable = _OTHER.sub("-", plain)[:READABLE].strip("-")
+    return f"{readable or 'learner'}-{digest}"

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from grader.pages import prose, view
+from grader.pages import text, view
 from grader.pages.charts import slices
 from grader.reports.style import LOOKS, points, safe
 
@@ -49,7 +49,7 @@ def _environment() -> Environment:
             "base-uri 'none'; form-action 'none'"
         ),
     )
-    environment.filters.update(points=points, percent=_percent, prose=prose.prose, inline=prose.inline)
+    environment.filters.update(points=points, percent=_percent, prose=text.prose, inline=text.inline)
     return environment
 
 

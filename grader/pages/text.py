@@ -1,8 +1,11 @@
-"""Text that a submission had a hand in, cut to what a page can bear."""
+"""Texts of a page: those that a submission had a hand in, cut to what it can bear; those of a pack, as HTML."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup
 
 from grader.reports.style import safe
 
@@ -14,6 +17,9 @@ LIMIT = MESSAGE_LINES * COLUMNS
 """Letters of a text that are looked at."""
 NAME = 120
 """Letters of the longest name."""
+
+_markdown = MarkdownIt("commonmark", {"html": False}).disable(["image", "link", "autolink"])
+"""A pack's words: no raw HTML, no pictures, no links that lead outside."""
 
 
 Blotted = Callable[[str], str]
@@ -45,3 +51,13 @@ def name(text: str) -> str:
 
 def _line(line: str) -> str:
     return line if len(line) <= COLUMNS else line[: COLUMNS - 1] + "…"
+
+
+def prose(text: str) -> Markup:
+    """Return paragraphs, lists and blocks of code."""
+    return Markup(_markdown.render(safe(text)))
+
+
+def inline(text: str) -> Markup:
+    """Return one line with its code, bold and slanted words."""
+    return Markup(_markdown.renderInline(safe(text)))

@@ -9,18 +9,17 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, Literal
 
-from grader.catalogue.model import number_key
 from grader.errors import UsageError
 from grader.gradebook.course import Course
 from grader.gradebook.model import Row
 from grader.pages import markdown, tally, view
 from grader.pages.charts import histogram, tops
-from grader.pages.folder import Folder
+from grader.pages.folder import Folder, file_stem
 from grader.pages.html import page
 from grader.pages.lessons import Lessons
-from grader.pages.names import file_stem
 from grader.pages.tally import ClassTally
 from grader.reports.json_text import json_text
+from grader.submissions.names import natural_key
 
 Part = Literal["all", "class", "feedback"]
 CLASS, LEARNERS, FEEDBACK, INDEX = "index.html", "learners/", "feedback/", "index.json"
@@ -104,7 +103,7 @@ def write_report(
 
 def _figures(counted: ClassTally) -> dict[str, Any]:
     """Return what the class report shows."""
-    katas = sorted(counted.katas.values(), key=lambda kata: (number_key(kata.number), kata.slug))
+    katas = sorted(counted.katas.values(), key=lambda kata: (natural_key(kata.number), kata.slug))
     middle = tally.median(counted.parts)
     highest = max((max(tops(kata.parts)) for kata in katas), default=0)
     plots = []

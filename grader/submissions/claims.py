@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from grader.submissions.entry import Place
 from grader.submissions.learner import Clock, LearnerFolder
-from grader.submissions.names import learner_name, natural, printable, short_digest
+from grader.submissions.names import learner_name, natural_key, printable, short_digest
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Claims:
             )
             for learner, claim in self._named()
         ]
-        return tuple(sorted(learners, key=lambda folder: natural(folder.learner)))
+        return tuple(sorted(learners, key=lambda folder: natural_key(folder.learner)))
 
     def _named(self) -> Iterable[tuple[str, Claim]]:
         """Return every claim with its identity: unique, and the same whoever else is in the class.

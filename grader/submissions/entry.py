@@ -9,7 +9,7 @@ from datetime import datetime
 
 from grader.submissions.archives import Member, Refused, read_file
 from grader.submissions.listing import ARROW, File, Listing, disk_file, kind_of
-from grader.submissions.names import ignored_file, ignored_folder, natural
+from grader.submissions.names import ignored_file, ignored_folder, natural_key
 from grader.submissions.spot import Spot
 
 
@@ -39,7 +39,7 @@ class Entry:
             for entry in found
             if not (ignored_folder(entry.name) if entry.kind == "folder" else ignored_file(entry.name))
         ]
-        return sorted(kept, key=lambda entry: natural(entry.name))
+        return sorted(kept, key=lambda entry: natural_key(entry.name))
 
     def _on_disk(self, folder: Spot) -> list[Entry]:
         with folder.entries() as found:

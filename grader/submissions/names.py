@@ -58,10 +58,15 @@ def short_digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def natural(text: str) -> tuple[list[tuple[int, int, str]], str]:
-    """Return a sorting key that puts `learner 9` before `learner 10`, whatever the case."""
-    parts = re.split(r"([0-9]{1,18})", text.casefold())
-    return [(1, 0, part) if place % 2 == 0 else (0, int(part), "") for place, part in enumerate(parts)], text
+def natural_key(text: str) -> tuple[object, ...]:
+    """Return what sorts `learner 9` before `learner 10`, and 9.9 before 9.10; equal only for equal text."""
+    parts: list[object] = []
+    for place, part in enumerate(re.split(r"([0-9]+)", text.casefold())):
+        digits = part.lstrip("0")
+        parts.append(
+            (len(digits), digits) if place % 2 else part
+        )  # Python refuses to read thousands of digits
+    return parts, text
 
 
 def ignored_folder(name: str) -> bool:

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment
-from grader.gradebook.marks import settle
+from grader.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment, settle
 from grader.gradebook.model import Adjustment
 
 DUE = datetime(2026, 10, 5, 12, tzinfo=UTC)

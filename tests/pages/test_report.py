@@ -22,7 +22,7 @@ from grader.gradebook.model import Row
 from grader.gradebook.store import Gradebook
 from grader.pages import Lessons, write_report
 from grader.pages.charts import histogram, slices, tops
-from grader.pages.names import file_stem
+from grader.pages.folder import file_stem
 from grader.submissions import Bundle, Submission
 from tests.pages.builders import NOW, adjusted, check, failed, row, written
 

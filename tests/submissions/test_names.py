@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from grader.catalogue import load_pack
 from grader.submissions import find_learners
-from grader.submissions.names import ignored_folder, learner_name, module_rank, natural
+from grader.submissions.names import ignored_folder, learner_name, module_rank, natural_key
 from tests.submissions.conftest import PACK, content, lay, zipped
 
 
@@ -150,8 +150,8 @@ def test_every_folder_is_one_learner_with_a_unique_identity(names, tmp_path_fact
 
 @given(names=st.lists(st.text(max_size=20), max_size=20))
 def test_the_natural_order_is_an_order(names):
-    assert sorted(sorted(names, key=natural), key=natural) == sorted(names, key=natural)
-    assert sorted(reversed(names), key=natural) == sorted(names, key=natural)
+    assert sorted(sorted(names, key=natural_key), key=natural_key) == sorted(names, key=natural_key)
+    assert sorted(reversed(names), key=natural_key) == sorted(names, key=natural_key)
 
 
 @given(stem=st.text(max_size=30))

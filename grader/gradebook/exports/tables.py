@@ -10,7 +10,7 @@ import msgspec
 
 from grader.gradebook.exports.cells import line, number
 from grader.gradebook.model import Adjustment, Row, by_learner, total
-from grader.gradebook.order import number_key
+from grader.submissions.names import natural_key
 
 if TYPE_CHECKING:
     from grader.gradebook.course import Course
@@ -87,7 +87,7 @@ def columns_of(
             max_score=most,
             canvas_id=(canvas_ids or {}).get(kata, ""),
         )
-        for kata, (number, most) in sorted(found.items(), key=lambda one: (number_key(one[1][0]), one[0]))
+        for kata, (number, most) in sorted(found.items(), key=lambda one: (natural_key(one[1][0]), one[0]))
     ]
 
 

@@ -1,21 +1,31 @@
-"""How far grading a class is: a live bar on a terminal, now and then a line elsewhere."""
+"""How far a long command is: a live bar on a terminal; of grading a class, now and then a line elsewhere."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Group
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
-from grader.grading.run import Tally, Watch
-from grader.reports.model import KataReport
-from grader.reports.style import console
-from grader.submissions.model import Submission
+from grader.reports.style import console, safe
+
+if TYPE_CHECKING:
+    from grader.grading.run import Tally, Watch
+    from grader.reports.model import KataReport
+    from grader.submissions.model import Submission
 
 EVERY_S = 10.0
 """Off a terminal, a line this often."""
@@ -42,7 +52,7 @@ def watching(total: int, where: str) -> Iterator[Watch]:
 
     def watch(tally: Tally, submission: Submission, report: KataReport | None) -> None:
         progress.update(task, completed=tally.done, rate=_rate(tally, started))
-        line.plain = told(tally) or where
+        line.plain = outcomes(tally) or where
 
     with Live(Group(progress, line), console=err, transient=True):
         yield watch
@@ -57,12 +67,12 @@ def _lines(total: int, where: str) -> Watch:
         now = time.monotonic()
         if now - last >= EVERY_S:
             last = now
-            click.echo(f"{tally.done}/{total}  {_rate(tally, started)}  {told(tally)}", err=True)
+            click.echo(f"{tally.done}/{total}  {_rate(tally, started)}  {outcomes(tally)}", err=True)
 
     return watch
 
 
-def told(tally: Tally) -> str:
+def outcomes(tally: Tally) -> str:
     """Say what became of the submissions so far."""
     parts = [
         f"{tally.by_status[status]} {word}" for status, word in _WORDS.items() if tally.by_status.get(status)
@@ -85,3 +95,22 @@ _WORDS = {
 def _rate(tally: Tally, started: float) -> str:
     seconds = time.monotonic() - started
     return f"{tally.graded / seconds:.1f}/s" if tally.graded and seconds > 1 else ""
+
+
+@contextmanager
+def measuring() -> Iterator[tuple[Callable[[int], None], Callable[[str, int], None]]]:
+    """Show how far it is: yields what is told the number of rounds, and what is told which of them are done."""
+    bar = Progress(
+        BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"),
+        console=console(stderr=True), transient=True,
+    )  # fmt: skip
+    with bar:
+        task = bar.add_task("collecting", total=None)
+
+        def start(total: int) -> None:
+            bar.update(task, total=total)
+
+        def step(text: str, done: int) -> None:
+            bar.update(task, advance=done, description=safe(text) if text else None)
+
+        yield start, step
