@@ -18,6 +18,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from grader.catalogue import Catalogue, Kata
+from grader.packs.mistakes import mistakes
 
 BLOCK = 200
 """Learners after which the mix repeats."""
@@ -56,7 +57,7 @@ def answers(kata: Kata) -> dict[str, list[Answer]]:
     texts = [path.read_text(encoding="utf-8") for path in kata.alternatives]
     return {
         "right": [reference, *(Answer("right", text) for text in texts)],
-        "mutant": [Answer("mutant", path.read_text(encoding="utf-8")) for path in kata.mutants],
+        "mutant": [Answer("mutant", mistake.text) for mistake in mistakes(kata)],
         "stub": [Answer("stub", kata.stub.read_text(encoding="utf-8"))],
         "hostile": [Answer(kind, reference.text + ending) for kind, ending in HOSTILE_ENDINGS.items()],
     }

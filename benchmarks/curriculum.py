@@ -178,7 +178,7 @@ def scores_of(slugs: list[str], seeds: int) -> list[Score]:
 
 
 def score(kata, suite, launcher: Launcher, seeds: int) -> Score:
-    from grader.packs.mutant import read_mutant
+    from grader.packs.mistakes import mistakes
     from grader.running.suite import Options
 
     found = Score(kata.slug)
@@ -194,8 +194,8 @@ def score(kata, suite, launcher: Launcher, seeds: int) -> Score:
                 found.alarms += outcome.status != "pass"
                 found.accused += any(c.likely for c in outcome.checks)
         print(f"{kata.slug}: {found.graded} right answers, {found.alarms} alarms", file=sys.stderr)
-        for mutant in map(read_mutant, kata.mutants):
-            file.write_bytes(mutant.path.read_bytes())
+        for mutant in mistakes(kata):
+            file.write_text(mutant.text, encoding="utf-8")
             outcome = suite.check(file, launcher, Options(seed=0))
             found.mutants += 1
             said = {c.likely for c in outcome.checks if c.likely and not c.hidden}

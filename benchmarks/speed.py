@@ -43,7 +43,7 @@ from grader.host.calls import Calls
 from grader.host.source import read_source
 from grader.host.terms import Terms
 from grader.host.warm import start_launcher
-from grader.packs.mutant import read_mutant
+from grader.packs.mistakes import slow_answers
 from grader.reports.style import console
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
@@ -67,10 +67,11 @@ def work(x):
 
 @dataclass(frozen=True)
 class Answer:
-    """One file to grade, and what has to come of it."""
+    """One submission to grade, and what has to come of it."""
 
     kata: Kata
-    file: Path
+    name: str
+    source: bytes
     sort: str
     """accepted or wasteful."""
     checks: frozenset[str] | None = None
@@ -118,8 +119,12 @@ def answers() -> list[Answer]:
     for kata in Catalogue.discover().katas:
         if kata.speed_checks is None or kata.solution is None:
             continue
-        found += [Answer(kata, file, "accepted") for file in (kata.solution, *kata.alternatives)]
-        found += [Answer(kata, file, "wasteful", frozenset(read_mutant(file).fails)) for file in kata.slow]
+        right = (kata.solution, *kata.alternatives)
+        found += [Answer(kata, file.stem, file.read_bytes(), "accepted") for file in right]
+        found += [
+            Answer(kata, slow.name, slow.source.data, "wasteful", frozenset(slow.fails))
+            for slow in slow_answers(kata)
+        ]
     return found
 
 
@@ -175,14 +180,14 @@ def _next(todo: list[Answer], done: list[dict[str, Any]], condition: str) -> lis
 
 
 def _key(answer: Answer) -> tuple[str, str]:
-    return answer.kata.slug, answer.file.stem
+    return answer.kata.slug, answer.name
 
 
 def _row(suite: Any, answer: Answer, launcher: Any, condition: str) -> dict[str, Any]:
     names = answer.checks or suite.speed_names()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, f"{answer.kata.module}.py")
-        file.write_bytes(answer.file.read_bytes())
+        file.write_bytes(answer.source)
         Path(folder).chmod(0o755)
         began = time.monotonic()
         report = suite.only(names).check(file, launcher)
@@ -205,7 +210,7 @@ def _row(suite: Any, answer: Answer, launcher: Any, condition: str) -> dict[str,
     return {
         "condition": condition,
         "kata": answer.kata.slug,
-        "file": answer.file.stem,
+        "file": answer.name,
         "sort": answer.sort,
         "seconds": round(seconds, 3),
         "checks": checks,
@@ -243,7 +248,7 @@ def _beside(condition: str, todo: list[Answer]) -> Iterator[None]:
         else:
             answer = random.choice([answer for answer in todo if answer.sort == "accepted"])
             file = Path(folder, f"{answer.kata.module}.py")
-            file.write_bytes(answer.file.read_bytes())
+            file.write_bytes(answer.source)
             Path(folder).chmod(0o755)
             kata = Path(sys.executable).with_name("kata")
             command = ["sh", "-c", f"while :; do '{kata}' check '{file}' -q; done"]

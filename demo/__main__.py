@@ -11,14 +11,18 @@ import json
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from demo.stage import KATA, Stage, Unexpected
+from grader.catalogue import Kata, load_pack
+from grader.packs.mistakes import Mistake, mistakes, slow_answers
 
 ROOT = Path(__file__).resolve().parent.parent
 UNIT = "9.3-encoder-vs-decoder"
 ANSWERS = ROOT / "solutions" / UNIT
+PACK = load_pack(ROOT / "katas")
 MASKS, ATTENTION = f"{UNIT}/masks/masks.py", f"{UNIT}/masked-attention/masked_attention.py"
 
 
@@ -131,7 +135,7 @@ def play(stage: Stage) -> None:
     stage.scene(
         "Right, and slow", "Somebody loops over the queries. Every value is right; is it fast enough?"
     )
-    slow = _mutant("masked-attention", "query_loop", "slow")
+    slow = _mutant("masked-attention", "query_loop", slow_answers)
     stage.save(ATTENTION, slow, _function(slow, "scaled_dot_product_attention"))
     stage.type(
         "kata check masked-attention --perf -k test_attention_speed",
@@ -235,11 +239,10 @@ def _reference(kata: str) -> str:
     return (ANSWERS / kata / f"{kata.replace('-', '_')}.py").read_text(encoding="utf-8")
 
 
-def _mutant(kata: str, name: str, sort: str = "mutants") -> str:
-    """Return a catalogued wrong or slow answer, without the docstring that gives it away."""
-    source = (ANSWERS / kata / sort / f"{name}.py").read_text(encoding="utf-8")
-    docstring = ast.parse(source).body[0].end_lineno
-    return "\n".join(source.splitlines()[docstring:]).lstrip() + "\n"
+def _mutant(kata: str, name: str, read: Callable[[Kata], list[Mistake]] = mistakes) -> str:
+    """Return a catalogued wrong or slow answer."""
+    one = next(one for one in PACK.katas if one.slug == kata)
+    return next(mistake.text for mistake in read(one) if mistake.name == name)
 
 
 def _function(source: str, name: str) -> str:

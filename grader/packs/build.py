@@ -14,6 +14,7 @@ from typing import Literal
 
 from grader.catalogue import Kata, Pack
 from grader.errors import PackError
+from grader.packs.mistakes import slow_answers
 
 Audience = Literal["learner", "instructor"]
 SKIPPED = {"__pycache__"}
@@ -79,15 +80,14 @@ def refuse_leaks(pack: Pack, contents: dict[str, Path]) -> None:
             for kata, answer in answers:
                 # A baseline has the same parameters under the same names, so it is built in the same way.
                 if answer.body in text and not (path == kata.baseline and answer.name == "__init__"):
-                    whose = "the reference" if answer.file == kata.solution else answer.file.name
-                    raise PackError(f"{path} ({name}) holds a function of {whose} of {kata.slug}.")
+                    raise PackError(f"{path} ({name}) holds a function of {answer.whose} of {kata.slug}.")
 
 
 @dataclass(frozen=True)
 class _Answer:
     """A function of a right answer."""
 
-    file: Path
+    whose: str
     name: str
     body: str
     """Squeezed."""
@@ -98,8 +98,9 @@ def _answers(kata: Kata) -> Iterator[_Answer]:
     if kata.solution is None:
         return
     stub = _squeezed(kata.stub.read_text(encoding="utf-8"))
-    for file in (kata.solution, *kata.slow):
-        source = file.read_text(encoding="utf-8")
+    right = [("the reference", kata.solution.read_text(encoding="utf-8"))]
+    right += [(f"the slow answer {slow.name}", slow.text) for slow in slow_answers(kata)]
+    for whose, source in right:
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.FunctionDef):
                 body = node.body[1:] if ast.get_docstring(node) is not None else node.body
@@ -107,7 +108,7 @@ def _answers(kata: Kata) -> Iterator[_Answer]:
                     segment = "\n".join(source.splitlines()[body[0].lineno - 1 : body[-1].end_lineno])
                     piece = _squeezed(segment)
                     if len(piece) >= LONG_ENOUGH and piece not in stub:
-                        yield _Answer(file, node.name, piece)
+                        yield _Answer(whose, node.name, piece)
 
 
 def _squeezed(text: str) -> str:

@@ -22,7 +22,7 @@ from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDi
 from grader.host.launcher import Launcher
 from grader.host.source import Unreadable, read_source
 from grader.packs.gate import Finding
-from grader.packs.mutant import Mutant, read_mutant
+from grader.packs.mistakes import Mistake, in_full, slow_answers
 from grader.running.demands import demands_of, setting_of
 from grader.running.suite import versions
 from grader.timing.arena import Overrun
@@ -150,19 +150,19 @@ class Calibrator:
                 "There are no speed checks to calibrate.", "They are in speed_checks.py of a kata's folder."
             )
         findings: list[Finding] = []
-        plan: list[tuple[Demand, list[Path], list[Path]]] = []
+        plan: list[tuple[Demand, list[Path], list[Mistake]]] = []
         ungraded = []
         demands = demands_of(timed)
         for kata in timed:
             if kata.solution is None:
                 raise PackError(f"{kata.slug}: there are no answers to measure in this install.")
             theirs = [demand for demand in demands if demand.kata is kata]
-            slow = list(_slow_answers(kata, {demand.check for demand in theirs}, findings))
+            slow = _slow_answers(kata, {demand.check for demand in theirs}, findings)
             for demand in theirs:
                 if demand.threshold.on(self._kind) is None or not _measurable(demand):
                     ungraded.append(f"{kata.slug} {demand.name}")
                     continue
-                named = [mutant.path for mutant in slow if demand.check in mutant.fails]
+                named = [answer for answer in slow if demand.check in answer.fails]
                 plan.append((demand, [kata.solution, *kata.alternatives], named))
         start(self._rounds * sum(len(right) + len(named) for _, right, named in plan))
         thresholds = [self._one(demand, right, named, step) for demand, right, named in plan]
@@ -178,7 +178,7 @@ class Calibrator:
             findings,
         )
 
-    def _one(self, demand: Demand, right: list[Path], named: list[Path], step: Step) -> Calibration:
+    def _one(self, demand: Demand, right: list[Path], named: list[Mistake], step: Step) -> Calibration:
         threshold = demand.threshold.on(self._kind)
         assert threshold is not None
         grows = demand.form == "growth"
@@ -192,32 +192,33 @@ class Calibrator:
             demand.threshold.anchor if grows else None,
         )
         scale = Scale(demand, self._kind)
-        for files, readings, rule in (
+        for answers, readings, rule in (
             (right, found.accepted, "right answers"),
             (named, found.slow, "slow answers"),
         ):
-            for file in files:
-                reading = self._read(demand, scale, file, step)
+            for answer in answers:
+                reading = self._read(demand, scale, answer, step)
                 if isinstance(reading, Reading):
                     readings.append(reading)
                 else:
-                    self._find(found, rule, f"{file.stem} cannot be measured: {reading}")
+                    self._find(found, rule, f"{_name(answer)} cannot be measured: {reading}")
         self._judge(found, scale)
         return found
 
-    def _read(self, demand: Demand, scale: Scale, file: Path, step: Step) -> Reading | str:
+    def _read(self, demand: Demand, scale: Scale, answer: Path | Mistake, step: Step) -> Reading | str:
         """Return what an answer takes, or why that cannot be said."""
-        kata = demand.kata
+        kata, name = demand.kata, _name(answer)
         left = self._rounds
         rounds: list[Round] = []
         cut_off = False
-        step(f"{kata.slug} {demand.name}: {file.stem}", 0)
+        step(f"{kata.slug} {demand.name}: {name}", 0)
         try:
-            setting = setting_of(kata, read_source(file), self._launcher, self._device)
+            source = read_source(answer) if isinstance(answer, Path) else answer.source
+            setting = setting_of(kata, source, self._launcher, self._device)
             for one in Speed(setting, demand.threshold).rounds(demand.form, demand.work, left):
                 rounds.append(one)
                 left -= 1
-                step(f"{kata.slug} {demand.name}: {file.stem}", 1)
+                step(f"{kata.slug} {demand.name}: {name}", 1)
         except Overrun:
             cut_off = len(rounds) < self._rounds / 2
         except CheckFailure as error:
@@ -230,13 +231,13 @@ class Calibrator:
             step("", left)
         values = [one.value for one in rounds]
         if cut_off:
-            return Reading(file.stem, scale.beyond(CUT_FACTOR), CUT_FACTOR, values, cut_off=True)
+            return Reading(name, scale.beyond(CUT_FACTOR), CUT_FACTOR, values, cut_off=True)
         value = statistics.median(values)
         anchors = [one.anchored for one in rounds if one.anchored is not None]
         anchored = statistics.median(anchors) if anchors else None
         over_anchor = anchored / demand.threshold.anchor if anchored is not None else 0.0
         return Reading(
-            file.stem,
+            name,
             value,
             max(scale.excess(value), over_anchor),
             values,
@@ -285,27 +286,24 @@ class Calibrator:
         found.findings.append(Finding(found.kata, rule, f"{found.name} ({found.check}): {message}"))
 
 
-def _slow_answers(kata: Kata, checks: set[str], findings: list[Finding]) -> list[Mutant]:
+def _slow_answers(kata: Kata, checks: set[str], findings: list[Finding]) -> list[Mistake]:
     """Return the slow answers; those that name no speed check are refused."""
-    found = []
-    for path in kata.slow:
-        try:
-            mutant = read_mutant(path)
-        except PackError as error:
-            findings.append(Finding(kata.slug, "slow answers", error.message))
-            continue
-        unknown = [name for name in mutant.fails if name not in checks]
-        if unknown:
+    try:
+        found = slow_answers(kata)
+    except PackError as error:
+        findings.append(Finding(kata.slug, "slow answers", in_full(error)))
+        return []
+    for answer in found:
+        if unknown := [name for name in answer.fails if name not in checks]:
+            message = f"{answer.name} names {', '.join(unknown)}, which is no speed check: "
             findings.append(
-                Finding(
-                    kata.slug,
-                    "slow answers",
-                    f"{mutant.name} names {', '.join(unknown)}, which is no speed check: "
-                    f"there are {', '.join(sorted(checks))}",
-                )
+                Finding(kata.slug, "slow answers", f"{message}there are {', '.join(sorted(checks))}")
             )
-        found.append(mutant)
     return found
+
+
+def _name(answer: Path | Mistake) -> str:
+    return answer.stem if isinstance(answer, Path) else answer.name
 
 
 def _measurable(demand: Demand) -> bool:

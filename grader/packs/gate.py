@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -23,7 +22,7 @@ from grader.files import write_atomic
 from grader.host.calls import CallRecord, Calls
 from grader.host.launcher import Launcher
 from grader.host.source import read_source
-from grader.packs.mutant import Mutant, read_mutant
+from grader.packs.mistakes import Mistake, in_full, mistakes, slow_answers
 from grader.reports.model import CheckReport, KataReport
 from grader.running.copies import copies, unrecognised
 from grader.running.demands import demands_of
@@ -31,6 +30,8 @@ from grader.running.recognise import SEED, Fingerprints, MutantMarks, same
 from grader.running.suite import Options, Suite
 
 Step = Callable[[str], None]
+Copy = Callable[[Path | Mistake], Path]
+"""Puts an answer where it can be handed in from."""
 LEAST_MUTANTS, LEAST_ALTERNATIVES, LEAST_CHECKS = 10, 2, 12
 TRANSCRIPTS = "transcripts.txt"
 SLOW_PATIENCE = 3.0
@@ -83,15 +84,12 @@ class Gate:
         if kata.solution is None:
             verdict.find("solution", "there is no reference in the solutions folder")
             return verdict
-        try:
-            mutants = [read_mutant(path) for path in kata.mutants]
-        except PackError as error:
-            verdict.find("mutants", error.message)
-            return verdict
-        verdict.mutants = len(mutants)
+        mutants = self._read(mistakes, kata, "mutants", verdict)
+        slow = self._read(slow_answers, kata, "slow answers", verdict) or []
+        verdict.mutants = len(mutants or [])
         _look_at_files(kata, verdict)
         try:
-            _look_at_blocks(kata, verdict)
+            _look_at_blocks(kata, [*(mutants or []), *slow], verdict)
         except PackError as error:
             verdict.find("blocks", error.message)
             return verdict
@@ -100,11 +98,23 @@ class Gate:
         with tempfile.TemporaryDirectory(prefix="kata-gate-") as folder, _copies(kata, Path(folder)) as copy:
             self._stub(kata, suite, copy, verdict)
             self._right_answers(kata, suite, copy, verdict)
-            self._wrong_answers(kata, suite, copy, mutants, verdict)
-            self._speed(kata, suite, copy, verdict)
+            if mutants is not None:
+                self._wrong_answers(kata, suite, copy, mutants, verdict)
+            self._speed(kata, suite, copy, slow, verdict)
         return verdict
 
-    def _stub(self, kata: Kata, suite: Suite, copy: Callable[[Path], Path], verdict: Verdict) -> None:
+    @staticmethod
+    def _read(
+        read: Callable[[Kata], list[Mistake]], kata: Kata, rule: str, verdict: Verdict
+    ) -> list[Mistake] | None:
+        """Return the mistakes of a kata; None where some of them do not apply."""
+        try:
+            return read(kata)
+        except PackError as error:
+            verdict.find(rule, in_full(error))
+            return None
+
+    def _stub(self, kata: Kata, suite: Suite, copy: Copy, verdict: Verdict) -> None:
         self._step(f"{kata.slug}: stub")
         report = suite.check(copy(kata.stub), self._launcher)
         if report.status != "not_started":
@@ -120,9 +130,7 @@ class Gate:
         if len([check for check in report.checks if not check.hidden]) < LEAST_CHECKS:
             verdict.find("checks", f"there are fewer than {LEAST_CHECKS} visible checks")
 
-    def _right_answers(
-        self, kata: Kata, suite: Suite, copy: Callable[[Path], Path], verdict: Verdict
-    ) -> None:
+    def _right_answers(self, kata: Kata, suite: Suite, copy: Copy, verdict: Verdict) -> None:
         assert kata.solution is not None
         if len(kata.alternatives) < LEAST_ALTERNATIVES:
             verdict.find("alternatives", f"there are fewer than {LEAST_ALTERNATIVES} alternatives")
@@ -144,7 +152,7 @@ class Gate:
             verdict.find("inputs", message)
 
     def _wrong_answers(
-        self, kata: Kata, suite: Suite, copy: Callable[[Path], Path], mutants: list[Mutant], verdict: Verdict
+        self, kata: Kata, suite: Suite, copy: Copy, mutants: list[Mistake], verdict: Verdict
     ) -> None:
         if len(mutants) < LEAST_MUTANTS:
             verdict.find("mutants", f"there are fewer than {LEAST_MUTANTS} mutants")
@@ -152,7 +160,7 @@ class Gate:
         reports: dict[str, KataReport] = {}
         for mutant in mutants:
             self._step(f"{kata.slug}: mutant {mutant.name}")
-            file = copy(mutant.path)
+            file = copy(mutant)
             # Hidden checks tell learners nothing, and those that train leave no mark: of both only what it has to fail.
             told = suite.only(suite.visible_names() - suite.trained() | set(mutant.fails))
             reports[mutant.name], marks = told.check_with_marks(file, self._launcher, Options(seed=SEED))
@@ -171,7 +179,7 @@ class Gate:
                 )
         self._keep(kata, fresh, _transcripts(mutants, reports, suite.trained()), verdict)
 
-    def _speed(self, kata: Kata, suite: Suite, copy: Callable[[Path], Path], verdict: Verdict) -> None:
+    def _speed(self, kata: Kata, suite: Suite, copy: Copy, slow: list[Mistake], verdict: Verdict) -> None:
         """Look at everything that speed is decided by, without timing anything: `kata pack calibrate` does that."""
         checks = _speed_checks(kata, verdict)
         if kata.speed_checks is not None:
@@ -186,22 +194,17 @@ class Gate:
                 )
         untrained = suite.but_for(suite.trained())
         patient = Options(seed=SEED, timeout_s=SLOW_PATIENCE * kata.limits.check_timeout_s)
-        for path in kata.slow:
-            try:
-                slow = read_mutant(path)
-            except PackError as error:
-                verdict.find("slow answers", error.message)
-                continue
-            if unknown := [name for name in slow.fails if name not in checks]:
+        for answer in slow:
+            if unknown := [name for name in answer.fails if name not in checks]:
                 verdict.find(
                     "slow answers",
-                    f"{path.name} names {unknown[0]}, which is no speed check; "
+                    f"{answer.name} names {unknown[0]}, which is no speed check; "
                     f"there is {', '.join(sorted(checks)) or 'none'}",
                 )
-            self._step(f"{kata.slug}: slow answer {slow.name}")
-            report = untrained.check(copy(path), self._launcher, patient)
+            self._step(f"{kata.slug}: slow answer {answer.name}")
+            report = untrained.check(copy(answer), self._launcher, patient)
             if report.status != "pass":
-                verdict.find("slow answers", f"{path.name} has to be right: {_first_failure(report)}")
+                verdict.find("slow answers", f"{answer.name} has to be right: {_first_failure(report)}")
 
     def _keep(self, kata: Kata, fresh: Fingerprints, transcripts: str, verdict: Verdict) -> None:
         """Compare fingerprints and transcripts with the files, or renew these."""
@@ -322,7 +325,7 @@ def _visible(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.iterdir()) if not path.name.startswith((".", "__pycache__")))
 
 
-def _look_at_blocks(kata: Kata, verdict: Verdict) -> None:
+def _look_at_blocks(kata: Kata, wrong: list[Mistake], verdict: Verdict) -> None:
     """Demand of the pack's blocks that they are known again when handed in, and that no answer is taken for one.
 
     Raises:
@@ -331,9 +334,12 @@ def _look_at_blocks(kata: Kata, verdict: Verdict) -> None:
     for name in unrecognised(kata):
         verdict.find("blocks", f"{name} of {BLOCKS} is too short to be known again when it is handed in")
     assert kata.solution is not None
-    for path in (kata.stub, kata.solution, *kata.alternatives, *kata.mutants, *kata.slow):
-        for copy in copies(read_source(path), kata).values():
-            verdict.find("blocks", f"{path.name}: {copy.lines()[0]}; write {BLOCKS} as nobody else would")
+    files = (kata.stub, kata.solution, *kata.alternatives)
+    for source in (*map(read_source, files), *(mistake.source for mistake in wrong)):
+        for copy in copies(source, kata).values():
+            verdict.find(
+                "blocks", f"{source.path.name}: {copy.lines()[0]}; write {BLOCKS} as nobody else would"
+            )
 
 
 def _look_at_hints(kata: Kata, verdict: Verdict) -> None:
@@ -384,7 +390,7 @@ def _squeezed(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
-def _look_at_mutant(mutant: Mutant, report: KataReport, verdict: Verdict) -> None:
+def _look_at_mutant(mutant: Mistake, report: KataReport, verdict: Verdict) -> None:
     wrong = {check.id for check in report.checks if check.status in ("fail", "error", "timeout")}
     known = {check.id for check in report.checks}
     if report.status == "pass":
@@ -398,7 +404,7 @@ def _look_at_mutant(mutant: Mutant, report: KataReport, verdict: Verdict) -> Non
         verdict.find("mutants", f"{mutant.name} must fail {mutant.fails[0]}; it fails {got}")
 
 
-def _look_for_twins(fresh: Fingerprints, mutants: list[Mutant], verdict: Verdict) -> None:
+def _look_for_twins(fresh: Fingerprints, mutants: list[Mistake], verdict: Verdict) -> None:
     """Two mutants that no visible check tells apart are one mistake, unless their authors say why they are two."""
     for index, one in enumerate(mutants):
         for other in mutants[index + 1 :]:
@@ -439,7 +445,7 @@ def _same_fingerprints(kept: Fingerprints, fresh: Fingerprints) -> bool:
     return True
 
 
-def _transcripts(mutants: Iterable[Mutant], reports: dict[str, KataReport], trained: set[str]) -> str:
+def _transcripts(mutants: Iterable[Mistake], reports: dict[str, KataReport], trained: set[str]) -> str:
     """Return what a learner reads who made each mistake, as one text to compare and to proof-read."""
     parts = []
     for mutant in mutants:
@@ -456,7 +462,8 @@ def _transcripts(mutants: Iterable[Mutant], reports: dict[str, KataReport], trai
 
 
 def _stable(message: str) -> str:
-    """Leave out what differs between processors: last digits, and tolerances, which are measured rounding."""
+    """Leave out what differs between processors (last digits; tolerances, which are measured rounding) and edits."""
+    message = re.sub(r"(\.py, line) \d+", r"\1 …", message)
     message = re.sub(r"\btolerance \d[\d.e+-]*", "tolerance …", message)
     return re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda found: f"{float(found[0]):.2g}", message)
 
@@ -468,13 +475,14 @@ def _first_failure(report: KataReport) -> str:
 
 
 @contextmanager
-def _copies(kata: Kata, folder: Path) -> Iterator[Callable[[Path], Path]]:
+def _copies(kata: Kata, folder: Path) -> Iterator[Copy]:
     """Give a function that puts an answer into a folder of its own, under the name that a submission has."""
 
-    def copy(file: Path) -> Path:
-        target = folder / file.parent.name / file.stem / f"{kata.module}.py"
+    def copy(answer: Path | Mistake) -> Path:
+        source = answer.source.path if isinstance(answer, Mistake) else answer
+        target = folder / source.parent.name / source.stem / f"{kata.module}.py"
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(file, target)
+        target.write_bytes(answer.source.data if isinstance(answer, Mistake) else answer.read_bytes())
         return target
 
     yield copy

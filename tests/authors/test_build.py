@@ -118,7 +118,7 @@ def _body_of_a_slow_answer(course: Path) -> None:
     ("leak", "words"),
     [
         (_slow_answer_as_baseline, "equals"),
-        (_body_of_a_slow_answer, "holds a function of entry_by_entry.py"),
+        (_body_of_a_slow_answer, "holds a function of the slow answer entry_by_entry of"),
         (_copy_of_the_reference, "equals"),
         (_link_into_the_solutions, "leads into the solutions"),
         (_body_in_the_lesson, "holds a function of the reference"),

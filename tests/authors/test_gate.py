@@ -70,37 +70,32 @@ def _alternative_gone(course: Path) -> None:
 
 
 def _mutants_gone(course: Path) -> None:
-    for name in ("detached", "changes_x"):
-        (course / SOLUTION / "mutants" / f"{name}.py").unlink()
+    (course / SOLUTION / "mutants" / "around_it.py").unlink()
 
 
 def _mutant_right(course: Path) -> None:
+    total = "(x * weights).sum(-1) / weights.expand(x.shape).sum(-1)"
     edit(
-        course / SOLUTION / "mutants" / "weights_ignored.py",
+        course / SOLUTION / "mutants" / "weighting.py",
         "x.mean(-1)",
-        "x.mean(-1) if False else right(x, weights)",
-    )
-    reference = (course / SOLUTION / "weighted_mean.py").read_text().replace("def weighted_mean", "def right")
-    body = reference.split("from __future__ import annotations", 1)[1]
-    edit(
-        course / SOLUTION / "mutants" / "weights_ignored.py",
-        "def weighted_mean",
-        body + "\n\ndef weighted_mean",
+        f"({total}).where(weights.expand(x.shape).sum(-1) != 0, 0.0)",
     )
 
 
 def _mutant_fails_elsewhere(course: Path) -> None:
-    edit(course / SOLUTION / "mutants" / "detached.py", "Fails: test_gradients", "Fails: test_shape")
+    edit(course / SOLUTION / "mutants" / "around_it.py", "Fails: test_gradients", "Fails: test_shape")
 
 
 def _mutant_without_sentence(course: Path) -> None:
-    edit(course / SOLUTION / "mutants" / "detached.py", "Fails: test_gradients", "")
+    edit(course / SOLUTION / "mutants" / "around_it.py", "Fails: test_gradients", "")
 
 
 def _twins(course: Path) -> None:
     folder = course / SOLUTION / "mutants"
-    twin = (folder / "not_divided.py").read_text().replace("your sum is", "your result is")
-    (folder / "twin.py").write_text(twin)
+    (folder / "twin.py").write_text(
+        '"""your result is not divided\n\nFails: test_values\n"""\n\n\n'
+        "def weighted_mean(x, weights):\n    return (x * weights).sum(-1)\n"
+    )
 
 
 def _answer_in_a_hint(course: Path) -> None:
@@ -193,7 +188,7 @@ def _few_checks(course: Path) -> None:
         (_mutants_gone, "mutants", "fewer than 10"),
         (_mutant_right, "mutants", "weights_ignored gets full marks"),
         (_mutant_fails_elsewhere, "mutants", "detached must fail test_shape; it fails test_gradients"),
-        (_mutant_without_sentence, "mutants", "detached.py"),
+        (_mutant_without_sentence, "mutants", "around_it.py, line 4: detached does not say what it is"),
         (_twins, "mutants", "not_divided and twin give the same results"),
         (_answer_in_a_hint, "hints", "hint 3 holds a line of the reference"),
         (_stray_file, "stray files", "notes.txt"),
@@ -308,7 +303,7 @@ def _slow_answer_without_sentence(course: Path) -> None:
         (_check_that_asks_for_more, "thresholds", "test_time does more than to ask `speed`"),
         (_baseline_that_answers, "baseline", "handed in as an answer is “pass”"),
         (_baseline_that_does_not_load, "baseline", "handed in as an answer is “error”: "),
-        (_slow_answer_wrong, "slow answers", "entry_by_entry.py has to be right: every entry counts"),
+        (_slow_answer_wrong, "slow answers", "entry_by_entry has to be right: every entry counts"),
         (_slow_answer_wrong_where_it_is_hidden, "slow answers", "has to be right: nothing is added"),
         (_slow_answer_for_no_check, "slow answers", "names test_values, which is no speed check"),
         (_slow_answer_without_sentence, "slow answers", "entry_by_entry.py"),

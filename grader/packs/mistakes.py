@@ -1,0 +1,145 @@
+"""Catalogued mistakes: each is a sentence and the definitions that differ from a right answer's, merged into it here.
+
+A file of `mutants/` or `slow/` is a topic. Each class in it is a mistake: its docstring is what the learner is told and
+which checks fail, its body is what stands in place of the base's definitions of the same names. Nothing is imported;
+what comes out is the source of a whole module, with the base's own lines wherever nothing was replaced.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.catalogue import Kata
+from grader.errors import PackError
+from grader.host.source import Source
+from grader.packs.merge import PythonFile, is_docstring, merged
+
+_FAILS = re.compile(r"^Fails:\s*(\w+(?:\s*,\s*\w+)*)\s*$", re.MULTILINE)
+_UNNAMED = re.compile(r"^Unnamed:\s*(\S.*)$", re.MULTILINE)
+_BASE = re.compile(r"^Base:\s*(\S+)\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A catalogued wrong answer, or a right one that wastes time or memory."""
+
+    name: str
+    path: Path
+    """The file of its topic."""
+    line: int
+    """Where it begins in that file."""
+    say: str
+    """The misconception in one sentence, said to the learner."""
+    fails: tuple[str, ...]
+    """Check functions; the first must fail."""
+    unnamed: str | None
+    """Why visible checks cannot tell this mistake from others, where that is so."""
+    text: str
+    """A whole module: what a learner who makes this mistake hands in."""
+
+    @property
+    def source(self) -> Source:
+        """The module as a submission; it stands where its topic does."""
+        return Source(self.path.with_name(f"{self.name}.py"), self.text.encode())
+
+
+def mistakes(kata: Kata) -> list[Mistake]:
+    """Return the catalogued wrong answers of a kata, sorted by name.
+
+    Raises:
+        PackError: a file is no Python or holds no mistake; a mistake does not say what it is, or does not apply.
+    """
+    return _read(kata, kata.mutants)
+
+
+def slow_answers(kata: Kata) -> list[Mistake]:
+    """Return the right answers of a kata that waste time or memory, sorted by name.
+
+    Raises:
+        PackError: as `mistakes`.
+    """
+    return _read(kata, kata.slow)
+
+
+def _read(kata: Kata, files: Iterable[Path]) -> list[Mistake]:
+    found: dict[str, Mistake] = {}
+    errors: list[PackError] = []
+    for path in files:
+        try:
+            topic = PythonFile.read(path)
+            nodes = _mistakes_in(topic)
+        except PackError as error:
+            errors.append(error)
+            continue
+        for node in nodes:
+            try:
+                mistake = _mistake(kata, topic, node)
+                if (other := found.setdefault(mistake.name, mistake)) is not mistake:
+                    raise topic.error(
+                        node,
+                        f"{mistake.name} is the name of a mistake in {other.path.name}, line {other.line}, too",
+                        "A mistake's name is its own in the whole kata: rename one of them.",
+                    )
+            except PackError as error:
+                errors.append(error)
+    if errors:
+        raise errors[0] if len(errors) == 1 else PackError("\n".join(in_full(error) for error in errors))
+    return sorted(found.values(), key=lambda mistake: mistake.name)
+
+
+def in_full(error: PackError) -> str:
+    """Return what an error says, and what to do."""
+    return f"{error.message} {error.hint}" if error.hint else error.message
+
+
+def _mistakes_in(topic: PythonFile) -> list[ast.ClassDef] | list[ast.Module]:
+    """Return the classes of a topic, or all of a file that is a mistake as a whole."""
+    if _FAILS.search(ast.get_docstring(topic.tree) or ""):
+        return [topic.tree]
+    classes = [node for node in topic.tree.body if isinstance(node, ast.ClassDef)]
+    for node in topic.tree.body:
+        if not isinstance(node, ast.ClassDef) and not is_docstring(node):
+            raise topic.error(
+                node,
+                "this stands outside of every mistake",
+                "A topic is made of classes, one for each mistake; of a file that is a mistake as a whole, the "
+                "docstring has a line `Fails: test_…`.",
+            )
+    if not classes:
+        raise PackError(f"{topic.path} holds no mistake.", "Write a class for each, with a docstring.")
+    return classes
+
+
+def _mistake(kata: Kata, topic: PythonFile, node: ast.ClassDef | ast.Module) -> Mistake:
+    name, line = (node.name, node.lineno) if isinstance(node, ast.ClassDef) else (topic.path.stem, 1)
+    about = ast.get_docstring(node) or ""
+    fails, unnamed, base = _FAILS.search(about), _UNNAMED.search(about), _BASE.search(about)
+    say = about.split("\n\n", 1)[0].replace("\n", " ").strip()
+    if not say or say.startswith("Fails:") or fails is None:
+        raise topic.error(
+            node,
+            f"{name} does not say what it is",
+            "Its docstring is the misconception in one sentence, a blank line, and `Fails: test_…`.",
+        )
+    text = topic.text
+    if isinstance(node, ast.ClassDef):
+        text = merged(topic, node, _base(kata, topic, node, base[1] if base else None))
+    checks = tuple(check.strip() for check in fails[1].split(","))
+    return Mistake(name, topic.path, line, say, checks, unnamed[1] if unnamed else None, text)
+
+
+def _base(kata: Kata, topic: PythonFile, node: ast.ClassDef, named: str | None) -> PythonFile:
+    """Return the right answer that a mistake is merged into: the reference, unless it names an alternative."""
+    assert kata.solution is not None
+    folder = kata.solution.parent
+    right = {path.relative_to(folder).as_posix(): path for path in (kata.solution, *kata.alternatives)}
+    path = kata.solution if named is None else right.get(named)
+    if path is None:
+        raise topic.error(
+            node, f"{node.name} has the base {named}, which is not there", f"There is {', '.join(right)}."
+        )
+    return PythonFile.read(path)

@@ -1,0 +1,106 @@
+"""What the frequencies of the sinusoidal table get wrong.
+
+Columns 2i and 2i + 1 turn at 10000^(-2i / d_model) radians a position: from 1 downwards, both columns of a pair alike.
+"""
+
+
+class exponent_negative:
+    """your frequencies grow with the column: divide the position by 10000^(2i / d_model), do not multiply
+
+    Fails: test_even_columns, test_odd_columns
+    """
+
+    sinusoidal_positions = """
+        - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
+        + frequency = 10000.0 ** (torch.arange(0, d_model, 2, device=device) / d_model)
+    """
+
+
+class exponent_without_two:
+    """your exponent is i / d_model: with i counting pairs it is 2i / d_model
+
+    Fails: test_even_columns, test_odd_columns
+    """
+
+    sinusoidal_positions = """
+        - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
+        + frequency = 10000.0 ** (-torch.arange(d_model // 2, device=device) / d_model)
+    """
+
+
+class exponent_floored:
+    """your exponent is rounded down by //, so that every pair has the same frequency
+
+    Fails: test_even_columns, test_odd_columns
+    """
+
+    sinusoidal_positions = """
+        - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
+        + frequency = 10000.0 ** (-(torch.arange(0, d_model, 2, device=device) // d_model).float())
+    """
+
+
+class base_1000:
+    """your base is 1000: it is 10000
+
+    Fails: test_even_columns, test_odd_columns
+    """
+
+    sinusoidal_positions = """
+        - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
+        + frequency = 1000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
+    """
+
+
+class base_e:
+    """your frequencies are powers of e: the base is 10000, so the exponent needs a factor of log(10000)
+
+    Fails: test_even_columns, test_odd_columns
+    """
+
+    sinusoidal_positions = """
+        - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
+        + frequency = torch.exp(-torch.arange(0, d_model, 2, device=device) / d_model)
+    """
+
+
+class cosine_frequency_of_its_own:
+    """your cosines use the number of their own column, 2i + 1: a pair shares the frequency of its even one
+
+    Fails: test_odd_columns
+    """
+
+    sinusoidal_positions = """
+        - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
+        + frequency = 10000.0 ** (-torch.arange(d_model, device=device) / d_model)
+
+        - return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
+        + table = angle.cos()
+        + table[:, 0::2] = angle[:, 0::2].sin()
+        + return table
+    """
+
+
+class slowest_at_the_end:
+    """your last pair has the frequency 1/10000 exactly: the exponent runs up to (d_model - 2) / d_model, not to 1
+
+    Fails: test_even_columns, test_odd_columns
+    """
+
+    sinusoidal_positions = """
+        - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
+        + steps = torch.arange(d_model // 2, device=device) / max(d_model // 2 - 1, 1)
+        + frequency = 10000.0**-steps
+    """
+
+
+class turns_instead_of_radians:
+    """your angles carry a factor of 2π: the position itself is in radians
+
+    Fails: test_even_columns, test_odd_columns
+    """
+
+    sinusoidal_positions = """
+        - angle = position * frequency
+        + angle = 2 * torch.pi * position * frequency
+    """

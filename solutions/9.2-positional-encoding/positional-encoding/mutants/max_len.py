@@ -1,0 +1,61 @@
+"""What happens wrongly to a sequence that is longer than the table.
+
+max_len positions fit, one more is a ValueError; whoever hides that has positions that mean something else.
+"""
+
+
+class limit_off_by_one:
+    """your modules refuse a sequence of exactly max_len positions, which fits
+
+    Fails: test_sinusoidal_too_long, test_learned_too_long
+    """
+
+    _add = """
+        - if max_len < T:
+        + if max_len <= T:
+    """
+
+
+class limit_not_checked:
+    """your modules do not compare T with max_len: adding fails with a RuntimeError, or stretches a table of one row
+
+    Fails: test_sinusoidal_too_long, test_learned_too_long
+    """
+
+    def _add(x, table):
+        T = x.size(1)
+        return x + table[:T].to(x.dtype)
+
+
+class limit_cuts_x:
+    """your modules cut a sequence that is too long: raise a ValueError instead
+
+    Fails: test_sinusoidal_too_long, test_learned_too_long
+    """
+
+    def _add(x, table):
+        T = min(x.size(1), table.size(0))
+        return x[:, :T] + table[:T].to(x.dtype)
+
+
+class limit_wraps_round:
+    """your positions start again at 0 past max_len: raise a ValueError instead
+
+    Fails: test_sinusoidal_too_long, test_learned_too_long
+    """
+
+    def _add(x, table):
+        T, max_len = x.size(1), table.size(0)
+        return x + table[torch.arange(T, device=x.device) % max_len].to(x.dtype)
+
+
+class limit_assert:
+    """your long sequence is caught by assert: it raises AssertionError, and nothing under python -O
+
+    Fails: test_sinusoidal_too_long, test_learned_too_long
+    """
+
+    def _add(x, table):
+        T, max_len = x.size(1), table.size(0)
+        assert max_len >= T, "the sequence is too long"
+        return x + table[:T].to(x.dtype)

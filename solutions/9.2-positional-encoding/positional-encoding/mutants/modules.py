@@ -1,0 +1,138 @@
+"""How the modules keep their tables wrongly.
+
+The sinusoidal table is a buffer: it moves with the module and is not learned. The learned one is a parameter, row
+by row.
+"""
+
+
+class module_arguments_swapped:
+    """your module swaps max_len and d_model when it makes the table
+
+    Fails: test_sinusoidal_adds
+    """
+
+    class SinusoidalPositionalEncoding:
+        def __init__(self, d_model, max_len):
+            super().__init__()
+            self.register_buffer("table", sinusoidal_positions(d_model, max_len))
+
+
+class table_in_plain_attribute:
+    """your sinusoidal table is a plain attribute: it stays behind when the module moves
+
+    Fails: test_buffer
+    """
+
+    class SinusoidalPositionalEncoding:
+        def __init__(self, d_model, max_len):
+            super().__init__()
+            self.table = sinusoidal_positions(max_len, d_model)
+
+
+class table_is_parameter:
+    """your sinusoidal table is a parameter: without a gradient it still counts as one
+
+    Fails: test_buffer
+    """
+
+    class SinusoidalPositionalEncoding:
+        def __init__(self, d_model, max_len):
+            super().__init__()
+            self.table = nn.Parameter(sinusoidal_positions(max_len, d_model), requires_grad=False)
+
+
+class table_grows:
+    """your sinusoidal table grows with the sequences it meets: a saved state no longer fits a new module
+
+    Fails: test_state
+    """
+
+    def _add(x, table):
+        return x + table[: x.size(1)].to(x.dtype)
+
+    def _check_length(T, max_len):
+        if max_len < T:
+            raise ValueError(f"a sequence of {T} positions is longer than max_len ({max_len})")
+
+    class SinusoidalPositionalEncoding:
+        def __init__(self, d_model, max_len):
+            super().__init__()
+            self.max_len = max_len
+            self.register_buffer("table", sinusoidal_positions(1, d_model))
+
+        def forward(self, x):
+            _check_length(x.size(1), self.max_len)
+            if self.table.size(0) < x.size(1):
+                self.table = sinusoidal_positions(x.size(1), x.size(2), device=x.device)
+            return _add(x, self.table)
+
+    class LearnedPositionalEncoding:
+        def forward(self, x):
+            _check_length(x.size(1), self.table.size(0))
+            return _add(x, self.table)
+
+
+class learned_as_buffer:
+    """your learned table is a buffer: no optimizer will ever see it
+
+    Fails: test_learned_parameter
+    """
+
+    class LearnedPositionalEncoding:
+        def __init__(self, d_model, max_len):
+            super().__init__()
+            self.register_buffer("table", torch.randn(max_len, d_model) * 0.02)
+
+
+class learned_detached:
+    """your learned table is cut from the graph: it never gets a gradient
+
+    Fails: test_learned_gradient
+    """
+
+    class LearnedPositionalEncoding:
+        def forward(self, x):
+            return _add(x, self.table.detach())
+
+
+class learned_is_sinusoidal:
+    """your learned encoding adds the sinusoidal table and not its parameter
+
+    Fails: test_learned_adds
+    """
+
+    class LearnedPositionalEncoding:
+        def forward(self, x):
+            return _add(x, sinusoidal_positions(*self.table.shape, device=x.device))
+
+
+class learned_vector_shared:
+    """your learned encoding is one vector for all positions: it needs a row for each
+
+    Fails: test_learned_parameter
+    """
+
+    class LearnedPositionalEncoding:
+        def __init__(self, d_model, max_len):
+            super().__init__()
+            self.max_len = max_len
+            self.table = nn.Parameter(torch.randn(d_model) * 0.02)
+
+        def forward(self, x):
+            return _add(x, self.table.expand(self.max_len, -1))
+
+
+class learned_norm_added:
+    """your learned encoding has a layer norm of its own: the table is its only parameter
+
+    Fails: test_learned_parameter
+    """
+
+    class LearnedPositionalEncoding:
+        __init__ = """
+              self.table = nn.Parameter(torch.randn(max_len, d_model) * 0.02)
+            + self.norm = nn.LayerNorm(d_model)
+        """
+
+        def forward(self, x):
+            return self.norm(_add(x, self.table))

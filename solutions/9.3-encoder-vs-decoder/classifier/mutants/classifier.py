@@ -1,0 +1,178 @@
+"""What the classifier gets wrong.
+
+Tokens become vectors with positions, every real token sees every real token, and one pooled vector becomes logits.
+"""
+
+
+class positions_missing:
+    """your classifier adds no positions: it reads a bag of words
+
+    Fails: test_order_matters, test_learning
+    """
+
+    class EncoderClassifier:
+        forward = """
+            - x = self.dropout(self.embedding(tokens) + self.positions[: tokens.shape[1]])
+            + x = self.dropout(self.embedding(tokens))
+        """
+
+
+class positions_keep_float32:
+    """your positions stay float32 when the model changes its dtype
+
+    Fails: test_dtype_and_state
+    """
+
+    class EncoderClassifier:
+        __init__ = """
+            - self.register_buffer("positions", sinusoidal_positions(max_len, d_model), persistent=False)
+            + self.d_model = d_model
+        """
+
+        forward = """
+            - x = self.dropout(self.embedding(tokens) + self.positions[: tokens.shape[1]])
+            + positions = sinusoidal_positions(tokens.shape[1], self.d_model, device=tokens.device)
+            + x = self.dropout(self.embedding(tokens) + positions)
+        """
+
+
+class attention_sees_padding:
+    """your encoder gets no mask: real tokens attend to padding
+
+    Fails: test_padding_invariance, test_pad_id
+    """
+
+    class EncoderClassifier:
+        forward = """
+            - hidden = self.encoder(x, real[:, None, None, :])
+            + hidden = self.encoder(x)
+        """
+
+
+class mask_inverted:
+    """your mask is upside down: attention sees padding and nothing else
+
+    Fails: test_tokens_matter, test_padding_invariance
+    """
+
+    class EncoderClassifier:
+        forward = """
+            - hidden = self.encoder(x, real[:, None, None, :])
+            + hidden = self.encoder(x, ~real[:, None, None, :])
+        """
+
+
+class causal_encoder:
+    """your encoder is causal: what comes after position 0 never reaches cls
+
+    Fails: test_tokens_matter
+    """
+
+    class EncoderClassifier:
+        forward = """
+            - hidden = self.encoder(x, real[:, None, None, :])
+            + T = tokens.shape[1]
+            + past = torch.ones(T, T, dtype=torch.bool, device=tokens.device).tril()
+            + hidden = self.encoder(x, past & real[:, None, None, :])
+        """
+
+
+class pad_id_ignored:
+    """your classifier takes 0 for padding, whatever pad_id is
+
+    Fails: test_pad_id
+    """
+
+    class EncoderClassifier:
+        forward = """
+            - real = tokens != self.pad_id
+            + real = tokens != 0
+        """
+
+
+class padding_pooled:
+    """your classifier masks attention, but pools over padding as well
+
+    Fails: test_padding_invariance, test_pad_id
+    """
+
+    class EncoderClassifier:
+        forward = """
+            - return self.head(pool(hidden, real, self.pooling))
+            + return self.head(pool(hidden, torch.ones_like(real), self.pooling))
+        """
+
+
+class pooling_ignored:
+    """your classifier always pools by cls
+
+    Fails: test_pooling_used
+    """
+
+    class EncoderClassifier:
+        forward = """
+            - return self.head(pool(hidden, real, self.pooling))
+            + return self.head(pool(hidden, real, "cls"))
+        """
+
+
+class logits_for_every_position:
+    """your classifier gives logits for every position: nothing has been pooled
+
+    Fails: test_logits_shape
+    """
+
+    class EncoderClassifier:
+        forward = """
+            - return self.head(pool(hidden, real, self.pooling))
+            + return self.head(hidden)
+        """
+
+
+class softmax_in_the_model:
+    """your classifier returns probabilities: cross-entropy will take the softmax a second time
+
+    Fails: test_raw_logits
+    """
+
+    class EncoderClassifier:
+        forward = """
+            - return self.head(pool(hidden, real, self.pooling))
+            + return self.head(pool(hidden, real, self.pooling)).softmax(dim=-1)
+        """
+
+
+class encoder_detached:
+    """your encoder is cut off from the gradient: only the last layer learns
+
+    Fails: test_gradients
+    """
+
+    class EncoderClassifier:
+        forward = """
+            - return self.head(pool(hidden, real, self.pooling))
+            + return self.head(pool(hidden.detach(), real, self.pooling))
+        """
+
+
+class torch_encoder:
+    """your classifier stands on torch's transformer, not on the Encoder that is given
+
+    Fails: test_from_scratch
+    """
+
+    class EncoderClassifier:
+        __init__ = """
+            - self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
+            + layer = nn.TransformerEncoderLayer(
+            +     d_model, num_heads, d_ff, dropout, batch_first=True, norm_first=True
+            + )
+            + self.encoder = nn.TransformerEncoder(
+            +     layer, num_layers, nn.LayerNorm(d_model), enable_nested_tensor=False
+            + )
+        """
+
+        forward = """
+            - hidden = self.encoder(x, real[:, None, None, :])
+            + hidden = self.encoder(x, src_key_padding_mask=~real)
+        """

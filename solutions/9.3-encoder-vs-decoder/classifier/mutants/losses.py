@@ -1,0 +1,76 @@
+"""What `fit` says wrongly about itself.
+
+For each epoch one float: the mean over its examples, so the last batch counts for as many as it has.
+"""
+
+
+class last_batch_loss:
+    """your loss is that of the last batch alone
+
+    Fails: test_fit_losses
+    """
+
+    fit = """
+        - total = 0.0
+
+        -     total += loss.item() * len(batch)
+        - losses.append(total / len(tokens))
+        + losses.append(loss.item())
+    """
+
+
+class loss_of_one_batch_per_item:
+    """your fit returns the loss of every batch, not one number an epoch
+
+    Fails: test_fit_losses
+    """
+
+    fit = """
+        - total = 0.0
+
+        -     total += loss.item() * len(batch)
+        - losses.append(total / len(tokens))
+        +     losses.append(loss.item())
+    """
+
+
+class mean_of_batch_means:
+    """your loss is the mean over batches: examples of a short last batch count for more
+
+    Fails: test_fit_losses
+    """
+
+    fit = """
+        - total = 0.0
+        + total, count = 0.0, 0
+
+        -     total += loss.item() * len(batch)
+        - losses.append(total / len(tokens))
+        +     total += loss.item()
+        +     count += 1
+        + losses.append(total / count)
+    """
+
+
+class sum_of_batch_losses:
+    """your loss adds up the means of the batches, without weights, and divides by the number of examples
+
+    Fails: test_fit_losses
+    """
+
+    fit = """
+        - total += loss.item() * len(batch)
+        + total += loss.item()
+    """
+
+
+class losses_as_tensors:
+    """your losses are tensors
+
+    Fails: test_fit_losses
+    """
+
+    fit = """
+        - total += loss.item() * len(batch)
+        + total += loss.detach() * len(batch)
+    """

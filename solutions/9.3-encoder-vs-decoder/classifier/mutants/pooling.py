@@ -1,0 +1,168 @@
+"""What `pool` gets wrong.
+
+cls is position 0; mean and max look at real positions alone; a row of padding only gives zeros, and no NaN in its
+gradient.
+"""
+
+
+class cls_is_last:
+    """your cls takes the last position
+
+    Fails: test_pool_cls, test_padding_invariance
+    """
+
+    pool = """
+        - return hidden[:, 0]
+        + return hidden[:, -1]
+    """
+
+
+class cls_keeps_the_axis:
+    """your cls cuts out position 0 as a piece of length one, so an axis is left over
+
+    Fails: test_pool_shapes
+    """
+
+    pool = """
+        - return hidden[:, 0]
+        + return hidden[:, :1]
+    """
+
+
+class mean_counts_padding:
+    """your mean averages the vectors of padding together with the real ones
+
+    Fails: test_pool_mean, test_padding_invariance
+    """
+
+    pool = """
+        - return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
+        + return hidden.mean(dim=1)
+    """
+
+
+class mean_divides_by_length:
+    """your mean sums real positions only but divides by the whole length, padding included
+
+    Fails: test_pool_mean, test_padding_invariance
+    """
+
+    pool = """
+        - return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
+        + return hidden.masked_fill(padding, 0.0).mean(dim=1)
+    """
+
+
+class mean_nan_for_padding_only:
+    """your mean divides by zero where a row is padding only
+
+    Fails: test_pool_padding_only, test_pool_gradients
+    """
+
+    pool = """
+        - return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
+        + return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True)
+    """
+
+
+class mean_nan_mended:
+    """your mean divides by zero and mends the NaN afterwards: one is left in the gradient
+
+    Fails: test_pool_gradients, test_padding_only
+    """
+
+    pool = """
+        - return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
+        + return ((hidden * ~padding).sum(dim=1) / mask.sum(dim=1, keepdim=True)).nan_to_num(0.0)
+    """
+
+
+class max_over_all:
+    """your max looks at padding too
+
+    Fails: test_pool_max, test_padding_invariance
+    """
+
+    pool = """
+        - greatest = hidden.masked_fill(padding, float("-inf")).amax(dim=1)
+        + greatest = hidden.amax(dim=1)
+    """
+
+
+class max_padding_is_zero:
+    """your max sets padding to zero, and zero is greater than a row of negative numbers
+
+    Fails: test_pool_max, test_pool_gradients
+    """
+
+    pool = """
+        - greatest = hidden.masked_fill(padding, float("-inf")).amax(dim=1)
+        + greatest = hidden.masked_fill(padding, 0.0).amax(dim=1)
+    """
+
+
+class max_finite_fill:
+    """your max fills padding with -1e9, which is no longer the smallest number when values are smaller still
+
+    Fails: test_pool_max
+    """
+
+    pool = """
+        - greatest = hidden.masked_fill(padding, float("-inf")).amax(dim=1)
+        + greatest = hidden.masked_fill(padding, -1e9).amax(dim=1)
+    """
+
+
+class max_minus_infinity:
+    """your max of a row of padding only is -inf
+
+    Fails: test_pool_padding_only, test_padding_only
+    """
+
+    pool = """
+        - greatest = hidden.masked_fill(padding, float("-inf")).amax(dim=1)
+        - return greatest.masked_fill(~mask.any(dim=1, keepdim=True), 0.0)
+        + return hidden.masked_fill(padding, float("-inf")).amax(dim=1)
+    """
+
+
+class strategy_falls_through:
+    """your pooling takes any strategy that it does not know for max
+
+    Fails: test_pool_strategy, test_pooling_used
+    """
+
+    pool = """
+        - if strategy == "max":
+        -     greatest = hidden.masked_fill(padding, float("-inf")).amax(dim=1)
+        -     return greatest.masked_fill(~mask.any(dim=1, keepdim=True), 0.0)
+        - raise ValueError(f"strategy must be cls, mean or max, not {strategy!r}")
+        + greatest = hidden.masked_fill(padding, float("-inf")).amax(dim=1)
+        + return greatest.masked_fill(~mask.any(dim=1, keepdim=True), 0.0)
+    """
+
+
+class pool_in_place:
+    """your max writes -inf into the hidden states that it was given
+
+    Fails: test_pool_arguments
+    """
+
+    pool = """
+        - greatest = hidden.masked_fill(padding, float("-inf")).amax(dim=1)
+        + hidden[~mask] = float("-inf")
+        + greatest = hidden.amax(dim=1)
+    """
+
+
+class pool_float32:
+    """your mean turns its result into float32, whatever the dtype of the hidden states
+
+    Fails: test_pool_arguments, test_dtype_and_state
+    """
+
+    pool = """
+        - return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
+        + weights = mask.float().unsqueeze(-1)
+        + return (hidden.float() * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
+    """

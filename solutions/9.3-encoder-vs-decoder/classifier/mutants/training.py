@@ -1,0 +1,80 @@
+"""What `fit` gets wrong in its steps.
+
+In train mode, for each batch: forward, empty the gradients, backward, step.
+"""
+
+
+class stays_in_eval_mode:
+    """your fit never switches to train mode
+
+    Fails: test_fit_train_mode
+    """
+
+    fit = """
+        - model.train()
+    """
+
+
+class eval_after_first_epoch:
+    """your fit stays in eval mode once it has looked at the accuracy
+
+    Fails: test_fit_train_mode
+    """
+
+    fit = """
+          losses.append(total / len(tokens))
+        + model.eval()
+        + with torch.no_grad():
+        +     model(tokens)
+    """
+
+
+class gradients_pile_up:
+    """your fit never empties the gradients: each update repeats all earlier ones
+
+    Fails: test_fit_zeroes_gradients
+    """
+
+    fit = """
+        - optimizer.zero_grad()
+    """
+
+
+class gradients_emptied_too_late:
+    """your fit empties the gradients between backward and step: nothing is left to follow
+
+    Fails: test_fit_updates, test_learning
+    """
+
+    fit = """
+          loss = cross_entropy(model(tokens[batch]), labels[batch])
+        + loss.backward()
+
+        - loss.backward()
+    """
+
+
+class one_step_an_epoch:
+    """your fit updates once an epoch, after the last batch
+
+    Fails: test_fit_updates
+    """
+
+    fit = """
+        - optimizer.step()
+
+              total += loss.item() * len(batch)
+        + optimizer.step()
+    """
+
+
+class lr_ignored:
+    """your fit uses a learning rate of its own
+
+    Fails: test_fit_updates
+    """
+
+    fit = """
+        - optimizer = torch.optim.AdamW(model.parameters(), lr=lr)
+        + optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    """

@@ -1,0 +1,58 @@
+"""What lets a position see the token that it should predict, or hides what it may see.
+
+Position t reads tokens 0 to t.
+"""
+
+
+class mask_missing:
+    """your attention has no causal mask: each position reads the tokens that it should predict
+
+    Fails: test_causal
+    """
+
+    class Block:
+        _attend = """
+            - mask = causal_mask(k.size(2), device=x.device)[-q.size(2) :]
+            + mask = None
+        """
+
+
+class mask_reversed:
+    """your causal mask is upside down: each position reads what follows and nothing of what was
+
+    Fails: test_causal
+    """
+
+    class Block:
+        _attend = """
+            - mask = causal_mask(k.size(2), device=x.device)[-q.size(2) :]
+            + mask = causal_mask(k.size(2), device=x.device).T[-q.size(2) :]
+        """
+
+
+class mask_shifted_late:
+    """your causal mask is one position late: each position also reads the next token, which it should predict
+
+    Fails: test_causal
+    """
+
+    class Block:
+        _attend = """
+            - mask = causal_mask(k.size(2), device=x.device)[-q.size(2) :]
+            + square = torch.ones(k.size(2), k.size(2), dtype=torch.bool, device=x.device)
+            + mask = square.tril(1)[-q.size(2) :]
+        """
+
+
+class rows_mixed:
+    """your model normalises over the whole batch, so that rows read each other
+
+    Fails: test_rows
+    """
+
+    class DecoderLM:
+        forward = """
+            - x = self.dropout(self.token(tokens) + self.position(positions))
+            + x = self.token(tokens) + self.position(positions)
+            + x = self.dropout(x / x.std())
+        """

@@ -1,0 +1,74 @@
+"""What `generate` leaves behind.
+
+Gradients, and train or eval mode, are afterwards what they were before, whichever way it ends.
+"""
+
+
+class left_in_eval:
+    """your generate leaves the model in eval mode
+
+    Fails: test_restored
+    """
+
+    generate = """
+        - training = model.training
+
+        - model.train(training)
+    """
+
+
+class left_in_train:
+    """your generate puts the model into train mode at the end, even if it was not before
+
+    Fails: test_restored
+    """
+
+    generate = """
+        - training = model.training
+
+        - model.train(training)
+        + model.train()
+    """
+
+
+class left_early:
+    """your generate returns early without putting the mode back
+
+    Fails: test_restored
+    """
+
+    generate = """
+        - break
+        + return tokens
+    """
+
+
+class grad_left_off:
+    """your generate turns gradients off and not on again
+
+    Fails: test_restored
+    """
+
+    generate = """
+        - @torch.no_grad()
+
+          training = model.training
+        + torch.set_grad_enabled(False)
+    """
+
+
+class grad_left_on:
+    """your generate turns gradients on at the end, even if they were off before
+
+    Fails: test_restored
+    """
+
+    generate = """
+        - @torch.no_grad()
+
+          training = model.training
+        + torch.set_grad_enabled(False)
+
+          model.train(training)
+        + torch.set_grad_enabled(True)
+    """

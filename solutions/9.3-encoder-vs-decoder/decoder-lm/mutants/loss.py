@@ -1,0 +1,115 @@
+"""What `next_token_loss` gets wrong.
+
+Position t predicts token t + 1, so the last position has no target and the first token is none. cross_entropy takes
+logits, and averages.
+"""
+
+
+class loss_not_shifted:
+    """your loss compares position t with token t, which the model has just read
+
+    Fails: test_loss
+    """
+
+    def next_token_loss(logits, tokens, pad_id=None):
+        scores, targets = logits.flatten(0, 1), tokens.flatten()
+        return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id)
+
+
+class loss_shifted_back:
+    """your loss is shifted the wrong way: position t is compared with token t - 1
+
+    Fails: test_loss
+    """
+
+    def next_token_loss(logits, tokens, pad_id=None):
+        scores, targets = logits[:, 1:].flatten(0, 1), tokens[:, :-1].flatten()
+        return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id)
+
+
+class loss_rolled:
+    """your targets wrap around: the last position is compared with the first token
+
+    Fails: test_loss
+    """
+
+    def next_token_loss(logits, tokens, pad_id=None):
+        scores, targets = logits.flatten(0, 1), tokens.roll(-1, dims=1).flatten()
+        return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id)
+
+
+class loss_summed:
+    """your loss is the sum over the targets: it should be their mean
+
+    Fails: test_loss
+    """
+
+    def next_token_loss(logits, tokens, pad_id=None):
+        scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
+        return F.cross_entropy(
+            scores, targets, ignore_index=-100 if pad_id is None else pad_id, reduction="sum"
+        )
+
+
+class loss_per_target:
+    """your loss has a number for each target: it should be one, their mean
+
+    Fails: test_loss
+    """
+
+    def next_token_loss(logits, tokens, pad_id=None):
+        scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
+        return F.cross_entropy(
+            scores, targets, ignore_index=-100 if pad_id is None else pad_id, reduction="none"
+        )
+
+
+class loss_softmax_twice:
+    """your loss takes the softmax twice: cross_entropy takes logits, and softmax is in it
+
+    Fails: test_loss
+    """
+
+    def next_token_loss(logits, tokens, pad_id=None):
+        scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
+        return F.cross_entropy(
+            scores.softmax(dim=-1), targets, ignore_index=-100 if pad_id is None else pad_id
+        )
+
+
+class loss_log_of_softmax:
+    """your loss takes the logarithm of a softmax: small probabilities round to 0, and log 0 is -inf
+
+    Fails: test_loss_stability
+    """
+
+    def next_token_loss(logits, tokens, pad_id=None):
+        scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
+        return F.nll_loss(
+            scores.softmax(dim=-1).log(), targets, ignore_index=-100 if pad_id is None else pad_id
+        )
+
+
+class loss_float32:
+    """your loss computes in float32 whatever the logits are
+
+    Fails: test_loss_stability
+    """
+
+    def next_token_loss(logits, tokens, pad_id=None):
+        scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
+        return F.cross_entropy(scores.float(), targets, ignore_index=-100 if pad_id is None else pad_id)
+
+
+class loss_detached:
+    """your loss leaves torch on the way: .item() and torch.tensor cut the gradient off
+
+    Fails: test_loss_gradients
+    """
+
+    def next_token_loss(logits, tokens, pad_id=None):
+        scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
+        return torch.tensor(
+            F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id).item(),
+            dtype=logits.dtype,
+        )

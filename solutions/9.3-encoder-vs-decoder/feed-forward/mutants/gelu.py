@@ -1,0 +1,131 @@
+"""What gelu gets wrong.
+
+gelu(x) = x · Φ(x), where Φ(x) = (1 + erf(x / √2)) / 2 is the probability that a normal number lies below x.
+"""
+
+
+class gelu_cdf_only:
+    """your gelu returns Φ(x): multiply it by x
+
+    Fails: test_gelu_values
+    """
+
+    def gelu(x):
+        return 0.5 * (1.0 + torch.erf(x / math.sqrt(2.0)))
+
+
+class gelu_density:
+    """your gelu multiplies x by the density φ(x), not by Φ(x), the probability below x
+
+    Fails: test_gelu_values
+    """
+
+    def gelu(x):
+        return x * torch.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)
+
+
+class gelu_half_forgotten:
+    """your gelu is twice too large: Φ(x) is *half* of 1 + erf(x / √2)
+
+    Fails: test_gelu_values
+    """
+
+    def gelu(x):
+        return x * (1.0 + torch.erf(x / math.sqrt(2.0)))
+
+
+class gelu_root_forgotten:
+    """your gelu takes erf(x): Φ(x) is (1 + erf(x / √2)) / 2
+
+    Fails: test_gelu_values
+    """
+
+    def gelu(x):
+        return x * 0.5 * (1.0 + torch.erf(x))
+
+
+class gelu_root_multiplied:
+    """your gelu takes erf(x · √2): divide by the root
+
+    Fails: test_gelu_values
+    """
+
+    def gelu(x):
+        return x * 0.5 * (1.0 + torch.erf(x * math.sqrt(2.0)))
+
+
+class gelu_tanh:
+    """your gelu is the approximation with tanh: the exact one takes torch.erf
+
+    Fails: test_gelu_exact, test_gelu_gradient
+    """
+
+    def gelu(x):
+        return 0.5 * x * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (x + 0.044715 * x**3)))
+
+
+class gelu_sigmoid:
+    """your gelu is x · sigmoid(1.702 x), a coarse approximation: the exact one takes torch.erf
+
+    Fails: test_gelu_values
+    """
+
+    def gelu(x):
+        return x * torch.sigmoid(1.702 * x)
+
+
+class gelu_is_silu:
+    """your gelu is x · sigmoid(x): that is silu
+
+    Fails: test_gelu_values
+    """
+
+    def gelu(x):
+        return x * torch.sigmoid(x)
+
+
+class gelu_detached:
+    """your Φ(x) is cut from the graph: the gradient of gelu is Φ(x) only, and lacks x · φ(x)
+
+    Fails: test_gelu_gradient
+    """
+
+    def gelu(x):
+        return x * 0.5 * (1.0 + torch.erf(x.detach() / math.sqrt(2.0)))
+
+
+class gelu_float32:
+    """your gelu computes in float32 and does not return to the dtype of x
+
+    Fails: test_gelu_dtypes
+    """
+
+    def gelu(x):
+        x = x.float()
+        return x * 0.5 * (1.0 + torch.erf(x / math.sqrt(2.0)))
+
+
+class gelu_in_place:
+    """your gelu writes its result into x, the tensor of the caller
+
+    Fails: test_gelu_arguments
+    """
+
+    def gelu(x):
+        return x.mul_(0.5 * (1.0 + torch.erf(x / math.sqrt(2.0))))
+
+    class FeedForward:
+        forward = """
+            - h = gelu(h)
+            + h = gelu(h.clone())
+        """
+
+
+class torch_gelu:
+    """your gelu calls torch's GELU, which is what you are building here
+
+    Fails: test_gelu_from_scratch
+    """
+
+    def gelu(x):
+        return F.gelu(x)

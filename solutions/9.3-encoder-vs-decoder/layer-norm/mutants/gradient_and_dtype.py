@@ -1,0 +1,68 @@
+"""What the arithmetic around it gets wrong.
+
+Mean and variance depend on x, so the gradient goes through both; x itself and its dtype stay what they were.
+"""
+
+
+class statistics_detached:
+    """your mean and variance are cut from the graph: the gradient treats them as constants
+
+    Fails: test_gradient_of_x
+    """
+
+    class LayerNorm:
+        def forward(self, x):
+            centred = x - x.mean(dim=-1, keepdim=True).detach()
+            variance = centred.square().mean(dim=-1, keepdim=True).detach()
+            return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
+
+
+class variance_detached:
+    """your variance is cut from the graph: the gradient treats it as a constant
+
+    Fails: test_gradient_of_x
+    """
+
+    class LayerNorm:
+        forward = """
+            - variance = centred.square().mean(dim=-1, keepdim=True)
+            + variance = centred.detach().square().mean(dim=-1, keepdim=True)
+        """
+
+
+class in_place:
+    """your mean is subtracted from the x that you were given: x -= ... changes the caller's tensor
+
+    Fails: test_argument_unchanged
+    """
+
+    class LayerNorm:
+        forward = """
+            - centred = x - x.mean(dim=-1, keepdim=True)
+            + x -= x.mean(dim=-1, keepdim=True)
+            + centred = x
+        """
+
+
+class float32_result:
+    """your result is float32 whatever x is: cast it back to the dtype of x
+
+    Fails: test_dtypes
+    """
+
+    class LayerNorm:
+        forward = """
+            - centred = x - x.mean(dim=-1, keepdim=True)
+            + centred = x.float() - x.float().mean(dim=-1, keepdim=True)
+        """
+
+
+class torch_layer_norm:
+    """your output comes from torch's layer norm, which is what you are building here
+
+    Fails: test_from_scratch
+    """
+
+    class LayerNorm:
+        def forward(self, x):
+            return nn.functional.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)

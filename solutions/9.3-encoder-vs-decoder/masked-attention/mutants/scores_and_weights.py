@@ -1,0 +1,127 @@
+"""What scaled dot-product attention gets wrong before there is a mask.
+
+Scores are divided by the root of the keys' width; each query's weights sum to one; any axes may stand in front.
+"""
+
+
+class unscaled:
+    """your scores are not divided by √d
+
+    Fails: test_values, test_mask_values
+    """
+
+    scaled_dot_product_attention = """
+        - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        + scores = query @ key.transpose(-2, -1)
+    """
+
+
+class scaled_by_width:
+    """your scores are divided by d instead of its square root
+
+    Fails: test_values, test_mask_values
+    """
+
+    scaled_dot_product_attention = """
+        - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        + scores = query @ key.transpose(-2, -1) / query.size(-1)
+    """
+
+
+class softmax_over_queries:
+    """your softmax runs over the queries: the weights of one key sum to one, not those of one query
+
+    Fails: test_weights_sum_to_one, test_values, test_mask_values
+    """
+
+    scaled_dot_product_attention = """
+        - weights = scores.softmax(dim=-1)
+        + weights = scores.softmax(dim=-2)
+
+        - weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
+        + weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-2)
+    """
+
+
+class exp_overflow:
+    """your softmax takes exp of large scores: subtract each row's maximum first
+
+    Fails: test_large_scores
+    """
+
+    def scaled_dot_product_attention(query, key, value, mask=None):
+        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        powers = scores.exp() if mask is None else scores.exp() * mask
+        total = powers.sum(dim=-1, keepdim=True)
+        weights = powers / total.masked_fill(total == 0, 1.0)
+        return weights @ value, weights
+
+
+class gradient_detached:
+    """your weights are cut from the graph: no gradient reaches the query and the key
+
+    Fails: test_gradients, test_fully_masked_gradients, test_module_gradients
+    """
+
+    scaled_dot_product_attention = """
+              weights = weights.masked_fill(blind, 0.0)
+        + weights = weights.detach()
+    """
+
+
+class float32_result:
+    """your results are float32 whatever the inputs are: cast them back to the dtype of the query
+
+    Fails: test_dtypes
+    """
+
+    scaled_dot_product_attention = """
+        + dtype = torch.float32
+        + query, key, value = query.to(dtype), key.to(dtype), value.to(dtype)
+          scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    """
+
+
+class four_axes_only:
+    """your function unpacks four axes: it must take any number of leading axes, also none
+
+    Fails: test_shapes
+    """
+
+    scaled_dot_product_attention = """
+        - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        + B, H, Tq, d = query.shape
+        + scores = (query @ key.transpose(-2, -1) / math.sqrt(d)).view(B, H, Tq, key.size(2))
+    """
+
+
+class weights_missing:
+    """your function returns the output alone: the weights belong to the result too
+
+    Fails: test_shapes
+    """
+
+    scaled_dot_product_attention = """
+        - return weights @ value, weights
+        + return weights @ value
+    """
+
+    class MultiHeadAttention:
+        forward = """
+            - heads, _ = scaled_dot_product_attention(q, k, v, mask)
+            + heads = scaled_dot_product_attention(q, k, v, mask)
+        """
+
+
+class torch_attention:
+    """your output comes from torch's own attention operator
+
+    Fails: test_from_scratch
+    """
+
+    import torch.nn.functional as F
+
+    scaled_dot_product_attention = """
+        - return weights @ value, weights
+        + return F.scaled_dot_product_attention(query, key, value, attn_mask=mask), weights
+    """

@@ -1,0 +1,56 @@
+"""What `additive_mask` gets wrong.
+
+Added to scores before a softmax, 0 changes nothing and -inf leaves no weight at all. No other pair of numbers does so.
+"""
+
+
+class additive_one_zero:
+    """your additive mask is the mask as numbers, 1 and 0: added to the scores it hides nothing
+
+    Fails: test_additive_values
+    """
+
+    def additive_mask(mask, dtype=torch.float32):
+        return mask.to(dtype)
+
+
+class additive_inverted:
+    """your additive mask is -inf where attention is allowed and 0 where it is forbidden
+
+    Fails: test_additive_values
+    """
+
+    def additive_mask(mask, dtype=torch.float32):
+        zeros = torch.zeros(mask.shape, dtype=dtype, device=mask.device)
+        return zeros.masked_fill(mask, float("-inf"))
+
+
+class additive_large_negative:
+    """your additive mask uses a large finite number, not -inf: a query with nothing allowed sees everything
+
+    Fails: test_additive_values
+    """
+
+    def additive_mask(mask, dtype=torch.float32):
+        return (~mask).to(dtype) * -1e9
+
+
+class additive_nan:
+    """your additive mask multiplies by infinity: 0 * inf is NaN, so the allowed pairs are NaN instead of 0
+
+    Fails: test_additive_values
+    """
+
+    def additive_mask(mask, dtype=torch.float32):
+        return (1 - mask.to(dtype)) * float("-inf")
+
+
+class additive_dtype_ignored:
+    """your additive mask is float32 whatever dtype is asked for
+
+    Fails: test_additive_dtypes
+    """
+
+    def additive_mask(mask, dtype=torch.float32):
+        zeros = torch.zeros(mask.shape, device=mask.device)
+        return zeros.masked_fill(~mask, float("-inf"))

@@ -1,0 +1,99 @@
+"""What `padding_mask` gets wrong.
+
+It says of every key whether it is a real token, whoever asks: [B, T] with an axis of length 1 for the heads and one for
+the queries. Padding is what equals pad_id, wherever it stands.
+"""
+
+
+class padding_inverted:
+    """your padding mask is True where the padding is: True has to mean that the token is real
+
+    Fails: test_padding_values, test_padding_pad_id, test_length_one
+    """
+
+    def padding_mask(tokens, pad_id=0):
+        return (tokens == pad_id)[:, None, None, :]
+
+
+class padding_two_axes:
+    """your padding mask is [B, T]: it lacks the axes of length 1 that stand for heads and queries
+
+    Fails: test_padding_shape, test_length_one
+    """
+
+    def padding_mask(tokens, pad_id=0):
+        return tokens != pad_id
+
+
+class padding_on_queries:
+    """your padding mask hides queries instead of keys: the tokens belong on the last axis
+
+    Fails: test_padding_shape
+    """
+
+    def padding_mask(tokens, pad_id=0):
+        return (tokens != pad_id)[:, None, :, None]
+
+
+class padding_int:
+    """your padding mask holds the integers 0 and 1 instead of True and False
+
+    Fails: test_padding_shape, test_length_one
+    """
+
+    def padding_mask(tokens, pad_id=0):
+        return (tokens != pad_id).long()[:, None, None, :]
+
+
+class padding_id_ignored:
+    """your padding mask ignores pad_id and hides token 0
+
+    Fails: test_padding_pad_id
+    """
+
+    def padding_mask(tokens, pad_id=0):
+        return tokens.bool()[:, None, None, :]
+
+
+class padding_by_order:
+    """your padding mask hides every token up to pad_id instead of pad_id alone: ids have no order
+
+    Fails: test_padding_pad_id
+    """
+
+    def padding_mask(tokens, pad_id=0):
+        return (tokens > pad_id)[:, None, None, :]
+
+
+class padding_only_at_the_end:
+    """your padding mask assumes that the real tokens stand first: padding may also come before or between
+
+    Fails: test_padding_values
+    """
+
+    def padding_mask(tokens, pad_id=0):
+        lengths = (tokens != pad_id).sum(dim=1)
+        positions = torch.arange(tokens.shape[1], device=tokens.device)
+        return (positions < lengths[:, None])[:, None, None, :]
+
+
+class padding_int64_only:
+    """your padding mask insists on int64 tokens: any integer type can be compared with pad_id
+
+    Fails: test_padding_integer_types
+    """
+
+    def padding_mask(tokens, pad_id=0):
+        assert tokens.dtype == torch.int64, "tokens must be int64"
+        return (tokens != pad_id)[:, None, None, :]
+
+
+class padding_view:
+    """your padding mask calls view on the tokens, which need not be contiguous: reshape copies if it must
+
+    Fails: test_noncontiguous
+    """
+
+    def padding_mask(tokens, pad_id=0):
+        B, T = tokens.shape
+        return (tokens.view(B * T) != pad_id).view(B, 1, 1, T)
