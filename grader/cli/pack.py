@@ -25,6 +25,7 @@ def pack() -> None:
     Example:
       kata pack new my-course/katas --number 1.1.1 --slug dot-product
       kata pack check dot-product
+      kata pack mistake dot-product keys_viewed > dot_product.py
       kata pack calibrate dot-product
       kata pack build my-course
     """
@@ -206,6 +207,31 @@ def new(folder: Path, number: str, slug: str, unit_slug: str, as_json: bool) -> 
         click.echo(f"  written  {safe(str(path))}")
     click.echo(f"\nsee   export KATA_PACKS={safe(str(folder.absolute()))}")
     click.echo(f"then  kata pack check {slug}")
+
+
+@pack.command(short_help="Print what somebody hands in who makes a catalogued mistake.")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.argument("name")
+def mistake(id_: str, name: str) -> None:
+    """Print what somebody hands in who makes a catalogued mistake, or answers slowly.
+
+    A mistake is kept as what differs; this is the whole module, to be checked, graded or debugged.
+
+    \b
+    Example:
+      kata pack mistake masks causal_shifted_late > masks.py
+    """
+    from grader.catalogue import Catalogue
+    from grader.errors import UsageError
+    from grader.packs.mistakes import mistakes, slow_answers
+
+    kata = Catalogue.discover().resolve_one(id_)
+    known = {one.name: one for one in (*mistakes(kata), *slow_answers(kata))}
+    if name not in known:
+        raise UsageError(
+            f"There is no mistake {name} of {kata.slug} here.", f"There is: {', '.join(known) or 'none'}."
+        )
+    click.echo(known[name].text, nl=False)
 
 
 @pack.command(short_help="Make wheels of a pack: one for learners, one for instructors.")

@@ -21,6 +21,7 @@ from grader.packs.merge import PythonFile, is_docstring, merged
 _FAILS = re.compile(r"^Fails:\s*(\w+(?:\s*,\s*\w+)*)\s*$", re.MULTILINE)
 _UNNAMED = re.compile(r"^Unnamed:\s*(\S.*)$", re.MULTILINE)
 _BASE = re.compile(r"^Base:\s*(\S+)\s*$", re.MULTILINE)
+_KEYS = ("Fails:", "Unnamed:", "Base:")
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,13 @@ def _mistake(kata: Kata, topic: PythonFile, node: ast.ClassDef | ast.Module) -> 
         )
     text = topic.text
     if isinstance(node, ast.ClassDef):
+        odd = [line for line in about.split("\n\n", 1)[1].splitlines() if not line.startswith(_KEYS)]
+        if odd:
+            raise topic.error(
+                node,
+                f"{name} has a line in its docstring that nobody reads: {odd[0] or 'an empty one'}",
+                f"After the sentence come lines with {', '.join(_KEYS)} alone.",
+            )
         text = merged(topic, node, _base(kata, topic, node, base[1] if base else None))
     checks = tuple(check.strip() for check in fails[1].split(","))
     return Mistake(name, topic.path, line, say, checks, unnamed[1] if unnamed else None, text)

@@ -82,17 +82,8 @@ class dropout_unscaled:
             + self.rate = dropout
         """
 
-        def _drop(self, x):
+        def dropout(self, x):
             return x * (torch.rand_like(x) >= self.rate) if self.training else x
-
-        def forward(self, x, mask=None):
-            if self.norm_first:
-                x = x + self._drop(self.attention(self.norm1(x), mask))  # x itself goes by untouched
-                x = x + self._drop(self.feed_forward(self.norm2(x)))
-            else:
-                x = self.norm1(x + self._drop(self.attention(x, mask)))  # every sum is normalised at once
-                x = self.norm2(x + self._drop(self.feed_forward(x)))
-            return x  # [B, T, D]
 
 
 class dropout_always_on:
@@ -101,25 +92,11 @@ class dropout_always_on:
     Fails: test_eval
     """
 
-    def dropout_of(rate, x):
-        """Drop a share of x."""
-        return nn.functional.dropout(x, rate)
-
     class EncoderLayer:
         __init__ = """
             - self.dropout = nn.Dropout(dropout)
             + self.rate = dropout
         """
 
-        def forward(self, x, mask=None):
-            if self.norm_first:
-                x = x + dropout_of(
-                    self.rate, self.attention(self.norm1(x), mask)
-                )  # x itself goes by untouched
-                x = x + dropout_of(self.rate, self.feed_forward(self.norm2(x)))
-            else:
-                x = self.norm1(
-                    x + dropout_of(self.rate, self.attention(x, mask))
-                )  # every sum is normalised at once
-                x = self.norm2(x + dropout_of(self.rate, self.feed_forward(x)))
-            return x  # [B, T, D]
+        def dropout(self, x):
+            return nn.functional.dropout(x, self.rate)

@@ -14,10 +14,7 @@ class layers_in_plain_list:
     class Encoder:
         __init__ = """
             - self.layers = nn.ModuleList(
-            + self.layers = [
-
-            - )
-            + ]
+            + self.layers = list(
         """
 
 
@@ -28,14 +25,13 @@ class layers_shared:
     """
 
     class Encoder:
-        def __init__(
-            self, num_layers, d_model, num_heads, d_ff, dropout=0.0, norm_first=True, activation="relu"
-        ):
-            super().__init__()
-            layer = EncoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation)
-            self.layers = nn.ModuleList([layer] * num_layers)
-            # A pre-norm stream has only been added to; a post-norm one comes normalised from the last layer.
-            self.norm = LayerNorm(d_model) if norm_first else nn.Identity()
+        __init__ = """
+            - self.layers = nn.ModuleList(
+            -     EncoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(num_layers)
+            - )
+            + layer = EncoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation)
+            + self.layers = nn.ModuleList([layer] * num_layers)
+        """
 
 
 class layers_not_chained:
@@ -45,10 +41,12 @@ class layers_not_chained:
     """
 
     class Encoder:
-        def forward(self, x, mask=None):
-            for layer in self.layers:
-                y = layer(x, mask)
-            return self.norm(y)
+        forward = """
+            -     x = layer(x, mask)
+            - return self.norm(x)
+            +     y = layer(x, mask)
+            + return self.norm(y)
+        """
 
 
 class layers_reversed:
@@ -84,12 +82,14 @@ class outputs_stacked:
     """
 
     class Encoder:
-        def forward(self, x, mask=None):
-            outputs = []
-            for layer in self.layers:
-                x = layer(x, mask)
-                outputs.append(x)
-            return self.norm(torch.stack(outputs))
+        forward = """
+            + outputs = []
+              for layer in self.layers:
+                  x = layer(x, mask)
+            - return self.norm(x)
+            +     outputs.append(x)
+            + return self.norm(torch.stack(outputs))
+        """
 
 
 class encoder_mask_dropped:
@@ -140,8 +140,7 @@ class encoder_dropout_dropped:
     class Encoder:
         __init__ = """
             - EncoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(num_layers)
-            + EncoderLayer(d_model, num_heads, d_ff, norm_first=norm_first, activation=activation)
-            + for _ in range(num_layers)
+            + EncoderLayer(d_model, num_heads, d_ff, 0.0, norm_first, activation) for _ in range(num_layers)
         """
 
 
@@ -154,7 +153,7 @@ class encoder_norm_first_dropped:
     class Encoder:
         __init__ = """
             - EncoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(num_layers)
-            + EncoderLayer(d_model, num_heads, d_ff, dropout, activation=activation) for _ in range(num_layers)
+            + EncoderLayer(d_model, num_heads, d_ff, dropout, True, activation) for _ in range(num_layers)
         """
 
 
@@ -222,11 +221,13 @@ class final_norm_before_layers:
     """
 
     class Encoder:
-        def forward(self, x, mask=None):
-            x = self.norm(x)
-            for layer in self.layers:
-                x = layer(x, mask)
-            return x
+        forward = """
+            + x = self.norm(x)
+              for layer in self.layers:
+
+            - return self.norm(x)
+            + return x
+        """
 
 
 class final_norm_after_each_layer:
@@ -236,7 +237,9 @@ class final_norm_after_each_layer:
     """
 
     class Encoder:
-        def forward(self, x, mask=None):
-            for layer in self.layers:
-                x = self.norm(layer(x, mask))
-            return x
+        forward = """
+            -     x = layer(x, mask)
+            - return self.norm(x)
+            +     x = self.norm(layer(x, mask))
+            + return x
+        """

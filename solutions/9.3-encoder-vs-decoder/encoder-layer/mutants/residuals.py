@@ -138,18 +138,17 @@ class learned_scale:
             + self.scale = nn.Parameter(torch.ones(()))
         """
 
-        def forward(self, x, mask=None):
-            if self.norm_first:
-                x = x + self.scale * self.dropout(
-                    self.attention(self.norm1(x), mask)
-                )  # x itself goes by untouched
-                x = x + self.scale * self.dropout(self.feed_forward(self.norm2(x)))
-            else:
-                x = self.norm1(
-                    x + self.scale * self.dropout(self.attention(x, mask))
-                )  # every sum is normalised at once
-                x = self.norm2(x + self.scale * self.dropout(self.feed_forward(x)))
-            return x  # [B, T, D]
+        forward = """
+            - x = x + self.dropout(self.attention(self.norm1(x), mask))
+            - x = x + self.dropout(self.feed_forward(self.norm2(x)))
+            + x = x + self.scale * self.dropout(self.attention(self.norm1(x), mask))
+            + x = x + self.scale * self.dropout(self.feed_forward(self.norm2(x)))
+
+            - x = self.norm1(x + self.dropout(self.attention(x, mask)))
+            - x = self.norm2(x + self.dropout(self.feed_forward(x)))
+            + x = self.norm1(x + self.scale * self.dropout(self.attention(x, mask)))
+            + x = self.norm2(x + self.scale * self.dropout(self.feed_forward(x)))
+        """
 
 
 class output_float32:

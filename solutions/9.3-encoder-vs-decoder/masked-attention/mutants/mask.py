@@ -102,9 +102,6 @@ class mask_flipped_in_place:
 
     scaled_dot_product_attention = """
         - weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
-        - weights = weights.masked_fill(blind, 0.0)
         + forbidden = mask.logical_not_()
-        + weights = (
-        +     scores.masked_fill(forbidden & ~blind, float("-inf")).softmax(dim=-1).masked_fill(blind, 0.0)
-        + )
+        + weights = scores.masked_fill(forbidden & ~blind, float("-inf")).softmax(dim=-1)
     """
