@@ -222,14 +222,15 @@ def mistake(id_: str, name: str) -> None:
       kata pack mistake masks causal_shifted_late > masks.py
     """
     from grader.catalogue import Catalogue
-    from grader.errors import UsageError
+    from grader.errors import UsageError, did_you_mean
     from grader.packs.mistakes import mistakes, slow_answers
 
     kata = Catalogue.discover().resolve_one(id_)
     known = {one.name: one for one in (*mistakes(kata), *slow_answers(kata))}
     if name not in known:
         raise UsageError(
-            f"There is no mistake {name} of {kata.slug} here.", f"There is: {', '.join(known) or 'none'}."
+            f"There is no mistake {name} of {kata.slug} here.{did_you_mean(name, known)}",
+            f"There is: {', '.join(known) or 'none'}.",
         )
     click.echo(known[name].text, nl=False)
 

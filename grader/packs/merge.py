@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from grader.errors import PackError
+from grader.data_files import read_text
+from grader.errors import PackError, did_you_mean
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
@@ -40,13 +41,13 @@ class PythonFile:
         Raises:
             PackError: it cannot be read, or it is no Python.
         """
+        text = read_text(path)
         try:
-            text = path.read_text(encoding="utf-8")
             return cls(path, text, ast.parse(text))
         except SyntaxError as error:
             raise PackError(f"{path}, line {error.lineno}: not valid Python ({error.msg}).") from error
-        except (OSError, ValueError) as error:
-            raise PackError(f"{path} cannot be read ({error}).") from error
+        except ValueError as error:  # NUL bytes, before Python 3.11.4
+            raise PackError(f"{path}: not valid Python ({error}).") from error
 
     @cached_property
     def lines(self) -> list[str]:
@@ -227,7 +228,7 @@ class _Merge:
                 raise self._error(
                     node,
                     f"defines {name}, which {self._base.path.name} has not and nothing uses",
-                    _there_is(names),
+                    _there_is(names) + did_you_mean(name, names, most=1),
                 )
 
     def _refuse_unbound(self, text: str) -> None:

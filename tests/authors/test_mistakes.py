@@ -411,7 +411,7 @@ def test_a_base_is_a_right_answer_of_the_kata(made: Handmade) -> None:
         ("", "holds no mistake"),
         ('"""A topic."""\n\nimport os\n', "line 3: this stands outside of every mistake"),
         ("class wrong:\n    def :\n", "line 2: not valid Python"),
-        ("class wrong:\n    x = '\xff'\n", "cannot be read"),
+        ("class wrong:\n    x = '\xff'\n", "not UTF-8"),
     ],
 )
 def test_a_file_that_is_no_topic_is_refused(made: Handmade, text: str, words: str) -> None:
