@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,7 +23,7 @@ from grader.workspace import Workspace, changed_blocks, edit_progress, katas_in,
 if TYPE_CHECKING:
     from grader.host.launcher import Launcher
     from grader.reports.model import KataReport
-    from grader.running.suite import Options
+    from grader.running.suite import Options, Suite
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,16 @@ def check(
     launcher = None if pdb else start_launcher(device=device)
     if pdb:
         Device(device).require()
-    from grader.running.suite import Options
+    from grader.running.suite import Options, with_suites
 
     options = Options(seed=seed, fail_fast=fail_fast, timeout_s=timeout, device=device)
     try:
-        reports = run(request, launcher, options, keyword=keyword, speed=perf)
+        reports = with_suites(
+            [target.kata for target in request.targets],
+            partial(run, request, launcher, options, keyword),
+            speed=perf,
+            keyword=keyword,
+        )
     finally:
         if launcher is not None:
             launcher.close()
@@ -169,30 +175,22 @@ def run(
     request: Request,
     launcher: Launcher | None,
     options: Options,
-    *,
-    keyword: str | None = None,
-    speed: bool = False,
+    keyword: str | None,
+    suites: dict[str, Suite],
 ) -> list[KataReport]:
-    """Check every target once, in order."""
-    from grader.running.suite import with_suites
-
-    def body(suites: dict[str, Any]) -> list[KataReport]:
-        if keyword and not any(suite.max_score() or len(suite) for suite in suites.values()):
-            raise UsageError(
-                f"No check matches -k {keyword!r}.", "kata check -v lists them with their titles."
-            )
-        reports = []
-        for target in request.targets:
-            suite = suites[target.kata.slug]
-            if keyword and not len(suite):
-                continue
-            if launcher is None:
-                reports.append(suite.debug(target.file, options))
-            else:
-                reports.append(suite.check(target.file, launcher, options))
-        return reports
-
-    return with_suites([target.kata for target in request.targets], body, speed=speed, keyword=keyword)
+    """Check every target once, in order; without a launcher in this process, under a debugger."""
+    if keyword and not any(len(suite) for suite in suites.values()):
+        raise UsageError(f"No check matches -k {keyword!r}.", "kata check -v lists them with their titles.")
+    reports = []
+    for target in request.targets:
+        suite = suites[target.kata.slug]
+        if keyword and not len(suite):
+            continue
+        if launcher is None:
+            reports.append(suite.debug(target.file, options))
+        else:
+            reports.append(suite.check(target.file, launcher, options))
+    return reports
 
 
 def remember(request: Request, reports: list[KataReport]) -> None:

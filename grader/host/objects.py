@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -169,36 +169,20 @@ def _run(
     label: str,
     signature: str,
 ) -> Any:
-    mine = facts_of(value)
-    session = mine.session
-
-    def perform() -> tuple[Any, list[torch.Tensor]]:
-        return session.call(handle_of(value), method, args, kwargs, mine.root)
-
-    return recorded(perform, mine.calls, session, mine.root, CallRecord(label, signature, args, kwargs))
-
-
-def recorded(
-    perform: Callable[[], tuple[Any, list[torch.Tensor]]],
-    calls: Calls | None,
-    session: Conversation,
-    root: str,
-    record: CallRecord,
-) -> Any:
     """Make a call and note what became of it, for the report."""
+    mine = facts_of(value)
+    session, calls = mine.session, mine.calls
     try:
-        value, changed = perform()
+        result, changed = session.call(handle_of(value), method, args, kwargs, mine.root)
     except (SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout) as error:
         if calls is not None:
-            calls.add(record, None)
-        note(session, root, error)
+            calls.add(CallRecord(label, signature, args, kwargs), None)
+        note(session, mine.root, error)
         raise
     if calls is not None:
-        if changed:
-            record = CallRecord(record.label, record.signature, record.args, record.kwargs, tuple(changed))
-        calls.add(record, value)
-    note(session, root, None)
-    return value
+        calls.add(CallRecord(label, signature, args, kwargs, tuple(changed)), result)
+    note(session, mine.root, None)
+    return result
 
 
 def note(session: Conversation, root: str, error: Exception | None) -> None:

@@ -6,6 +6,7 @@ import math
 import secrets
 import time
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
@@ -35,7 +36,7 @@ from grader.host.objects import RemoteObject, facts_of, handle_of
 from grader.host.scan import called
 from grader.host.shared import Shared, can_share
 from grader.host.source import Source
-from grader.host.stopwatch import Stopwatch
+from grader.host.stopwatch import Lap, Stopwatch
 from grader.host.terms import Terms
 from grader.wire import audit, messages
 from grader.wire.codec import MRO, Decoder, Encoder
@@ -51,6 +52,7 @@ START_S = 30.0
 """How long a worker may take to be ready; a fresh interpreter imports torch first."""
 
 
+_UNTIMED: AbstractContextManager[Lap | None] = nullcontext()
 _SHORT = frozenset({"OSError", "MemoryError"})
 """What is raised where a system has too little of something: by a submission's fault or the machine's."""
 
@@ -293,8 +295,9 @@ class Session:
     # ------------------------------------------------------------------------------------------------------------
 
     def _take_uses(self, token: int | None, *, loading: bool = False) -> None:
-        """Read what the audit channel tells of one exchange; no token: it was broken off."""
-        assert self._audit is not None
+        """Read what the audit channel tells of one exchange, where there is one; no token: it was broken off."""
+        if self._audit is None:
+            return
         assert self._channel is not None
         terms = self.terms
         counts = not loading and (not terms.within or self.asked_of in terms.within)
@@ -361,56 +364,34 @@ class Session:
     def _ask(
         self, request: messages.Request, buffers: list[Any], descriptor: int | None = None
     ) -> tuple[messages.AnyReply, bytearray]:
+        """Send a request and return its answer; meanwhile answer what the worker asks of what is lent."""
         channel = self._channel
         if channel is None or not channel.alive:
             raise WorkerDied("had ended already")
-        request.release, self._release = self._release, []
-        request.begin, self._begin = self._begin, None
         if self._answering:
             raise PackError("a lent function may not call the submission: it is in the middle of a call")
-        answer = self._audited(channel, request, buffers, descriptor)
-        if (refusal := self._loans.take_refusal()) is not None:
-            raise refusal
-        return answer
-
-    def _audited(
-        self, channel: Channel, request: messages.Request, buffers: list[Any], descriptor: int | None
-    ) -> tuple[messages.AnyReply, bytearray]:
-        if self._audit is None:
-            return self._timed(channel, request, buffers, descriptor)
-        token = request.audit = secrets.randbits(64)
+        request.release, self._release = self._release, []
+        request.begin, self._begin = self._begin, None
         loading = isinstance(request, messages.Load)
+        token = request.audit = secrets.randbits(64) if self._audit is not None else None
         try:
-            answer = self._timed(channel, request, buffers, descriptor)
-        except (WorkerDied, WorkerTimeout):
+            if self.stopwatch is not None:
+                channel.attend(self.deadline)  # so that a look that is due now does not fall into the lap
+            with self.stopwatch.lap() if self.stopwatch is not None else _UNTIMED as lap:
+                reply, payload = channel.ask(request, buffers, self.deadline, descriptor)
+                while isinstance(reply, messages.Ask):
+                    answer, lent = self._answer(reply, payload)
+                    reply, payload = channel.ask(answer, lent, self.deadline)
+        except (WorkerDied, WorkerTimeout) as error:
+            if isinstance(error, WorkerDied):
+                self.doubtful, self.killed = True, self.killed or error.killed
             self._take_uses(None, loading=loading)
             raise
+        if lap is not None:
+            lap.sent, lap.received = sum(memoryview(buffer).nbytes for buffer in buffers), len(payload)
         self._take_uses(token, loading=loading)
-        return answer
-
-    def _timed(
-        self, channel: Channel, request: messages.Request, buffers: list[Any], descriptor: int | None
-    ) -> tuple[messages.AnyReply, bytearray]:
-        try:
-            if self.stopwatch is None:
-                return self._exchange(channel, request, buffers, descriptor)
-            channel.attend(self.deadline)  # so that a look that is due now does not fall into the lap
-            with self.stopwatch.lap() as lap:
-                reply, payload = self._exchange(channel, request, buffers, descriptor)
-        except WorkerDied as error:
-            self.doubtful, self.killed = True, self.killed or error.killed
-            raise
-        lap.sent, lap.received = sum(memoryview(buffer).nbytes for buffer in buffers), len(payload)
-        return reply, payload
-
-    def _exchange(
-        self, channel: Channel, request: messages.Request, buffers: list[Any], descriptor: int | None
-    ) -> tuple[messages.AnyReply, bytearray]:
-        """Ask, and answer what the worker asks for meanwhile."""
-        reply, payload = channel.ask(request, buffers, self.deadline, descriptor)
-        while isinstance(reply, messages.Ask):
-            answer, buffers = self._answer(reply, payload)
-            reply, payload = channel.ask(answer, buffers, self.deadline)
+        if (refusal := self._loans.take_refusal()) is not None:
+            raise refusal
         return reply, payload
 
     def _answer(self, ask: messages.Ask, payload: bytearray) -> tuple[messages.Answer, list[Any]]:

@@ -26,7 +26,7 @@ from grader.packs.mistakes import Mistake, in_full, mistakes, slow_answers
 from grader.reports.model import CheckReport, KataReport
 from grader.running.copies import copies, unrecognised
 from grader.running.demands import demands_of
-from grader.running.recognise import SEED, Fingerprints, MutantMarks, same
+from grader.running.recognise import SEED, Fingerprints, Mark, MutantMarks, same
 from grader.running.suite import Options, Suite
 
 Step = Callable[[str], None]
@@ -163,7 +163,8 @@ class Gate:
             file = copy(mutant)
             # Hidden checks tell learners nothing, and those that train leave no mark: of both only what it has to fail.
             told = suite.only(suite.visible_names() - suite.trained() | set(mutant.fails))
-            reports[mutant.name], marks = told.check_with_marks(file, self._launcher, Options(seed=SEED))
+            marks: dict[str, list[Mark]] = {}
+            reports[mutant.name] = told.check(file, self._launcher, Options(seed=SEED), marks=marks)
             fresh.mutants[mutant.name] = MutantMarks(mutant.say, marks)
             _look_at_mutant(mutant, reports[mutant.name], verdict)
         _look_for_twins(fresh, mutants, verdict)

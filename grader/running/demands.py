@@ -6,20 +6,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import torch
-
 from grader.catalogue import Kata
 from grader.errors import PackError
 from grader.host.calls import Calls, Outcomes
 from grader.host.source import Source, read_source
-from grader.running.plugin import KataPlugin, Situation, collect, info_of, threshold_of
+from grader.running.plugin import CheckContext, KataPlugin, collect, info_of, threshold_of
 from grader.running.terms import terms_for
 from grader.timing.arena import Setting
 from grader.timing.work import Demand, Work
 
 if TYPE_CHECKING:
-    import types
-
     import pytest
 
     from grader.host.launcher import Launcher
@@ -37,17 +33,19 @@ def demands_of(katas: Sequence[Kata]) -> list[Demand]:
         PackError: the checks cannot be collected, or one of them does more than to ask `speed`.
     """
     files = {kata.speed_checks: kata for kata in katas if kata.speed_checks is not None}
-    found: list[Demand] = []
+    if not files:
+        return []
 
-    def note(plugin: KataPlugin, items: list[pytest.Item]) -> None:
-        for kata in files.values():
-            for item in items:
-                if files[item.path] is kata and info_of(item).threshold is not None:
-                    found.extend(_asked(plugin, item, kata))
+    def ask(plugin: KataPlugin[Any, Any], items: list[pytest.Item]) -> list[Demand]:
+        return [
+            demand
+            for kata in files.values()
+            for item in items
+            if files[item.path] is kata and info_of(item).threshold is not None
+            for demand in _asked(plugin, item, kata)
+        ]
 
-    if files:
-        collect(list[Path](files), note)
-    return found
+    return collect(list[Path](files), ask, lambda found: found)
 
 
 def setting_of(
@@ -58,14 +56,11 @@ def setting_of(
     return Setting(launcher, source, baseline, terms_for(kata), calls or Calls(), device)
 
 
-def _asked(plugin: KataPlugin, item: pytest.Item, kata: Kata) -> list[Demand]:
+def _asked(plugin: KataPlugin[Any, Any], item: pytest.Item, kata: Kata) -> list[Demand]:
     info = info_of(item)
     threshold_of(item, kata)
     noted = _Noted()
-    situation = Situation(
-        _Nobody(), 0, torch.device("cpu"), "", {}, _no_reference, 0.0, speed=lambda: cast("Speed", noted)
-    )
-    outcome = plugin.run(item, situation)
+    outcome = plugin.run(item, CheckContext(_Nobody(), given_speed=cast("Speed", noted)))
     if outcome.status != "pass":
         raise PackError(
             f"{item.path}: {item.name} does more than to ask `speed`.\n{outcome.message}",
@@ -123,7 +118,3 @@ class _Nobody:
 
     def asked(self) -> Sequence[str]:
         return ()
-
-
-def _no_reference() -> types.ModuleType:
-    raise PackError("the fixture `reference` is not for speed checks")

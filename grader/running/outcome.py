@@ -26,7 +26,7 @@ from grader.host.objects import RemoteObject, facts_of
 from grader.reports.model import CheckStatus, Location
 
 
-@dataclass
+@dataclass(frozen=True)
 class Outcome:
     """How a check ended."""
 
@@ -51,17 +51,24 @@ class Outcome:
 Signatures = Mapping[str, Sequence[str]]
 
 
+@dataclass(frozen=True)
+class Wording:
+    """What a message needs to know besides what happened."""
+
+    file: str = ""
+    signatures: Signatures = field(default_factory=dict)
+    """Parameter names by function."""
+    timeout_s: float = 0.0
+
+
+UNSAID = Wording()
+
+
 def judge(
-    error: BaseException | None,
-    calls: Calls,
-    signatures: Signatures,
-    file: str,
-    timeout_s: float,
-    observed: Sequence[Any] = (),
+    error: BaseException, calls: Calls, wording: Wording = UNSAID, observed: Sequence[Any] = ()
 ) -> Outcome:
-    """Return the outcome of a check that raised `error`, or did not; `observed` is what the submission answered."""
-    if error is None:
-        return Outcome("pass")
+    """Return the outcome of a check that raised `error`; `observed` is what the submission answered."""
+    file, signatures = wording.file, wording.signatures
     if isinstance(error, CheckFailure):
         call = calls.origin(error.subject)
         lines = [*_called(call, signatures), *error.failure.lines()]
@@ -87,7 +94,7 @@ def judge(
             "timeout",
             [
                 *called,
-                f"no answer within {timeout_s:g} s, so it was stopped: is there a loop that never ends?",
+                f"no answer within {wording.timeout_s:g} s, so it was stopped: is there a loop that never ends?",
             ],
         )
     if isinstance(error, WorkerDied):

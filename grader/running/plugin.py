@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pytest
 import torch
@@ -20,47 +20,71 @@ from grader.checks.marks import CheckInfo
 from grader.errors import MachineFault, PackError
 from grader.machine import shortage
 from grader.running.examinee import Examinee
-from grader.running.outcome import Outcome, Signatures, judge
+from grader.running.outcome import UNSAID, Outcome, Wording, judge
 
 if TYPE_CHECKING:
     from grader.catalogue import Kata
     from grader.catalogue.schema import Threshold
     from grader.timing.speed import Speed
 
+A = TypeVar("A")
+T = TypeVar("T")
+PASSED = Outcome("pass")
+CPU = torch.device("cpu")
 
-class Situation:
+
+def _no_reference() -> types.ModuleType:
+    raise PackError("the fixture `reference` is not for speed checks")
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What all checks of one run have in common."""
+
+    seed: int = 0
+    device: torch.device = CPU
+    wording: Wording = UNSAID
+    reference: Callable[[], types.ModuleType] = _no_reference
+    debug: bool = False
+
+
+@dataclass(frozen=True)
+class CheckContext:
     """What the fixtures of the running check hand out."""
 
-    def __init__(
-        self,
-        examinee: Examinee,
-        seed: int,
-        device: torch.device,
-        file: str,
-        signatures: Signatures,
-        reference: Callable[[], types.ModuleType],
-        timeout_s: float,
-        debug: bool = False,
-        speed: Callable[[], Speed] | None = None,
-    ) -> None:
-        self.examinee = examinee
-        self.seed = seed
-        self.device = device
-        self.file = file
-        self.signatures = signatures
-        self.reference = reference
-        self.timeout_s = timeout_s
-        self.debug = debug
-        self.speed = speed
-        self.outcome = Outcome("pass")
+    examinee: Examinee
+    conditions: Conditions = Conditions()
+    given_speed: Speed | None = None
+    """Only speed checks have it."""
+
+    @property
+    def speed(self) -> Speed:
+        """What decides about speed and memory.
+
+        Raises:
+            PackError: the check has no threshold.
+        """
+        if self.given_speed is None:
+            raise PackError("the fixture `speed` is for checks with a threshold")
+        return self.given_speed
+
+    def draw(self, check: str) -> Draw:
+        """Return random inputs, seeded by the run's seed and the check's name."""
+        return Draw(self.conditions.seed, check, self.conditions.device)
 
 
-class KataPlugin:
+class KataPlugin(Generic[A, T]):
     """Registered with pytest for one collection of checks."""
 
-    def __init__(self, body: Callable[[list[pytest.Item]], None]) -> None:
-        self._body = body
-        self.situation: Situation | None = None
+    def __init__(
+        self, arrange: Callable[[KataPlugin[A, T], list[pytest.Item]], A], body: Callable[[A], T]
+    ) -> None:
+        self._arrange: Callable[[KataPlugin[A, T], list[pytest.Item]], A] = arrange
+        self._body: Callable[[A], T] = body
+        self.results: list[T] = []
+        """What the body returned, once it has run."""
+        self._context: CheckContext | None = None
+        self._outcome = PASSED
         self.broken: list[str] = []
         self._names: dict[Path, set[str]] = {}
         self._wants: dict[pytest.Item, _Wants] = {}
@@ -76,42 +100,33 @@ class KataPlugin:
     @pytest.fixture
     def draw(self, request: pytest.FixtureRequest) -> Draw:
         """Random inputs, seeded by the run's seed and the check's name."""
-        return self._draw(request.node.name)
+        return self._now.draw(request.node.name)
 
     @pytest.fixture
     def seed(self) -> int:
         """The run's seed."""
-        return self._now.seed
+        return self._now.conditions.seed
 
     @pytest.fixture
     def device(self) -> torch.device:
         """Where inputs live."""
-        return self._now.device
+        return self._now.conditions.device
 
     @pytest.fixture
     def reference(self) -> types.ModuleType:
         """The solution, trusted; only hidden checks have it."""
-        return self._now.reference()
+        return self._now.conditions.reference()
 
     @pytest.fixture
     def speed(self) -> Speed:
         """Decides about speed and memory; only speed checks have it."""
-        return self._speed()
-
-    def _speed(self) -> Speed:
-        make = self._now.speed
-        if make is None:
-            raise PackError("the fixture `speed` is for checks with a threshold")
-        return make()
-
-    def _draw(self, check: str) -> Draw:
-        return Draw(self._now.seed, check, self._now.device)
+        return self._now.speed
 
     @property
-    def _now(self) -> Situation:
-        if self.situation is None:
+    def _now(self) -> CheckContext:
+        if self._context is None:
             raise PackError("a fixture of Kata was used outside a check")
-        return self.situation
+        return self._context
 
     # Hooks --------------------------------------------------------------------------------------------------------
 
@@ -140,7 +155,8 @@ class KataPlugin:
         """Hand the collected checks to the body; it runs them as often as it likes."""
         if not self.broken:
             try:
-                self._body(session.items)
+                arranged = self._arrange(self, session.items)
+                self.results.append(self._body(arranged))
             except BaseException as error:
                 self.failure = error
         return True
@@ -154,51 +170,38 @@ class KataPlugin:
         outcome = "passed" if error is None else "failed"
         return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)  # type: ignore[arg-type]
 
-    def run(self, item: pytest.Item, situation: Situation) -> Outcome:
+    def run(self, item: pytest.Item, context: CheckContext) -> Outcome:
         """Run one check: directly where it uses nothing of pytest's, which is most, else through pytest's protocol."""
-        self.situation = situation
+        self._context, self._outcome = context, PASSED
         try:
             wanted = self._wants.get(item)
             if wanted is None:
                 wanted = self._wants[item] = _wants(item)
-            if wanted.plain:
-                self._call(item, wanted)
+            if wanted.plain:  # pytest's protocol takes more than half of a short check's time
+                assert isinstance(item, pytest.Function)
+                try:
+                    item.obj(
+                        **wanted.parameters, **{name: _OURS[name](context, item) for name in wanted.fixtures}
+                    )
+                except BaseException as error:
+                    self._judge(item, error)
             else:
                 # Torn down whole: what runs next is not known yet.
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
         finally:
-            self.situation = None
-        return situation.outcome
-
-    def _call(self, item: pytest.Item, wanted: _Wants) -> None:
-        """Call a check that asks for nothing but ours: pytest's protocol takes more than half of a short one's time."""
-        assert isinstance(item, pytest.Function)
-        now = self._now
-        ours: dict[str, Callable[[], Any]] = {
-            "submission": lambda: now.examinee.submission,
-            "draw": lambda: self._draw(item.name),
-            "seed": lambda: now.seed,
-            "device": lambda: now.device,
-            "reference": now.reference,
-            "speed": self._speed,
-        }
-        try:
-            item.obj(**wanted.parameters, **{name: ours[name]() for name in wanted.fixtures})
-        except BaseException as error:
-            self._judge(item, error)
+            self._context = None
+        return self._outcome
 
     def _judge(self, item: pytest.Item, error: BaseException) -> None:
         now = self._now
         if isinstance(error, KeyboardInterrupt | MachineFault):
             raise error
-        who = now.examinee
-        if not now.debug and (help_for := shortage(error)) is not None:
+        who, conditions = now.examinee, now.conditions
+        if not conditions.debug and (help_for := shortage(error)) is not None:
             raise MachineFault(f"While this was graded, the machine ran out of something: {error}.", help_for)
-        now.outcome = judge(
-            who.understand(error), who.calls, now.signatures, now.file, now.timeout_s, who.observed()
-        )
-        if now.debug:
-            _debug(item, error.__traceback__, now.outcome)
+        self._outcome = judge(who.understand(error), who.calls, conditions.wording, who.observed())
+        if conditions.debug:
+            _debug(item, error.__traceback__, self._outcome)
 
 
 @dataclass(frozen=True)
@@ -211,7 +214,15 @@ class _Wants:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-_OURS = frozenset({"submission", "draw", "seed", "device", "reference", "speed"})
+_OURS: Mapping[str, Callable[[CheckContext, pytest.Item], Any]] = {
+    "submission": lambda context, item: context.examinee.submission,
+    "draw": lambda context, item: context.draw(item.name),
+    "seed": lambda context, item: context.conditions.seed,
+    "device": lambda context, item: context.conditions.device,
+    "reference": lambda context, item: context.conditions.reference(),
+    "speed": lambda context, item: context.speed,
+}
+"""The fixtures above, for checks that are called directly."""
 _MARKS = frozenset({"skip", "skipif", "xfail", "usefixtures"})
 
 
@@ -226,7 +237,7 @@ def _wants(item: pytest.Item) -> _Wants:
     # A name that the author's file defines may be a fixture of theirs, which pytest alone can make.
     theirs = any(hasattr(item.module, name) for name in (*fixtures, *parameters))
     marked = any(mark.name in _MARKS for mark in item.iter_markers())
-    if theirs or marked or not fixtures <= _OURS or not _OURS.isdisjoint(parameters):
+    if theirs or marked or not fixtures <= _OURS.keys() or not _OURS.keys().isdisjoint(parameters):
         return _Wants(plain=False)
     return _Wants(True, tuple(sorted(fixtures)), parameters)
 
@@ -263,15 +274,16 @@ def check_seed(seed: int, name: str) -> int:
 
 def collect(
     files: Sequence[Path],
-    body: Callable[[KataPlugin, list[pytest.Item]], None],
+    arrange: Callable[[KataPlugin[A, T], list[pytest.Item]], A],
+    body: Callable[[A], T],
     keyword: str | None = None,
-) -> None:
-    """Collect check files once and hand the items to `body`.
+) -> T:
+    """Collect check files once and return what `body` makes of the items, as they were arranged for it.
 
     Raises:
         PackError: a file cannot be collected, or `-k` cannot be parsed.
     """
-    plugin = KataPlugin(lambda items: body(plugin, items))
+    plugin = KataPlugin(arrange, body)
     arguments = [
         *("-c", str(Path(__file__).with_name("pytest.ini")), "--rootdir", str(files[0].parent)),
         *("--import-mode=importlib", "--assert=plain", "--noconftest"),
@@ -297,6 +309,9 @@ def collect(
             "pytest refused to collect the checks.",
             "Is -k a valid expression, such as 'future and not shape'?",
         )
+    if not plugin.results:
+        raise PackError("No check could be collected.")
+    return plugin.results[0]
 
 
 def _forget_modules(files: Sequence[Path]) -> None:

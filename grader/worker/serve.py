@@ -155,21 +155,17 @@ class Worker:
         try:
             if request.begin is not None:
                 self._reset(request.begin)
-            return self._perform(request, payload)
+            if isinstance(request, messages.Call):
+                return self._call(request, payload)
+            with torch.enable_grad():  # what a call left behind is no affair of these
+                return self._perform(request, payload)
         except Unencodable as error:
             return messages.Unsendable(reason=bounded(str(error)), device=error.device), []
         except BaseException as error:  # SystemExit and KeyboardInterrupt are the learner's too
             return describe_raised(error, self._folder), []
 
     def _perform(self, request: messages.AnyRequest, payload: Payload) -> tuple[messages.Reply, list[Any]]:
-        if isinstance(request, messages.Call):
-            return self._call(request, payload)
-        with torch.enable_grad():  # what a call left behind is no affair of these
-            return self._perform_other(request, payload)
-
-    def _perform_other(
-        self, request: messages.AnyRequest, payload: Payload
-    ) -> tuple[messages.Reply, list[Any]]:
+        """Do anything else than a call."""
         match request:
             case messages.Get():
                 value = getattr(self._objects[request.target], request.name)

@@ -33,7 +33,7 @@ from grader.host.objects import RemoteObject
 from grader.host.session import Session
 from grader.host.source import Source
 from grader.host.terms import Terms
-from grader.running.outcome import judge
+from grader.running.outcome import Wording, judge
 from grader.running.recognise import fingerprint
 from grader.wire import audit, codec, messages
 from grader.wire.codec import Encoder
@@ -42,6 +42,7 @@ FAILS = (WorkerDied, WorkerTimeout, SubmissionRaised, SubmissionUnsendable)
 """How a call may end instead of with a value."""
 PLAIN = (bool, int, float, str, bytes, complex, slice, torch.dtype, torch.device, torch.Generator, type(...))
 PATIENCE_S = 0.002
+WORDING = Wording("a.py", timeout_s=1.0)
 """For an answer that stays away; all that comes is there before the question."""
 FORBID = ("torch.nn.functional.gelu", "aten::gelu")
 HELD = 1 << 21
@@ -120,7 +121,7 @@ class Stranger:
                 for value in self.session.observed[:2]:
                     look_closely(value, self.session)
         except FAILS as error:
-            lines = judge(error, Calls(), {}, "a.py", 1.0).lines
+            lines = judge(error, Calls(), WORDING).lines
             if any(not letter.isprintable() for letter in "".join(lines)):
                 raise Misled(f"unprintable: {lines}") from None
             outcome = f"{type(error).__name__}: {_shape(' '.join(lines))}"
@@ -211,7 +212,7 @@ def look_closely(value: Any, session: Session) -> None:
             except CheckFailure as error:
                 _readable(error.failure.lines())
             except (Exception, *FAILS) as error:  # as the plugin does
-                _readable(judge(error, Calls(), {}, "a.py", 1.0, session.observed).lines)
+                _readable(judge(error, Calls(), WORDING, session.observed).lines)
     _readable(describe_call("f", ["x"], (value, parts), {"more": value}))
     _readable([describe(value), type_name(value), *type_names(value)[:4]])
 

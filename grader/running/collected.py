@@ -1,0 +1,114 @@
+"""The collected checks of one kata: what their authors said of each, and which of them are meant."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import pytest
+
+from grader.catalogue import Kata
+from grader.checks.marks import CheckInfo
+from grader.errors import PackError
+from grader.host.terms import Terms
+from grader.reports.model import CheckReport
+from grader.running.plugin import KataPlugin, info_of, threshold_of
+from grader.running.recognise import Fingerprints
+from grader.running.terms import terms_for
+from grader.running.trusted import load_trusted
+
+
+@dataclass(frozen=True, eq=False)
+class Collected:
+    """Checks of a kata, collected once."""
+
+    kata: Kata
+    plugin: KataPlugin[Any, Any]
+    items: tuple[pytest.Item, ...]
+    complete: bool = True
+    """Whether these are all that the kata has for such a run."""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the kata grants a submission and asks of it."""
+        return terms_for(self.kata)
+
+    @cached_property
+    def fingerprints(self) -> Fingerprints:
+        """What the kata's catalogued mistakes leave behind."""
+        return Fingerprints.load(self.kata.fingerprints)
+
+    def reference(self) -> types.ModuleType:
+        """Return the reference, imported into this process.
+
+        Raises:
+            PackError: there is none.
+        """
+        if self.kata.solution is None:
+            raise PackError(
+                f"{self.kata.slug}: there is no reference in this install, and a check asks for one."
+            )
+        return load_trusted(self.kata.solution, self.terms.given)
+
+    @cached_property
+    def _infos(self) -> dict[pytest.Item, CheckInfo]:
+        return {item: _with_points(item, self.kata) for item in self.items}
+
+    def info(self, item: pytest.Item) -> CheckInfo:
+        """Return what the author said of a check."""
+        return self._infos[item]
+
+    def infos(self) -> list[CheckInfo]:
+        """Return what the authors said of each check."""
+        return list(self._infos.values())
+
+    def max_score(self) -> float:
+        """Return the points of these checks."""
+        return sum(info.points for info in self.infos())
+
+    def blank(self, item: pytest.Item) -> CheckReport:
+        """Return the report of a check of which nothing is known yet: no points, and nothing against it."""
+        info = self.info(item)
+        return CheckReport(
+            name=info.title,
+            id=item.name,
+            aspect=info.aspect,
+            hidden=item.path.name == "hidden_checks.py",
+            status="pass",
+            points=0.0,
+            max_points=info.points,
+        )
+
+    # Which of them ------------------------------------------------------------------------------------------------
+
+    def trained(self) -> set[str]:
+        """Return the checks that look at a trained model."""
+        return {item.name for item in self.items if self.info(item).trained}
+
+    def visible_names(self) -> set[str]:
+        """Return the checks that learners have."""
+        return {item.name for item in self.items if item.path == self.kata.checks}
+
+    def speed_names(self) -> set[str]:
+        """Return the checks of speed and memory."""
+        return {item.name for item in self.items if self.info(item).threshold is not None}
+
+    def only(self, names: Collection[str]) -> Self:
+        """Return these checks alone."""
+        return replace(self, items=tuple(item for item in self.items if item.name in names), complete=False)
+
+    def but_for(self, names: Collection[str]) -> Self:
+        """Return the other checks."""
+        return self.only({item.name for item in self.items} - set(names))
+
+
+def _with_points(item: pytest.Item, kata: Kata) -> CheckInfo:
+    """Return what the author said of a check; the points of a speed check are those of its threshold."""
+    info, threshold = info_of(item), threshold_of(item, kata)
+    return info if threshold is None else replace(info, points=threshold.points)

@@ -1,0 +1,285 @@
+"""Run the checks of a kata over one submission, one after the other, and judge each."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+import pytest
+import torch
+
+from grader.checks.failure import told_breach
+from grader.errors import PackError
+from grader.host.calls import Calls
+from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
+from grader.host.launcher import Launcher
+from grader.host.session import Session
+from grader.host.source import Source, read_source
+from grader.reports.model import CheckReport, KataStatus
+from grader.running.collected import Collected
+from grader.running.copies import copies, refuse
+from grader.running.examinee import Examinee, RemoteExaminee
+from grader.running.outcome import Outcome, Wording, judge, unusable
+from grader.running.plugin import CheckContext, Conditions, check_seed
+from grader.running.recognise import SEED, Mark, fingerprint
+
+RECOGNISED = 6
+"""Failed checks that are run again to recognise a mistake, when the run had another seed."""
+Progress = Callable[[CheckReport, Calls], None]
+"""Told after every check: what became of it, and the calls it made."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run is done."""
+
+    seed: int = 0
+    fail_fast: bool = False
+    timeout_s: float | None = None
+    device: str = "cpu"
+    tell: Callable[[float], None] = lambda seconds: None
+    """Told at every stage how many seconds it may take; beyond that the grader's own work is watched."""
+    timed_s: float = 3600.0
+    """What a check of speed may take: it waits until the device is free."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One submission as it is examined: what was handed in, where it runs, and how the run is done."""
+
+    source: Source
+    examinee: Examinee
+    options: Options
+    launcher: Launcher | None = None
+    """Where workers come from; None when the submission is in this process, where nothing can be timed."""
+    debug: bool = False
+    """Whether a debugger opens at every failure; then there are no marks."""
+    progress: Progress | None = None
+
+
+@dataclass
+class Judged:
+    """What became of one check, and what has to be known of it when all have run."""
+
+    item: pytest.Item
+    report: CheckReport
+    outcome: Outcome
+    rests_on_policy: bool
+    """Whether no use of what is excluded may stand behind it."""
+    judged_uses: bool
+    """Whether it judged that itself."""
+    marks: list[Mark] | None = None
+    """What the submission left behind, where that says which mistake it was."""
+
+
+@dataclass
+class Examination:
+    """One run of checks over one attempt."""
+
+    checks: Collected
+    attempt: Attempt
+    done: list[Judged] = field(default_factory=list)
+    used: dict[str, None] = field(default_factory=dict)
+    """What the kata excludes and was used in any check."""
+
+    def run(self) -> None:
+        """Run every check, in order; then name the mistakes, and take back what rests on what is excluded."""
+        attempt, who = self.attempt, self.attempt.examinee
+        copied = {} if attempt.debug else copies(attempt.source, self.checks.kata)
+        for item in self.checks.items:
+            info, report = self.checks.info(item), self.checks.blank(item)
+            outcome: Outcome | None
+            if info.threshold is not None:
+                outcome = self._timed(item, report, info.threshold)
+            elif (outcome := self._unmet(info.needs)) is None:
+                outcome = self._attempted(item, who, attempt.options.seed)
+                report.output = who.take_output() or None
+            if outcome.pack_fault:
+                outcome = self._blamed(item, outcome, info.threshold is not None)
+            report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
+            report.points = report.max_points if outcome.status == "pass" else 0.0
+            refused = refuse(report, copied, who.asked())
+            timed = info.threshold is not None
+            judged = Judged(item, report, outcome, timed or who.rests_on_policy(), who.asked_uses())
+            self.done.append(judged)
+            self.used.update(dict.fromkeys(outcome.used))
+            # Nothing that was trained or timed says which mistake it was.
+            if report.status in ("fail", "error") and not (refused or report.hidden or info.trained or timed):
+                judged.marks = fingerprint(who.observed())
+            if attempt.progress is not None:
+                attempt.progress(report, who.calls)
+            if attempt.options.fail_fast and report.status not in ("pass", "skipped"):
+                break
+        if not attempt.debug:
+            self._recognise()
+        self._withhold()
+
+    def marks(self) -> dict[str, list[Mark]]:
+        """Return what the submission left behind in each visible check that it failed."""
+        return {one.report.id: one.marks for one in self.done if one.marks is not None}
+
+    def lost(self) -> float:
+        """Return the points that nobody could get, because of the machine."""
+        return sum(one.report.max_points for one in self.done if one.outcome.machine)
+
+    def status(self) -> KataStatus:
+        """Return the kata's status: this is where a verdict is decided."""
+        reports = [one.report for one in self.done]
+        all_ran = len(self.done) == len(self.checks)
+        if all_ran and all(one.report.status == "pass" or one.outcome.machine for one in self.done):
+            return "fail" if self.used else "pass"
+        outcomes = self.attempt.examinee.outcomes
+        # Part of the checks says nothing about names that only the others call.
+        told = self.checks.complete and all_ran
+        stub_only = (
+            outcomes.not_written and not outcomes.written and not any(report.points for report in reports)
+        )
+        if stub_only and (told or outcomes.not_written.issuperset(self.checks.kata.required)):
+            return "not_started"
+        if outcomes.died and not outcomes.answered:
+            return "error"
+        if any(report.status == "timeout" for report in reports):
+            return "timeout"
+        return "fail"
+
+    # One check ----------------------------------------------------------------------------------------------------
+
+    def _unmet(self, needs: tuple[str, ...]) -> Outcome | None:
+        """Return the outcome of a check that needs another which did not pass."""
+        for need in needs:
+            for one in self.done:
+                if one.report.id == need and one.report.status != "pass":
+                    return Outcome("skipped", [f"skipped: it needs “{one.report.name}” to hold first"])
+        return None
+
+    def _attempted(self, item: pytest.Item, who: Examinee, seed: int) -> Outcome:
+        """Run one check; a worker that died in an earlier one is replaced first.
+
+        One that was killed may have been killed by the machine, so the check has a second chance.
+        """
+        context = CheckContext(who, self._conditions(seed))
+        for last in (False, True):
+            try:
+                who.begin(check_seed(seed, item.name))
+            except WorkerTimeout as error:
+                outcome = judge(error, who.calls, context.conditions.wording)
+            except (WorkerDied, SubmissionRaised) as error:
+                killed = isinstance(error, WorkerDied) and error.killed
+                outcome = Outcome("error", [f"the submission did not load again: {error}"], killed=killed)
+            else:
+                outcome = self.checks.plugin.run(item, context)
+            if last or not outcome.killed:
+                break
+            who.take_output()
+        return outcome
+
+    def _conditions(self, seed: int) -> Conditions:
+        attempt, checks = self.attempt, self.checks
+        timeout_s = attempt.options.timeout_s or checks.terms.check_timeout_s
+        return Conditions(
+            seed,
+            torch.device(attempt.options.device),
+            Wording(attempt.source.path.name, checks.kata.signatures(), timeout_s),
+            checks.reference,
+            attempt.debug,
+        )
+
+    def _timed(self, item: pytest.Item, report: CheckReport, threshold: str) -> Outcome:
+        """Run a check of speed or memory: only when all is right, and with nothing else of the submission alive."""
+        attempt, kata = self.attempt, self.checks.kata
+        if attempt.launcher is None:
+            return Outcome("skipped", ["skipped: in one process nothing can be timed"], machine=True)
+        for one in self.done:
+            same = one.report.aspect == report.aspect
+            if not (same or one.report.status == "pass" or one.outcome.machine):
+                return Outcome(
+                    "skipped", [f"skipped: first “{one.report.name}” has to hold, then speed counts"]
+                )
+        # Late: most runs time nothing, and should not wait for what times.
+        from grader.running.demands import setting_of
+        from grader.timing.speed import Speed
+
+        options, who = attempt.options, attempt.examinee
+        who.rest()
+        setting = setting_of(kata, attempt.source, attempt.launcher, options.device, who.calls)
+        options.tell(options.timed_s)
+        for _ in range(2):  # one that was killed may have been killed by the machine
+            speed = Speed(setting, kata.speed[threshold], marks=kata.is_measured(threshold, setting.kind))
+            outcome = self.checks.plugin.run(item, CheckContext(who, self._conditions(options.seed), speed))
+            if not outcome.killed:
+                break
+        if speed.measured is not None:
+            report.speed = speed.measured
+        return outcome
+
+    def _blamed(self, item: pytest.Item, outcome: Outcome, timed: bool) -> Outcome:
+        """Return the outcome of a check that seems broken, and is not: the reference passes it.
+
+        Raises:
+            PackError: it is.
+        """
+        if timed or not self._holds(item):
+            raise PackError(f"{item.path}: {item.name} is broken.\n{outcome.message}")
+        return unusable([], outcome.lines)
+
+    def _holds(self, item: pytest.Item) -> bool:
+        """Return whether the reference passes a check."""
+        attempt, checks = self.attempt, self.checks
+        solution, launcher, options = checks.kata.solution, attempt.launcher, attempt.options
+        if launcher is None or solution is None or attempt.source.path == solution:
+            return False
+        session = Session(
+            launcher, read_source(solution), checks.terms, device=options.device, tell=options.tell
+        )
+        with contextlib.closing(session):
+            model = RemoteExaminee(session, options.timeout_s)
+            return self._attempted(item, model, options.seed).status == "pass"
+
+    # All checks ---------------------------------------------------------------------------------------------------
+
+    def _recognise(self) -> None:
+        """Name the mistakes that failed checks were seen to make; see `recognise`."""
+        marks = self.marks()
+        if not marks:
+            return
+        if self.attempt.options.seed != SEED:
+            marks = self._marks_again(marks)
+        found = self.checks.fingerprints.recognise(marks)
+        for one in self.done:
+            one.marks = marks.get(one.report.id)
+            if (mutant := found.get(one.report.id)) is not None:
+                one.report.misconception = mutant.replace("_", "-")
+                one.report.likely = self.checks.fingerprints.mutants[mutant].say
+
+    def _marks_again(self, failed: Collection[str]) -> dict[str, list[Mark]]:
+        """Run the failed checks at the seed of the fingerprints; those that pass there say nothing."""
+        who = self.attempt.examinee
+        marks: dict[str, list[Mark]] = {}
+        for item in self.checks.items:
+            if item.name in failed and len(marks) < RECOGNISED:
+                outcome = self._attempted(item, who, SEED)
+                who.take_output()
+                if outcome.status in ("fail", "error"):
+                    marks[item.name] = fingerprint(who.observed())
+        return marks
+
+    def _withhold(self) -> None:
+        """Take the points of checks that rest on the policy when something was used that the kata excludes.
+
+        What they say of the numbers stays: a check that holds still passes, for no points. One that judged the uses,
+        and passed before a later check brought the use to light, fails.
+        """
+        resting = [one for one in self.done if one.rests_on_policy]
+        if resting:
+            self.used.update(dict.fromkeys(self.attempt.examinee.uses()))
+        for one in resting if self.used else ():
+            check = one.report
+            check.points = 0.0
+            if check.status == "pass":
+                lines = told_breach(list(self.used), self.checks.terms.advice)
+                if one.judged_uses:
+                    check.status = "fail"
+                else:
+                    lines[0] = f"right, but no points: the submission {lines[0]}"
+                check.message = "\n".join(lines)
