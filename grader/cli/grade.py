@@ -277,7 +277,8 @@ def _graded(run: Run, learners: list[LearnerFolder], where: AbstractContextManag
 
 def _shares(book: Gradebook, katas: list[str], learners: list[str]) -> Iterator[float]:
     """Yield each learner's share of the points in percent, weighed as the course says."""
-    from grader.gradebook.model import by_learner, total
+    from grader.gradebook.course import total
+    from grader.gradebook.model import by_learner
 
     for _, own in by_learner(book.rows(katas=katas, learners=learners)):
         score, whole = total(own.values(), book.course)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zoneinfo
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
@@ -17,6 +17,7 @@ from grader.catalogue import Catalogue
 from grader.data_files import read_data
 from grader.errors import UsageError, did_you_mean
 from grader.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment
+from grader.gradebook.model import Row
 from grader.gradebook.place import Place
 from grader.gradebook.roster import Person, read_roster, same
 
@@ -239,3 +240,12 @@ class _Reader:
 def _quoted(key: str) -> str:
     bare = key and all(letter.isascii() and (letter.isalnum() or letter in "_-") for letter in key)
     return key if bare else msgspec.json.encode(key).decode()
+
+
+def total(rows: Iterable[Row], course: Course) -> tuple[float, float]:
+    """Return what somebody has and what there was to get, each kata weighed as the course says."""
+    score = most = 0.0
+    for row in rows:
+        weight = course.weight(row.kata)
+        score, most = score + weight * row.score, most + weight * row.max_score
+    return score, most

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from grader.reports.model import KataReport
-
-if TYPE_CHECKING:
-    from grader.gradebook.course import Course
 
 
 class Key(NamedTuple):
@@ -125,12 +122,3 @@ def by_learner(rows: Iterable[Row]) -> Iterator[tuple[str, dict[str, Row]]]:
     """Yield each learner's rows by kata; only one learner is held at a time."""
     for learner, own in groupby(rows, key=lambda row: row.learner):
         yield learner, {row.kata: row for row in own}
-
-
-def total(rows: Iterable[Row], course: Course) -> tuple[float, float]:
-    """Return what somebody has and what there was to get, each kata weighed as the course says."""
-    score = most = 0.0
-    for row in rows:
-        weight = course.weight(row.kata)
-        score, most = score + weight * row.score, most + weight * row.max_score
-    return score, most

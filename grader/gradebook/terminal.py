@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from grader.gradebook.course import total
 from grader.gradebook.exports.tables import signed
-from grader.gradebook.model import Event, Row, by_learner, total
+from grader.gradebook.model import Event, Row, by_learner
 from grader.reports.style import LOOKS, has_unicode, points, safe, status_text
 from grader.reports.terminal import print_findings
 from grader.submissions.names import natural_key

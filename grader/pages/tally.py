@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from grader.gradebook.course import Course
-from grader.gradebook.model import Row, total
+from grader.gradebook.course import Course, total
+from grader.gradebook.model import Row
 from grader.pages import text
 from grader.reports.model import KataStatus
 

@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import TypedDict, Unpack
 
-from grader.gradebook.course import Course
-from grader.gradebook.model import Adjustment, Row, total
+from grader.gradebook.course import Course, total
+from grader.gradebook.model import Adjustment, Row
 from grader.pages import text
 from grader.pages.lessons import Lessons
 from grader.reports.model import CheckReport, CheckStatus, KataReport, KataStatus

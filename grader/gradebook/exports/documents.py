@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.gradebook.model import Row, total
+from grader.gradebook.course import total
+from grader.gradebook.model import Row
 from grader.reports.json_text import json_text
 
 if TYPE_CHECKING:

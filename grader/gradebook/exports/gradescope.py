@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from grader.gradebook.course import total
 from grader.gradebook.exports.cells import number
 from grader.gradebook.exports.tables import comments
-from grader.gradebook.model import Row, by_learner, total
+from grader.gradebook.model import Row, by_learner
 from grader.reports.json_text import json_text
 from grader.reports.model import CheckReport
 from grader.reports.style import points

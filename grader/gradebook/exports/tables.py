@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.gradebook.course import total
 from grader.gradebook.exports.cells import line, number
-from grader.gradebook.model import Adjustment, Row, by_learner, total
+from grader.gradebook.model import Adjustment, Row, by_learner
 from grader.submissions.names import natural_key
 
 if TYPE_CHECKING:
