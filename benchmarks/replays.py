@@ -30,7 +30,7 @@ from table import Figures, rewrite
 from grader.catalogue import Catalogue, Kata
 from grader.gradebook.model import Attempt, Key
 from grader.grading.replay import Replay, mark_again, setup_and_grade
-from grader.grading.run import Policy
+from grader.grading.run import RunPolicy
 from grader.grading.stations import stations
 from grader.grading.terms import seed_for
 from grader.reports.style import console
@@ -83,7 +83,7 @@ def handed_in(count: int, seed: int) -> list[Handed]:
     return made
 
 
-def again(one: Handed, policy: Policy) -> Callable[[], Replay]:
+def again(one: Handed, policy: RunPolicy) -> Callable[[], Replay]:
     """Grade a submission; return what grades it again and compares."""
     report = setup_and_grade(one.kata, policy, one.seed, one.bundle)
     now = datetime.now(UTC)
@@ -114,7 +114,7 @@ def main() -> None:
     found: Counter[tuple[str, bool]] = Counter()
     steady: Counter[str] = Counter()
     submissions = handed_in(options.count, options.seed)
-    policy = Policy()
+    policy = RunPolicy()
     with stations(), ThreadPoolExecutor(options.jobs) as pool, Progress(console=console(stderr=True)) as bar:
         line = bar.add_task("graded", total=len(submissions))
         replays = []

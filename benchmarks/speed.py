@@ -344,7 +344,7 @@ def _cost(rows: list[dict[str, Any]]) -> Figures:
 def _clocks(launcher: Any, rounds: int) -> Figures:
     """Compare a submission with itself by three clocks, in turns, in every condition."""
     from grader.host import stopwatch
-    from grader.timing.arena import Arena
+    from grader.timing.arena import BenchmarkRun
 
     waited, processor_time = stopwatch._waited, stopwatch._processor_time
     variants = {
@@ -365,7 +365,7 @@ def _clocks(launcher: Any, rounds: int) -> Figures:
         with (
             _product_files() as files,
             _beside(condition, todo),
-            Arena(_product_setting(launcher, files, PRODUCTS)) as arena,
+            BenchmarkRun(_product_setting(launcher, files, PRODUCTS)) as arena,
         ):
             arena.warm(work, 320)
             turns = (arena.baseline_turn, partial(arena.submission_turn, patience_s=60.0))
@@ -439,7 +439,7 @@ def _product_setting(launcher: Any, files: dict[int, Path], count: int) -> Any:
 
 
 def _curve_table(found: dict[int, list[tuple[str, list[float]]]]) -> Figures:
-    from grader.timing.decision import Rule, repeated
+    from grader.timing.decision import StoppingRule, repeated
 
     figures = Figures(
         "The operating curve",
@@ -454,7 +454,7 @@ def _curve_table(found: dict[int, list[tuple[str, list[float]]]]) -> Figures:
     for count, gradings in found.items():
         rounds = [value for _, values in gradings for value in values]
         over = sum(value > CURVE_THRESHOLD for value in rounds) / len(rounds)
-        odds = repeated(Rule(), over)
+        odds = repeated(StoppingRule(), over)
         share = {
             verdict: sum(one == verdict for one, _ in gradings) / len(gradings)
             for verdict in ("pass", "fail", "inconclusive")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from grader.checks.text import clean
 from grader.host.endings import SubmissionRaised
-from grader.sandbox import Limits
+from grader.sandbox import ResourceLimits
 
-_LIMITS = Limits()
+_LIMITS = ResourceLimits()
 _MEMORY = ("MemoryError", "can't allocate memory")
 _HINTS = {
     "SystemExit": "sys.exit() and exit() end a program, and here it is imported: leave them out",

@@ -35,7 +35,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Request:
+class CheckRequest:
     """What to check, and how it was asked for."""
 
     targets: list[Target]
@@ -116,7 +116,7 @@ def check(
     return 0 if all(report.status == "pass" for report in reports) else 1
 
 
-def _refuse_exposed(request: Request) -> None:
+def _refuse_exposed(request: CheckRequest) -> None:
     """Refuse to check a file beside which answers or marks lie: a submission may read its whole folder.
 
     Raises:
@@ -136,7 +136,7 @@ def _refuse_exposed(request: Request) -> None:
             )
 
 
-def find_targets(what: str | None, around: Here) -> Request:
+def find_targets(what: str | None, around: Here) -> CheckRequest:
     """Return what is to be checked.
 
     Raises:
@@ -155,10 +155,10 @@ def find_targets(what: str | None, around: Here) -> Request:
         around.require_workspace()
     space = Workspace(base)
     targets = [Target(kata, file or space.kata_folder(kata) / f"{kata.module}.py") for kata, file in found]
-    return Request(targets, around.workspace)
+    return CheckRequest(targets, around.workspace)
 
 
-def announce(request: Request, *, quiet: bool) -> None:
+def announce(request: CheckRequest, *, quiet: bool) -> None:
     """Say at once what is about to happen: importing torch takes a second."""
     if quiet:
         return
@@ -172,7 +172,7 @@ def announce(request: Request, *, quiet: bool) -> None:
 
 
 def run(
-    request: Request,
+    request: CheckRequest,
     launcher: Launcher | None,
     options: Options,
     keyword: str | None,
@@ -193,7 +193,7 @@ def run(
     return reports
 
 
-def remember(request: Request, reports: list[KataReport]) -> None:
+def remember(request: CheckRequest, reports: list[KataReport]) -> None:
     """Note in the workspace's progress what was found there."""
     space = request.workspace
     if space is None:
@@ -209,7 +209,9 @@ def remember(request: Request, reports: list[KataReport]) -> None:
             record_check(progress, report)
 
 
-def _show(reports: list[KataReport], request: Request, *, as_json: bool, verbose: bool, quiet: bool) -> None:
+def _show(
+    reports: list[KataReport], request: CheckRequest, *, as_json: bool, verbose: bool, quiet: bool
+) -> None:
     if as_json:
         from grader.reports.json_text import json_text
         from grader.reports.model import ReportSet
@@ -223,7 +225,7 @@ def _show(reports: list[KataReport], request: Request, *, as_json: bool, verbose
     sys.stdout.flush()  # what was found is out before anything else can fail
 
 
-def _ask_for_speed(request: Request, reports: list[KataReport]) -> None:
+def _ask_for_speed(request: CheckRequest, reports: list[KataReport]) -> None:
     """Where all is right and speed has not been asked about, say how."""
     right = {report.kata for report in reports if report.status == "pass"}
     timed = [
@@ -236,12 +238,12 @@ def _ask_for_speed(request: Request, reports: list[KataReport]) -> None:
         )
 
 
-def _held_by(folder: Path, around: Here, again: list[str]) -> Request:
+def _held_by(folder: Path, around: Here, again: list[str]) -> CheckRequest:
     held = katas_in(folder, around.catalogue)
     if not held:
         around.require_workspace()
         raise UsageError(f"{folder} holds no kata.", "Begin one: kata start ID (kata list shows them all)")
-    return Request([Target(kata, file) for kata, file in held], around.workspace, again)
+    return CheckRequest([Target(kata, file) for kata, file in held], around.workspace, again)
 
 
 def _is_id(text: str, catalogue: Catalogue) -> bool:

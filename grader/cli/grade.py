@@ -103,9 +103,9 @@ def grade(
     from grader import sandbox
     from grader.cli.class_table import print_summary
     from grader.gradebook.course import Course
-    from grader.gradebook.place import Place
+    from grader.gradebook.place import Address
     from grader.gradebook.store import Gradebook
-    from grader.grading.run import Policy, Run
+    from grader.grading.run import Run, RunPolicy
     from grader.submissions import find_learners
 
     machine.prepare()
@@ -136,7 +136,7 @@ def grade(
     learners = _chosen(scan, names, course)
     sandbox.refuse_foreign_code(submissions)
     if scheduler is None:  # else nothing is graded on this machine
-        _refuse_exposed(submissions, Place.parse(where).file, course, agreed=require_isolation == "process")
+        _refuse_exposed(submissions, Address.parse(where).file, course, agreed=require_isolation == "process")
     with ExitStack() as stack:
         book: Gradebook = stack.enter_context(Gradebook.open(where, create=True, course=course))
         number = book.start_run(
@@ -151,7 +151,7 @@ def grade(
                 "device": device,
             }
         )
-        policy = Policy(
+        policy = RunPolicy(
             seed, timeout, device=device, perf=perf, require_isolation=require_isolation, force=force
         )
         run = Run(katas, book, policy, number)

@@ -294,7 +294,7 @@ def replay(
     from grader.catalogue import Catalogue
     from grader.gradebook.meant import kata_meant, learner_meant
     from grader.grading.replay import replay as again
-    from grader.grading.run import Policy
+    from grader.grading.run import RunPolicy
 
     with _opened(where, course_file) as book:
         who, slug = learner_meant(book, learner), kata_meant(book, id_)
@@ -310,7 +310,7 @@ def replay(
     if kata is None:
         raise UsageError(f"The kata {slug} is not installed here.", "Name its pack's folder in KATA_PACKS.")
     timeout, isolation = asked.get("timeout"), asked.get("require_isolation")
-    policy = Policy(
+    policy = RunPolicy(
         timeout_s=timeout if isinstance(timeout, float) else None,
         device=kept.report.device,
         perf=asked.get("perf") is True,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.catalogue import SUBMISSION_SUFFIXES
-from grader.cli.check import Request, Target, announce, find_targets, remember
+from grader.cli.check import CheckRequest, Target, announce, find_targets, remember
 from grader.cli.context import complete_id, here, seed_option, timeout_option
 from grader.errors import KataError, UsageError
 from grader.host.warm import start_launcher
@@ -55,7 +55,9 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool) -> 
     options = Options(seed=seed, timeout_s=timeout)
     katas = [target.kata for target in request.targets]
     try:
-        with_suites(katas, lambda suites: Watch(request, suites, launcher, options, as_json=as_json).loop())
+        with_suites(
+            katas, lambda suites: WatchLoop(request, suites, launcher, options, as_json=as_json).loop()
+        )
     except KeyboardInterrupt:
         pass
     finally:
@@ -67,12 +69,12 @@ class SavedAgain(Exception):
     """The file changed while it was being checked."""
 
 
-class Watch:
+class WatchLoop:
     """The loop: a kata in view, a wake-up on every save, keys in between."""
 
     def __init__(
         self,
-        request: Request,
+        request: CheckRequest,
         suites: dict[str, Suite],
         launcher: Launcher,
         options: Options,

@@ -12,7 +12,7 @@ from grader.errors import PackError
 
 Words = Annotated[str, Meta(max_length=20_000, pattern=r"^[^\x00-\x08\x0b-\x1f\x7f]*\Z")]
 """Text that is text: control characters would break a picture's XML and a terminal."""
-Cell = str | int | float | bool | None
+CellValue = str | int | float | bool | None
 Numbers = Annotated[list[float], Meta(max_length=20_000)]
 
 
@@ -33,7 +33,7 @@ class Table(Base, tag="table"):
     """Rows of cells."""
 
     columns: list[Words]
-    rows: list[list[Cell]]
+    rows: list[list[CellValue]]
 
     def __post_init__(self) -> None:
         """Refuse rows that do not fit their columns."""

@@ -13,8 +13,8 @@ from grader.gradebook import schema
 from grader.gradebook.errors import GradebookError
 from grader.gradebook.lock import FileLock, ServerLock
 from grader.gradebook.migrate import prepare
-from grader.gradebook.place import Place, pragma
-from grader.gradebook.trouble import OPENING, damaged, gone, refused_file, told
+from grader.gradebook.place import Address, pragma
+from grader.gradebook.trouble import OPENING, damaged, gone, refused_file, translating
 
 _STARTING = "starting a run"
 _DAMAGE = (ValueError, TypeError, LookupError, AssertionError)
@@ -24,12 +24,12 @@ _DAMAGE = (ValueError, TypeError, LookupError, AssertionError)
 class Connections:
     """What connects to one gradebook. What the database refuses becomes a `GradebookError` here."""
 
-    def __init__(self, place: Place, engine: Engine) -> None:
+    def __init__(self, place: Address, engine: Engine) -> None:
         self.place = place
         self.engine = engine
 
     @classmethod
-    def open(cls, place: Place, *, create: bool) -> tuple[Connections, bytes]:
+    def open(cls, place: Address, *, create: bool) -> tuple[Connections, bytes]:
         """Bring the tables up to this version; return the connections and the gradebook's nonce.
 
         Raises:
@@ -37,7 +37,7 @@ class Connections:
         """
         engine = place.engine()
         try:
-            with told(place, OPENING):
+            with translating(place, OPENING):
                 nonce = prepare(engine, place, create=create)
         except BaseException as error:
             engine.dispose()
@@ -58,7 +58,7 @@ class Connections:
             doing: what for, in an error's words.
             whole: several queries must see the same state.
         """
-        with told(self.place, doing), self.engine.connect() as connection:
+        with translating(self.place, doing), self.engine.connect() as connection:
             if whole and self.place.file is None:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
             try:
@@ -69,7 +69,7 @@ class Connections:
     @contextmanager
     def deciding(self, doing: str) -> Iterator[Connection]:
         """Open a transaction for a person's word, which no machine can repeat: on the disk when it returns."""
-        with told(self.place, doing), self.engine.connect() as connection:
+        with translating(self.place, doing), self.engine.connect() as connection:
             connection.execution_options(writes=True)
             with connection.begin():
                 yield connection
@@ -78,7 +78,7 @@ class Connections:
 class RunConnection:
     """A run's own connection, which holds the lock: no lock, no writing."""
 
-    def __init__(self, place: Place, connection: Connection, lock: FileLock | ServerLock) -> None:
+    def __init__(self, place: Address, connection: Connection, lock: FileLock | ServerLock) -> None:
         self._place = place
         self._connection = connection
         self._lock = lock
@@ -90,7 +90,7 @@ class RunConnection:
         Raises:
             GradebookError: another run grades into this gradebook, or the database refused.
         """
-        with told(connections.place, _STARTING):
+        with translating(connections.place, _STARTING):
             if connections.place.file is None:
                 return cls._on_server(connections)
             lock = FileLock(connections.place.file)
@@ -128,7 +128,7 @@ class RunConnection:
         """Open a transaction."""
         if self._connection.invalidated:  # a new connection would not hold the lock
             raise gone(self._place, doing, "the connection of this run is lost")
-        with told(self._place, doing), self._connection.begin():
+        with translating(self._place, doing), self._connection.begin():
             yield self._connection
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from grader.data_files import read_data
 from grader.errors import UsageError, did_you_mean
 from grader.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment
 from grader.gradebook.model import Row
-from grader.gradebook.place import Place
+from grader.gradebook.place import Address
 from grader.gradebook.roster import Person, read_roster, same
 
 COURSE_FILE = "course.toml"
@@ -72,7 +72,7 @@ class Course:
         """
         if file is not None:
             return cls.load(file, catalogue)
-        beside = Place.parse(gradebook).file
+        beside = Address.parse(gradebook).file
         path = (beside.parent if beside is not None else Path()) / COURSE_FILE
         return cls.load(path, catalogue) if path.exists() else cls()
 

@@ -15,7 +15,7 @@ class Unkeepable(ValueError):
     """A report that would not be read again as it is."""
 
 
-class Unreadable(ValueError):
+class UnreadableRecord(ValueError):
     """What the gradebook holds is not what was written; the message says why, as the end of a sentence."""
 
 

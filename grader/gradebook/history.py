@@ -10,8 +10,8 @@ from sqlalchemy import Connection, select
 
 from grader.gradebook import schema
 from grader.gradebook.course import Course
-from grader.gradebook.errors import GradebookError, Unreadable
-from grader.gradebook.model import Attempt, Event, Key, Run
+from grader.gradebook.errors import GradebookError, UnreadableRecord
+from grader.gradebook.model import Attempt, HistoryEvent, Key, RunRecord
 from grader.gradebook.scope import find
 from grader.gradebook.storage import report_of, unpacked
 from grader.submissions.model import Bundle
@@ -21,10 +21,10 @@ _GRADE_AGAIN = (
 )
 
 
-def runs(connection: Connection) -> list[Run]:
+def runs(connection: Connection) -> list[RunRecord]:
     """Return every run, the newest last."""
     return [
-        Run(
+        RunRecord(
             id=row.id,
             started_at=row.started_at,
             finished_at=row.finished_at,
@@ -66,7 +66,7 @@ def attempt(connection: Connection, number: int) -> Attempt | None:
         return None
     try:
         report = report_of(row.report)
-    except Unreadable as error:
+    except UnreadableRecord as error:
         raise GradebookError(
             f"Attempt {number} ({row.name}, {row.slug}): its report cannot be read: {error}.", _GRADE_AGAIN
         ) from None
@@ -95,13 +95,13 @@ def bundle(connection: Connection, number: int) -> Bundle | None:
         return None
     try:
         return unpacked(row.bundle, row.size, row.digest)
-    except Unreadable as error:
+    except UnreadableRecord as error:
         raise GradebookError(
             f"Attempt {number}: what was handed in cannot be read: {error}.", _GRADE_AGAIN
         ) from None
 
 
-def events(connection: Connection, course: Course, learner: str, kata: str) -> list[Event]:
+def events(connection: Connection, course: Course, learner: str, kata: str) -> list[HistoryEvent]:
     """Return what happened to one mark, oldest first.
 
     Raises:
@@ -114,12 +114,12 @@ def events(connection: Connection, course: Course, learner: str, kata: str) -> l
     return sorted(found, key=lambda event: event.at)
 
 
-def _attempts(connection: Connection, person: int, kata: int) -> Iterator[Event]:
+def _attempts(connection: Connection, person: int, kata: int) -> Iterator[HistoryEvent]:
     table = schema.attempts
     columns = [column for column in table.c if column.name not in ("report", "versions")]
     mine = select(*columns).where(table.c.learner_id == person, table.c.kata_id == kata)
     for row in connection.execute(mine.order_by(table.c.id)):
-        yield Event(
+        yield HistoryEvent(
             kind="attempt",
             at=row.graded_at,
             run=row.run_id,
@@ -133,11 +133,11 @@ def _attempts(connection: Connection, person: int, kata: int) -> Iterator[Event]
         )
 
 
-def _adjustments(connection: Connection, person: int, kata: int) -> Iterator[Event]:
+def _adjustments(connection: Connection, person: int, kata: int) -> Iterator[HistoryEvent]:
     table = schema.adjustments
     mine = table.select().where(table.c.learner_id == person, table.c.kata_id == kata)
     for row in connection.execute(mine.order_by(table.c.id)):
-        yield Event(
+        yield HistoryEvent(
             kind=row.kind,
             at=row.at,
             adjustment=row.id,
@@ -147,7 +147,7 @@ def _adjustments(connection: Connection, person: int, kata: int) -> Iterator[Eve
             revoked=row.revoked_at is not None,
         )
         if row.revoked_at is not None:
-            yield Event(
+            yield HistoryEvent(
                 kind="revoke",
                 at=row.revoked_at,
                 adjustment=row.id,

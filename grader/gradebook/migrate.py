@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from grader import __version__
 from grader.gradebook.errors import GradebookError, GradebookUsageError
-from grader.gradebook.place import Place, pragma
+from grader.gradebook.place import Address, pragma
 from grader.gradebook.schema import meta, metadata, version
 
 FIRST = "0001"
@@ -23,7 +23,7 @@ ADVISORY_KEY = 0x6B617461
 """Ours among PostgreSQL's advisory locks: "kata"."""
 
 
-def prepare(engine: Engine, place: Place, *, create: bool) -> bytes:
+def prepare(engine: Engine, place: Address, *, create: bool) -> bytes:
     """Make the tables, or bring them up to date; return the gradebook's nonce.
 
     Raises:
@@ -60,7 +60,7 @@ def newest() -> str:
     return max((FIRST, *STEPS))
 
 
-def _version(connection: Connection, place: Place, *, create: bool) -> str | None:
+def _version(connection: Connection, place: Address, *, create: bool) -> str | None:
     """Return the version of the tables; None when there are none yet, and they may be made."""
     tables = inspect(connection).get_table_names()
     if version.name in tables:

@@ -34,7 +34,7 @@ class Adjustment(msgspec.Struct, frozen=True, kw_only=True):
     """What `Gradebook.revoke` takes."""
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True):
+class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that happened to one learner's mark for one kata."""
 
     kind: Literal["attempt", "adjust", "override", "revoke"]
@@ -73,7 +73,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     graded_at: datetime
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """One `kata grade`."""
 
     id: int

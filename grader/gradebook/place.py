@@ -26,7 +26,7 @@ _SERVER = {"connect_timeout": 10, "keepalives_idle": 30, "tcp_user_timeout": 30_
 
 
 @dataclass(frozen=True)
-class Place:
+class Address:
     """A gradebook's address."""
 
     url: URL
@@ -35,7 +35,7 @@ class Place:
     """The file, as it was given."""
 
     @classmethod
-    def parse(cls, where: str) -> Place:
+    def parse(cls, where: str) -> Address:
         """Read a path or an address.
 
         Raises:
@@ -64,7 +64,7 @@ class Place:
         )
 
     @classmethod
-    def _of_file(cls, url: URL, name: str) -> Place:
+    def _of_file(cls, url: URL, name: str) -> Address:
         return cls(url.set(drivername="sqlite", database=str(Path(name).absolute())), name)
 
     @property

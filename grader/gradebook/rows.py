@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Select, func, select
 from grader.gradebook import schema
 from grader.gradebook.course import Course
 from grader.gradebook.decisions import decided
-from grader.gradebook.errors import Unreadable
+from grader.gradebook.errors import UnreadableRecord
 from grader.gradebook.lateness import settle
 from grader.gradebook.model import Adjustment, Row
 from grader.gradebook.scope import Person, katas, people
@@ -157,7 +157,7 @@ def _report(name: str, kata: tuple[str, str], row: Any) -> tuple[KataReport, str
         if report.kata == kata[0] and (report.status, report.score, report.max_score) == booked:
             return report, None
         why = "it is damaged (what was booked beside it differs)"
-    except Unreadable as error:
+    except UnreadableRecord as error:
         why = f"its row is damaged ({row.report})" if isinstance(row, _Damaged) else str(error)
     stand_in = {
         "learner": name,

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Executable, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from grader.gradebook import schema
-from grader.gradebook.errors import Unkeepable, Unreadable
+from grader.gradebook.errors import Unkeepable, UnreadableRecord
 from grader.reports.json_text import encode, without_half_characters
 from grader.reports.model import SCHEMA, KataReport
 from grader.submissions.model import Bundle
@@ -70,7 +70,7 @@ def report_to_json(report: KataReport) -> str:
         ):
             return text
         why = _first_difference(msgspec.to_builtins(report), msgspec.to_builtins(again))
-    except (Unreadable, OverflowError, TypeError, ValueError, RecursionError) as error:
+    except (UnreadableRecord, OverflowError, TypeError, ValueError, RecursionError) as error:
         why = str(error)
     raise Unkeepable(f"a report of {report.kata} cannot be kept: {why}")
 
@@ -96,13 +96,13 @@ def report_of(text: Any) -> KataReport:
     try:
         report = _REPORTS.decode(text)
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
-        raise Unreadable(f"it is damaged ({error})") from None
+        raise UnreadableRecord(f"it is damaged ({error})") from None
     if report.schema != SCHEMA:
-        raise Unreadable(f"it is of schema {report.schema}; this version reads {SCHEMA}")
+        raise UnreadableRecord(f"it is of schema {report.schema}; this version reads {SCHEMA}")
     numbers = [report.score, report.max_score, report.duration_s]
     numbers += [number for check in report.checks for number in (check.points, check.max_points)]
     if not all(map(math.isfinite, numbers)):  # 1e999 is JSON
-        raise Unreadable("it is damaged (a number in it has no end)")
+        raise UnreadableRecord("it is damaged (a number in it has no end)")
     return report
 
 
@@ -110,7 +110,7 @@ def readable(text: Any) -> bool:
     """Whether `report_of` can read it."""
     try:
         report_of(text)
-    except Unreadable:
+    except UnreadableRecord:
         return False
     return True
 
@@ -133,5 +133,5 @@ def unpacked(kept: bytes, size: int, digest: str) -> Bundle:
         if bundle.digest == digest:
             return bundle
     except (zlib.error, msgspec.MsgspecError, TypeError, ValueError) as error:
-        raise Unreadable(f"it is damaged ({error})") from None
-    raise Unreadable("it is damaged (its content is not what was handed in)")
+        raise UnreadableRecord(f"it is damaged ({error})") from None
+    raise UnreadableRecord("it is damaged (its content is not what was handed in)")

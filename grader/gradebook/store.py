@@ -16,8 +16,8 @@ from grader.gradebook.course import Course
 from grader.gradebook.decisions import Decision
 from grader.gradebook.errors import GradebookError, GradebookUsageError
 from grader.gradebook.migrate import HOW_MADE
-from grader.gradebook.model import Attempt, Event, Key, Row, Run
-from grader.gradebook.place import DEFAULT, Place
+from grader.gradebook.model import Attempt, HistoryEvent, Key, Row, RunRecord
+from grader.gradebook.place import DEFAULT, Address
 from grader.gradebook.recording import Argument, Recording
 from grader.reports.model import KataReport
 from grader.submissions.model import Bundle, Submission
@@ -56,7 +56,7 @@ class Gradebook:
             GradebookUsageError: there is none, or something else.
             GradebookError: it is locked, read-only, damaged, from a newer version, or its server is not there.
         """
-        place = Place.parse(where)
+        place = Address.parse(where)
         if place.file is not None:
             if place.file.is_dir():
                 raise GradebookUsageError(
@@ -234,12 +234,12 @@ class Gradebook:
 
     # What happened
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[RunRecord]:
         """Return every run, the newest last."""
         with self._connections.reading("reading its runs") as connection:
             return history.runs(connection)
 
-    def history(self, learner: str, kata: str) -> list[Event]:
+    def history(self, learner: str, kata: str) -> list[HistoryEvent]:
         """Return what happened to one mark: attempts, adjustments, overrides, revocations, oldest first.
 
         Raises:

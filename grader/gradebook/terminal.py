@@ -14,7 +14,7 @@ from rich.text import Text
 
 from grader.gradebook.course import total
 from grader.gradebook.exports.tables import signed
-from grader.gradebook.model import Event, Row, by_learner
+from grader.gradebook.model import HistoryEvent, Row, by_learner
 from grader.reports.style import LOOKS, has_unicode, points, safe, status_text
 from grader.reports.terminal import print_findings
 from grader.submissions.names import natural_key
@@ -198,7 +198,7 @@ def _facts(row: Row, course: Course) -> Iterator[str]:
     )
 
 
-def print_history(told: Mapping[str, Sequence[Event]], course: Course, out: Console) -> None:
+def print_history(told: Mapping[str, Sequence[HistoryEvent]], course: Course, out: Console) -> None:
     """Print what happened to marks, by kata, oldest first, in the course's time zone."""
     for kata, events in told.items():
         if not events:
@@ -213,7 +213,7 @@ def print_history(told: Mapping[str, Sequence[Event]], course: Course, out: Cons
         out.print(table)
 
 
-def _happened(event: Event, course: Course, out: Console) -> tuple[Text, str, Text]:
+def _happened(event: HistoryEvent, course: Course, out: Console) -> tuple[Text, str, Text]:
     """Return what an event is, its points, and what there is to say."""
     if event.kind == "attempt":
         status = status_text(event.status or "missing", out)

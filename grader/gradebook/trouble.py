@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from grader.gradebook.errors import GradebookError, GradebookUsageError
-from grader.gradebook.place import Place
+from grader.gradebook.place import Address
 
 KEPT = "What was recorded before is kept; the same command again goes on from there."
 
@@ -82,7 +82,7 @@ _AT_THE_DOOR = (
 
 
 @contextmanager
-def told(place: Place, doing: str) -> Iterator[None]:
+def translating(place: Address, doing: str) -> Iterator[None]:
     """Turn what a database refuses into a `GradebookError` that says it in words.
 
     Args:
@@ -92,10 +92,10 @@ def told(place: Place, doing: str) -> Iterator[None]:
     try:
         yield
     except SQLAlchemyError as error:
-        raise explain(error, place, doing) from error
+        raise translated(error, place, doing) from error
 
 
-def explain(error: SQLAlchemyError, place: Place, doing: str) -> GradebookError:
+def translated(error: SQLAlchemyError, place: Address, doing: str) -> GradebookError:
     """Return the error for a refusal."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     said = place.scrub(" ".join(str(cause).split()))[:300]
@@ -121,7 +121,7 @@ def explain(error: SQLAlchemyError, place: Place, doing: str) -> GradebookError:
     return GradebookError(f"{place.shown}: the database refused, {doing}: {said}", KEPT)
 
 
-def damaged(place: Place, doing: str, error: Exception) -> GradebookError:
+def damaged(place: Address, doing: str, error: Exception) -> GradebookError:
     """Return the error for what the database gave out and was never put in."""
     what = " ".join(str(error).split())[:200]
     return GradebookError(f"{place.shown}: what the gradebook holds is damaged ({doing}): {what}.", _RESTORE)
@@ -131,7 +131,7 @@ def _guessed(said: str) -> str:
     return next((state for words, state in _AT_THE_DOOR if words.search(said)), "")
 
 
-def gone(place: Place, doing: str, said: str) -> GradebookError:
+def gone(place: Address, doing: str, said: str) -> GradebookError:
     """Return the error for a server that does not answer."""
     return GradebookError(
         f"{place.shown}: the database server is not there, or went away ({doing}): {said}",
@@ -139,7 +139,7 @@ def gone(place: Place, doing: str, said: str) -> GradebookError:
     )
 
 
-def refused_file(error: OSError, place: Place, doing: str) -> GradebookError:
+def refused_file(error: OSError, place: Address, doing: str) -> GradebookError:
     """Return the error for a file that cannot be made beside the gradebook."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return GradebookError(f"{place.shown}: the disk is full ({doing}).", f"Free some space. {KEPT}")

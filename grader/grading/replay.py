@@ -12,9 +12,9 @@ import msgspec
 from grader.catalogue import Kata
 from grader.errors import EngineError
 from grader.gradebook.model import Attempt
-from grader.grading.run import Policy, setup_for, without_checks
+from grader.grading.run import RunPolicy, setup_for, without_checks
 from grader.grading.stations import grade, stations
-from grader.grading.task import Refused, Stopped, Task, answer_decoder, encode
+from grader.grading.task import NotGraded, Stopped, Task, answer_decoder, encode
 from grader.grading.terms import terms_of
 from grader.reports.model import KataReport
 from grader.submissions.model import Bundle
@@ -37,7 +37,7 @@ class Replay:
     """How many messages quote numbers that the answer does not give twice."""
 
 
-def replay(attempt: Attempt, bundle: Bundle | None, kata: Kata, policy: Policy) -> Replay:
+def replay(attempt: Attempt, bundle: Bundle | None, kata: Kata, policy: RunPolicy) -> Replay:
     """Grade what was graded, once more.
 
     Args:
@@ -53,7 +53,7 @@ def replay(attempt: Attempt, bundle: Bundle | None, kata: Kata, policy: Policy) 
         return mark_again(attempt, bundle, kata, policy)
 
 
-def mark_again(attempt: Attempt, bundle: Bundle | None, kata: Kata, policy: Policy) -> Replay:
+def mark_again(attempt: Attempt, bundle: Bundle | None, kata: Kata, policy: RunPolicy) -> Replay:
     """Do what `replay` does at grading processes that the caller keeps: many marks pay for starting them once."""
     kept = attempt.report
     again = setup_and_grade(kata, policy, kept.seed, bundle, kept)
@@ -69,7 +69,7 @@ def mark_again(attempt: Attempt, bundle: Bundle | None, kata: Kata, policy: Poli
 
 
 def setup_and_grade(
-    kata: Kata, policy: Policy, seed: int, bundle: Bundle | None, kept: KataReport | None = None
+    kata: Kata, policy: RunPolicy, seed: int, bundle: Bundle | None, kept: KataReport | None = None
 ) -> KataReport:
     """Grade one submission; `kept` says why there is none.
 
@@ -80,7 +80,7 @@ def setup_and_grade(
     message = kept.message if kept is not None else None
     task = Task(kata=kata.slug, seed=seed, bundle=bundle, status=status, message=message)  # type: ignore[arg-type]
     answer = answer_decoder.decode(grade(encode(setup_for([kata], policy)), encode(task)))
-    if isinstance(answer, Refused):
+    if isinstance(answer, NotGraded):
         raise EngineError(answer.message, answer.hint)
     if isinstance(answer, Stopped):
         return without_checks(kata, policy, seed, "timeout", answer.message)

@@ -15,7 +15,7 @@ from grader.errors import EngineError, KataError
 from grader.gradebook.errors import Unkeepable
 from grader.gradebook.model import Key
 from grader.grading.stations import grade
-from grader.grading.task import Answer, Graded, Refused, Setup, Stopped, Task, answer_decoder, encode
+from grader.grading.task import Answer, Graded, NotGraded, Setup, Stopped, Task, answer_decoder, encode
 from grader.grading.terms import kata_digest, seed_for, terms_of
 from grader.grading.terms import versions as versions_here
 from grader.reports.model import Isolation, KataReport, KataStatus
@@ -64,7 +64,7 @@ class Marks(Protocol):
 
 
 @dataclass(frozen=True)
-class Policy:
+class RunPolicy:
     """How submissions are graded."""
 
     seed: int | None = None
@@ -86,7 +86,7 @@ class Tally:
     graded: int = 0
     unchanged: int = 0
     by_status: dict[str, int] = field(default_factory=dict)
-    refused: list[tuple[Submission, Refused]] = field(default_factory=list)
+    refused: list[tuple[Submission, NotGraded]] = field(default_factory=list)
     """What could not be graded, though not for the submission's fault: graded again next time."""
     notes: list[tuple[Submission, str]] = field(default_factory=list)
 
@@ -114,7 +114,7 @@ class _Out:
 class Run:
     """One run over a class."""
 
-    def __init__(self, katas: Sequence[Kata], marks: Marks, policy: Policy, number: int) -> None:
+    def __init__(self, katas: Sequence[Kata], marks: Marks, policy: RunPolicy, number: int) -> None:
         self._katas = list(katas)
         self._marks = marks
         self._policy = policy
@@ -198,11 +198,11 @@ class Run:
         except Exception as error:  # an executor's own: the machine that graded is gone
             if one.tries < TRIES:
                 return None
-            return Refused(f"The machines that grade were lost {TRIES} times ({type(error).__name__}).")
+            return NotGraded(f"The machines that grade were lost {TRIES} times ({type(error).__name__}).")
         try:
             return answer_decoder.decode(answer)
         except (msgspec.DecodeError, TypeError) as error:
-            return Refused(
+            return NotGraded(
                 f"What came back from where it was graded makes no sense ({error}).",
                 "Install the same version of Kata on every machine that grades.",
             )
@@ -225,7 +225,7 @@ class Run:
         try:
             self._marks.record(self._number, submission, key, report)
         except Unkeepable as error:
-            refused = Refused(
+            refused = NotGraded(
                 f"The gradebook would not read it back ({error}).", "Report it as a fault of Kata."
             )
             self._keep(one, refused, tally, watch)
@@ -239,7 +239,7 @@ class Run:
         return without_checks(kata, self._policy, one.seed, status, message)
 
 
-def without_checks(kata: Kata, policy: Policy, seed: int, status: KataStatus, message: str) -> KataReport:
+def without_checks(kata: Kata, policy: RunPolicy, seed: int, status: KataStatus, message: str) -> KataReport:
     """Return the report of a submission of which no check came to an end."""
     return KataReport(
         kata=kata.slug,
@@ -254,7 +254,7 @@ def without_checks(kata: Kata, policy: Policy, seed: int, status: KataStatus, me
     )
 
 
-def setup_for(katas: Sequence[Kata], policy: Policy) -> Setup:
+def setup_for(katas: Sequence[Kata], policy: RunPolicy) -> Setup:
     """Return what every station of a run is told."""
     return Setup(
         katas={kata.slug: kata_digest(kata) for kata in katas},

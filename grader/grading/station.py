@@ -23,7 +23,7 @@ from grader import sandbox
 from grader.catalogue import Catalogue, Kata
 from grader.catalogue.discover import answers
 from grader.errors import EngineError, KataError, MachineFault
-from grader.grading.task import Answer, Graded, Refused, Setup, Task, encode, setup_decoder, task_decoder
+from grader.grading.task import Answer, Graded, NotGraded, Setup, Task, encode, setup_decoder, task_decoder
 from grader.grading.terms import kata_digest
 from grader.host.warm import start_launcher
 from grader.machine import shortage
@@ -55,7 +55,7 @@ def main() -> None:
             launcher.close()
     except KataError as error:
         # Nothing was asked yet; whoever asks first hears why nothing can be graded.
-        refusal = encode(Refused(error.message, error.hint))
+        refusal = encode(NotGraded(error.message, error.hint))
         while read_frame(requests):
             write_frame(answers, refusal)
 
@@ -99,7 +99,7 @@ def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: Binary
                     report = grade(task, suites[task.kata], launcher, options)
                 answer: Answer = Graded(_isolated(report, setup))
             except KataError as error:
-                answer = Refused(error.message, error.hint, again=isinstance(error, MachineFault))
+                answer = NotGraded(error.message, error.hint, again=isinstance(error, MachineFault))
             write_frame(answers, encode(answer))
 
     with_suites(katas, body, hidden=True, speed=setup.perf)

@@ -25,7 +25,7 @@ import msgspec
 from grader import interpreter
 from grader.errors import KataError
 from grader.grading.station import LENGTH, SECONDS
-from grader.grading.task import Answer, Graded, Refused, Stopped, answer_decoder, encode, task_decoder
+from grader.grading.task import Answer, Graded, NotGraded, Stopped, answer_decoder, encode, task_decoder
 from grader.host.deadline import Deadline
 from grader.submissions.model import Bundle
 
@@ -220,7 +220,7 @@ _over = threading.Event()
 def grade(setup: bytes, task: bytes) -> bytes:
     """Grade one task at a station of this process, which is started when none is free. Never raises."""
     failures: list[str] = []
-    refused: Refused | None = None
+    refused: NotGraded | None = None
     stood_still = 0
     for _ in range(ATTEMPTS):
         if _over.is_set():
@@ -231,15 +231,15 @@ def grade(setup: bytes, task: bytes) -> bytes:
             stood_still += 1
             failures.append(str(error))
         except KataError as error:
-            refused = Refused(error.message, error.hint)
+            refused = NotGraded(error.message, error.hint)
         except (OSError, StationDied) as error:
             failures.append(str(error))
         else:
-            if not (isinstance(answer, Refused) and answer.again):
+            if not (isinstance(answer, NotGraded) and answer.again):
                 return encode(answer)
             refused = answer
     if refused is not None:
-        return encode(Refused(refused.message, refused.hint))
+        return encode(NotGraded(refused.message, refused.hint))
     if stood_still == ATTEMPTS and _ends_without(setup, task):
         return encode(
             Stopped(
@@ -248,7 +248,7 @@ def grade(setup: bytes, task: bytes) -> bytes:
             )
         )
     return encode(
-        Refused(
+        NotGraded(
             f"The process that grades ended {ATTEMPTS} times over this submission ({'; '.join(failures)}).",
             "Grade it again with kata grade; if it happens again, report it as a fault of Kata.",
         )
@@ -276,7 +276,7 @@ def _ask(setup: bytes, task: bytes) -> Answer:
     usable = False
     try:
         answer = answer_decoder.decode(station.ask(task))
-        usable = not (isinstance(answer, Refused) and answer.again)
+        usable = not (isinstance(answer, NotGraded) and answer.again)
         return answer
     except msgspec.DecodeError as error:
         raise StationDied(f"its answer makes no sense: {error}") from error

@@ -42,7 +42,7 @@ class Graded(msgspec.Struct, frozen=True, tag="graded"):
     report: KataReport
 
 
-class Refused(msgspec.Struct, frozen=True, tag="refused"):
+class NotGraded(msgspec.Struct, frozen=True, tag="refused"):
     """The station cannot grade this, and it is not the submission's fault."""
 
     message: str
@@ -57,7 +57,7 @@ class Stopped(msgspec.Struct, frozen=True, tag="stopped"):
     message: str
 
 
-Answer = Graded | Refused | Stopped
+Answer = Graded | NotGraded | Stopped
 
 setup_decoder = msgspec.msgpack.Decoder(Setup)
 task_decoder = msgspec.msgpack.Decoder(Task)

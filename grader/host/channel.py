@@ -244,7 +244,7 @@ class Channel:
         raise WorkerDied(f"broke off the conversation with the grader ({what})")
 
 
-def describe_exit(code: int | None, limits: sandbox.Limits) -> str:
+def describe_exit(code: int | None, limits: sandbox.ResourceLimits) -> str:
     """Say how a process under these limits ended, for somebody who has not read about signals."""
     if code is None:
         return "closed its connection to the grader"

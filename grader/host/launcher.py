@@ -28,7 +28,7 @@ PATIENCE_S = 0.5
 """How long a worker whose channel closed may take to end by itself, so that we learn how it ended."""
 
 
-WATCHED = sandbox.Limits(memory_bytes=None, processes=64)
+WATCHED = sandbox.ResourceLimits(memory_bytes=None, processes=64)
 """What is watched from outside; memory only where the kernel cannot limit it."""
 DRIVER_BYTES = 8 << 30
 """What a GPU's driver takes of the machine's memory for itself, generously."""
@@ -47,7 +47,7 @@ class WorkerProcess:
     """Where it writes what it used that its kata excludes; see `grader.wire.audit`."""
     pidfd: int | None = None
     """Stands for it even when its number is another's by now."""
-    limits: sandbox.Limits = WATCHED
+    limits: sandbox.ResourceLimits = WATCHED
     """What `overrun` compares with."""
     celled: bool = False
     """Whether it has a scratch folder of its own file system, in a cell."""
@@ -288,7 +288,7 @@ def default_launcher(*, fill_memory: bool = False) -> Launcher:
     return kind(fill_memory=fill_memory)
 
 
-def _watched(job: Job) -> sandbox.Limits:
+def _watched(job: Job) -> sandbox.ResourceLimits:
     if Device(job.device).accelerates and job.memory_bytes is not None:
         return replace(WATCHED, memory_bytes=job.memory_bytes + DRIVER_BYTES)
     return WATCHED

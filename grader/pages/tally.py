@@ -131,7 +131,7 @@ class KataTally:
 
 
 @dataclass(frozen=True)
-class Cell:
+class LineMark:
     """One kata in a learner's line."""
 
     score: float
@@ -149,7 +149,7 @@ class Line:
     feedback: str | None
     score: float
     max_score: float
-    cells: dict[str, Cell]
+    cells: dict[str, LineMark]
     retries: int
     late: int
 
@@ -176,7 +176,7 @@ class ClassTally:
                 self.katas[slug] = KataTally(row.report.number, slug, title[slug], row.max_score)
             self.katas[slug].add(row)
             changed = bool(row.late_points) or any(not item.revoked for item in row.adjustments)
-            cells[slug] = Cell(row.score, row.report.status, changed)
+            cells[slug] = LineMark(row.score, row.report.status, changed)
         score, most = total(rows, self.course)
         self.lines.append(
             Line(

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from grader.sandbox.capabilities import Capabilities, insist, offered, probe, require, strongest_wanted
-from grader.sandbox.cell import Cell, Shared, leave_cell, open_cell, prepare, rehearse, renewed, visible_pid
+from grader.sandbox.cell import (
+    Cell,
+    SharedMounts,
+    leave_cell,
+    open_cell,
+    prepare,
+    rehearse,
+    renewed,
+    visible_pid,
+)
 from grader.sandbox.confinement import Confinement, confine
 from grader.sandbox.environment import replace_environment
 from grader.sandbox.exposed import exposing, refuse_exposed, refuse_foreign_code
 from grader.sandbox.levels import Isolation, reaches, weakest
-from grader.sandbox.limits import Limits
+from grader.sandbox.limits import ResourceLimits
 from grader.sandbox.namespaces import enter_namespaces, renew_processes
 from grader.sandbox.processes import become_subreaper, kill_descendants
 from grader.sandbox.read_paths import View, python_read_paths, python_view
@@ -22,8 +31,8 @@ __all__ = [
     "Cell",
     "Confinement",
     "Isolation",
-    "Limits",
-    "Shared",
+    "ResourceLimits",
+    "SharedMounts",
     "View",
     "become_subreaper",
     "confine",

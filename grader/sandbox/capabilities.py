@@ -14,7 +14,7 @@ from grader.machine import shortage
 from grader.sandbox import cell, landlock, libc, namespaces, seccomp
 from grader.sandbox.confinement import Confinement, confine
 from grader.sandbox.levels import VARIABLE, Isolation, forced, reaches
-from grader.sandbox.limits import Limits
+from grader.sandbox.limits import ResourceLimits
 
 Cgroup = Literal["v1", "v2", "none"]
 
@@ -133,7 +133,7 @@ def _try() -> int:
     network = network or (user and libc.unshare(libc.CLONE_NEWNET) == 0)
     cells = _try_cells()
     user = user or namespaces.enter_user_namespace()
-    confined = confine(Confinement(read=(), write=(), limits=Limits(memory_bytes=None))) == "confined"
+    confined = confine(Confinement(read=(), write=(), limits=ResourceLimits(memory_bytes=None))) == "confined"
     return _USER * user | _NETWORK * network | _CONFINED * confined | _CELLS * cells
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.sandbox import landlock, libc, seccomp
-from grader.sandbox.limits import Limits
+from grader.sandbox.limits import ResourceLimits
 from grader.sandbox.namespaces import in_child
 from grader.sandbox.read_paths import View, links_on_the_way, python_links, python_view
 
@@ -41,7 +41,7 @@ _DEVICES = ("/dev/", "/sys/")
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedMounts:
     """What every cell of one zygote shows: Python, torch, the machine's libraries; prepared mounts of them."""
 
     anchor: Path
@@ -80,7 +80,7 @@ class Shared:
                 self.ending.remove(keeper)
 
 
-def prepare(anchor: Path, view: View | None = None) -> Shared | None:
+def prepare(anchor: Path, view: View | None = None) -> SharedMounts | None:
     """Make ready what cells share, in the empty folder `anchor`; None where the system refuses.
 
     For the zygote, as the first process of its pid namespace and with powers over its mounts. The mounts go with it.
@@ -102,12 +102,12 @@ def prepare(anchor: Path, view: View | None = None) -> Shared | None:
                     libc.bind(str(anchor / _NOTHING), str(point / path.relative_to(place)), _RDONLY)
         for cuda in (False, True):
             seccomp.assemble(os.uname().machine, _WORKER, cuda)  # it remembers
-        return Shared(anchor, places, python_links(), _first_user(places), view.hidden)
+        return SharedMounts(anchor, places, python_links(), _first_user(places), view.hidden)
     except (OSError, KeyError):
         return None
 
 
-def renewed(shared: Shared) -> Shared:
+def renewed(shared: SharedMounts) -> SharedMounts:
     """Return what was prepared, for a process that was forked off the one that did: its workers are other users."""
     first = None if shared.first_user is None else _first_user(shared.places)
     return replace(shared, first_user=first, ending=[], _maps={})
@@ -128,7 +128,7 @@ def _act(anchor: Path) -> int:
     cell = open_cell(shared, 0, ())
 
     def live() -> int:
-        cell.enter((), Path("/scratch"), Limits(), cuda=False)
+        cell.enter((), Path("/scratch"), ResourceLimits(), cuda=False)
         return cell.become_user()
 
     try:
@@ -143,7 +143,7 @@ def _act(anchor: Path) -> int:
 class Cell:
     """One worker's cell: made by the zygote with `open_cell`, entered by the worker, closed by the zygote."""
 
-    shared: Shared
+    shared: SharedMounts
     slot: int
     keeper: libc.Idler
     """The first process of the cell's pid namespace: with its end everything in the cell ends."""
@@ -162,7 +162,7 @@ class Cell:
         }
         return (self.door, *self.owners.values())
 
-    def enter(self, read: Iterable[Path], scratch: Path, limits: Limits, *, cuda: bool) -> None:
+    def enter(self, read: Iterable[Path], scratch: Path, limits: ResourceLimits, *, cuda: bool) -> None:
         """Leave the machine's files for good: from here on there are the shared places, `read`, and an empty `scratch`.
 
         For the worker; `become_user` comes after it.
@@ -176,7 +176,7 @@ class Cell:
             for number in {self.door, *self.owners.values()}:
                 os.close(number)
 
-    def _enter(self, read: Sequence[Path], scratch: Path, limits: Limits, cuda: bool) -> None:
+    def _enter(self, read: Sequence[Path], scratch: Path, limits: ResourceLimits, cuda: bool) -> None:
         given = _outermost(read)
         if any(path == Path("/") for path in given):
             raise PermissionError("the whole machine cannot be given to a worker")
@@ -261,7 +261,7 @@ class Cell:
                 self.user = None
         return {path: libc.copy_tree(str(path), attributes) for path in given}
 
-    def _mount_scratch(self, point: Path, limits: Limits) -> None:
+    def _mount_scratch(self, point: Path, limits: ResourceLimits) -> None:
         point.mkdir(parents=True, exist_ok=True)
         user = os.geteuid() if self.user is None else self.user
         group = os.getegid() if self.user is None else self.user
@@ -271,7 +271,7 @@ class Cell:
         libc.mount("kata", str(point), "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, options)
 
 
-def open_cell(shared: Shared, slot: int, read: Iterable[Path]) -> Cell:
+def open_cell(shared: SharedMounts, slot: int, read: Iterable[Path]) -> Cell:
     """Make a cell: the next process that this one forks lives in its pid namespace. Then call `leave_cell`.
 
     `read` is what will be given to `Cell.enter`: its owner is to be the worker's user in there. Where that cannot be,

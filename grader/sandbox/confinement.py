@@ -12,7 +12,7 @@ from grader.sandbox import landlock, libc, seccomp
 from grader.sandbox import limits as resource_limits
 from grader.sandbox.cell import Cell
 from grader.sandbox.levels import Isolation
-from grader.sandbox.limits import Limits
+from grader.sandbox.limits import ResourceLimits
 from grader.sandbox.read_paths import View
 
 
@@ -26,7 +26,7 @@ class Confinement:
 
     read: tuple[Path, ...]
     write: tuple[Path, ...]
-    limits: Limits = field(default_factory=Limits)
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
     cuda: bool = False
     cell: Cell | None = None
     level: Isolation = "full"

@@ -10,7 +10,7 @@ import os
 import sys
 from dataclasses import dataclass
 
-from grader.sandbox.system_calls import architecture, number
+from grader.sandbox.system_calls import architecture, call_number
 
 PR_SET_DUMPABLE = 4
 PR_SET_CHILD_SUBREAPER = 36
@@ -72,7 +72,7 @@ def unshare(flags: int) -> int:
 def system_call(name: str, *arguments: object) -> int:
     """Make a system call by name; return 0 or the errno (a positive result counts as EINVAL)."""
     machine = architecture()
-    code = number(name, machine) if machine else None
+    code = call_number(name, machine) if machine else None
     if code is None:
         return errno.ENOSYS
     result = int(_library().syscall(ctypes.c_long(code), *arguments))
@@ -212,7 +212,7 @@ def start_idler(flags: int = 0) -> Idler:
 
 def _descriptor(name: str, *arguments: object) -> int:
     machine = architecture()
-    code = number(name, machine) if machine else None
+    code = call_number(name, machine) if machine else None
     if code is None:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), name)
     result = int(_library().syscall(ctypes.c_long(code), *arguments))

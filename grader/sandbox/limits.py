@@ -11,7 +11,7 @@ MEBIBYTE = 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Limits:
+class ResourceLimits:
     """What a worker may use; None leaves a resource alone.
 
     `memory_bytes` is address space on top of what the process already maps when it is confined. Every thread
@@ -32,7 +32,7 @@ class Limits:
     cpu_s: int | None = 3600
 
 
-def apply(limits: Limits, mapped: int | None = None) -> bool:
+def apply(limits: ResourceLimits, mapped: int | None = None) -> bool:
     """Lower the limits of this process for good, never raising one; return whether all of them took.
 
     `mapped` is what `mapped_bytes` said, for who has lost /proc since.

@@ -14,7 +14,7 @@ import struct
 from dataclasses import dataclass
 
 from grader.sandbox import libc
-from grader.sandbox.system_calls import FIRST_UNKNOWN, architecture, number
+from grader.sandbox.system_calls import FIRST_UNKNOWN, architecture, call_number
 
 _SET_MODE_FILTER = 1
 _GET_ACTION_AVAIL = 2
@@ -54,7 +54,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Rule:
+class CallRule:
     """One system call and when it is refused: always, `when` all conditions hold, or `unless` all hold.
 
     Where `when` does not hold, the rules that follow decide; after `unless` none is looked at.
@@ -106,45 +106,48 @@ _AUDIT_FIRST, _AUDIT_SECOND = Condition(0, (AUDIT,)), Condition(1, (AUDIT,))
 _TRUNCATES_UNWRITABLE = (_O_TRUNC | _O_ACCMODE, _O_TRUNC)
 
 
-def rules(cuda: bool) -> list[Rule]:
+def rules(cuda: bool) -> list[CallRule]:
     """List what is refused; the CUDA driver may name and use local sockets of any type."""
     unix = (_UNIX,) if cuda else (_UNIX, _CONNECTED)
     mask, truncating = _TRUNCATES_UNWRITABLE
     return [
         *_kept(),
-        *(Rule(call) for call in _REFUSED),
+        *(CallRule(call) for call in _REFUSED),
         # Memory that is mapped nowhere comes under no limit, nor do files that are on their way through a socket; CUDA
         # cannot do without.
-        *([] if cuda else [Rule(call) for call in _UNSEEN]),
+        *([] if cuda else [CallRule(call) for call in _UNSEEN]),
         # ENOSYS makes the C library fall back: its flags lie behind a pointer, where a filter cannot look.
-        Rule("clone3", verdict=_ABSENT),
-        Rule("openat2", verdict=_ABSENT),
+        CallRule("clone3", verdict=_ABSENT),
+        CallRule("openat2", verdict=_ABSENT),
         # A thread with descriptors of its own would hold files that are counted nowhere.
-        Rule("clone", unless=(Condition(0, (_THREAD,), _THREAD),)),
-        Rule("socket", unless=unix),
-        Rule("socketpair", unless=unix),
-        Rule("kill", unless=(Condition(0, (OWN,)),)),
-        Rule("tgkill", unless=(Condition(0, (OWN,)),)),
+        CallRule("clone", unless=(Condition(0, (_THREAD,), _THREAD),)),
+        CallRule("socket", unless=unix),
+        CallRule("socketpair", unless=unix),
+        CallRule("kill", unless=(Condition(0, (OWN,)),)),
+        CallRule("tgkill", unless=(Condition(0, (OWN,)),)),
         # MKL pins its own threads in turn to learn the topology, so affinity stays allowed for oneself.
-        *(Rule(call, unless=(_ITSELF,)) for call in _OWN_ONLY),
-        Rule("fcntl", when=(Condition(1, (_F_SETOWN, _F_SETSIG, _F_SETOWN_EX)),)),
-        Rule("ioctl", when=(Condition(1, (_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP)),)),
+        *(CallRule(call, unless=(_ITSELF,)) for call in _OWN_ONLY),
+        CallRule("fcntl", when=(Condition(1, (_F_SETOWN, _F_SETSIG, _F_SETOWN_EX)),)),
+        CallRule("ioctl", when=(Condition(1, (_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP)),)),
         # Landlock before ABI 3 lets a file that is open for reading be truncated.
-        Rule("open", when=(Condition(1, (truncating,), mask),)),
-        Rule("openat", when=(Condition(2, (truncating,), mask),)),
+        CallRule("open", when=(Condition(1, (truncating,), mask),)),
+        CallRule("openat", when=(Condition(2, (truncating,), mask),)),
     ]
 
 
-def _kept() -> list[Rule]:
+def _kept() -> list[CallRule]:
     """List the ways to move the audit channel's descriptor, or to change it; writing to it stays allowed.
 
     Who could lead it elsewhere for the length of one call would use what a kata excludes unnoticed.
     """
     return [
-        *(Rule(call, when=(_AUDIT_FIRST,)) for call in ("close", "dup", "dup2", "dup3", "fcntl", "ioctl")),
-        *(Rule(call, when=(_AUDIT_SECOND,)) for call in ("dup2", "dup3")),
+        *(
+            CallRule(call, when=(_AUDIT_FIRST,))
+            for call in ("close", "dup", "dup2", "dup3", "fcntl", "ioctl")
+        ),
+        *(CallRule(call, when=(_AUDIT_SECOND,)) for call in ("dup2", "dup3")),
         # ENOSYS makes C libraries close one after the other instead, which leaves this one open.
-        Rule("close_range", when=(Condition(0, tuple(range(AUDIT + 1))),), verdict=_ABSENT),
+        CallRule("close_range", when=(Condition(0, tuple(range(AUDIT + 1))),), verdict=_ABSENT),
     ]
 
 
@@ -172,7 +175,7 @@ def _jump(distance: int) -> bytes:
     return struct.pack("=HBBI", 0x05, 0, 0, distance)
 
 
-def _block(rule: Rule, own: int) -> list[bytes]:
+def _block(rule: CallRule, own: int) -> list[bytes]:
     """Assemble what happens once the call's number has matched.
 
     Every path returns, but for a `when` that does not hold: it leads behind the block, with the number loaded again.
@@ -211,7 +214,7 @@ def assemble(machine: str, own: int, cuda: bool = False) -> bytes:
         _return(_ABSENT),
     ]
     for rule in rules(cuda):
-        call = number(rule.call, machine)
+        call = call_number(rule.call, machine)
         if call is not None:
             block = _block(rule, own)
             code += [_jump_if_equal(call, 0, len(block)), *block]

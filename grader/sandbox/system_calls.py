@@ -155,6 +155,6 @@ def architecture() -> str | None:
     return machine if machine in ARCHITECTURES else None
 
 
-def number(name: str, machine: str) -> int | None:
+def call_number(name: str, machine: str) -> int | None:
     """Look a system call up; None when `machine` does not have it."""
     return NUMBERS[name][ARCHITECTURES.index(machine)]

@@ -9,13 +9,13 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from grader.sandbox.limits import MEBIBYTE, Limits
+from grader.sandbox.limits import MEBIBYTE, ResourceLimits
 
 LOOK_S = 0.25
 """How often to look."""
 
 
-def overrun(pid: int, scratch: Path | None, limits: Limits) -> str | None:
+def overrun(pid: int, scratch: Path | None, limits: ResourceLimits) -> str | None:
     """Say what the process uses more of than `limits` grant it: "wrote more than …"; None when it keeps to them.
 
     `scratch` is None where it is a file system of its own, whose size the kernel keeps. `limits.memory_bytes` is
@@ -102,7 +102,7 @@ def _deleted(pid: int) -> list[str]:
 _UNNAMED = (" /dev/zero (", " /memfd:", " /SYSV", " /anon_hugepage")
 
 
-def _held(folder: Path, limits: Limits) -> tuple[int, int]:
+def _held(folder: Path, limits: ResourceLimits) -> tuple[int, int]:
     """Count files and their bytes on disk, up to a little more than the limits."""
     files = size = 0
     waiting = [str(folder)]

@@ -39,11 +39,11 @@ BULK = 50
 _CHUNK = 1 << 16
 
 
-class Refused(Exception):
+class NotRead(Exception):
     """A file or an archive that is not read; the message says why, as the end of `NAME …`."""
 
 
-class Room:
+class UnpackingBudget:
     """What may still be unpacked into temporary files: one learner's share, for one learner is read at a time."""
 
     def __init__(self, scale: int = 1) -> None:
@@ -57,7 +57,7 @@ class Room:
         """
         self.left -= size
         if self.left < 0:
-            raise Refused(
+            raise NotRead(
                 f"unpacks to more than {_megabytes(self.whole)}, which is what all such archives may hold together"
             )
 
@@ -74,7 +74,7 @@ class Member:
 
 
 def open_archive(
-    source: Spot | bytes, name: str, *, scale: int = 1, room: Room | None = None
+    source: Spot | bytes, name: str, *, scale: int = 1, room: UnpackingBudget | None = None
 ) -> list[Member]:
     """Return what is in the archive, in its order.
 
@@ -88,18 +88,18 @@ def open_archive(
         Refused: corrupt, too large, a bomb, or no archive.
         EngineError: the temporary folder is full.
     """
-    room = room or Room(scale)
+    room = room or UnpackingBudget(scale)
     kind = _tar if name.casefold().endswith((".tar", ".tar.gz", ".tgz")) else _zip
     try:
         raw: IO[bytes] = io.BytesIO(source) if isinstance(source, bytes) else open_file(source)
         return list(kind(raw, scale, room))
-    except (Refused, EngineError):
+    except (NotRead, EngineError):
         raise
     except PermissionError:
-        raise Refused("cannot be read: permission denied") from None
+        raise NotRead("cannot be read: permission denied") from None
     except Exception as error:
         # The parsers raise anything at all on hostile bytes; none of it is ours to show.
-        raise Refused(
+        raise NotRead(
             f"is no readable archive: damaged, cut short or of another kind ({_reason(error)})"
         ) from None
 
@@ -110,7 +110,7 @@ def open_file(spot: Spot) -> IO[bytes]:
     descriptor = spot.open(os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise Refused("is no ordinary file")
+        raise NotRead("is no ordinary file")
     return os.fdopen(descriptor, "rb")
 
 
@@ -146,7 +146,7 @@ class _Guard(io.RawIOBase):
         wanted = rest if size is None or size < 0 else min(size, rest)
         self.budget -= wanted
         if self.budget < 0:
-            raise Refused("has a table of contents that is too large")
+            raise NotRead("has a table of contents that is too large")
         return self.raw.read(wanted)
 
     def close(self) -> None:
@@ -154,21 +154,21 @@ class _Guard(io.RawIOBase):
         super().close()
 
 
-def _zip(raw: IO[bytes], scale: int, _room: Room) -> Iterator[Member]:
+def _zip(raw: IO[bytes], scale: int, _room: UnpackingBudget) -> Iterator[Member]:
     guard = _Guard(raw, (MAX_DIRECTORY + (1 << 18)) * scale)
     archive = zipfile.ZipFile(guard)
     guard.budget = 1 << 62  # from here on, the reads are ours
     infos = archive.infolist()
     if len(infos) > MAX_ENTRIES * scale:
-        raise Refused(f"holds {len(infos)} entries; at most {MAX_ENTRIES * scale} are read")
+        raise NotRead(f"holds {len(infos)} entries; at most {MAX_ENTRIES * scale} are read")
     total = sum(info.file_size for info in infos)
     packed = sum(info.compress_size for info in infos)
     if total > MAX_UNPACKED * scale:
-        raise Refused(
+        raise NotRead(
             f"would unpack to {_megabytes(total)}; at most {_megabytes(MAX_UNPACKED * scale)} is opened"
         )
     if total > RATIO_FROM * scale and total > RATIO * packed:
-        raise Refused(
+        raise NotRead(
             f"would unpack to {_megabytes(total)}, {total // max(packed, 1)} times its size: a zip bomb"
         )
     windows = scale == 1 or _windows([info.filename for info in infos])
@@ -207,15 +207,15 @@ def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[in
         try:
             with archive.open(info) as file:
                 return _bounded(file, limit)
-        except Refused:
+        except NotRead:
             raise
         except Exception as error:
-            raise Refused(f"is damaged in its archive ({_reason(error)})") from None
+            raise NotRead(f"is damaged in its archive ({_reason(error)})") from None
 
     return read
 
 
-def _tar(raw: IO[bytes], scale: int, room: Room) -> Iterator[Member]:
+def _tar(raw: IO[bytes], scale: int, room: UnpackingBudget) -> Iterator[Member]:
     if raw.read(2) == b"\x1f\x8b":
         raw = _unpacked(raw, room)
     guard = _Guard(raw, MAX_HEADER)
@@ -229,7 +229,7 @@ def _tar(raw: IO[bytes], scale: int, room: Room) -> Iterator[Member]:
         archive.members = []  # else it keeps every one
         count += 1
         if count > MAX_ENTRIES * scale:
-            raise Refused(f"holds more than {MAX_ENTRIES * scale} entries")
+            raise NotRead(f"holds more than {MAX_ENTRIES * scale} entries")
         if info.isdir():
             continue
         parts, problem = _safe(info.name, windows=scale == 1)
@@ -243,10 +243,10 @@ def _tar(raw: IO[bytes], scale: int, room: Room) -> Iterator[Member]:
     guard.budget = MAX_HEADER
     guard.seek(archive.offset)
     if guard.read(tarfile.BLOCKSIZE).strip(b"\0"):
-        raise Refused("is damaged or cut short: an entry in it cannot be read")
+        raise NotRead("is damaged or cut short: an entry in it cannot be read")
 
 
-def _unpacked(raw: IO[bytes], room: Room) -> IO[bytes]:
+def _unpacked(raw: IO[bytes], room: UnpackingBudget) -> IO[bytes]:
     """Return the plain tar in a nameless file: small ones stay in memory."""
     raw.seek(0)
     plain: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=8 << 20)  # noqa: SIM115  # lives as long as its members
@@ -282,9 +282,9 @@ def _tar_reader(guard: _Guard, offset: int, size: int) -> Callable[[int], bytes]
             guard.seek(offset)
             data = guard.read(size)
         except OSError as error:
-            raise Refused(f"is damaged in its archive ({_reason(error)})") from None
+            raise NotRead(f"is damaged in its archive ({_reason(error)})") from None
         if len(data) < size:
-            raise Refused("is cut short in its archive")
+            raise NotRead("is cut short in its archive")
         return data
 
     return read
@@ -303,9 +303,9 @@ def read_file(spot: Spot, limit: int) -> bytes:
                 raise too_large(size, limit)
             return _bounded(file, limit)
     except PermissionError:
-        raise Refused("cannot be read: permission denied") from None
+        raise NotRead("cannot be read: permission denied") from None
     except OSError as error:
-        raise Refused(f"cannot be read: {error.strerror or error}") from None
+        raise NotRead(f"cannot be read: {error.strerror or error}") from None
 
 
 def _bounded(file: IO[bytes], limit: int) -> bytes:
@@ -313,13 +313,13 @@ def _bounded(file: IO[bytes], limit: int) -> bytes:
     while chunk := file.read(_CHUNK):
         data += chunk
         if len(data) > limit:
-            raise Refused(f"holds more than the {_megabytes(limit)} that are read")
+            raise NotRead(f"holds more than the {_megabytes(limit)} that are read")
     return bytes(data)
 
 
-def too_large(size: int, limit: int) -> Refused:
+def too_large(size: int, limit: int) -> NotRead:
     """Return the reason for not reading a file of `size` bytes."""
-    return Refused(f"is {_megabytes(size)}; at most {_megabytes(limit)} are read")
+    return NotRead(f"is {_megabytes(size)}; at most {_megabytes(limit)} are read")
 
 
 def _megabytes(size: int) -> str:

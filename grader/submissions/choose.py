@@ -13,7 +13,7 @@ import msgspec
 
 from grader.catalogue import Kata
 from grader.host.source import MAX_NOTEBOOK, MAX_SOURCE
-from grader.submissions.archives import Refused
+from grader.submissions.archives import NotRead
 from grader.submissions.listing import File, Listing
 from grader.submissions.model import Bundle
 from grader.submissions.names import module_rank
@@ -56,7 +56,7 @@ def choose(kata: Kata, listing: Listing) -> Chosen:
     notes: list[str] = []
     readable = [(rank, file) for rank, file in named if file.problem is None]
     if not readable:
-        raise Refused("; ".join(f"{file.origin} {file.problem}" for _, file in named[:3]))
+        raise NotRead("; ".join(f"{file.origin} {file.problem}" for _, file in named[:3]))
     best = min(rank for rank, _ in readable)
     files = [file for rank, file in readable if rank == best]
     notes += [f"{file.origin} {file.problem}" for _, file in named if file.problem is not None][:5]
@@ -71,8 +71,8 @@ def choose(kata: Kata, listing: Listing) -> Chosen:
         notes.append(f"{file.origin} was taken for {main}")
     try:
         data = listing.read(file, _limit(file))
-    except Refused as refused:
-        raise Refused(f"{file.origin} {refused}") from None
+    except NotRead as refused:
+        raise NotRead(f"{file.origin} {refused}") from None
     return Chosen(file, _bundle(main, file, data, listing, notes), tuple(notes))
 
 
@@ -92,15 +92,15 @@ def _named(kata: Kata, listing: Listing) -> list[tuple[int, File]]:
 
 def _one_of(kata: Kata, listing: Listing, files: list[File], notes: list[str]) -> File:
     if len(files) > MAX_COMPARED:
-        raise Refused(f"{len(files)} files could be the answer: {_listed(files)}")
+        raise NotRead(f"{len(files)} files could be the answer: {_listed(files)}")
     contents: dict[File, bytes] = {}
     for file in files:
         try:
             contents[file] = listing.read(file, _limit(file))
-        except Refused as refused:
+        except NotRead as refused:
             notes.append(f"{file.origin} {refused}")
     if not contents:
-        raise Refused(notes[-1])
+        raise NotRead(notes[-1])
     left = list(contents)
     stub = _Stub(kata)
     worked = [file for file in left if not stub.untouched(file, contents[file])]
@@ -119,7 +119,7 @@ def _one_of(kata: Kata, listing: Listing, files: list[File], notes: list[str]) -
             break
     distinct = {(os.path.splitext(file.name)[1].lower(), contents[file]) for file in left}
     if len(distinct) > 1:
-        raise Refused(
+        raise NotRead(
             f"{'two' if len(left) == 2 else len(left)} files could be the answer, and they differ: {_listed(left)}. "
             f"Keep one, or put it in a folder called {kata.slug}"
         )
@@ -207,7 +207,7 @@ def _bundle(main: str, file: File, data: bytes, listing: Listing, notes: list[st
     if not _fits(beside):
         python = [(name, other) for name, other in beside if name.casefold().endswith(".py")]
         if not _fits(python):
-            raise Refused(
+            raise NotRead(
                 f"beside {file.origin} lie {len(beside)} files; at most {MAX_BESIDE} files "
                 f"and {MAX_BESIDE_BYTES >> 20} MB go with it. Hand in the kata's folder alone"
             )
@@ -220,11 +220,11 @@ def _bundle(main: str, file: File, data: bytes, listing: Listing, notes: list[st
     for name, other in sorted(beside, key=lambda pair: pair[0]):
         try:
             content = listing.read(other, MAX_BESIDE_BYTES)
-        except Refused as refused:
+        except NotRead as refused:
             notes.append(f"{other.origin} {refused}")
             continue
         if files.get(name, content) != content:
-            raise Refused(f"{other.origin} is there twice, and the two differ")
+            raise NotRead(f"{other.origin} is there twice, and the two differ")
         files[name] = content
     folders = {name[:place] for name in files for place, char in enumerate(name) if char == "/"}
     for name in sorted(folders & files.keys()):

@@ -7,8 +7,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 
-from grader.submissions.archives import Member, Refused, read_file
-from grader.submissions.listing import ARROW, File, Listing, disk_file, kind_of
+from grader.submissions.archives import Member, NotRead, read_file
+from grader.submissions.listing import ARROW, File, Listing, disk_file, entry_kind
 from grader.submissions.names import ignored_file, ignored_folder, natural_key
 from grader.submissions.spot import Spot
 
@@ -43,7 +43,7 @@ class Entry:
 
     def _on_disk(self, folder: Spot) -> list[Entry]:
         with folder.entries() as found:
-            return [Entry(e.name, self._below(e.name), kind_of(e), folder / e.name) for e in found]
+            return [Entry(e.name, self._below(e.name), entry_kind(e), folder / e.name) for e in found]
 
     def _in_archive(self) -> list[Entry]:
         files: list[Entry] = []
@@ -76,7 +76,7 @@ class Entry:
     def read(self, limit: int) -> bytes:
         """Return a file's content; Refused when it is larger or cannot be read."""
         if self.kind:
-            raise Refused(self.kind)
+            raise NotRead(self.kind)
         return read_file(self.spot, limit) if self.spot is not None else self.members[0].read(limit)
 
     def collect(self, listing: Listing, name: str, space: int) -> None:

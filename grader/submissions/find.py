@@ -12,7 +12,7 @@ from pathlib import Path
 
 from grader.catalogue import SUBMISSION_SUFFIXES, Kata
 from grader.errors import UsageError
-from grader.submissions.archives import BULK, Refused, open_archive
+from grader.submissions.archives import BULK, NotRead, open_archive
 from grader.submissions.choose import looks_like_one
 from grader.submissions.claims import Claims
 from grader.submissions.entry import Entry, Place
@@ -86,7 +86,7 @@ def _top(root: Path) -> tuple[Entry, str]:
         raise UsageError(f"{shown} is {kind}.", LAYOUTS)
     try:
         members = open_archive(Spot(os.fspath(root.resolve())), root.name, scale=BULK)
-    except Refused as refused:
+    except NotRead as refused:
         raise UsageError(f"{shown} {refused}.", LAYOUTS) from None
     return Entry(root.name, f"{root.name}{ARROW}", "folder", members=tuple(members)), stem
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from grader.catalogue import Kata
 from grader.errors import KataError
-from grader.submissions.archives import Refused
+from grader.submissions.archives import NotRead
 from grader.submissions.choose import Missing, choose, looks_like_one
 from grader.submissions.entry import Place
 from grader.submissions.listing import File, Listing
@@ -74,7 +74,7 @@ class LearnerFolder:
             if not listing.closed:
                 return self._without(kata, "missing", str(missing))
             return self._without(kata, "error", f"{missing}; {'; '.join(listing.closed[:3])}")
-        except Refused as refused:
+        except NotRead as refused:
             return self._without(kata, "error", str(refused))
         except Exception as error:
             # One learner's files never end a class's grading; what it was is named for whoever looks.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 
-from grader.submissions.archives import Member, Refused, Room, open_archive, read_file
+from grader.submissions.archives import Member, NotRead, UnpackingBudget, open_archive, read_file
 from grader.submissions.names import archive_stem, foreign_archive, ignored_file, ignored_folder
 from grader.submissions.spot import Spot
 from grader.workspace import PROGRESS_FILE
@@ -67,7 +67,7 @@ class Listing:
     _entries: int = 0
     _read: dict[File, bytes] = field(default_factory=dict)
     _total: int = 0
-    _room: Room = field(default_factory=Room)
+    _room: UnpackingBudget = field(default_factory=UnpackingBudget)
 
     def new_space(self) -> int:
         """Return a number for the files of one more folder or archive."""
@@ -81,17 +81,17 @@ class Listing:
             Refused: it cannot be read, it is larger than `limit`, or the learner's files are too much together.
         """
         if file.problem is not None:
-            raise Refused(file.problem)
+            raise NotRead(file.problem)
         if file not in self._read:
             left = MAX_LEARNER - self._total
             if file.size > left:
-                raise Refused(
+                raise NotRead(
                     f"is left unread: over {MAX_LEARNER >> 20} MB of this learner were read before it"
                 )
             self._read[file] = file.fetch(min(limit, left))
             self._total += len(self._read[file])
         if len(self._read[file]) > limit:
-            raise Refused(f"is larger than the {limit >> 20} MB that are read")
+            raise NotRead(f"is larger than the {limit >> 20} MB that are read")
         return self._read[file]
 
     def add(self, file: File, depth: int) -> None:
@@ -114,7 +114,7 @@ class Listing:
             try:
                 source = file.spot if file.spot is not None else file.fetch(MAX_NESTED)
                 members = open_archive(source, file.name, room=self._room)
-            except Refused as refused:
+            except NotRead as refused:
                 reason = str(refused)
             else:
                 self.add_members(members, f"{file.origin}{ARROW}", depth + 1)
@@ -212,14 +212,14 @@ class _Seen:
 
 
 def _looked_at(entry: os.DirEntry[str]) -> tuple[str, int]:
-    kind = kind_of(entry)
+    kind = entry_kind(entry)
     try:
         return kind, entry.stat(follow_symlinks=False).st_size
     except OSError:
         return kind, 0
 
 
-def kind_of(entry: os.DirEntry[str]) -> str:
+def entry_kind(entry: os.DirEntry[str]) -> str:
     """Return `folder`, nothing for a file, or why it is not read."""
     try:
         mode = entry.stat(follow_symlinks=False).st_mode

@@ -90,7 +90,7 @@ class Turn:
     calls: int
 
 
-class Contestant:
+class Subject:
     """One worker, its prepared objects and its clock."""
 
     def __init__(
@@ -107,7 +107,7 @@ class Contestant:
             check_timeout_s=PATIENCE_S,
             preload=(*setting.terms.preload, *preload),
         )
-        self.scale: memory.Scale | None = None
+        self.scale: memory.MemoryScale | None = None
         """Set since before anything of the module was loaded."""
         self._helpers: Helpers | None = None
         self._looks = ExitStack()
@@ -118,7 +118,7 @@ class Contestant:
         def on_start(process: WorkerProcess) -> None:
             cores.pin(process.pid, core)  # threads that are started later inherit it
             self._helpers = Helpers(process.pid)
-            self.scale = memory.Scale(process.pid)
+            self.scale = memory.MemoryScale(process.pid)
             self._looks.enter_context(self.scale.watching())
             self.taken_before = setting.on.taken_by_others()
 
@@ -183,18 +183,18 @@ class Contestant:
         self.session.close()
 
 
-class Arena:
+class BenchmarkRun:
     """One series of turns, in fresh processes. Use it as a context manager: meanwhile the device is its own."""
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self._stack = ExitStack()
-        self._twin: Contestant | None = None
+        self._twin: Subject | None = None
         self._empty: dict[tuple[int, int], Span] = {}
         self._calls: dict[tuple[int, int], int] = {}
         self._usual: dict[tuple[int, int], float] = {}
 
-    def __enter__(self) -> Arena:
+    def __enter__(self) -> BenchmarkRun:
         """Start both workers, the baseline's first.
 
         Raises:
@@ -299,20 +299,20 @@ class Arena:
         calls: Calls,
         core: frozenset[int] | None,
         preload: tuple[str, ...] = (),
-    ) -> Contestant:
-        who = Contestant(self.setting, source, calls, core, preload)
+    ) -> Subject:
+        who = Subject(self.setting, source, calls, core, preload)
         stack.callback(who.close)
         who.start()
         return who
 
-    def _given(self, who: Contestant) -> Any:
+    def _given(self, who: Subject) -> Any:
         who.thaw()
         found = behind(who.kata).given(YARDSTICK)
         found.echo  # noqa: B018 - looked up once, while nobody counts
         who.freeze()
         return found
 
-    def _turn(self, who: Contestant, work: Work, size: int, calls: int, patience_s: float) -> Turn:
+    def _turn(self, who: Subject, work: Work, size: int, calls: int, patience_s: float) -> Turn:
         draws = [Draw(secrets.randbits(60), work.axis, self.setting.device) for _ in range(calls)]
         cases = [work.inputs(draw, size) for draw in draws]
         results: list[tuple[Any, Any]] = []
@@ -338,10 +338,10 @@ class Arena:
         empty = self._empty.get((id(work), size), Span(0.0, 0.0))
         return Turn(sum(span.net(empty) for span in spans) / calls, calls)
 
-    def _patience(self, who: Contestant, patience_s: float) -> contextlib.AbstractContextManager[None]:
+    def _patience(self, who: Subject, patience_s: float) -> contextlib.AbstractContextManager[None]:
         return _cut_off(patience_s) if who is self.submission else contextlib.nullcontext()
 
-    def _look_at(self, who: Contestant, work: Work, results: Sequence[tuple[Any, Any]], size: int) -> None:
+    def _look_at(self, who: Subject, work: Work, results: Sequence[tuple[Any, Any]], size: int) -> None:
         __tracebackhide__ = True
         if who.helped():
             _started_a_process()
@@ -358,7 +358,7 @@ class Arena:
         finally:
             asked.freeze()
 
-    def _twin_of_submission(self) -> Contestant:
+    def _twin_of_submission(self) -> Subject:
         """Return another worker of the submission, which has seen nothing of what was timed.
 
         The one that was timed could answer quickly with anything, and afterwards say that again. This one is on no

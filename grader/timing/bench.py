@@ -17,7 +17,7 @@ from grader.checks.failure import CheckFailure
 from grader.checks.raised import describe_raised
 from grader.errors import PackError
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
-from grader.timing.arena import Arena, Overrun, Setting
+from grader.timing.arena import BenchmarkRun, Overrun, Setting
 from grader.timing.message import Curve
 from grader.timing.speed import MEMORY
 from grader.timing.work import Demand, Work
@@ -84,7 +84,7 @@ def measure(demands: list[Demand], setting: Setting, step: Step) -> Benched:
     title = f"{found.kata.slug} {demands[0].name}"
     left = len(sizes)
     try:
-        with Arena(setting) as arena:
+        with BenchmarkRun(setting) as arena:
             for size in sizes:
                 step(f"{title}: {work.axis} = {size}", 0)
                 _one_size(arena, lenient, size, found)
@@ -99,7 +99,7 @@ def measure(demands: list[Demand], setting: Setting, step: Step) -> Benched:
     return found
 
 
-def _one_size(arena: Arena, work: Work, size: int, found: Benched) -> None:
+def _one_size(arena: BenchmarkRun, work: Work, size: int, found: Benched) -> None:
     """Time everybody at one size, in turns."""
     if found.stopped is None:
         try:
@@ -146,7 +146,7 @@ def _memory(work: Work, setting: Setting, found: Benched) -> None:
     """Measure peaks, each in fresh processes."""
     try:
         for size in found.sizes:
-            with Arena(setting) as arena:
+            with BenchmarkRun(setting) as arena:
                 found.peak[size] = arena.peak_bytes(work, size)
     except TROUBLE as error:
         found.stopped = _at(why(error), work, size)

@@ -14,7 +14,7 @@ Verdict = Literal["pass", "fail", "inconclusive"]
 
 
 @dataclass(frozen=True)
-class Rule:
+class StoppingRule:
     """When to stop: leads in rounds, and how many rounds at most."""
 
     pass_lead: int = 4
@@ -41,7 +41,7 @@ class Odds:
     """Expected."""
 
 
-def odds(rule: Rule, over: float) -> Odds:
+def odds(rule: StoppingRule, over: float) -> Odds:
     """Return what one run of the rule gives, exactly, for independent rounds that are `over` with this probability.
 
     Raises:
@@ -67,7 +67,7 @@ def odds(rule: Rule, over: float) -> Odds:
     return Odds(ends["pass"], ends["fail"], ends["inconclusive"], expected)
 
 
-def repeated(rule: Rule, over: float, *, runs: int = 3, fails: int = 2) -> Odds:
+def repeated(rule: StoppingRule, over: float, *, runs: int = 3, fails: int = 2) -> Odds:
     """Return what grading gives: series in fresh processes until one passes, `fails` failed, or there were `runs`.
 
     See `grader.timing.speed.settle`. Series are taken to be independent of each other.

@@ -39,7 +39,7 @@ def _read(path: Path) -> Resident | None:
     return Resident(found["VmRSS"], found["VmHWM"]) if len(found) == 2 else None
 
 
-class Scale:
+class MemoryScale:
     """Weighs what a process takes on top of what it once had at least.
 
     The kernel's own peak is not enough: who first lets go of what it was born with can take as much again unseen, and

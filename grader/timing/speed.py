@@ -18,12 +18,12 @@ from grader.errors import PackError
 from grader.host.endings import WorkerDied
 from grader.reports.model import Measured
 from grader.timing import cores
-from grader.timing.arena import Arena, Overrun, Setting
-from grader.timing.decision import Rule, Verdict
+from grader.timing.arena import BenchmarkRun, Overrun, Setting
+from grader.timing.decision import StoppingRule, Verdict
 from grader.timing.message import Curve, explain, shown
 from grader.timing.work import Work
 
-RULE = Rule()
+RULE = StoppingRule()
 RUNS = 3
 """Series, each in fresh processes, at most: one that passes settles it, two that fail do; else it is inconclusive."""
 FAILS = 2
@@ -44,7 +44,7 @@ SKETCH_FACTOR = 100.0
 MEMORY = frozenset({"memory", "memory_exponent"})
 """Forms that take fresh processes for every round: a peak never falls."""
 
-Measure = Callable[[Arena], "Round"]
+Measure = Callable[[BenchmarkRun], "Round"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Speed:
 
     setting: Setting
     threshold: Threshold
-    rule: Rule = RULE
+    rule: StoppingRule = RULE
     marks: bool = True
     """Whether the threshold was measured on this kind of device: else what is found is shown, and marks nobody."""
     measured: Measured | None = field(default=None, init=False)
@@ -155,13 +155,13 @@ class Speed:
                 yield Round(value, value > self.limit)
             return
         form = self.form(name, work)
-        with Arena(self.setting) as arena:
+        with BenchmarkRun(self.setting) as arena:
             for size in form.sizes:
                 arena.warm(work, size)
             for _ in range(count):
                 yield self._undisturbed(arena, form)
 
-    def _undisturbed(self, arena: Arena, form: Form) -> Round:
+    def _undisturbed(self, arena: BenchmarkRun, form: Form) -> Round:
         """Measure a round, again where it is void; after `VOID_S` of that any."""
         since = _Watch(arena)
         while True:
@@ -173,7 +173,7 @@ class Speed:
     def _ratio(self, work: Work) -> Form:
         limit, size = self.limit, self._sizes(work)[-1]
 
-        def measure(arena: Arena) -> Round:
+        def measure(arena: BenchmarkRun) -> Round:
             ours, theirs = self._both(arena, work, size, limit)
             return Round(theirs / ours, theirs > limit * ours)
 
@@ -183,15 +183,15 @@ class Speed:
         limit, anchor = self.limit, self.threshold.anchor
         small, large = self._sizes(work)[0], self._sizes(work)[-1]
 
-        def first(arena: Arena) -> tuple[float, float]:
+        def first(arena: BenchmarkRun) -> tuple[float, float]:
             return self._both(arena, work, small, anchor)
 
-        def last(arena: Arena) -> float:
+        def last(arena: BenchmarkRun) -> float:
             bound = anchor * arena.usual(work, small) * limit
             patience = _patience(arena, work, large, CUT_FACTOR * bound)
             return arena.submission_turn(work, large, patience).seconds
 
-        def measure(arena: Arena) -> Round:
+        def measure(arena: BenchmarkRun) -> Round:
             if secrets.randbits(1):  # in an order that nobody knows
                 (ours, theirs), grown = first(arena), last(arena)
             else:
@@ -206,7 +206,7 @@ class Speed:
         if work.traffic is None and work.flops is None:
             raise PackError("a roofline needs `traffic` or `flops`")
 
-        def measure(arena: Arena) -> Round:
+        def measure(arena: BenchmarkRun) -> Round:
             least = arena.limit(work, size)
             assert least is not None
             patience = _patience(arena, work, size, CUT_FACTOR * least / limit)
@@ -233,7 +233,7 @@ class Speed:
     def _sizes(self, work: Work) -> tuple[int, ...]:
         return work.sizes_on(self.setting.kind)
 
-    def _both(self, arena: Arena, work: Work, size: int, allowed: float) -> tuple[float, float]:
+    def _both(self, arena: BenchmarkRun, work: Work, size: int, allowed: float) -> tuple[float, float]:
         """Time baseline and submission at one size, in an order that nobody knows."""
         first = secrets.randbits(1)
         # The baseline's own time bounds the submission's, so it must be known before.
@@ -271,7 +271,7 @@ class Speed:
         assert self.measured is not None
         under = over = 0
         patience = VOID_S
-        with Arena(self.setting) as arena:
+        with BenchmarkRun(self.setting) as arena:
             watch = _Watch(arena)
             try:
                 for size in form.sizes:
@@ -327,7 +327,7 @@ class Speed:
     def _peak(self, work: Work, size: int) -> float:
         __tracebackhide__ = True
         try:
-            with Arena(self.setting) as arena:
+            with BenchmarkRun(self.setting) as arena:
                 return arena.peak_bytes(work, size)
         except WorkerDied as error:
             fail(
@@ -338,7 +338,7 @@ class Speed:
         """Time both at every size once more, for the picture."""
         curve = Curve(axis=work.axis)
         try:
-            with Arena(self.setting) as arena:
+            with BenchmarkRun(self.setting) as arena:
                 for size in self._sizes(work):
                     arena.warm(work, size)
                     curve.baseline[size] = arena.baseline_turn(work, size).seconds
@@ -355,7 +355,7 @@ class Speed:
 class _Watch:
     """Says of the time since it was made whether the machine under this one took too much of it away."""
 
-    def __init__(self, arena: Arena) -> None:
+    def __init__(self, arena: BenchmarkRun) -> None:
         self._core = arena.core
         self._started, self._stolen = time.monotonic(), cores.stolen(arena.core)
 
@@ -366,7 +366,7 @@ class _Watch:
         return cores.stolen(self._core) - self._stolen > STOLEN * self.seconds()
 
 
-def _patience(arena: Arena, work: Work, size: int, call_s: float) -> float:
+def _patience(arena: BenchmarkRun, work: Work, size: int, call_s: float) -> float:
     """Return after how many seconds a turn of calls that take so long is cut off."""
     return max(CUT_S, call_s * arena.calls(work, size))
 

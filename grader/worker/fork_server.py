@@ -121,7 +121,11 @@ class ForkServer:
     """The zygote's end: forks workers, in cells where it can, and collects them."""
 
     def __init__(
-        self, link: socket.socket, shared: sandbox.Shared | None, view: sandbox.View, inside: bool = False
+        self,
+        link: socket.socket,
+        shared: sandbox.SharedMounts | None,
+        view: sandbox.View,
+        inside: bool = False,
     ) -> None:
         self._link = link
         self._shared = shared

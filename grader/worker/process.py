@@ -127,7 +127,7 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
             python=room.view or sandbox.python_view(map(Path, job.hidden)),
             write=(Path(job.scratch),),
             # CUDA reserves terabytes of address space: there the grader watches what is really used.
-            limits=sandbox.Limits(memory_bytes=None if device.accelerates else job.memory_bytes),
+            limits=sandbox.ResourceLimits(memory_bytes=None if device.accelerates else job.memory_bytes),
             cuda=device.accelerates,
             cell=room.cell,
             level=job.isolation,

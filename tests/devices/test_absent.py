@@ -11,9 +11,9 @@ import torch
 
 from grader.devices import Device, known
 from grader.errors import UsageError
-from grader.grading.run import Policy, setup_for
+from grader.grading.run import RunPolicy, setup_for
 from grader.grading.stations import grade, stations
-from grader.grading.task import Refused, Task, answer_decoder, encode
+from grader.grading.task import NotGraded, Task, answer_decoder, encode
 from tests.conftest import TINY, Ran
 
 ABSENT = "xpu" if torch.cuda.is_available() else "cuda"
@@ -90,10 +90,10 @@ def test_a_machine_of_a_cluster_without_the_device_refuses_and_blames_nobody(mon
 
     monkeypatch.setenv("KATA_PACKS", str(TINY))
     kata = load_pack(TINY).katas[0]
-    setup = encode(setup_for([kata], Policy(device=ABSENT)))
+    setup = encode(setup_for([kata], RunPolicy(device=ABSENT)))
     with stations():
         answer = answer_decoder.decode(
             grade(setup, encode(Task(kata=kata.slug, seed=0, bundle=None, status="missing")))
         )
-    assert isinstance(answer, Refused)
+    assert isinstance(answer, NotGraded)
     assert "on this machine" in answer.message

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from grader.gradebook import schema
 from grader.gradebook.model import Key
-from grader.gradebook.place import Place
+from grader.gradebook.place import Address
 from grader.gradebook.store import Gradebook
 from grader.reports.model import CheckReport, CheckStatus, KataReport, KataStatus
 from grader.submissions.model import Bundle, Submission
@@ -114,7 +114,7 @@ def results(where: str) -> list[tuple[str, str, str, str, str | None]]:
         .join(schema.checks, schema.checks.c.id == schema.results.c.check_id)
         .join(schema.katas, schema.katas.c.id == schema.checks.c.kata_id)
     )
-    engine = Place.parse(where).engine()
+    engine = Address.parse(where).engine()
     try:
         with engine.connect() as connection:
             rows = sorted(tuple(row) for row in connection.execute(newest))

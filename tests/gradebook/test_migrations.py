@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, inspect, select, text
 
 from grader.gradebook import migrate
 from grader.gradebook.migrate import FIRST, STEPS, newest
-from grader.gradebook.place import Place
+from grader.gradebook.place import Address
 from grader.gradebook.schema import version as version_table
 from grader.gradebook.store import Gradebook, GradebookError
 from tests.gradebook import story
@@ -21,7 +21,7 @@ VERSIONS = (FIRST, *STEPS)
 
 @pytest.fixture
 def engine(where: str) -> Engine:
-    return Place.parse(where).engine()
+    return Address.parse(where).engine()
 
 
 def test_versions_are_in_order_and_every_one_is_kept_for_these_tests() -> None:
@@ -41,7 +41,7 @@ def test_steps_make_the_tables_that_a_new_gradebook_has(
         story.load(connection, version)
     Gradebook.open(where, create=False).close()
     Gradebook.open(elsewhere, create=True).close()
-    new = Place.parse(elsewhere).engine()
+    new = Address.parse(elsewhere).engine()
     assert shape(engine) == shape(new)
     engine.dispose()
     new.dispose()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, create_engine, event, text
 
-from grader.gradebook.place import Place, redact
+from grader.gradebook.place import Address, redact
 from grader.gradebook.store import Gradebook, GradebookError, GradebookUsageError
 from tests.gradebook.handmade import check, grade, results
 from tests.gradebook.postgres import PASSWORD, Server
@@ -149,7 +149,7 @@ def test_addresses_that_mean_nothing(
 
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
 def test_every_way_to_write_postgresql_means_psycopg(scheme: str) -> None:
-    place = Place.parse(f"{scheme}://me:{SECRET}@host/db?sslpassword={SECRET}")
+    place = Address.parse(f"{scheme}://me:{SECRET}@host/db?sslpassword={SECRET}")
     assert place.url.drivername == "postgresql+psycopg"
     assert place.shown == "postgresql://me:***@host/db?sslpassword=***"
 
@@ -163,7 +163,7 @@ def test_a_password_is_taken_out_of_any_text() -> None:
 
 
 def test_a_password_is_taken_out_of_what_a_driver_says() -> None:
-    place = Place.parse(f"postgresql://me:{SECRET}@host/db?sslpassword=0ther")
+    place = Address.parse(f"postgresql://me:{SECRET}@host/db?sslpassword=0ther")
     assert (
         place.scrub(f"cannot connect with {SECRET} and 0ther to host")
         == "cannot connect with *** and *** to host"
@@ -378,7 +378,7 @@ def test_no_database_of_this_name(postgres: Server) -> None:
 
 
 def test_a_schema_with_other_tables(postgres_where: str) -> None:
-    engine = Place.parse(postgres_where).engine()
+    engine = Address.parse(postgres_where).engine()
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE customers (id int)"))
     engine.dispose()
@@ -446,7 +446,7 @@ def test_the_server_s_disk_is_full(postgres_where: str) -> None:
     with Gradebook.open(postgres_where, create=True) as gradebook:
         run = gradebook.start_run({})
         grade(gradebook, run, "ada")
-        engine = Place.parse(postgres_where).engine()
+        engine = Address.parse(postgres_where).engine()
         with engine.begin() as connection:
             raising = "BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END"
             connection.execute(

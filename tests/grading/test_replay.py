@@ -13,7 +13,7 @@ import pytest
 from grader.catalogue import Catalogue
 from grader.gradebook.model import Attempt, Key
 from grader.grading import replay as replaying
-from grader.grading.run import Policy
+from grader.grading.run import RunPolicy
 from grader.grading.task import Graded, encode
 from grader.reports.model import CheckReport, KataReport
 from tests.conftest import Ran
@@ -162,4 +162,4 @@ def replayed(monkeypatch: pytest.MonkeyPatch, kept: KataReport, again: KataRepor
         submitted_at=None,
         graded_at=datetime.now(UTC),
     )
-    return replaying.replay(attempt, None, Catalogue.discover().resolve_one("masks"), Policy())
+    return replaying.replay(attempt, None, Catalogue.discover().resolve_one("masks"), RunPolicy())

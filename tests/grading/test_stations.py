@@ -13,8 +13,8 @@ import pytest
 
 from grader.catalogue import Catalogue, Kata
 from grader.grading import stations
-from grader.grading.run import Policy, setup_for
-from grader.grading.task import Answer, Graded, Refused, Setup, Stopped, Task, answer_decoder, encode
+from grader.grading.run import RunPolicy, setup_for
+from grader.grading.task import Answer, Graded, NotGraded, Setup, Stopped, Task, answer_decoder, encode
 from grader.submissions import Bundle
 from tests.conftest import TINY
 from tests.grading.conftest import MODULE, RIGHT, SOLUTIONS
@@ -27,7 +27,7 @@ def sort(warm: Path) -> Kata:
 
 @pytest.fixture
 def setup(sort: Kata) -> Setup:
-    return setup_for([sort], Policy())
+    return setup_for([sort], RunPolicy())
 
 
 def ask(setup: Setup, source: str = RIGHT, **files: bytes) -> Answer:
@@ -79,19 +79,19 @@ def test_a_station_that_dies_again_and_again_is_a_refusal(
 
     monkeypatch.setattr(stations.Station, "ask", die)
     answer = ask(setup)
-    assert isinstance(answer, Refused)
+    assert isinstance(answer, NotGraded)
     assert "exit code -9" in answer.message
 
 
 def test_another_version_of_the_pack_is_refused(setup: Setup) -> None:
     answer = ask(msgspec.structs.replace(setup, katas={"insertion-sort": "0" * 64}))
-    assert isinstance(answer, Refused)
+    assert isinstance(answer, NotGraded)
     assert "another version" in answer.message
 
 
 def test_a_kata_that_is_not_there_is_refused(setup: Setup) -> None:
     answer = ask(msgspec.structs.replace(setup, katas={**setup.katas, "no-such-kata": "0" * 64}))
-    assert isinstance(answer, Refused)
+    assert isinstance(answer, NotGraded)
     assert "no-such-kata" in answer.message
 
 
@@ -131,7 +131,7 @@ def test_a_station_that_takes_nothing_is_replaced_and_nobody_is_charged(
 def test_an_answer_that_makes_no_sense_is_the_machines(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stations.Station, "ask", lambda station, task: b"\xc1")
     answer = ask(setup)
-    assert isinstance(answer, Refused)
+    assert isinstance(answer, NotGraded)
     assert "makes no sense" in answer.message
 
 
@@ -156,7 +156,7 @@ def stuck(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Setup:
     about = checks.with_name("kata.toml")
     about.write_text(about.read_text().replace("points = 4", "points = 5"))
     monkeypatch.setenv("KATA_PACKS", str(folder / "packs" / "tiny"))
-    return setup_for([Catalogue.discover().resolve_one("insertion-sort")], Policy(timeout_s=1.0))
+    return setup_for([Catalogue.discover().resolve_one("insertion-sort")], RunPolicy(timeout_s=1.0))
 
 
 def test_who_keeps_the_grader_busy_for_ever_gets_a_time_out_and_the_class_goes_on(
@@ -181,5 +181,5 @@ def test_a_grader_that_everything_keeps_busy_is_nobodys_fault(
 
     monkeypatch.setattr(stations.Station, "ask", never)
     answer = ask(stuck)
-    assert isinstance(answer, Refused)
+    assert isinstance(answer, NotGraded)
     assert "it was busy" in answer.message

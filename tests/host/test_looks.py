@@ -108,5 +108,5 @@ def test_what_is_printed_is_counted_whenever_it_is_read(watched: Watched) -> Non
 
 
 def test_how_it_ended_names_the_limit_that_it_had() -> None:
-    limits = replace(sandbox.Limits(), cpu_s=7)
+    limits = replace(sandbox.ResourceLimits(), cpu_s=7)
     assert "more than 7 s of processor time" in describe_exit(-signal.SIGXCPU, limits)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox import Confinement, Limits, confine, python_read_paths
+from grader.sandbox import Confinement, ResourceLimits, confine, python_read_paths
 
 NOBODY = 65534
 PR_SET_DUMPABLE = 4
@@ -50,11 +50,11 @@ class Worker:
         self,
         body: Callable[[], Any],
         *,
-        limits: Limits | None = None,
+        limits: ResourceLimits | None = None,
         confined: bool = True,
         read: tuple[Path, ...] = (),
     ) -> Outcome:
-        bounds = limits or Limits()
+        bounds = limits or ResourceLimits()
         confinement = Confinement((*python_read_paths(), *read), (self.scratch,), bounds)
         receive, send = os.pipe()
         pid = os.fork()

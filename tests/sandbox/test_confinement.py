@@ -18,7 +18,7 @@ from pathlib import Path
 import landlockpy
 import pytest
 
-from grader.sandbox import AUDIT, Confinement, Limits, confine, landlock, seccomp
+from grader.sandbox import AUDIT, Confinement, ResourceLimits, confine, landlock, seccomp
 from grader.sandbox.system_calls import ARCHITECTURES, FIRST_UNKNOWN, NUMBERS
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -418,15 +418,18 @@ def raw_call(numbers: tuple[int, int]) -> int:
 
 
 def test_memory_beyond_the_limit_is_a_memory_error(worker):
-    limits = Limits(memory_bytes=256 * MIB)
+    limits = ResourceLimits(memory_bytes=256 * MIB)
     assert worker(lambda: len(bytearray(128 * MIB)), limits=limits).value == 128 * MIB
     # Far beyond: what this process has freed and kept may serve a part of it.
     assert worker(lambda: len(bytearray(1024 * MIB)), limits=limits).error == "MemoryError"
-    assert worker(lambda: len(bytearray(1024 * MIB)), limits=Limits(memory_bytes=None)).value == 1024 * MIB
+    assert (
+        worker(lambda: len(bytearray(1024 * MIB)), limits=ResourceLimits(memory_bytes=None)).value
+        == 1024 * MIB
+    )
 
 
 def test_a_file_beyond_the_limit_fails(worker, scratch):
-    limits = Limits(file_bytes=MIB)
+    limits = ResourceLimits(file_bytes=MIB)
     assert worker(lambda: (scratch / "a").write_bytes(b"x" * MIB), limits=limits).value == MIB
     assert worker(lambda: (scratch / "b").write_bytes(b"x" * 2 * MIB), limits=limits).errno == errno.EFBIG
 
@@ -435,7 +438,7 @@ def test_files_beyond_the_limit_cannot_be_opened(worker):
     def open_many() -> int:
         return len([os.open("/dev/null", os.O_RDONLY) for _ in range(100)])
 
-    assert worker(open_many, limits=Limits(open_files=50)).errno == errno.EMFILE
+    assert worker(open_many, limits=ResourceLimits(open_files=50)).errno == errno.EMFILE
     assert worker(open_many).value == 100
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import seccomp
-from grader.sandbox.system_calls import ARCHITECTURES, NUMBERS, number
+from grader.sandbox.system_calls import ARCHITECTURES, NUMBERS, call_number
 
 HEADERS = {
     "x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h",
@@ -20,7 +20,7 @@ def test_the_numbers_are_the_kernels(machine):
     if not header.exists():
         pytest.skip("the kernel's headers are not installed")
     defined = dict(re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)\s*$", header.read_text(), re.MULTILINE))
-    ours = {name: number(name, machine) for name in NUMBERS}
+    ours = {name: call_number(name, machine) for name in NUMBERS}
     assert {name: int(defined[name]) for name in ours if name in defined} == {
         name: code for name, code in ours.items() if name in defined
     }

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from grader.host.stopwatch import Lap, Span
-from grader.timing.arena import Contestant
+from grader.timing.arena import Subject
 
 EXCHANGE_S = 1e-5
 YARDSTICK_S = 1e-4
@@ -22,9 +22,9 @@ YARDSTICK_S = 1e-4
 
 def tell_times(monkeypatch: pytest.MonkeyPatch, seconds: Callable[[str, Any], float]) -> None:
     """Let each timed call take `seconds(source, argument)`: of the file that is timed, and its first argument."""
-    measured = Contestant.timed
+    measured = Subject.timed
 
-    def timed(self: Contestant, perform: Any, patience_s: float) -> tuple[Any, Span, list[Lap]]:
+    def timed(self: Subject, perform: Any, patience_s: float) -> tuple[Any, Span, list[Lap]]:
         value, _, laps = measured(self, perform, patience_s)
         if not isinstance(perform, partial):
             told = YARDSTICK_S
@@ -34,4 +34,4 @@ def tell_times(monkeypatch: pytest.MonkeyPatch, seconds: Callable[[str, Any], fl
             told = EXCHANGE_S + seconds(self.session.source.data.decode(), perform.args[1])
         return value, Span(told, told), laps
 
-    monkeypatch.setattr(Contestant, "timed", timed)
+    monkeypatch.setattr(Subject, "timed", timed)

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.timing.decision import Rule, Verdict, odds, repeated
+from grader.timing.decision import StoppingRule, Verdict, odds, repeated
 from grader.timing.speed import settle
 
-RULE = Rule()
+RULE = StoppingRule()
 
 
-def play(rule: Rule, over: float, source: random.Random) -> tuple[str, int]:
+def play(rule: StoppingRule, over: float, source: random.Random) -> tuple[str, int]:
     below = above = 0
     while (verdict := rule.verdict(below, above)) is None:
         if source.random() < over:
@@ -49,7 +49,7 @@ def test_false_fails_of_one_run(over: float, fails: float, rounds: float) -> Non
 
 @given(st.floats(0, 1), st.integers(1, 8), st.integers(1, 8), st.integers(1, 60))
 def test_odds_are_probabilities(over: float, pass_lead: int, fail_lead: int, cap: int) -> None:
-    found = odds(Rule(pass_lead, fail_lead, cap), over)
+    found = odds(StoppingRule(pass_lead, fail_lead, cap), over)
     assert found.passes + found.fails + found.inconclusive == pytest.approx(1.0)
     assert min(found.passes, found.fails, found.inconclusive) >= 0.0
     assert min(pass_lead, fail_lead, cap) <= found.rounds + 1e-9

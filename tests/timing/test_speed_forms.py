@@ -14,7 +14,7 @@ from grader.catalogue import load_pack
 from grader.reports.model import CheckReport, KataReport
 from grader.running.suite import with_suites
 from grader.timing import arena, cores
-from grader.timing.decision import Rule
+from grader.timing.decision import StoppingRule
 from tests.calibrated import as_if_measured
 from tests.timing.steps import tell_times
 
@@ -221,7 +221,7 @@ def test_speed_counts_only_when_everything_is_right(examine: Examine) -> None:
 
 
 def test_what_cannot_be_decided_costs_nothing(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Rule, "verdict", lambda *counts: "inconclusive" if sum(counts[1:]) else None)
+    monkeypatch.setattr(StoppingRule, "verdict", lambda *counts: "inconclusive" if sum(counts[1:]) else None)
     report = examine("fast", "ratio")
     speed = of_speed(report)
     assert speed.status == "skipped"

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Iterable
 
-Cell = str | float | None
+TableValue = str | float | None
 
 _BEGINS = "=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212"
 """What begins a formula, also as the wide and small letters that East Asian spreadsheets take for the same."""
@@ -46,7 +46,7 @@ def number(value: float) -> str:
     return "0" if text in ("-0", "") else text
 
 
-def line(cells: Iterable[Cell]) -> str:
+def line(cells: Iterable[TableValue]) -> str:
     """Return one line of a CSV file (RFC 4180, ended by a line feed): numbers as they are, texts defused."""
     out = io.StringIO()
     # With this end of a line the writer puts a cell with a lone carriage return in quotes, too.
@@ -54,7 +54,7 @@ def line(cells: Iterable[Cell]) -> str:
     return out.getvalue().removesuffix("\r\n") + "\n"
 
 
-def _text(cell: Cell) -> str:
+def _text(cell: TableValue) -> str:
     if cell is None:
         return ""
     if isinstance(cell, str):

@@ -7,10 +7,10 @@ from collections import Counter
 from dataclasses import replace
 from datetime import datetime
 
-from grader.submissions.archives import Refused
+from grader.submissions.archives import NotRead
 from grader.submissions.claims import Claim, Claims
 from grader.submissions.entry import Entry, Place
-from grader.submissions.layouts.renaming import Renamed, by_learner
+from grader.submissions.layouts.renaming import Renamed, claimed_by_learner
 from grader.submissions.names import LONGEST
 
 NAME = "blackboard"
@@ -36,7 +36,7 @@ def take(entries: list[Entry], claims: Claims) -> list[Entry]:
     parsed = {entry: renamed for entry, renamed in made.items() if renamed is not None}
     users = _users(parsed)
     parsed = {entry: replace(renamed, learner=users[renamed.key]) for entry, renamed in parsed.items()}
-    for claim, theirs in by_learner(NAME, parsed, claims):
+    for claim, theirs in claimed_by_learner(NAME, parsed, claims):
         for entry in _newest(theirs, parsed, claim):
             renamed = parsed[entry]
             if renamed.original is not None:
@@ -63,7 +63,7 @@ def _users(parsed: dict[Entry, Renamed]) -> dict[str, str]:
         if renamed.original is None and not renamed.doubtful:
             try:
                 user = _user(entry.read(1 << 20)[:4096].decode("utf-8", "replace"))
-            except Refused:
+            except NotRead:
                 continue
             if user and renamed.key.endswith(f"_{user}"):
                 noted[renamed.key] = user

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from grader.catalogue import SUBMISSION_SUFFIXES
 from grader.submissions.claims import Claim, Claims
 from grader.submissions.entry import Entry, Place
-from grader.submissions.layouts.renaming import Renamed, by_learner
+from grader.submissions.layouts.renaming import Renamed, claimed_by_learner
 from grader.submissions.names import archive_stem
 
 NAME = "canvas"
@@ -38,7 +38,7 @@ def makes_folder(name: str) -> bool:
 def take(entries: list[Entry], claims: Claims) -> list[Entry]:
     """Claim the files that Canvas named; return the rest."""
     parsed = _parsed([entry for entry in entries if entry.kind != "folder"])
-    for claim, theirs in by_learner(NAME, parsed, claims):
+    for claim, theirs in claimed_by_learner(NAME, parsed, claims):
         for entry in _newest(theirs, parsed, claim):
             claim.places.append(Place(entry, parsed[entry].original))
     return [entry for entry in entries if entry not in parsed]

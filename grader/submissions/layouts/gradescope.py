@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 from typing import IO
 
-from grader.submissions.archives import Refused, open_file
+from grader.submissions.archives import NotRead, open_file
 from grader.submissions.claims import Claim, Claims
 from grader.submissions.entry import Entry, Place
 from grader.submissions.spot import Spot
@@ -49,7 +49,7 @@ def take(entries: list[Entry], claims: Claims) -> list[Entry]:
     else:
         try:
             known = _read(_lines(described))
-        except (Refused, OSError) as error:
+        except (NotRead, OSError) as error:
             claims.notes.append(
                 f"{METADATA} cannot be read ({error}): learners are called by submission numbers"
             )

@@ -6,7 +6,7 @@ import re
 
 from grader.submissions.claims import Claims
 from grader.submissions.entry import Entry, Place
-from grader.submissions.layouts.renaming import Renamed, by_learner
+from grader.submissions.layouts.renaming import Renamed, claimed_by_learner
 
 NAME = "moodle"
 
@@ -28,7 +28,7 @@ def take(entries: list[Entry], claims: Claims) -> list[Entry]:
     """Claim the files and folders that Moodle named; return the rest."""
     made = {entry: _parse(entry.name) for entry in entries}
     parsed = {entry: renamed for entry, renamed in made.items() if renamed is not None}
-    for claim, theirs in by_learner(NAME, parsed, claims):
+    for claim, theirs in claimed_by_learner(NAME, parsed, claims):
         claim.places += [Place(entry, parsed[entry].original) for entry in theirs]
     return [entry for entry in entries if entry not in parsed]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from grader.submissions.archives import Refused
+from grader.submissions.archives import NotRead
 from grader.submissions.entry import Entry, Place
 from grader.submissions.layouts.folders import take
 from grader.submissions.listing import File, Listing
@@ -42,7 +42,7 @@ def handed_in(file: File, listing: Listing, place: Place) -> datetime | None:
         ):
             try:
                 return _time(listing.read(other, 4096).decode("utf-8", "replace"))
-            except Refused:
+            except NotRead:
                 return None
     return None
 

@@ -36,7 +36,7 @@ class Renamed:
 TWO_READINGS = "can be read in two ways: the system's mark stands in it twice"
 
 
-def by_learner(
+def claimed_by_learner(
     system: str, parsed: dict[Entry, Renamed], claims: Claims
 ) -> Iterator[tuple[Claim, list[Entry]]]:
     """Yield each learner's claim, with the entries that are theirs."""
