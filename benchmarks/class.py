@@ -238,7 +238,7 @@ def scale(bench: Bench) -> list[Figures]:
         f"Generated (`benchmarks/classroom.py`, seed {SEED}) from references, alternatives, mutants, stubs, and "
         f"{classroom.HOSTILE:.0%} that loop, exit or crash at import; a loop costs its time-out of "
         f"{bench.kata.limits.check_timeout_s:g} s. *Further* is the time beyond that of a class of one, per "
-        f"submission. Memory is the peak of the grader's own processes (main, stations, zygotes), added up.",
+        f"submission. Memory is the peak of the grader's own processes (main, grading processes, zygotes), added up.",
         ["class", "workers", "takes", "further", "memory"],
     )
     for count, jobs in cases[2:]:

@@ -114,7 +114,7 @@ def worker_of(grader: psutil.Process) -> psutil.Process | None:
 def grader_of(command: psutil.Process) -> psutil.Process | None:
     """Return the grading process, once it grades."""
     for child in command.children():
-        if "grader.grading.station" in " ".join(child.cmdline()) and worker_of(child) is not None:
+        if "grader.grading.grading_process" in " ".join(child.cmdline()) and worker_of(child) is not None:
             return child
     return None
 

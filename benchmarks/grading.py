@@ -32,7 +32,7 @@ class Run:
     seconds: float
     memory_mb: float
     """Peak resident memory, added up over the processes that were there for at least half of the run's second
-    half: the main process and its stations with their zygotes, not the workers. Shared pages count for each."""
+    half: the main process, grading processes and their fork servers, not the workers. Shared pages count for each."""
     killed: bool = False
     orphans: int = 0
     """Processes that were still there five seconds after a kill."""

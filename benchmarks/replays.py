@@ -28,13 +28,13 @@ from rich.progress import Progress
 from table import Figures, rewrite
 
 from grader.catalogue import Catalogue, Kata
-from grader.gradebook.model import Attempt, Key
+from grader.gradebook.records import Attempt, Key
+from grader.grading.cache_key import seed_for
+from grader.grading.processes import grading_processes
 from grader.grading.replay import Replay, mark_again, setup_and_grade
 from grader.grading.run import RunPolicy
-from grader.grading.stations import stations
-from grader.grading.terms import seed_for
 from grader.reports.style import console
-from grader.submissions.model import Bundle
+from grader.submissions.submission import Bundle
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "security.md"
 KATAS = ("masks", "masked-attention", "layer-norm", "feed-forward")
@@ -115,7 +115,11 @@ def main() -> None:
     steady: Counter[str] = Counter()
     submissions = handed_in(options.count, options.seed)
     policy = RunPolicy()
-    with stations(), ThreadPoolExecutor(options.jobs) as pool, Progress(console=console(stderr=True)) as bar:
+    with (
+        grading_processes(),
+        ThreadPoolExecutor(options.jobs) as pool,
+        Progress(console=console(stderr=True)) as bar,
+    ):
         line = bar.add_task("graded", total=len(submissions))
         replays = []
         # Kata after kata: grading processes are kept for one set-up.

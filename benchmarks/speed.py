@@ -344,7 +344,7 @@ def _cost(rows: list[dict[str, Any]]) -> Figures:
 def _clocks(launcher: Any, rounds: int) -> Figures:
     """Compare a submission with itself by three clocks, in turns, in every condition."""
     from grader.host import stopwatch
-    from grader.timing.arena import BenchmarkRun
+    from grader.timing.benchmark_run import BenchmarkRun
 
     waited, processor_time = stopwatch._waited, stopwatch._processor_time
     variants = {
@@ -387,7 +387,7 @@ def _clocks(launcher: Any, rounds: int) -> Figures:
 
 def _curve(launcher: Any, repeats: int) -> dict[int, list[tuple[str, list[float]]]]:
     """Decide about answers whose true ratio is known, over and over; return verdicts and rounds by products."""
-    from grader.catalogue.schema import Threshold
+    from grader.catalogue.file_types import Threshold
     from grader.checks.failure import CheckFailure
     from grader.timing.speed import Speed
 
@@ -432,7 +432,7 @@ def _product_files() -> Iterator[dict[int, Path]]:
 
 
 def _product_setting(launcher: Any, files: dict[int, Path], count: int) -> Any:
-    from grader.timing.arena import Setting
+    from grader.timing.benchmark_run import Setting
 
     terms = Terms(module="products", required=("work",))
     return Setting(launcher, read_source(files[count]), read_source(files[PRODUCTS]), terms, Calls())

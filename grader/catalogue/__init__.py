@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from grader.catalogue.catalogue import Catalogue
+from grader.catalogue.file_types import Limits, Policy
 from grader.catalogue.hints import TIERS, read_hints
+from grader.catalogue.katas import SUBMISSION_SUFFIXES, Kata, Pack, Unit
 from grader.catalogue.load import load_pack
-from grader.catalogue.model import SUBMISSION_SUFFIXES, Kata, Pack, Unit
-from grader.catalogue.schema import Limits, Policy
 
 __all__ = [
     "SUBMISSION_SUFFIXES",

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.catalogue import discover
+from grader.catalogue.katas import SUBMISSION_SUFFIXES, Kata, Pack, Unit, number_key
 from grader.catalogue.load import load_pack
-from grader.catalogue.model import SUBMISSION_SUFFIXES, Kata, Pack, Unit, number_key
 from grader.errors import PackError, UsageError, did_you_mean
 
 _NUMBER = re.compile(r"\d+(\.\d+)*", re.ASCII)

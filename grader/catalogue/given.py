@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from grader.catalogue.model import Kata, Pack
+from grader.catalogue.katas import Kata, Pack
 from grader.catalogue.stub import defined_names
 from grader.data_files import read_bytes, read_text
 from grader.errors import PackError

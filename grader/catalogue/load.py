@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
+from grader.catalogue.file_types import CalibrationFile, KataFile, MeasuredOn, PackFile, UnitFile
 from grader.catalogue.hints import read_hints
-from grader.catalogue.model import Kata, Pack, Unit, number_key
-from grader.catalogue.schema import CalibrationFile, KataFile, MeasuredOn, PackFile, UnitFile
+from grader.catalogue.katas import Kata, Pack, Unit, number_key
 from grader.catalogue.stub import read_stub
 from grader.data_files import read_data
 from grader.errors import PackError, did_you_mean

@@ -119,7 +119,7 @@ def _measure(sources: dict[Kata, Source], launcher: Launcher, device: str) -> li
 
 def _draw(measured: list[Benched], out: Path | None, folder: Path) -> list[Path]:
     """Write a picture for each work that has times at two sizes or more."""
-    from grader.demos.model import Lines, Series
+    from grader.demos.exhibit_types import Lines, Series
     from grader.demos.pictures import draw
 
     files = []

@@ -22,7 +22,7 @@ from grader.workspace import Workspace, changed_blocks, edit_progress, katas_in,
 
 if TYPE_CHECKING:
     from grader.host.launcher import Launcher
-    from grader.reports.model import KataReport
+    from grader.reports.report import KataReport
     from grader.running.suite import Options, Suite
 
 
@@ -214,7 +214,7 @@ def _show(
 ) -> None:
     if as_json:
         from grader.reports.json_text import json_text
-        from grader.reports.model import ReportSet
+        from grader.reports.report import ReportSet
 
         score, whole = sum(r.score for r in reports), sum(r.max_score for r in reports)
         click.echo(json_text(ReportSet(score=score, max_score=whole, katas=reports)))

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from grader.catalogue import Kata
 from grader.cli.progress import outcomes
-from grader.gradebook.place import DEFAULT, redact
+from grader.gradebook.address import DEFAULT, redact
 from grader.grading.run import Tally
 from grader.reports.style import LOOKS, bar, console, has_unicode, points, safe, safe_text
 

@@ -41,7 +41,7 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
     pack = subject.pack if isinstance(subject, Unit) else subject.unit.pack
     note(f"demo of {subject.number} {subject.slug} …")
     launcher = start_launcher()
-    from grader.demos.run import Own, run_demo
+    from grader.demos.runner import Own, run_demo
 
     own = [Own(kata, file) for kata, file in _passing(around) if kata.unit.pack is pack]
     try:
@@ -72,7 +72,7 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
         print_json({"id": subject.slug, "own": [item.kata.slug for item in own], "files": [str(f) for f in files],
                     "exhibits": msgspec.to_builtins(exhibits)})  # fmt: skip
         return
-    from grader.demos.terminal import print_exhibit
+    from grader.demos.printing import print_exhibit
 
     terminal = console()
     for exhibit in exhibits:

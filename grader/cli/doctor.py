@@ -128,7 +128,8 @@ def _isolation(found: sandbox.Capabilities, launcher: str) -> tuple[str, str | N
         return "none", f"{error.message} {error.hint or ''}".rstrip()
     if launcher == "spawn" and found.level == "full":
         return sandbox.weakest("confined", wanted), (
-            "Workers that start as fresh interpreters have no cell: unset KATA_LAUNCHER for isolation 'full'."
+            "Workers that start as fresh interpreters have no namespaces of their own: "
+            "unset KATA_LAUNCHER for isolation 'full'."
         )
     if sandbox.weakest(found.level, wanted) != found.level:
         return (

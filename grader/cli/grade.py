@@ -102,8 +102,8 @@ def grade(
     """
     from grader import sandbox
     from grader.cli.class_table import print_summary
+    from grader.gradebook.address import Address
     from grader.gradebook.course import Course
-    from grader.gradebook.place import Address
     from grader.gradebook.store import Gradebook
     from grader.grading.run import Run, RunPolicy
     from grader.submissions import find_learners
@@ -278,7 +278,7 @@ def _graded(run: Run, learners: list[LearnerFolder], where: AbstractContextManag
 def _shares(book: Gradebook, katas: list[str], learners: list[str]) -> Iterator[float]:
     """Yield each learner's share of the points in percent, weighed as the course says."""
     from grader.gradebook.course import total
-    from grader.gradebook.model import by_learner
+    from grader.gradebook.records import by_learner
 
     for _, own in by_learner(book.rows(katas=katas, learners=learners)):
         score, whole = total(own.values(), book.course)

@@ -20,7 +20,7 @@ from grader.reports.style import console, points, safe
 if TYPE_CHECKING:
     from grader.gradebook.store import Gradebook
     from grader.grading.replay import Replay
-    from grader.reports.model import Isolation
+    from grader.reports.report import Isolation
 
 MOST_POINTS = 1e6
 _MINUS = "\u2212"
@@ -100,7 +100,7 @@ def show(
       kata gradebook show ada
       kata gradebook show ada masks
     """
-    from grader.gradebook import terminal
+    from grader.gradebook import overview
     from grader.gradebook.exports.documents import document_of
     from grader.gradebook.meant import katas_meant, learner_meant
 
@@ -113,25 +113,25 @@ def show(
         if as_json:
             print_json(document_of(rows, book.course, whole=True))
         elif id_ is not None and len(rows) == 1:
-            terminal.print_mark(rows[0], book.course, console())
+            overview.print_mark(rows[0], book.course, console())
         elif rows:
             out = console()
-            terminal.print_learner(rows, book.course, out)
+            overview.print_learner(rows, book.course, out)
             look = next((row for row in rows if row.report.status != "pass"), rows[0])
             mark = f"{_word(look.learner)} {look.kata}{_again(where)}"
             out.print(f"\nin full  kata gradebook show {mark}", soft_wrap=True)
 
 
 def _show_class(book: Gradebook, katas: list[str] | None, as_json: bool) -> None:
-    from grader.gradebook import terminal
+    from grader.gradebook import overview
     from grader.gradebook.exports.documents import document_of
-    from grader.gradebook.model import by_learner
+    from grader.gradebook.records import by_learner
 
     rows = book.rows(katas=katas)
     if as_json:
         learners = [document_of(list(own.values()), book.course) for _, own in by_learner(rows)]
         print_json({"learners": learners})
-    elif not terminal.print_class(rows, book.course, console()):
+    elif not overview.print_class(rows, book.course, console()):
         note(f"Nothing is graded yet in {book.where}.")
 
 
@@ -255,7 +255,7 @@ def history(learner: str, id_: str | None, as_json: bool, where: str, course_fil
       kata gradebook history ada
       kata gradebook history ada masks --json
     """
-    from grader.gradebook import terminal
+    from grader.gradebook import overview
     from grader.gradebook.meant import katas_meant, learner_meant
 
     with _opened(where, course_file) as book:
@@ -268,7 +268,7 @@ def history(learner: str, id_: str | None, as_json: bool, where: str, course_fil
         events = [{"kata": kata, **msgspec.to_builtins(event)} for kata in katas for event in told[kata]]
         print_json({"learner": who, "events": events})
     else:
-        terminal.print_history(told, book.course, console())
+        overview.print_history(told, book.course, console())
         if not any(told.values()):
             note(f"Nothing happened yet to the marks of {who}.")
 
@@ -465,7 +465,7 @@ def _changing(book: Gradebook, learner: str, id_: str, comment: str) -> Iterator
     after = next(iter(book.rows(katas=[kata], learners=[who])))
     most = points(after.max_score)
     shown = f"{before.report.number} {kata}   {points(before.score)}/{most} → {points(after.score)}/{most}"
-    from grader.gradebook.terminal import who as called
+    from grader.gradebook.overview import who as called
 
     out = console()
     arrow = shown if out.encoding.lower().startswith("utf") else shown.replace("→", "->")

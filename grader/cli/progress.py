@@ -24,8 +24,8 @@ from grader.reports.style import console, safe
 
 if TYPE_CHECKING:
     from grader.grading.run import Tally, Watch
-    from grader.reports.model import KataReport
-    from grader.submissions.model import Submission
+    from grader.reports.report import KataReport
+    from grader.submissions.submission import Submission
 
 EVERY_S = 10.0
 """Off a terminal, a line this often."""

@@ -23,7 +23,7 @@ from grader.reports.style import console
 
 if TYPE_CHECKING:
     from grader.host.launcher import Launcher
-    from grader.reports.model import KataReport
+    from grader.reports.report import KataReport
     from grader.running.suite import Options, Suite
 
 KEYS = "r run again   n next kata   p previous   h hint   v verbose   q quit"

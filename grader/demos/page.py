@@ -9,8 +9,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from grader.demos.model import Exhibit
-from grader.demos.terminal import cell
+from grader.demos.exhibit_types import Exhibit
+from grader.demos.printing import cell
 
 LONG = 24
 """Letters up to which a cell is one line."""

@@ -11,7 +11,7 @@ import matplotlib
 matplotlib.use("svg")
 from matplotlib import pyplot
 
-from grader.demos.model import Bars, Exhibit, Heatmap, Lines, Scatter
+from grader.demos.exhibit_types import Bars, Exhibit, Heatmap, Lines, Scatter
 
 STYLE = {
     "svg.hashsalt": "kata",

@@ -10,11 +10,11 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader.gradebook import schema
+from grader.gradebook.address import Address, pragma
+from grader.gradebook.error_translation import OPENING, damaged, gone, refused_file, translating
 from grader.gradebook.errors import GradebookError
 from grader.gradebook.lock import FileLock, ServerLock
 from grader.gradebook.migrate import prepare
-from grader.gradebook.place import Address, pragma
-from grader.gradebook.trouble import OPENING, damaged, gone, refused_file, translating
 
 _STARTING = "starting a run"
 _DAMAGE = (ValueError, TypeError, LookupError, AssertionError)

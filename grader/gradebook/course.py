@@ -16,9 +16,9 @@ from msgspec import Meta
 from grader.catalogue import Catalogue
 from grader.data_files import read_data
 from grader.errors import UsageError, did_you_mean
+from grader.gradebook.address import Address
 from grader.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment
-from grader.gradebook.model import Row
-from grader.gradebook.place import Address
+from grader.gradebook.records import Row
 from grader.gradebook.roster import Person, read_roster, same
 
 COURSE_FILE = "course.toml"

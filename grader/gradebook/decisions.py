@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 from grader.gradebook import schema
 from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookUsageError
-from grader.gradebook.model import Adjustment
+from grader.gradebook.records import Adjustment
 from grader.gradebook.scope import Person, find
 from grader.gradebook.storage import insert, storable
 

@@ -11,10 +11,10 @@ from sqlalchemy import Connection, select
 from grader.gradebook import schema
 from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookError, UnreadableRecord
-from grader.gradebook.model import Attempt, HistoryEvent, Key, RunRecord
+from grader.gradebook.records import Attempt, HistoryEvent, Key, RunRecord
 from grader.gradebook.scope import find
 from grader.gradebook.storage import report_of, unpacked
-from grader.submissions.model import Bundle
+from grader.submissions.submission import Bundle
 
 _GRADE_AGAIN = (
     "The same kata grade makes a mark of its own anew; a copy of the gradebook may have the old one."

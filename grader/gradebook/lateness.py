@@ -13,7 +13,7 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from grader.gradebook.model import Adjustment
+from grader.gradebook.records import Adjustment
 
 DAY = timedelta(days=1)
 _PLACES = 6

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, Engine, inspect, text
 
 from grader import __version__
+from grader.gradebook.address import Address, pragma
 from grader.gradebook.errors import GradebookError, GradebookUsageError
-from grader.gradebook.place import Address, pragma
 from grader.gradebook.schema import meta, metadata, version
 
 FIRST = "0001"

@@ -13,9 +13,9 @@ from sqlalchemy import Connection, Table, and_, bindparam, distinct, func, selec
 
 from grader import __version__
 from grader.gradebook import schema
+from grader.gradebook.address import redact
 from grader.gradebook.connections import Connections, RunConnection
-from grader.gradebook.model import Key
-from grader.gradebook.place import redact
+from grader.gradebook.records import Key
 from grader.gradebook.storage import (
     insert,
     insert_all,
@@ -27,8 +27,8 @@ from grader.gradebook.storage import (
     storable_or_none,
 )
 from grader.reports.json_text import encode
-from grader.reports.model import KataReport
-from grader.submissions.model import Bundle, Submission
+from grader.reports.report import KataReport
+from grader.submissions.submission import Bundle, Submission
 
 Argument = str | int | float | None | list[str]
 """What a run was asked for, by option."""

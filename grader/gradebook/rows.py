@@ -16,10 +16,10 @@ from grader.gradebook.course import Course
 from grader.gradebook.decisions import decided
 from grader.gradebook.errors import UnreadableRecord
 from grader.gradebook.lateness import settle
-from grader.gradebook.model import Adjustment, Row
+from grader.gradebook.records import Adjustment, Row
 from grader.gradebook.scope import Person, katas, people
 from grader.gradebook.storage import report_of
-from grader.reports.model import KataReport
+from grader.reports.report import KataReport
 
 Tell = Callable[[str, str, str], None]
 """Told of what cannot be read: whose, of which kata, and why."""

@@ -14,8 +14,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from grader.gradebook import schema
 from grader.gradebook.errors import Unkeepable, UnreadableRecord
 from grader.reports.json_text import encode, without_half_characters
-from grader.reports.model import SCHEMA, KataReport
-from grader.submissions.model import Bundle
+from grader.reports.report import SCHEMA, KataReport
+from grader.submissions.submission import Bundle
 
 _INSERTS = {table.name: table.insert() for table in schema.metadata.sorted_tables}
 """Built once: some run for every submission."""

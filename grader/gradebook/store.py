@@ -11,16 +11,16 @@ from collections.abc import Collection, Iterator, Mapping
 from types import TracebackType
 
 from grader.gradebook import decisions, history, recording, rows, scope
+from grader.gradebook.address import DEFAULT, Address
 from grader.gradebook.connections import Connections
 from grader.gradebook.course import Course
 from grader.gradebook.decisions import Decision
 from grader.gradebook.errors import GradebookError, GradebookUsageError
 from grader.gradebook.migrate import HOW_MADE
-from grader.gradebook.model import Attempt, HistoryEvent, Key, Row, RunRecord
-from grader.gradebook.place import DEFAULT, Address
 from grader.gradebook.recording import Argument, Recording
-from grader.reports.model import KataReport
-from grader.submissions.model import Bundle, Submission
+from grader.gradebook.records import Attempt, HistoryEvent, Key, Row, RunRecord
+from grader.reports.report import KataReport
+from grader.submissions.submission import Bundle, Submission
 
 __all__ = ["DEFAULT", "Argument", "Gradebook", "GradebookError", "GradebookUsageError"]
 

@@ -1,1 +1,1 @@
-"""Grade a class: stations that grade, an executor that spreads the work, a gradebook that keeps it."""
+"""Grade a class: grading processes that grade, an executor that spreads the work, a gradebook that keeps it."""

@@ -1,4 +1,4 @@
-"""Where grading happens: threads here that each mind a station, or the workers of a Dask cluster."""
+"""Where grading happens: threads here that each mind a grading process, or the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from grader import install_extra
 from grader.errors import EngineError, UsageError
-from grader.grading.stations import stations
+from grader.grading.processes import grading_processes
 
 REACH_S = "15s"
 """How long a scheduler may take to answer."""
@@ -31,7 +31,9 @@ def local_slots(count: int) -> Iterator[Slots]:
     """Grade on this machine, `count` submissions at a time."""
     pool = ThreadPoolExecutor(count, thread_name_prefix="slot")
     try:
-        with stations():  # a thread that waits for an answer comes free when its station ends
+        with (
+            grading_processes()
+        ):  # a thread that waits for an answer comes free when its grading process ends
             try:
                 yield Slots(pool, count, f"{count} slot{'s' * (count != 1)} on this machine")
             finally:
@@ -44,7 +46,7 @@ def local_slots(count: int) -> Iterator[Slots]:
 def cluster_slots(address: str) -> Iterator[Slots]:
     """Grade on the workers of the Dask scheduler at `address`.
 
-    Only our own code runs in a Dask worker: it starts stations, and those start confined workers.
+    Only our own code runs in a Dask worker: it starts grading processes, and those start confined workers.
 
     Raises:
         UsageError: the extra is not installed, or the address is none.

@@ -11,13 +11,13 @@ import msgspec
 
 from grader.catalogue import Kata
 from grader.errors import EngineError
-from grader.gradebook.model import Attempt
+from grader.gradebook.records import Attempt
+from grader.grading.cache_key import terms_of
+from grader.grading.processes import grade, grading_processes
 from grader.grading.run import RunPolicy, setup_for, without_checks
-from grader.grading.stations import grade, stations
 from grader.grading.task import NotGraded, Stopped, Task, answer_decoder, encode
-from grader.grading.terms import terms_of
-from grader.reports.model import KataReport
-from grader.submissions.model import Bundle
+from grader.reports.report import KataReport
+from grader.submissions.submission import Bundle
 
 _PASSING = {"duration_s", "learner", "file", "versions", "isolation", "output", "checks"}
 """What a mark does not consist of; checks are compared one by one."""
@@ -49,7 +49,7 @@ def replay(attempt: Attempt, bundle: Bundle | None, kata: Kata, policy: RunPolic
     Raises:
         EngineError: it cannot be graded, through no fault of the submission.
     """
-    with stations():
+    with grading_processes():
         return mark_again(attempt, bundle, kata, policy)
 
 

@@ -13,13 +13,13 @@ import msgspec
 from grader.catalogue import Kata
 from grader.errors import EngineError, KataError
 from grader.gradebook.errors import Unkeepable
-from grader.gradebook.model import Key
-from grader.grading.stations import grade
+from grader.gradebook.records import Key
+from grader.grading.cache_key import kata_digest, seed_for, terms_of
+from grader.grading.cache_key import versions as versions_here
+from grader.grading.processes import grade
 from grader.grading.task import Answer, Graded, NotGraded, Setup, Stopped, Task, answer_decoder, encode
-from grader.grading.terms import kata_digest, seed_for, terms_of
-from grader.grading.terms import versions as versions_here
-from grader.reports.model import Isolation, KataReport, KataStatus
-from grader.submissions.model import Submission
+from grader.reports.report import Isolation, KataReport, KataStatus
+from grader.submissions.submission import Submission
 
 QUEUE_S = 3600.0
 """What a task may take where speed counts: waiting until the device is free, and being timed."""
@@ -255,7 +255,7 @@ def without_checks(kata: Kata, policy: RunPolicy, seed: int, status: KataStatus,
 
 
 def setup_for(katas: Sequence[Kata], policy: RunPolicy) -> Setup:
-    """Return what every station of a run is told."""
+    """Return what every grading process of a run is told."""
     return Setup(
         katas={kata.slug: kata_digest(kata) for kata in katas},
         timeout_s=policy.timeout_s,

@@ -6,15 +6,15 @@ from typing import Literal
 
 import msgspec
 
-from grader.reports.model import Isolation, KataReport
-from grader.submissions.model import Bundle
+from grader.reports.report import Isolation, KataReport
+from grader.submissions.submission import Bundle
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
-    """What all tasks of a run share; stations with the same set-up are interchangeable."""
+    """What all tasks of a run share; grading processes with the same set-up are interchangeable."""
 
     katas: dict[str, str]
-    """Slug to digest of everything that its marks depend on: a station with another pack refuses."""
+    """Slug to digest of everything that its marks depend on: a grading process with another pack refuses."""
     timeout_s: float | None = None
     """For one check; the kata's own where None."""
     queue_s: float = 0.0
@@ -43,16 +43,16 @@ class Graded(msgspec.Struct, frozen=True, tag="graded"):
 
 
 class NotGraded(msgspec.Struct, frozen=True, tag="refused"):
-    """The station cannot grade this, and it is not the submission's fault."""
+    """The grading process cannot grade this, and it is not the submission's fault."""
 
     message: str
     hint: str | None = None
     again: bool = False
-    """Whether another station may do better: this one has run out of something, or lost what starts workers."""
+    """Whether another grading process may do better: this one has run out of something, or lost what starts workers."""
 
 
 class Stopped(msgspec.Struct, frozen=True, tag="stopped"):
-    """What was handed in, or what it answered, kept every station that graded it from ever ending."""
+    """What was handed in, or what it answered, kept every grading process that graded it from ever ending."""
 
     message: str
 

@@ -50,7 +50,7 @@ class WorkerProcess:
     limits: sandbox.ResourceLimits = WATCHED
     """What `overrun` compares with."""
     celled: bool = False
-    """Whether it has a scratch folder of its own file system, in a cell."""
+    """Whether it has a scratch folder of its own file system, in a sandbox."""
 
     def kill(self) -> None:
         """End it now, with its process group."""

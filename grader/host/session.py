@@ -36,7 +36,7 @@ from grader.host.objects import RemoteObject, facts_of, handle_of
 from grader.host.scan import called
 from grader.host.shared import Shared, can_share
 from grader.host.source import Source
-from grader.host.stopwatch import Lap, Stopwatch
+from grader.host.stopwatch import Sample, Stopwatch
 from grader.host.terms import Terms
 from grader.wire import audit, messages
 from grader.wire.codec import MRO, Decoder, Encoder
@@ -52,7 +52,7 @@ START_S = 30.0
 """How long a worker may take to be ready; a fresh interpreter imports torch first."""
 
 
-_UNTIMED: AbstractContextManager[Lap | None] = nullcontext()
+_UNTIMED: AbstractContextManager[Sample | None] = nullcontext()
 _SHORT = frozenset({"OSError", "MemoryError"})
 """What is raised where a system has too little of something: by a submission's fault or the machine's."""
 
@@ -376,8 +376,8 @@ class Session:
         token = request.audit = secrets.randbits(64) if self._audit is not None else None
         try:
             if self.stopwatch is not None:
-                channel.attend(self.deadline)  # so that a look that is due now does not fall into the lap
-            with self.stopwatch.lap() if self.stopwatch is not None else _UNTIMED as lap:
+                channel.attend(self.deadline)  # so that a look that is due now does not fall into the sample
+            with self.stopwatch.sample() if self.stopwatch is not None else _UNTIMED as sample:
                 reply, payload = channel.ask(request, buffers, self.deadline, descriptor)
                 while isinstance(reply, messages.Ask):
                     answer, lent = self._answer(reply, payload)
@@ -387,8 +387,8 @@ class Session:
                 self.doubtful, self.killed = True, self.killed or error.killed
             self._take_uses(None, loading=loading)
             raise
-        if lap is not None:
-            lap.sent, lap.received = sum(memoryview(buffer).nbytes for buffer in buffers), len(payload)
+        if sample is not None:
+            sample.sent, sample.received = sum(memoryview(buffer).nbytes for buffer in buffers), len(payload)
         self._take_uses(token, loading=loading)
         if (refusal := self._loans.take_refusal()) is not None:
             raise refusal

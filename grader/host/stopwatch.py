@@ -1,6 +1,6 @@
 """How long a worker took, by clocks of ours and of the kernel's: none that a submission can reach.
 
-A lap is one exchange with the worker. Its wall time is less what the kernel says both sides spent waiting for a
+A sample is one exchange with the worker. Its wall time is less what the kernel says both sides spent waiting for a
 processor: that is evidence from outside, and about the machine. Its processor time is that of all the worker's threads.
 The larger of both counts: whoever lets other threads work while one waits pays for their time, and whoever sleeps pays
 for the wall's.
@@ -17,7 +17,7 @@ from pathlib import Path
 
 
 @dataclass
-class Lap:
+class Sample:
     """One exchange: seconds, and the bytes of tensors that crossed."""
 
     wall: float = 0.0
@@ -30,7 +30,7 @@ class Lap:
 
 @dataclass(frozen=True)
 class Span:
-    """Several laps together."""
+    """Several samples together."""
 
     wall: float
     cpu: float
@@ -48,29 +48,29 @@ class Stopwatch:
 
         They are not where another device does its work: its main thread could wait in line for as long as it likes.
         """
-        self.laps: list[Lap] = []
+        self.samples: list[Sample] = []
         self._pid = pid
         self._waits = Path(f"/proc/{pid}/schedstat") if waits_count else None
 
     @contextmanager
-    def lap(self) -> Iterator[Lap]:
+    def sample(self) -> Iterator[Sample]:
         """Time what happens inside."""
-        lap = Lap()
-        self.laps.append(lap)
+        sample = Sample()
+        self.samples.append(sample)
         cpu, theirs, ours = _processor_time(self._pid), _waited(self._waits), _waited(_OWN_WAITS)
         started = time.perf_counter()
         try:
-            yield lap
+            yield sample
         finally:
             wall = time.perf_counter() - started
             waited = _waited(self._waits) - theirs + _waited(_OWN_WAITS) - ours
-            lap.wall = max(wall - max(waited, 0.0), 0.0)
-            lap.cpu = max(_processor_time(self._pid) - cpu, 0.0)
+            sample.wall = max(wall - max(waited, 0.0), 0.0)
+            sample.cpu = max(_processor_time(self._pid) - cpu, 0.0)
 
-    def take(self) -> tuple[Span, list[Lap]]:
-        """Return what was timed since the last time, as a sum and lap by lap."""
-        laps, self.laps = self.laps, []
-        return Span(sum(lap.wall for lap in laps), sum(lap.cpu for lap in laps)), laps
+    def take(self) -> tuple[Span, list[Sample]]:
+        """Return what was timed since the last time, as a sum and sample by sample."""
+        samples, self.samples = self.samples, []
+        return Span(sum(sample.wall for sample in samples), sum(sample.cpu for sample in samples)), samples
 
 
 _OWN_WAITS = Path("/proc/thread-self/schedstat")

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from grader.catalogue import Kata
-from grader.catalogue.schema import CalibrationFile, MeasuredOn, MeasuredThreshold
+from grader.catalogue.file_types import CalibrationFile, MeasuredOn, MeasuredThreshold
 from grader.checks.failure import CheckFailure
 from grader.checks.raised import describe_raised
 from grader.devices import PRETENDED, Device, kind_of
@@ -25,7 +25,7 @@ from grader.packs.gate import Finding
 from grader.packs.mistakes import Mistake, in_full, slow_answers
 from grader.running.demands import demands_of, setting_of
 from grader.running.suite import versions
-from grader.timing.arena import Overrun
+from grader.timing.benchmark_run import Overrun
 from grader.timing.speed import CUT_FACTOR, MEMORY, Round, Speed
 from grader.timing.work import Demand
 

@@ -23,7 +23,7 @@ from grader.host.calls import CallRecord, Calls
 from grader.host.launcher import Launcher
 from grader.host.source import read_source
 from grader.packs.mistakes import Mistake, in_full, mistakes, slow_answers
-from grader.reports.model import CheckReport, KataReport
+from grader.reports.report import CheckReport, KataReport
 from grader.running.copies import copies, unrecognised
 from grader.running.demands import demands_of
 from grader.running.recognise import SEED, Fingerprints, Mark, MutantMarks, same

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from grader.gradebook.course import Course, total
-from grader.gradebook.model import Row
+from grader.gradebook.records import Row
 from grader.pages import text
-from grader.reports.model import KataStatus
+from grader.reports.report import KataStatus
 
 NO_WORK: frozenset[KataStatus] = frozenset({"missing", "not_started"})
 """What is no answer: no file, or the stub as it was given."""

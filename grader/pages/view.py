@@ -10,10 +10,10 @@ from pathlib import PurePosixPath
 from typing import TypedDict, Unpack
 
 from grader.gradebook.course import Course, total
-from grader.gradebook.model import Adjustment, Row
+from grader.gradebook.records import Adjustment, Row
 from grader.pages import text
 from grader.pages.lessons import Lessons
-from grader.reports.model import CheckReport, CheckStatus, KataReport, KataStatus
+from grader.reports.report import CheckReport, CheckStatus, KataReport, KataStatus
 from grader.reports.style import points
 
 TELLING = 6

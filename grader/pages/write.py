@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from grader.errors import UsageError
 from grader.gradebook.course import Course
-from grader.gradebook.model import Row
+from grader.gradebook.records import Row
 from grader.pages import markdown, tally, view
 from grader.pages.charts import histogram, tops
 from grader.pages.folder import Folder, file_stem

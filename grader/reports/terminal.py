@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.reports.model import CheckReport, KataReport, Measured
+from grader.reports.report import CheckReport, KataReport, Measured
 from grader.reports.style import points, safe, safe_text, status_text
 
 PRINTED_LINES = 20

@@ -14,7 +14,7 @@ from grader.catalogue import Kata
 from grader.checks.marks import CheckInfo
 from grader.errors import PackError
 from grader.host.terms import Terms
-from grader.reports.model import CheckReport
+from grader.reports.report import CheckReport
 from grader.running.plugin import KataPlugin, info_of, threshold_of
 from grader.running.recognise import Fingerprints
 from grader.running.terms import terms_for

@@ -31,7 +31,7 @@ from grader.catalogue.given import blocks_in, given_files, read_blocks
 from grader.files import read_bounded
 from grader.host.source import MAX_SOURCE, Source
 from grader.notebooks import UnreadableNotebook, read_notebook
-from grader.reports.model import CheckReport
+from grader.reports.report import CheckReport
 
 MAX_CODE = 256 << 10
 """Bytes of code that are read of a submission, and of the files beside it together; no honest answer comes near."""

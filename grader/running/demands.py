@@ -12,7 +12,7 @@ from grader.host.calls import Calls, Outcomes
 from grader.host.source import Source, read_source
 from grader.running.plugin import CheckContext, KataPlugin, collect, info_of, threshold_of
 from grader.running.terms import terms_for
-from grader.timing.arena import Setting
+from grader.timing.benchmark_run import Setting
 from grader.timing.work import Demand, Work
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.host.launcher import Launcher
 from grader.host.session import Session
 from grader.host.source import Source, read_source
-from grader.reports.model import CheckReport, KataStatus
+from grader.reports.report import CheckReport, KataStatus
 from grader.running.collected import Collected
 from grader.running.copies import copies, refuse
 from grader.running.examinee import Examinee, RemoteExaminee

@@ -23,7 +23,7 @@ from grader.host.endings import (
     WorkerTimeout,
 )
 from grader.host.objects import RemoteObject, facts_of
-from grader.reports.model import CheckStatus, Location
+from grader.reports.report import CheckStatus, Location
 
 
 @dataclass(frozen=True)

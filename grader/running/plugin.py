@@ -24,7 +24,7 @@ from grader.running.outcome import UNSAID, Outcome, Wording, judge
 
 if TYPE_CHECKING:
     from grader.catalogue import Kata
-    from grader.catalogue.schema import Threshold
+    from grader.catalogue.file_types import Threshold
     from grader.timing.speed import Speed
 
 A = TypeVar("A")

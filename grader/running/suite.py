@@ -23,7 +23,7 @@ from grader.host.launcher import Launcher
 from grader.host.local import load_local, told
 from grader.host.session import Session
 from grader.host.source import Source, Unreadable, read_source
-from grader.reports.model import Isolation, KataReport, KataStatus
+from grader.reports.report import Isolation, KataReport, KataStatus
 from grader.running.collected import Collected
 from grader.running.control import try_the_machine
 from grader.running.examination import Attempt, Examination, Options, Progress

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from grader.sandbox.capabilities import Capabilities, insist, offered, probe, require, strongest_wanted
-from grader.sandbox.cell import (
-    Cell,
+from grader.sandbox.confinement import Confinement, confine
+from grader.sandbox.environment import replace_environment
+from grader.sandbox.exposed import exposing, refuse_exposed, refuse_foreign_code
+from grader.sandbox.full import (
+    Sandbox,
     SharedMounts,
-    leave_cell,
-    open_cell,
+    leave_sandbox,
+    open_sandbox,
     prepare,
     rehearse,
     renewed,
     visible_pid,
 )
-from grader.sandbox.confinement import Confinement, confine
-from grader.sandbox.environment import replace_environment
-from grader.sandbox.exposed import exposing, refuse_exposed, refuse_foreign_code
 from grader.sandbox.levels import Isolation, reaches, weakest
 from grader.sandbox.limits import ResourceLimits
 from grader.sandbox.namespaces import enter_namespaces, renew_processes
+from grader.sandbox.overruns import LOOK_S, overrun, remove_folder
 from grader.sandbox.processes import become_subreaper, kill_descendants
 from grader.sandbox.read_paths import View, python_read_paths, python_view
 from grader.sandbox.seccomp import AUDIT
-from grader.sandbox.watch import LOOK_S, overrun, remove_folder
 
 __all__ = [
     "AUDIT",
     "LOOK_S",
     "Capabilities",
-    "Cell",
     "Confinement",
     "Isolation",
     "ResourceLimits",
+    "Sandbox",
     "SharedMounts",
     "View",
     "become_subreaper",
@@ -40,9 +40,9 @@ __all__ = [
     "exposing",
     "insist",
     "kill_descendants",
-    "leave_cell",
+    "leave_sandbox",
     "offered",
-    "open_cell",
+    "open_sandbox",
     "overrun",
     "prepare",
     "probe",

@@ -11,7 +11,7 @@ from typing import Literal
 
 from grader.errors import EngineError, MachineFault, UsageError
 from grader.machine import shortage
-from grader.sandbox import cell, landlock, libc, namespaces, seccomp
+from grader.sandbox import full, landlock, libc, namespaces, seccomp
 from grader.sandbox.confinement import Confinement, confine
 from grader.sandbox.levels import VARIABLE, Isolation, forced, reaches
 from grader.sandbox.limits import ResourceLimits
@@ -140,7 +140,7 @@ def _try() -> int:
 def _try_cells() -> bool:
     try:
         with tempfile.TemporaryDirectory(prefix="kata-cells-") as folder:
-            return cell.rehearse(Path(folder))
+            return full.rehearse(Path(folder))
     except OSError:
         return False
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grader.sandbox import landlock, libc, seccomp
 from grader.sandbox import limits as resource_limits
-from grader.sandbox.cell import Cell
+from grader.sandbox.full import Sandbox
 from grader.sandbox.levels import Isolation
 from grader.sandbox.limits import ResourceLimits
 from grader.sandbox.read_paths import View
@@ -20,7 +20,7 @@ from grader.sandbox.read_paths import View
 class Confinement:
     """What a worker may touch: files and folders to `read`, its own to `write`, `limits`, a GPU or not.
 
-    `python` is what all workers may read, beside `read`. With a `cell` it is shut in there as well, and the one
+    `python` is what all workers may read, beside `read`. With a `sandbox` it is shut in there as well, and the one
     folder of `write` is empty and its own. `level` holds it back: nothing stronger is tried.
     """
 
@@ -28,7 +28,7 @@ class Confinement:
     write: tuple[Path, ...]
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     cuda: bool = False
-    cell: Cell | None = None
+    box: Sandbox | None = None
     level: Isolation = "full"
     python: View = field(default_factory=View)
 
@@ -44,28 +44,28 @@ def confine(confinement: Confinement) -> Isolation:
         resource_limits.apply(confinement.limits)
         return "process"
     own = os.getpid()
-    cell = confinement.cell if confinement.level == "full" else None
+    box = confinement.box if confinement.level == "full" else None
     shut_in = False
 
     def enter() -> bool:
         nonlocal shut_in
-        if cell is not None:
+        if box is not None:
             with contextlib.suppress(
                 OSError
             ):  # then it is confined at most, with the machine's files in sight
-                cell.enter(confinement.read, confinement.write[0], confinement.limits, cuda=confinement.cuda)
+                box.enter(confinement.read, confinement.write[0], confinement.limits, cuda=confinement.cuda)
                 shut_in = True
         return True
 
     def limit() -> bool:
         bounds = confinement.limits
-        if shut_in and cell is not None and bounds.processes is None:
-            bounds = replace(bounds, processes=cell.threads())
+        if shut_in and box is not None and bounds.processes is None:
+            bounds = replace(bounds, processes=box.threads())
         return resource_limits.apply(bounds, mapped)
 
     def lock() -> bool:
         python = confinement.python
-        # In a cell what is hidden is not there, and a rule for each of its neighbours would cost a millisecond.
+        # In a sandbox what is hidden is not there, and a rule for each of its neighbours would cost a millisecond.
         if shut_in:
             return landlock.restrict((*python.places, *confinement.read), confinement.write, confinement.cuda)
         read = (*python.whole, *confinement.read)
@@ -80,7 +80,7 @@ def confine(confinement: Confinement) -> Isolation:
         limit,
         lambda: libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1) == 0,
         lock,
-        lambda: cell is None or not shut_in or cell.become_user(),
+        lambda: box is None or not shut_in or box.become_user(),
         lambda: libc.drop_capabilities() == 0,
         lambda: seccomp.restrict(own, confinement.cuda),
     )

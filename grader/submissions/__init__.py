@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from grader.submissions.find import LearnerFolder, Scan, find_learners
-from grader.submissions.model import Bundle, Submission
+from grader.submissions.submission import Bundle, Submission
 
 __all__ = ["Bundle", "LearnerFolder", "Scan", "Submission", "find_learners"]

@@ -15,8 +15,8 @@ from grader.catalogue import Kata
 from grader.host.source import MAX_NOTEBOOK, MAX_SOURCE
 from grader.submissions.archives import NotRead
 from grader.submissions.listing import File, Listing
-from grader.submissions.model import Bundle
 from grader.submissions.names import module_rank
+from grader.submissions.submission import Bundle
 
 MAX_BESIDE = 256
 """Files in a bundle."""

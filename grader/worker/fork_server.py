@@ -85,7 +85,7 @@ def become_fork_server(link: socket.socket, level: sandbox.Isolation, view: sand
 
 
 def _move_into_namespace(link: socket.socket, view: sandbox.View) -> None:
-    """Where workers can have cells, go on as the first process of a pid namespace, and never return.
+    """Where workers can have sandboxes, go on as the first process of a pid namespace, and never return.
 
     The process that was forked first stays outside, and tidies up when the zygote has ended.
     """
@@ -111,14 +111,14 @@ def _move_into_namespace(link: socket.socket, view: sandbox.View) -> None:
 class _Child:
     """A worker as the zygote knows it."""
 
-    cell: sandbox.Cell | None
+    box: sandbox.Sandbox | None
     scratch: Path
     pidfd: int
     """Held until its end, for which there might be no free descriptor."""
 
 
 class ForkServer:
-    """The zygote's end: forks workers, in cells where it can, and collects them."""
+    """The zygote's end: forks workers, in sandboxes where it can, and collects them."""
 
     def __init__(
         self,
@@ -167,40 +167,40 @@ class ForkServer:
         try:
             if len(descriptors) != 3:  # the system drops those for which there is no room
                 raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-            pid, cell = self._fork(job, descriptors)
+            pid, box = self._fork(job, descriptors)
             try:
                 pidfd = os.pidfd_open(pid)
             except OSError:
                 _end(Reap(pid, 0.0), None)
-                if cell is not None:
-                    cell.close()
+                if box is not None:
+                    box.close()
                 raise
         except OSError as error:
             self._send(Refused(error.strerror or str(error)))
         else:
-            self._children[pid] = _Child(cell, Path(job.scratch), pidfd)
+            self._children[pid] = _Child(box, Path(job.scratch), pidfd)
             self._send(Launched(pid), (pidfd,))
         finally:
             for number in descriptors:
                 os.close(number)
 
-    def _fork(self, job: Job, descriptors: list[int]) -> tuple[int, sandbox.Cell | None]:
-        cell = None
+    def _fork(self, job: Job, descriptors: list[int]) -> tuple[int, sandbox.Sandbox | None]:
+        box = None
         if self._shared is not None:
-            cell = sandbox.open_cell(self._shared, self._free_slot(), map(Path, job.read))
+            box = sandbox.open_sandbox(self._shared, self._free_slot(), map(Path, job.read))
         try:
             pid = os.fork()
             if pid == 0:
                 self._link.close()
-                become_worker(job, descriptors, Room(self._view, cell))
+                become_worker(job, descriptors, Room(self._view, box))
         except OSError:
-            if cell is not None:
-                cell.close()
+            if box is not None:
+                box.close()
             raise
         finally:
-            if cell is not None:
-                _leave(cell)
-        return pid, cell
+            if box is not None:
+                _leave(box)
+        return pid, box
 
     def _branch(self, module: str, descriptors: list[int]) -> None:
         try:
@@ -237,7 +237,7 @@ class ForkServer:
             os._exit(0)
 
     def _free_slot(self) -> int:
-        taken = {child.cell.slot for child in self._children.values() if child.cell is not None}
+        taken = {child.box.slot for child in self._children.values() if child.box is not None}
         return next(number for number in itertools.count() if number not in taken)
 
     def _reap(self, request: Reap) -> Ended:
@@ -245,17 +245,17 @@ class ForkServer:
         code = _end(request, None if child is None else child.pidfd)
         if child is not None:
             os.close(child.pidfd)
-        if child is not None and child.cell is not None:
-            child.cell.close()
+        if child is not None and child.box is not None:
+            child.box.close()
         elif not self._inside:
             sandbox.kill_descendants(exclude=frozenset((*self._children, *self._branches)))
         return Ended(code)
 
 
-def _leave(cell: sandbox.Cell) -> None:
-    """Let the next fork live beside the cell; a zygote that cannot must fork nothing any more, and ends."""
+def _leave(box: sandbox.Sandbox) -> None:
+    """Let the next fork live beside the sandbox; a zygote that cannot must fork nothing any more, and ends."""
     try:
-        sandbox.leave_cell()
+        sandbox.leave_sandbox()
     except OSError as error:
         raise SystemExit(1) from error
 

@@ -56,10 +56,10 @@ class Job(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Room:
-    """What a zygote has prepared for a worker: where Python is, and a cell to live in."""
+    """What a zygote has prepared for a worker: where Python is, and a sandbox to live in."""
 
     view: sandbox.View | None = None
-    cell: sandbox.Cell | None = None
+    box: sandbox.Sandbox | None = None
 
 
 def preload(names: Iterable[str]) -> None:
@@ -95,7 +95,7 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
         os.setsid()
     if job.fill_memory:
         fill_fresh_memory()
-    _rewire(ends, room.cell.hold() if room.cell is not None else ())
+    _rewire(ends, room.box.hold() if room.box is not None else ())
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     os.chdir(job.scratch)
@@ -129,7 +129,7 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
             # CUDA reserves terabytes of address space: there the grader watches what is really used.
             limits=sandbox.ResourceLimits(memory_bytes=None if device.accelerates else job.memory_bytes),
             cuda=device.accelerates,
-            cell=room.cell,
+            box=room.box,
             level=job.isolation,
         )
     )

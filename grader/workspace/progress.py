@@ -17,7 +17,7 @@ import msgspec
 from grader import files
 from grader.data_files import read_bytes
 from grader.errors import UsageError
-from grader.reports.model import KataReport, KataStatus
+from grader.reports.report import KataReport, KataStatus
 
 PROGRESS_FILE = "kata-progress.json"
 SCHEMA = 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.catalogue.schema import KataFile
+from grader.catalogue.file_types import KataFile
 from grader.data_files import read_data
 from grader.errors import PackError, UsageError
 from grader.workspace import PROGRESS_FILE, load_progress

@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from grader.cli.main import COMMANDS, KataGroup, cli
-from grader.reports.model import KataReport
+from grader.reports.report import KataReport
 from grader.reports.style import console, safe
 from grader.workspace import PROGRESS_FILE, edit_progress, load_progress, record_check
 

@@ -22,11 +22,11 @@ from rich.console import Console
 from grader.catalogue import Pack
 from grader.catalogue.load import load_pack
 from grader.demos import exhibits as make
-from grader.demos.model import Exhibit, Lines, Scatter, Table, Text, read_exhibits
+from grader.demos.exhibit_types import Exhibit, Lines, Scatter, Table, Text, read_exhibits
 from grader.demos.page import page
 from grader.demos.pictures import draw
-from grader.demos.run import Own, run_demo
-from grader.demos.terminal import print_exhibit
+from grader.demos.printing import print_exhibit
+from grader.demos.runner import Own, run_demo
 from grader.errors import PackError
 
 ROOT = Path(__file__).parents[2]
@@ -185,7 +185,7 @@ def test_the_same_exhibits_are_the_same_bytes() -> None:
     code = """
         import sys
         import msgspec
-        from grader.demos.model import read_exhibits
+        from grader.demos.exhibit_types import read_exhibits
         from grader.demos.page import page
         from grader.demos.pictures import draw
         drawn = [(e, draw(e)) for e in read_exhibits(msgspec.msgpack.decode(sys.stdin.buffer.read()))]
@@ -307,7 +307,7 @@ def test_the_line_that_failed_is_named(launcher: Any, pack: Pack, tmp_path: Path
 def test_a_demo_that_hangs_is_ended(
     launcher: Any, pack: Pack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.demos.run.TIME_S", 1.0)
+    monkeypatch.setattr("grader.demos.runner.TIME_S", 1.0)
     (tmp_path / "demo.py").write_text("def demo():\n    while True: pass\n")
     with pytest.raises(PackError, match="took longer than 1 s"):
         run_demo(tmp_path / "demo.py", pack, [], launcher)
@@ -437,7 +437,7 @@ def test_a_folder_that_holds_other_things_is_left_alone(kata: Run, folder: Path)
 def test_a_units_only_demo_is_found_under_the_unit(
     kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.demos.run.run_demo", lambda *_: read_exhibits(ONE_OF_EACH))
+    monkeypatch.setattr("grader.demos.runner.run_demo", lambda *_: read_exhibits(ONE_OF_EACH))
     ran = kata("demo", "9.2")
     assert ran.code == 0
     assert (folder / "kata-demo" / "positional-encoding" / "index.html").is_file()

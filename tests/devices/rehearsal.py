@@ -22,9 +22,9 @@ from grader.devices import Device
 from grader.errors import UsageError
 from grader.host.endings import SubmissionRaised, WorkerTimeout
 from grader.packs.calibrate import machine
-from grader.reports.model import KataReport
+from grader.reports.report import KataReport
 from grader.running.suite import Options, with_suites
-from grader.timing import arena
+from grader.timing import benchmark_run
 from grader.worker import yardstick
 from tests.calibrated import as_if_measured
 from tests.conftest import Examine, Ran
@@ -202,7 +202,7 @@ def test_a_reference_holds_there(slug: str, launcher: Any) -> None:
 @pytest.fixture
 def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small pack with thresholds of speed, and where it lies."""
-    monkeypatch.setattr(arena, "MOST_CALLS", 1)
+    monkeypatch.setattr(benchmark_run, "MOST_CALLS", 1)
     monkeypatch.setenv("KATA_LOCKS", str(tmp_path))
     pack = Path(shutil.copytree(ROWS / "pack", tmp_path / "pack"))
     checks = pack / "1.1-rows" / "rows" / "speed_checks.py"

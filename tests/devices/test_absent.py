@@ -11,8 +11,8 @@ import torch
 
 from grader.devices import Device, known
 from grader.errors import UsageError
+from grader.grading.processes import grade, grading_processes
 from grader.grading.run import RunPolicy, setup_for
-from grader.grading.stations import grade, stations
 from grader.grading.task import NotGraded, Task, answer_decoder, encode
 from tests.conftest import TINY, Ran
 
@@ -91,7 +91,7 @@ def test_a_machine_of_a_cluster_without_the_device_refuses_and_blames_nobody(mon
     monkeypatch.setenv("KATA_PACKS", str(TINY))
     kata = load_pack(TINY).katas[0]
     setup = encode(setup_for([kata], RunPolicy(device=ABSENT)))
-    with stations():
+    with grading_processes():
         answer = answer_decoder.decode(
             grade(setup, encode(Task(kata=kata.slug, seed=0, bundle=None, status="missing")))
         )

@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from grader.cli.main import cli
-from grader.gradebook.model import Key
+from grader.gradebook.records import Key
 from grader.gradebook.store import Gradebook
-from grader.reports.model import KataReport
-from grader.submissions.model import Bundle, Submission
+from grader.reports.report import KataReport
+from grader.submissions.submission import Bundle, Submission
 
 from .made_up import SECRET, WHEN, check, report
 

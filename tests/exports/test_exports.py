@@ -22,9 +22,9 @@ from grader.gradebook.exports.documents import to_jsonl
 from grader.gradebook.exports.gradescope import folder_name, to_gradescope
 from grader.gradebook.exports.junit import to_junit
 from grader.gradebook.exports.tables import Column, columns_of, to_canvas, to_csv, to_moodle, to_wide
-from grader.gradebook.model import Row
+from grader.gradebook.records import Row
 from grader.gradebook.roster import Person
-from grader.reports.model import KataReport
+from grader.reports.report import KataReport
 
 from .made_up import SECRET, adjustment, check, report, row, small_class
 

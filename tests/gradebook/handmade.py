@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from sqlalchemy import select
 
 from grader.gradebook import schema
-from grader.gradebook.model import Key
-from grader.gradebook.place import Address
+from grader.gradebook.address import Address
+from grader.gradebook.records import Key
 from grader.gradebook.store import Gradebook
-from grader.reports.model import CheckReport, CheckStatus, KataReport, KataStatus
-from grader.submissions.model import Bundle, Submission
+from grader.reports.report import CheckReport, CheckStatus, KataReport, KataStatus
+from grader.submissions.submission import Bundle, Submission
 
 NUMBERS = {"masks": "9.3.1", "masked-attention": "9.3.2", "decoder-lm": "9.3.10", "layer-norm": "9.3.9"}
 MONDAY = datetime(2026, 10, 5, 12, tzinfo=UTC)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment, settle
-from grader.gradebook.model import Adjustment
+from grader.gradebook.records import Adjustment
 
 DUE = datetime(2026, 10, 5, 12, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")

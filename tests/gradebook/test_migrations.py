@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import Connection, Engine, inspect, select, text
 
 from grader.gradebook import migrate
+from grader.gradebook.address import Address
 from grader.gradebook.migrate import FIRST, STEPS, newest
-from grader.gradebook.place import Address
 from grader.gradebook.schema import version as version_table
 from grader.gradebook.store import Gradebook, GradebookError
 from tests.gradebook import story

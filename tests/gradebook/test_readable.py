@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.gradebook.errors import Unkeepable
-from grader.gradebook.model import Row
+from grader.gradebook.records import Row
 from grader.gradebook.store import Gradebook, GradebookError
-from grader.reports.model import (
+from grader.reports.report import (
     CheckReport,
     CheckStatus,
     Isolation,

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from grader.gradebook.model import Row
+from grader.gradebook.records import Row
 from grader.gradebook.store import Gradebook, GradebookError
 from tests.gradebook.handmade import check, grade, key, results, submission
 

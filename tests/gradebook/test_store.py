@@ -14,7 +14,7 @@ from sqlalchemy import Engine, event
 
 from grader.gradebook.course import Course
 from grader.gradebook.lateness import LatePolicy
-from grader.gradebook.model import Key, Row
+from grader.gradebook.records import Key, Row
 from grader.gradebook.roster import Person
 from grader.gradebook.store import Gradebook, GradebookError, GradebookUsageError
 from tests.gradebook.handmade import MONDAY, bundle, check, grade, key, report, results, submission

@@ -1,4 +1,4 @@
-"""A class over the tiny pack, graded by real stations that outlive a test: starting one takes seconds."""
+"""A class over the tiny pack, graded by real grading processes that outlive a test: starting one takes seconds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.grading import executors, stations
+from grader.grading import executors, processes
 from tests.conftest import TINY
 
 SOLUTIONS = TINY.parent / "solutions" / "1.1-sorting" / "insertion-sort"
@@ -24,15 +24,15 @@ CRASHES = "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n"
 
 @pytest.fixture(scope="session", autouse=True)
 def _end_stations() -> Iterator[None]:
-    with stations.stations():
+    with processes.grading_processes():
         yield
 
 
 @pytest.fixture
 def warm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to grade in, with the tiny pack alone; stations stay for the next test."""
+    """An empty folder to grade in, with the tiny pack alone; grading processes stay for the next test."""
     monkeypatch.setenv("KATA_PACKS", str(TINY))
-    monkeypatch.setattr(executors, "stations", nullcontext)
+    monkeypatch.setattr(executors, "grading_processes", nullcontext)
     return folder
 
 

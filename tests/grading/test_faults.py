@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from grader.grading import stations
+from grader.grading import processes
 from tests.conftest import Ran
 from tests.grading.conftest import RIGHT, Hand
 
@@ -26,39 +26,39 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of other
 
 KataCommand = Callable[..., Ran]
 GRADE = ("grade", "submissions", "--only", "insertion-sort", "-j", "1", "--force", "--json", "-")
-Inject = Callable[[stations.Station], object]
+Inject = Callable[[processes.GradingProcess], object]
 
 
 def limited(kind: int, value: int) -> Inject:
     """Lower a limit of the grading process."""
-    return lambda station: resource.prlimit(station._process.pid, kind, (value, value))
+    return lambda process: resource.prlimit(process._process.pid, kind, (value, value))
 
 
 def fork_server_limited(value: int) -> Inject:
     """Lower how many files the fork server may have open."""
 
-    def inject(station: stations.Station) -> None:
-        for process in psutil.Process(station._process.pid).children(recursive=True):
-            resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (value, value))
+    def inject(process: processes.GradingProcess) -> None:
+        for below in psutil.Process(process._process.pid).children(recursive=True):
+            resource.prlimit(below.pid, resource.RLIMIT_NOFILE, (value, value))
 
     return inject
 
 
-def kill(station: stations.Station) -> None:
-    station.kill()
+def kill(process: processes.GradingProcess) -> None:
+    process.kill()
 
 
-def kill_fork_server(station: stations.Station) -> None:
-    for process in psutil.Process(station._process.pid).children(recursive=True):
-        process.kill()
+def kill_fork_server(process: processes.GradingProcess) -> None:
+    for below in psutil.Process(process._process.pid).children(recursive=True):
+        below.kill()
 
 
-def kill_a_worker(station: stations.Station) -> None:
+def kill_a_worker(process: processes.GradingProcess) -> None:
     """End the first worker that comes, as the kernel does when memory runs out."""
-    servers = psutil.Process(station._process.pid).children(recursive=True)
+    servers = psutil.Process(process._process.pid).children(recursive=True)
 
     def wait_for_it() -> None:
-        while station._process.poll() is None:
+        while process._process.poll() is None:
             for server in servers:
                 with contextlib.suppress(psutil.Error):
                     for worker in server.children():
@@ -70,14 +70,14 @@ def kill_a_worker(station: stations.Station) -> None:
     threading.Thread(target=wait_for_it, daemon=True).start()
 
 
-def memory_as_it_is(station: stations.Station) -> None:
+def memory_as_it_is(process: processes.GradingProcess) -> None:
     """Let it have what it has and no more."""
-    pages = int(Path(f"/proc/{station._process.pid}/statm").read_text().split()[0])
-    limited(resource.RLIMIT_AS, pages * resource.getpagesize())(station)
+    pages = int(Path(f"/proc/{process._process.pid}/statm").read_text().split()[0])
+    limited(resource.RLIMIT_AS, pages * resource.getpagesize())(process)
 
 
-def remove_its_folder(station: stations.Station) -> None:
-    shutil.rmtree(station._folder)
+def remove_its_folder(process: processes.GradingProcess) -> None:
+    shutil.rmtree(process._folder)
 
 
 LASTING = {
@@ -100,18 +100,18 @@ PASSING = {
 def put(
     monkeypatch: pytest.MonkeyPatch, hand_in: Hand, kata: KataCommand
 ) -> Iterator[Callable[[Inject], None]]:
-    """Return what puts a fault on the next station that is asked, when it is warm."""
+    """Return what puts a fault on the next grading process that is asked, when it is warm."""
     for learner in ("ada", "bob"):
         hand_in(learner, f"{RIGHT}\nimport time\n\ntime.sleep(0.2)\n")
     assert kata(*GRADE).code == 0
-    before, due = stations.Station.ask, []
+    before, due = processes.GradingProcess.ask, []
 
-    def ask(station: stations.Station, task: bytes) -> bytes:
+    def ask(process: processes.GradingProcess, task: bytes) -> bytes:
         while due:
-            due.pop()(station)
-        return before(station, task)
+            due.pop()(process)
+        return before(process, task)
 
-    monkeypatch.setattr(stations.Station, "ask", ask)
+    monkeypatch.setattr(processes.GradingProcess, "ask", ask)
     yield due.append
     assert not due
 
@@ -126,7 +126,7 @@ def test_what_lasts_is_said_and_tried_again(
 ) -> None:
     put(LASTING[fault])
     with monkeypatch.context() as patch:
-        patch.setattr(stations, "ATTEMPTS", 1)
+        patch.setattr(processes, "ATTEMPTS", 1)
         ran = kata(*GRADE)
     found = reports(ran)
     # Memory that it has already may do.

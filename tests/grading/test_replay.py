@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from grader.catalogue import Catalogue
-from grader.gradebook.model import Attempt, Key
+from grader.gradebook.records import Attempt, Key
 from grader.grading import replay as replaying
 from grader.grading.run import RunPolicy
 from grader.grading.task import Graded, encode
-from grader.reports.model import CheckReport, KataReport
+from grader.reports.report import CheckReport, KataReport
 from tests.conftest import Ran
 from tests.grading.conftest import RIGHT, WRONG, Hand
 from tests.grading.test_grade_command import ONLY
@@ -25,7 +25,7 @@ Kata = Callable[..., Ran]
 
 @pytest.fixture(autouse=True)
 def _stations_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replaying, "stations", nullcontext)
+    monkeypatch.setattr(replaying, "grading_processes", nullcontext)
 
 
 def test_a_mark_is_the_same_again_without_the_file(kata: Kata, hand_in: Hand, warm: Path) -> None:

@@ -13,10 +13,10 @@ import pytest
 from grader.catalogue import Catalogue, Kata
 from grader.errors import EngineError
 from grader.gradebook.errors import Unkeepable
-from grader.gradebook.model import Key
+from grader.gradebook.records import Key
 from grader.grading.run import AHEAD, TRIES, Run, RunPolicy, Tally
 from grader.grading.task import Graded, NotGraded, Stopped, Task, encode, task_decoder
-from grader.reports.model import KataReport
+from grader.reports.report import KataReport
 from grader.submissions import Bundle, Submission
 
 

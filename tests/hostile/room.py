@@ -1,6 +1,6 @@
 """Where hostile submissions are graded: a process with a zygote, suites and secrets of its own, seen from outside.
 
-Run as `python -m tests.hostile.room PACK [USER]`, it is a grading station that takes a time-out with every task.
+Run as `python -m tests.hostile.room PACK [USER]`, it is a grading process that takes a time-out with every task.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pathlib import Path
 import msgspec
 
 from grader.catalogue import load_pack
-from grader.grading import station
+from grader.grading import grading_process
 from grader.grading.task import Task
 from grader.host.warm import start_launcher
-from grader.reports.model import KataReport
-from grader.submissions.model import Bundle
+from grader.reports.report import KataReport
+from grader.submissions.submission import Bundle
 from tests.hostile.entries import MODULES, Entry, honest
 from tests.isolation.conftest import _let_others_reach_python
 from tests.sandbox.conftest import become
@@ -168,8 +168,8 @@ class Room:
         assert stdin is not None
         assert stdout is not None
         with contextlib.suppress(BrokenPipeError):
-            station.write_frame(stdin, msgspec.msgpack.encode(Exam(task, timeout_s)))  # type: ignore[arg-type]
-        answer = station.read_frame(stdout)  # type: ignore[arg-type]
+            grading_process.write_frame(stdin, msgspec.msgpack.encode(Exam(task, timeout_s)))  # type: ignore[arg-type]
+        answer = grading_process.read_frame(stdout)  # type: ignore[arg-type]
         if not answer:
             self._errors.seek(0)
             said = self._errors.read().decode(errors="replace")[-3000:]
@@ -271,7 +271,7 @@ def _sockets() -> list[str]:
 
 def main() -> None:
     """Grade what comes in, one after the other, until the input ends."""
-    requests, answers = station._claim_streams()
+    requests, answers = grading_process._claim_streams()
     for user in map(int, sys.argv[2:]):
         _let_others_reach_python()
         become(user)
@@ -279,11 +279,11 @@ def main() -> None:
     from grader.running.suite import Options, Suite, with_suites
 
     def serve(suites: dict[str, Suite]) -> None:
-        while frame := station.read_frame(requests):
+        while frame := grading_process.read_frame(requests):
             exam = msgspec.msgpack.decode(frame, type=Exam)
             options = Options(seed=exam.task.seed, timeout_s=exam.timeout_s)
-            report = station.grade(exam.task, suites[exam.task.kata], launcher, options)
-            station.write_frame(answers, msgspec.msgpack.encode(report))
+            report = grading_process.grade(exam.task, suites[exam.task.kata], launcher, options)
+            grading_process.write_frame(answers, msgspec.msgpack.encode(report))
 
     katas = [kata for kata in load_pack(Path(sys.argv[1])).katas if kata.slug in MODULES]
     with_suites(katas, serve, hidden=True)

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from grader import sandbox
-from grader.reports.model import KataReport
+from grader.reports.report import KataReport
 from grader.reports.terminal import print_reports
 from grader.sandbox.levels import LEVELS
 from tests.hostile.conftest import Enter

@@ -16,12 +16,12 @@ import torch
 
 from grader import sandbox
 from grader.catalogue import load_pack
-from grader.catalogue.schema import Policy
+from grader.catalogue.file_types import Policy
 from grader.host.launcher import ForkLauncher, Launcher
-from grader.reports.model import CheckReport
+from grader.reports.report import CheckReport
 from grader.running.suite import Options, with_suites
 from grader.sandbox.levels import LEVELS
-from grader.timing import arena
+from grader.timing import benchmark_run
 from grader.timing import speed as forms
 from grader.timing.speed import Speed
 
@@ -67,7 +67,7 @@ UNCONFINED = [cheat for cheat in CHEATS if "process" in cheat.table]
 @pytest.fixture(autouse=True)
 def in_short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """One call in a turn, no picture, and locks of our own: what is so far over its threshold shows beside others."""
-    monkeypatch.setattr(arena, "MOST_CALLS", 1)
+    monkeypatch.setattr(benchmark_run, "MOST_CALLS", 1)
     monkeypatch.setattr(forms, "FAILS", 1)  # a second series would say the same
     monkeypatch.setattr(Speed, "_curve_of", lambda *_: None)
     monkeypatch.setenv("KATA_LOCKS", str(tmp_path))

@@ -78,7 +78,7 @@ def test_the_weakest_counts() -> None:
     assert not sandbox.reaches("none", "process")
 
 
-@pytest.mark.parametrize("missing", ["namespaces", "mounts", "the cell"])
+@pytest.mark.parametrize("missing", ["namespaces", "mounts", "the sandbox"])
 def test_what_is_refused_lowers_the_level_and_the_rest_holds(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: str
 ) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 from grader.catalogue import Catalogue
 from grader.gradebook.course import Course
-from grader.gradebook.model import Adjustment, Row
+from grader.gradebook.records import Adjustment, Row
 from grader.pages import Lessons, Part, Written, write_report
-from grader.reports.model import CheckReport, KataReport
+from grader.reports.report import CheckReport, KataReport
 
 NOW = datetime(2026, 3, 2, 17, 0, tzinfo=UTC)
 HOSTILE = (

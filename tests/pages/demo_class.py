@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.catalogue import Catalogue, Kata
-from grader.gradebook.model import Adjustment, Row
-from grader.reports.model import CheckReport, KataReport
+from grader.gradebook.records import Adjustment, Row
+from grader.reports.report import CheckReport, KataReport
 
 FIRST = "Ada Alan Barbara Chidi Donald Edsger Fatima Grace Hedy Ines Joan Katherine Lin Mei Noor Omar Priya Radia Tim"
 LAST = "Lovelace Turing Liskov Okafor Knuth Dijkstra Al-Fihri Hopper Lamarr Pérez Clarke Johnson Wu Chen Rahman Perlman"

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 from grader.catalogue import Catalogue, read_hints
 from grader.gradebook.course import Course
-from grader.gradebook.model import Row
+from grader.gradebook.records import Row
 from tests.pages.builders import HOSTILE, adjusted, check, failed, feedback_of, hostile_rows, row, written
 
 

@@ -18,7 +18,7 @@ from grader.catalogue import Catalogue
 from grader.cli.main import cli
 from grader.errors import EngineError, UsageError
 from grader.gradebook.course import Course
-from grader.gradebook.model import Row
+from grader.gradebook.records import Row
 from grader.gradebook.store import Gradebook
 from grader.pages import Lessons, write_report
 from grader.pages.charts import histogram, slices, tops
@@ -291,7 +291,7 @@ def run(
             one = Submission(
                 learner=learner, kata="masks", bundle=Bundle("masks.py", {"masks.py": learner.encode()})
             )
-            from grader.gradebook.model import Key
+            from grader.gradebook.records import Key
 
             book.record(
                 number, one, Key(learner, "terms"), row(learner, checks=[check(), failed("later")]).report

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.catalogue import load_pack
-from grader.reports.model import KataReport
+from grader.reports.report import KataReport
 from tests.policy.frames import filled
 
 ROOT = Path(__file__).parents[2]

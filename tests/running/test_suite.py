@@ -12,7 +12,7 @@ import pytest
 
 from grader.catalogue import Catalogue, Kata, load_pack
 from grader.errors import PackError
-from grader.reports.model import KataReport
+from grader.reports.report import KataReport
 from grader.running.suite import Options, with_suites
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"

@@ -13,7 +13,7 @@ from grader.sandbox import landlock, probe
 def test_the_probe_says_what_confining_reaches(worker):
     level = worker(lambda: None).level
     found = worker(lambda: dataclasses.asdict(probe()), confined=False).value
-    assert level == "confined"  # it was given no cell
+    assert level == "confined"  # it was given no sandbox
     assert found["level"] == ("full" if found["cells"] else "confined")
     assert found["platform"] == "linux"
     assert found["landlock_abi"] >= 1

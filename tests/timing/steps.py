@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import torch
 
-from grader.host.stopwatch import Lap, Span
-from grader.timing.arena import Subject
+from grader.host.stopwatch import Sample, Span
+from grader.timing.benchmark_run import Subject
 
 EXCHANGE_S = 1e-5
 YARDSTICK_S = 1e-4
@@ -24,14 +24,14 @@ def tell_times(monkeypatch: pytest.MonkeyPatch, seconds: Callable[[str, Any], fl
     """Let each timed call take `seconds(source, argument)`: of the file that is timed, and its first argument."""
     measured = Subject.timed
 
-    def timed(self: Subject, perform: Any, patience_s: float) -> tuple[Any, Span, list[Lap]]:
-        value, _, laps = measured(self, perform, patience_s)
+    def timed(self: Subject, perform: Any, patience_s: float) -> tuple[Any, Span, list[Sample]]:
+        value, _, samples = measured(self, perform, patience_s)
         if not isinstance(perform, partial):
             told = YARDSTICK_S
         elif isinstance(perform.args[0], torch.Tensor):  # an empty exchange
             told = EXCHANGE_S
         else:
             told = EXCHANGE_S + seconds(self.session.source.data.decode(), perform.args[1])
-        return value, Span(told, told), laps
+        return value, Span(told, told), samples
 
     monkeypatch.setattr(Subject, "timed", timed)

@@ -24,7 +24,7 @@ from grader.packs.calibrate import (
     write_page,
 )
 from grader.running.demands import demands_of
-from grader.timing.arena import Overrun
+from grader.timing.benchmark_run import Overrun
 from grader.timing.speed import Round, Speed
 from tests.timing.handmade import ASKS, RIGHT, SLOW, Handmade
 from tests.timing.steps import tell_times

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from grader.host.stopwatch import Lap, Span, Stopwatch
+from grader.host.stopwatch import Sample, Span, Stopwatch
 from tests.conftest import Examine, Opened
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's clocks of other processes")
@@ -62,7 +62,7 @@ ROUNDS = 200_000
 ROUNDING_S = 1e-6
 """Seconds that travel as floating-point numbers, from clocks that count nanoseconds."""
 WAITED_S = 0.1
-"""Many time slices of the kernel's: it notes a wait when that ends, so the last one of a lap may be noted later."""
+"""Many time slices of the kernel's: it notes a wait when that ends, so the last one of a sample may be noted later."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,10 @@ class Timed:
     """One call, by the stopwatch and by clocks that enclose it."""
 
     value: Any
-    lap: Lap
+    sample: Sample
     raw: float
     cpu: float
-    """By the worker's own clock, from before the lap to after it."""
+    """By the worker's own clock, from before the sample to after it."""
     theirs: float
     ours: float
     """Seconds that the worker and this thread waited for a processor."""
@@ -98,8 +98,8 @@ def time_of(opened: Opened, name: str, *arguments: object, waits_count: bool = T
         opened.session.stopwatch = None
     theirs, ours = waited(pid) - theirs, waited("thread-self") - ours
     raw = time.perf_counter() - started
-    [lap] = watch.take()[1]
-    return Timed(value, lap, raw, clock() - before, theirs, ours)
+    [sample] = watch.take()[1]
+    return Timed(value, sample, raw, clock() - before, theirs, ours)
 
 
 @contextmanager
@@ -124,30 +124,30 @@ def beside_a_busy_process(pid: int) -> Iterator[None]:
 
 def test_sleeping_is_wall_time_and_no_work(examine: Examine) -> None:
     slept = time_of(examine(WORKER), "rest", 0.1)
-    assert slept.lap.wall >= 0.1 - slept.theirs - slept.ours  # nobody wakes early
-    assert slept.lap.wall <= slept.raw
-    assert slept.lap.cpu <= slept.cpu + ROUNDING_S  # which runs while it works, and stands while it sleeps
-    assert Span(slept.lap.wall, 0.0).net(Span(0.0, 0.0)) == slept.lap.wall
+    assert slept.sample.wall >= 0.1 - slept.theirs - slept.ours  # nobody wakes early
+    assert slept.sample.wall <= slept.raw
+    assert slept.sample.cpu <= slept.cpu + ROUNDING_S  # which runs while it works, and stands while it sleeps
+    assert Span(slept.sample.wall, 0.0).net(Span(0.0, 0.0)) == slept.sample.wall
 
 
 def test_processor_time_is_the_workers_own(examine: Examine) -> None:
     opened = examine(WORKER)
     nothing = time_of(opened, "clock")
-    assert 0 < nothing.lap.cpu <= nothing.cpu + ROUNDING_S
+    assert 0 < nothing.sample.cpu <= nothing.cpu + ROUNDING_S
     alone = time_of(opened, "toil", ROUNDS)
     _, process, _ = alone.value
-    assert process - ROUNDING_S <= alone.lap.cpu <= alone.cpu + ROUNDING_S
+    assert process - ROUNDING_S <= alone.sample.cpu <= alone.cpu + ROUNDING_S
 
 
 def test_the_work_of_another_thread_is_processor_time(examine: Examine) -> None:
     opened = examine(WORKER)
     helped = time_of(opened, "let_toil", ROUNDS)
     [(_, _, thread)] = helped.value
-    assert 0 < thread - ROUNDING_S <= helped.lap.cpu <= helped.cpu + ROUNDING_S
+    assert 0 < thread - ROUNDING_S <= helped.sample.cpu <= helped.cpu + ROUNDING_S
     both = time_of(opened, "toil_twice", ROUNDS)
     [(_, _, one), (_, _, other)] = both.value
     assert min(one, other) > 0
-    assert one + other - ROUNDING_S <= both.lap.cpu <= both.cpu + ROUNDING_S
+    assert one + other - ROUNDING_S <= both.sample.cpu <= both.cpu + ROUNDING_S
 
 
 def test_waiting_for_a_processor_is_not_the_workers_affair(examine: Examine) -> None:
@@ -157,9 +157,9 @@ def test_waiting_for_a_processor_is_not_the_workers_affair(examine: Examine) -> 
         while (timed := time_of(opened, "toil", rounds)).theirs < WAITED_S:
             rounds *= 2  # until it has waited that often: a fast machine is done sooner
         counted = time_of(opened, "toil", rounds, waits_count=False)
-    assert timed.lap.wall <= timed.raw - 0.8 * timed.theirs
+    assert timed.sample.wall <= timed.raw - 0.8 * timed.theirs
     elapsed, *_ = counted.value
-    assert counted.lap.wall >= elapsed - counted.ours - ROUNDING_S
+    assert counted.sample.wall >= elapsed - counted.ours - ROUNDING_S
 
 
 @pytest.mark.parametrize(("waits_count", "wall"), [(True, 1.5), (False, 3.5)])
@@ -178,9 +178,9 @@ def test_what_the_kernel_says_that_both_sides_waited_is_taken_off(
     monkeypatch.setattr("grader.host.stopwatch.Path", lambda _: theirs)
     waits(3.0, 5.0)
     watch = Stopwatch(os.getpid(), waits_count=waits_count)
-    with watch.lap() as lap:
+    with watch.sample() as sample:
         waits(5.0, 5.5)
-    assert lap.wall == pytest.approx(wall)
+    assert sample.wall == pytest.approx(wall)
 
 
 def test_a_span_is_the_larger_of_both_and_never_nothing() -> None:
@@ -198,10 +198,10 @@ def test_what_crossed_is_noted_lap_by_lap(examine: Examine) -> None:
     watch = opened.session.stopwatch = Stopwatch(opened.session.process.pid)
     double(torch.ones(1024))
     double(torch.ones(2048))
-    span, laps = watch.take()
-    assert [lap.sent for lap in laps] == [4096, 8192]
-    assert [lap.received for lap in laps] == [4096, 8192]
-    assert span.wall == pytest.approx(sum(lap.wall for lap in laps))
+    span, samples = watch.take()
+    assert [sample.sent for sample in samples] == [4096, 8192]
+    assert [sample.received for sample in samples] == [4096, 8192]
+    assert span.wall == pytest.approx(sum(sample.wall for sample in samples))
     assert watch.take() == (Span(0, 0), [])
 
 
@@ -209,6 +209,6 @@ def test_of_a_process_that_is_gone_nothing_is_known() -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     watch = Stopwatch(gone.pid)
-    with watch.lap() as lap:
+    with watch.sample() as sample:
         pass
-    assert lap.cpu == 0
+    assert sample.cpu == 0

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from grader.catalogue import load_pack
-from grader.reports.model import CheckReport, KataReport
+from grader.reports.report import CheckReport, KataReport
 from grader.running.suite import with_suites
-from grader.timing import arena, cores
+from grader.timing import benchmark_run, cores
 from grader.timing.decision import StoppingRule
 from tests.calibrated import as_if_measured
 from tests.timing.steps import tell_times
@@ -98,7 +98,7 @@ def examine(
     launcher: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[str, str], KataReport]:
     """Check an answer by the values and one form: `examine("slow", "ratio")`; the answer's name or its source."""
-    monkeypatch.setattr(arena, "MOST_CALLS", 1)
+    monkeypatch.setattr(benchmark_run, "MOST_CALLS", 1)
     tell_times(monkeypatch, lambda source, x: 1e-3 * (len(x) if "waste.slow" in source else 1))
     monkeypatch.setenv("KATA_LOCKS", str(tmp_path))
     pack = Path(shutil.copytree(ROWS / "pack", tmp_path / "pack"))
@@ -262,7 +262,7 @@ def test_what_was_cut_off_while_the_machine_below_disturbed_it_decides_nothing(
 ) -> None:
     taken = itertools.count()
     monkeypatch.setattr(cores, "stolen", lambda core: 1e6 * next(taken))
-    monkeypatch.setattr(arena, "WARM_S", 0.0)
+    monkeypatch.setattr(benchmark_run, "WARM_S", 0.0)
     speed = of_speed(examine("fast", "ratio"))
     assert speed.speed
     assert (speed.status, speed.speed.runs, speed.speed.void) == ("skipped", ["inconclusive"] * 3, 3)

@@ -10,7 +10,7 @@ import pytest
 
 from grader.catalogue import Catalogue, load_pack
 from grader.errors import EngineError, UsageError
-from grader.reports.model import KataReport, KataStatus
+from grader.reports.report import KataReport, KataStatus
 from grader.workspace import (
     PROGRESS_FILE,
     Progress,

@@ -13,7 +13,7 @@ from grader.gradebook.exports.documents import to_jsonl
 from grader.gradebook.exports.gradescope import to_gradescope
 from grader.gradebook.exports.junit import to_junit
 from grader.gradebook.exports.tables import columns_of, to_canvas, to_csv, to_moodle, to_wide
-from grader.gradebook.model import Row
+from grader.gradebook.records import Row
 
 if TYPE_CHECKING:
     from grader.gradebook.course import Course

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.gradebook.course import total
-from grader.gradebook.model import Row
+from grader.gradebook.records import Row
 from grader.reports.json_text import json_text
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from grader.gradebook.course import total
 from grader.gradebook.exports.cells import number
 from grader.gradebook.exports.tables import comments
-from grader.gradebook.model import Row, by_learner
+from grader.gradebook.records import Row, by_learner
 from grader.reports.json_text import json_text
-from grader.reports.model import CheckReport
+from grader.reports.report import CheckReport
 from grader.reports.style import points
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from datetime import UTC
 from xml.etree import ElementTree
 
 from grader.gradebook.exports.cells import number
-from grader.gradebook.model import Row
-from grader.reports.model import CheckReport
+from grader.gradebook.records import Row
+from grader.reports.report import CheckReport
 from grader.reports.style import LOOKS, safe
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

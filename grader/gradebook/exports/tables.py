@@ -10,7 +10,7 @@ import msgspec
 
 from grader.gradebook.course import total
 from grader.gradebook.exports.cells import line, number
-from grader.gradebook.model import Adjustment, Row, by_learner
+from grader.gradebook.records import Adjustment, Row, by_learner
 from grader.submissions.names import natural_key
 
 if TYPE_CHECKING:

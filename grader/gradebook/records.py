@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from grader.reports.model import KataReport
+from grader.reports.report import KataReport
 
 
 class Key(NamedTuple):

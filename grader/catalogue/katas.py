@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from grader.catalogue.schema import Limits, MeasuredOn, Policy, Threshold
+from grader.catalogue.file_types import Limits, MeasuredOn, Policy, Threshold
 from grader.catalogue.stub import Signatures, read_stub
 
 SUBMISSION_SUFFIXES = (".py", ".ipynb")

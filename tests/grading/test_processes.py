@@ -1,4 +1,4 @@
-"""Stations: what survives their death, who is charged with it, and what they refuse."""
+"""Grading processes: what survives their death, who is charged with it, and what they refuse."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from grader.catalogue import Catalogue, Kata
-from grader.grading import stations
+from grader.grading import processes
 from grader.grading.run import RunPolicy, setup_for
 from grader.grading.task import Answer, Graded, NotGraded, Setup, Stopped, Task, answer_decoder, encode
 from grader.submissions import Bundle
@@ -33,7 +33,7 @@ def setup(sort: Kata) -> Setup:
 def ask(setup: Setup, source: str = RIGHT, **files: bytes) -> Answer:
     bundle = Bundle(MODULE, {MODULE: source.encode(), **files})
     task = Task(kata="insertion-sort", seed=3, bundle=bundle)
-    return answer_decoder.decode(stations.grade(encode(setup), encode(task)))
+    return answer_decoder.decode(processes.grade(encode(setup), encode(task)))
 
 
 def test_a_right_answer(setup: Setup) -> None:
@@ -55,16 +55,16 @@ def test_a_station_that_was_killed_is_replaced_and_its_task_done_again(
     setup: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask(setup)
-    before = stations.Station.ask
+    before = processes.GradingProcess.ask
     killed = []
 
-    def kill_first(station: stations.Station, task: bytes) -> bytes:
+    def kill_first(process: processes.GradingProcess, task: bytes) -> bytes:
         if not killed:
-            killed.append(station)
-            station.kill()
-        return before(station, task)
+            killed.append(process)
+            process.kill()
+        return before(process, task)
 
-    monkeypatch.setattr(stations.Station, "ask", kill_first)
+    monkeypatch.setattr(processes.GradingProcess, "ask", kill_first)
     answer = ask(setup)
     assert killed
     assert isinstance(answer, Graded)
@@ -74,10 +74,10 @@ def test_a_station_that_was_killed_is_replaced_and_its_task_done_again(
 def test_a_station_that_dies_again_and_again_is_a_refusal(
     setup: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def die(station: stations.Station, task: bytes) -> bytes:
-        raise stations.StationDied("exit code -9")
+    def die(process: processes.GradingProcess, task: bytes) -> bytes:
+        raise processes.GradingProcessDied("exit code -9")
 
-    monkeypatch.setattr(stations.Station, "ask", die)
+    monkeypatch.setattr(processes.GradingProcess, "ask", die)
     answer = ask(setup)
     assert isinstance(answer, NotGraded)
     assert "exit code -9" in answer.message
@@ -96,23 +96,23 @@ def test_a_kata_that_is_not_there_is_refused(setup: Setup) -> None:
 
 
 def before_asking(
-    monkeypatch: pytest.MonkeyPatch, do: Callable[[stations.Station], object], times: int = 1
-) -> list[stations.Station]:
-    """Do something to the first stations that are asked; return them."""
-    before, met = stations.Station.ask, []
+    monkeypatch: pytest.MonkeyPatch, do: Callable[[processes.GradingProcess], object], times: int = 1
+) -> list[processes.GradingProcess]:
+    """Do something to the first grading processes that are asked; return them."""
+    before, met = processes.GradingProcess.ask, []
 
-    def ask_it(station: stations.Station, task: bytes) -> bytes:
+    def ask_it(process: processes.GradingProcess, task: bytes) -> bytes:
         if len(met) < times:
-            met.append(station)
-            do(station)
-        return before(station, task)
+            met.append(process)
+            do(process)
+        return before(process, task)
 
-    monkeypatch.setattr(stations.Station, "ask", ask_it)
+    monkeypatch.setattr(processes.GradingProcess, "ask", ask_it)
     return met
 
 
-def stop(station: stations.Station) -> None:
-    station._process.send_signal(signal.SIGSTOP)
+def stop(process: processes.GradingProcess) -> None:
+    process._process.send_signal(signal.SIGSTOP)
 
 
 @pytest.mark.parametrize("size", [1, 1 << 20], ids=["a small task", "one that no pipe holds"])
@@ -120,7 +120,7 @@ def test_a_station_that_takes_nothing_is_replaced_and_nobody_is_charged(
     setup: Setup, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     ask(setup)
-    monkeypatch.setattr(stations, "IDLE_S", 0.5)
+    monkeypatch.setattr(processes, "IDLE_S", 0.5)
     met = before_asking(monkeypatch, stop)
     answer = ask(setup, **{"beside.txt": b"x" * size})
     assert met[0]._process.returncode == -signal.SIGKILL
@@ -129,7 +129,7 @@ def test_a_station_that_takes_nothing_is_replaced_and_nobody_is_charged(
 
 
 def test_an_answer_that_makes_no_sense_is_the_machines(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stations.Station, "ask", lambda station, task: b"\xc1")
+    monkeypatch.setattr(processes.GradingProcess, "ask", lambda process, task: b"\xc1")
     answer = ask(setup)
     assert isinstance(answer, NotGraded)
     assert "makes no sense" in answer.message
@@ -167,7 +167,7 @@ def test_who_keeps_the_grader_busy_for_ever_gets_a_time_out_and_the_class_goes_o
     answer = ask(stuck, "def insertion_sort(values):\n    return 'a' * 64\n")
     assert isinstance(answer, Stopped), answer
     assert "kept the grader busy" in answer.message
-    assert [station._process.returncode for station in begun] == [-signal.SIGKILL, -signal.SIGKILL, None]
+    assert [process._process.returncode for process in begun] == [-signal.SIGKILL, -signal.SIGKILL, None]
     answer = ask(stuck)
     assert isinstance(answer, Graded)
     assert answer.report.checks[0].status == "pass"
@@ -176,10 +176,10 @@ def test_who_keeps_the_grader_busy_for_ever_gets_a_time_out_and_the_class_goes_o
 def test_a_grader_that_everything_keeps_busy_is_nobodys_fault(
     stuck: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never(station: stations.Station, task: bytes) -> bytes:
-        raise stations.StandsStill("it was busy")
+    def never(process: processes.GradingProcess, task: bytes) -> bytes:
+        raise processes.StandsStill("it was busy")
 
-    monkeypatch.setattr(stations.Station, "ask", never)
+    monkeypatch.setattr(processes.GradingProcess, "ask", never)
     answer = ask(stuck)
     assert isinstance(answer, NotGraded)
     assert "it was busy" in answer.message

@@ -1,6 +1,6 @@
-"""The cell a worker lives in at level *full*: processes, files, objects and a user of its own, and nothing else.
+"""The sandbox a worker lives in at level *full*: processes, files, objects and a user of its own, and nothing else.
 
-The zygote prepares once what all cells share; a worker then locks itself in, which takes about two milliseconds.
+The zygote prepares once what all sandboxes share; a worker then locks itself in, which takes about two milliseconds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FIRST_USER = 0x70000000
 """Users for workers: from here to 0x7fffffff no system hands out any."""
 _SLOTS = 64
 _WORKER = 2
-"""A worker's process number in its cell; the first is the keeper."""
+"""A worker's process number in its sandbox; the first is the namespace holder."""
 _USER_THREADS = 256
 """Threads that a worker with a user of its own may have at a time."""
 
@@ -35,14 +35,14 @@ _MAPS = 512
 _SPARE = 100
 """Low descriptors have a meaning in a worker."""
 _OWN = libc.CLONE_NEWNS | libc.CLONE_NEWIPC | libc.CLONE_NEWUTS
-"""What a keeper gets anew beside its pid namespace, for the worker to join."""
+"""What a namespace holder gets anew beside its pid namespace, for the worker to join."""
 _RDONLY = libc.MOUNT_READ_ONLY | libc.MOUNT_NOSUID
 _DEVICES = ("/dev/", "/sys/")
 
 
 @dataclass(frozen=True)
 class SharedMounts:
-    """What every cell of one zygote shows: Python, torch, the machine's libraries; prepared mounts of them."""
+    """What every sandbox of one zygote shows: Python, torch, the machine's libraries; prepared mounts of them."""
 
     anchor: Path
     places: tuple[Path, ...]
@@ -56,7 +56,7 @@ class SharedMounts:
 
     @property
     def root(self) -> str:
-        """The folder at which a worker puts its cell together."""
+        """The folder at which a worker puts its sandbox together."""
         return str(self.anchor / _ROOT)
 
     def owners_map(self, path: Path, user: int) -> int:
@@ -74,14 +74,14 @@ class SharedMounts:
         return self._maps[key]
 
     def collect(self) -> None:
-        """Clear away the keepers of closed cells that have ended."""
-        for keeper in tuple(self.ending):
-            if os.waitpid(keeper.pid, os.WNOHANG)[0]:
-                self.ending.remove(keeper)
+        """Clear away the namespace holders of closed sandboxes that have ended."""
+        for holder in tuple(self.ending):
+            if os.waitpid(holder.pid, os.WNOHANG)[0]:
+                self.ending.remove(holder)
 
 
 def prepare(anchor: Path, view: View | None = None) -> SharedMounts | None:
-    """Make ready what cells share, in the empty folder `anchor`; None where the system refuses.
+    """Make ready what sandboxes share, in the empty folder `anchor`; None where the system refuses.
 
     For the zygote, as the first process of its pid namespace and with powers over its mounts. The mounts go with it.
     """
@@ -114,7 +114,7 @@ def renewed(shared: SharedMounts) -> SharedMounts:
 
 
 def rehearse(anchor: Path) -> bool:
-    """Try in children, which are thrown away, whether workers of this process could live in cells."""
+    """Try in children, which are thrown away, whether workers of this process could live in sandboxes."""
     try:
         return bool(in_child(lambda: libc.unshare(libc.CLONE_NEWPID) == 0 and in_child(lambda: _act(anchor))))
     except OSError:
@@ -125,30 +125,30 @@ def _act(anchor: Path) -> int:
     shared = prepare(anchor)
     if shared is None:
         return 0
-    cell = open_cell(shared, 0, ())
+    box = open_sandbox(shared, 0, ())
 
     def live() -> int:
-        cell.enter((), Path("/scratch"), ResourceLimits(), cuda=False)
-        return cell.become_user()
+        box.enter((), Path("/scratch"), ResourceLimits(), cuda=False)
+        return box.become_user()
 
     try:
         code = in_child(live)
-        leave_cell()
+        leave_sandbox()
         return code
     finally:
-        cell.close()
+        box.close()
 
 
 @dataclass
-class Cell:
-    """One worker's cell: made by the zygote with `open_cell`, entered by the worker, closed by the zygote."""
+class Sandbox:
+    """One worker's sandbox: made by the zygote with `open_sandbox`, entered by the worker, closed by the zygote."""
 
     shared: SharedMounts
     slot: int
-    keeper: libc.Idler
-    """The first process of the cell's pid namespace: with its end everything in the cell ends."""
+    holder: libc.Idler
+    """The first process of the sandbox's pid namespace: with its end everything in the sandbox ends."""
     door: int
-    """The keeper's pidfd."""
+    """The namespace holder's pidfd."""
     user: int | None
     """Who the worker becomes in it; None where it stays who it is."""
     owners: dict[Path, int]
@@ -206,14 +206,14 @@ class Cell:
         return None if self.user is None else _USER_THREADS
 
     def close(self) -> None:
-        """End what is left in the cell; for the zygote, when the worker itself has been waited for.
+        """End what is left in the sandbox; for the zygote, when the worker itself has been waited for.
 
         The system takes the mounts apart meanwhile; `self.shared.collect` clears away who did that.
         """
         os.close(self.door)
         with contextlib.suppress(ProcessLookupError):
-            os.kill(self.keeper.pid, signal.SIGKILL)
-        self.shared.ending.append(self.keeper)
+            os.kill(self.holder.pid, signal.SIGKILL)
+        self.shared.ending.append(self.holder)
 
     def _show(self, given: Sequence[Path], cuda: bool) -> None:
         shared, root = self.shared, self.shared.root
@@ -271,11 +271,11 @@ class Cell:
         libc.mount("kata", str(point), "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, options)
 
 
-def open_cell(shared: SharedMounts, slot: int, read: Iterable[Path]) -> Cell:
-    """Make a cell: the next process that this one forks lives in its pid namespace. Then call `leave_cell`.
+def open_sandbox(shared: SharedMounts, slot: int, read: Iterable[Path]) -> Sandbox:
+    """Make a sandbox: the next process that this one forks lives in its pid namespace. Then call `leave_sandbox`.
 
-    `read` is what will be given to `Cell.enter`: its owner is to be the worker's user in there. Where that cannot be,
-    the worker stays who it is.
+    `read` is what will be given to `Sandbox.enter`: its owner is to be the worker's user in there. Where that cannot
+    be, the worker stays who it is.
 
     Raises:
         OSError: it was refused.
@@ -290,14 +290,14 @@ def open_cell(shared: SharedMounts, slot: int, read: Iterable[Path]) -> Cell:
             user = None
     _check(libc.unshare(libc.CLONE_NEWPID))
     try:
-        keeper = libc.start_idler(_OWN)
-        return Cell(shared, slot, keeper, os.pidfd_open(keeper.pid), user, owners)
+        holder = libc.start_idler(_OWN)
+        return Sandbox(shared, slot, holder, os.pidfd_open(holder.pid), user, owners)
     except OSError:
-        leave_cell()
+        leave_sandbox()
         raise
 
 
-def leave_cell() -> None:
+def leave_sandbox() -> None:
     """Let the next process that this one forks live beside it again.
 
     Raises:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grader.catalogue import Kata, Pack
 from grader.catalogue.given import BLOCKS
-from grader.demos.model import Exhibit, read_exhibits
+from grader.demos.exhibit_types import Exhibit, read_exhibits
 from grader.errors import PackError
 from grader.host.calls import Calls
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout

@@ -1,4 +1,4 @@
-"""Stations seen from outside: started when needed, asked one task at a time, replaced when they die.
+"""Grading processes seen from outside: started when needed, asked one task at a time, replaced when they die.
 
 `grade` is the one function that an executor runs: in a thread of this process, or in a worker of a cluster.
 """
@@ -24,13 +24,13 @@ import msgspec
 
 from grader import interpreter
 from grader.errors import KataError
-from grader.grading.station import LENGTH, SECONDS
+from grader.grading.grading_process import LENGTH, SECONDS
 from grader.grading.task import Answer, Graded, NotGraded, Stopped, answer_decoder, encode, task_decoder
 from grader.host.deadline import Deadline
-from grader.submissions.model import Bundle
+from grader.submissions.submission import Bundle
 
 START_S = 120.0
-"""How long a station may take to import torch, collect the checks and begin its first task on a busy machine."""
+"""How long one may take to import torch, collect the checks and begin its first task on a busy machine."""
 IDLE_S = 30.0
 """How long it may be silent beyond the time of its stage, without any use of the processor."""
 OWN_S = 2.0
@@ -39,30 +39,30 @@ ENDING_S = 10.0
 """How long a process that was killed may take to be gone; one that the kernel holds back is left behind."""
 LOOK_S = 0.25
 ATTEMPTS = 2
-"""A station that dies takes its task along; another tries it once more."""
+"""A grading process that dies takes its task along; another tries it once more."""
 
 
-class StationDied(Exception):
-    """A station ended, or did not begin in time."""
+class GradingProcessDied(Exception):
+    """A grading process ended, or did not begin in time."""
 
 
-class StandsStill(StationDied):
+class StandsStill(GradingProcessDied):
     """It was still busy, or silent, when all that the submission had in time was over."""
 
 
-class Station:
+class GradingProcess:
     """One grading process, watched from outside: no code that it runs, in C or in Python, keeps it from being ended."""
 
     def __init__(self, setup: bytes) -> None:
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the station
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the grading process
         folder = None
         try:
-            self._folder = folder = Path(tempfile.mkdtemp(prefix="kata-station-"))
+            self._folder = folder = Path(tempfile.mkdtemp(prefix="kata-grading-"))
             self._folder.chmod(0o755)  # a worker may run as a user of its own
             nowhere = self._folder / "nowhere"
             nowhere.mkdir(0o700)
             self._process = interpreter.start(
-                "grader.grading.station",
+                "grader.grading.grading_process",
                 [str(self._folder)],
                 nowhere,
                 stdin=subprocess.PIPE,
@@ -82,7 +82,7 @@ class Station:
         self._fresh = True
         try:
             self._send(setup, Deadline(START_S))
-        except StationDied:
+        except GradingProcessDied:
             self.close()
             raise
 
@@ -131,9 +131,9 @@ class Station:
             except BlockingIOError:
                 self._ready(select.POLLOUT)
                 if deadline.left() <= 0:
-                    raise StationDied("it did not take what it was sent") from None
+                    raise GradingProcessDied("it did not take what it was sent") from None
             except OSError:
-                raise StationDied(self._last_words()) from None
+                raise GradingProcessDied(self._last_words()) from None
 
     def _read(self, size: int, begin: Deadline, stage: _Stage | None) -> bytes:
         data = bytearray()
@@ -142,7 +142,7 @@ class Station:
             if not self._ready(select.POLLIN):
                 if stage is None:
                     if begin.left() <= 0:
-                        raise StationDied("it did not begin in time")
+                        raise GradingProcessDied("it did not begin in time")
                     continue
                 stage.forgive(began)
                 if why := stage.over():
@@ -150,7 +150,7 @@ class Station:
                 continue
             part = os.read(self._out.fileno(), size - len(data))
             if not part:
-                raise StationDied(self._last_words())
+                raise GradingProcessDied(self._last_words())
             data += part
         return bytes(data)
 
@@ -171,7 +171,7 @@ class Station:
 
 
 class _Stage:
-    """What a station does now, how long that may take, and what it has used since that time was over."""
+    """What a grading process does now, how long that may take, and what it has used since that time was over."""
 
     def __init__(self, pid: int, seconds: float) -> None:
         self._pid = pid
@@ -210,15 +210,15 @@ def _processor_s(pid: int) -> float | None:
         return None
 
 
-_idle: dict[bytes, list[Station]] = {}
-_busy: set[Station] = set()
+_idle: dict[bytes, list[GradingProcess]] = {}
+_busy: set[GradingProcess] = set()
 _lock = threading.Lock()
 _over = threading.Event()
-"""Set while everything is being ended: a station that was killed for that is not replaced."""
+"""Set while everything is being ended: a grading process that was killed for that is not replaced."""
 
 
 def grade(setup: bytes, task: bytes) -> bytes:
-    """Grade one task at a station of this process, which is started when none is free. Never raises."""
+    """Grade one task at a grading process of this process, which is started when none is free. Never raises."""
     failures: list[str] = []
     refused: NotGraded | None = None
     stood_still = 0
@@ -232,7 +232,7 @@ def grade(setup: bytes, task: bytes) -> bytes:
             failures.append(str(error))
         except KataError as error:
             refused = NotGraded(error.message, error.hint)
-        except (OSError, StationDied) as error:
+        except (OSError, GradingProcessDied) as error:
             failures.append(str(error))
         else:
             if not (isinstance(answer, NotGraded) and answer.again):
@@ -256,74 +256,74 @@ def grade(setup: bytes, task: bytes) -> bytes:
 
 
 def _ends_without(setup: bytes, task: bytes) -> bool:
-    """Return whether a file that does nothing is graded here: then it is the submission that no station survives."""
+    """Return whether a file that does nothing is graded here: then no grading process survives the submission."""
     own = task_decoder.decode(task)
     main = own.bundle.main if own.bundle is not None else "nothing.py"
     blank = msgspec.structs.replace(own, bundle=Bundle(main, {main: b"pass\n"}), status="found")
     try:
         return isinstance(_ask(setup, encode(blank)), Graded)
-    except (OSError, KataError, StationDied):
+    except (OSError, KataError, GradingProcessDied):
         return False
 
 
 def _ask(setup: bytes, task: bytes) -> Answer:
-    """Ask a free station, or a new one, which is free again afterwards unless it came to an end.
+    """Ask a free grading process, or a new one, which is free again afterwards unless it came to an end.
 
     Raises:
         OSError, KataError, StationDied: none could be started, or it ended.
     """
-    station = _take(setup)
+    process = _take(setup)
     usable = False
     try:
-        answer = answer_decoder.decode(station.ask(task))
+        answer = answer_decoder.decode(process.ask(task))
         usable = not (isinstance(answer, NotGraded) and answer.again)
         return answer
     except msgspec.DecodeError as error:
-        raise StationDied(f"its answer makes no sense: {error}") from error
+        raise GradingProcessDied(f"its answer makes no sense: {error}") from error
     finally:
         with _lock:
-            _busy.discard(station)
+            _busy.discard(process)
             usable = usable and not _over.is_set()
             if usable:
-                _idle.setdefault(setup, []).append(station)
+                _idle.setdefault(setup, []).append(process)
         if not usable:
-            station.close()
+            process.close()
 
 
 @contextmanager
-def stations() -> Iterator[None]:
-    """End every station afterwards, at work or not: whoever waits for an answer of one gets a refusal."""
+def grading_processes() -> Iterator[None]:
+    """End every grading process afterwards, at work or not: whoever waits for an answer of one gets a refusal."""
     _over.clear()
     try:
         yield
     finally:
         with _lock:
             _over.set()
-            idle = [station for group in _idle.values() for station in group]
+            idle = [process for group in _idle.values() for process in group]
             _idle.clear()
             working = list(_busy)
-        for station in working:
-            station.kill()
-        for station in idle:
-            station.close()
+        for process in working:
+            process.kill()
+        for process in idle:
+            process.close()
 
 
-def _take(setup: bytes) -> Station:
+def _take(setup: bytes) -> GradingProcess:
     with _lock:
         free = _idle.get(setup)
         if free:
-            station = free.pop()
-            _busy.add(station)
-            return station
-        # A cluster's worker outlives runs: stations of an earlier one are in the way.
-        stale = [station for key, group in _idle.items() if key != setup for station in group]
+            process = free.pop()
+            _busy.add(process)
+            return process
+        # A cluster's worker outlives runs: grading processes of an earlier one are in the way.
+        stale = [process for key, group in _idle.items() if key != setup for process in group]
         for key in [key for key in _idle if key != setup]:
             del _idle[key]
-    for station in stale:
-        station.close()
-    station = Station(setup)
+    for process in stale:
+        process.close()
+    process = GradingProcess(setup)
     with _lock:
-        _busy.add(station)
+        _busy.add(process)
         if _over.is_set():  # everything was ended while this one began
-            station.kill()
-    return station
+            process.kill()
+    return process

@@ -28,7 +28,7 @@ from grader.host.launcher import Launcher, WorkerProcess
 from grader.host.remote import RemoteSubmission, behind
 from grader.host.session import Session
 from grader.host.source import Source
-from grader.host.stopwatch import Lap, Span, Stopwatch
+from grader.host.stopwatch import Sample, Span, Stopwatch
 from grader.host.terms import Terms
 from grader.timing import cores, device, memory
 from grader.timing.helpers import Helpers
@@ -47,7 +47,7 @@ PATIENCE_S = 60.0
 """For everything that is not timed, and for the baseline."""
 SUBMISSION_S = 600.0
 """Of a worker that is timed, over all its turns."""
-EMPTY_LAPS = 5
+EMPTY_SAMPLES = 5
 """Empty exchanges whose median is subtracted."""
 
 
@@ -61,7 +61,7 @@ class Overrun(Exception):
 
 @dataclass(frozen=True)
 class Setting:
-    """What every arena of one submission is made of."""
+    """What every benchmark run of one submission is made of."""
 
     launcher: Launcher
     submission: Source
@@ -157,7 +157,7 @@ class Subject:
             self._prepared[key] = work.prepare(self.kata, size)
         return self._prepared[key]
 
-    def timed(self, perform: Any, patience_s: float) -> tuple[Any, Span, list[Lap]]:
+    def timed(self, perform: Any, patience_s: float) -> tuple[Any, Span, list[Sample]]:
         """Return what `perform` returns, and the time of its exchanges."""
         session = self.session
         assert session.process is not None
@@ -189,7 +189,7 @@ class BenchmarkRun:
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self._stack = ExitStack()
-        self._twin: Subject | None = None
+        self._replica: Subject | None = None
         self._empty: dict[tuple[int, int], Span] = {}
         self._calls: dict[tuple[int, int], int] = {}
         self._usual: dict[tuple[int, int], float] = {}
@@ -326,11 +326,11 @@ class BenchmarkRun:
                     state = work.begin(prepared, *case) if work.begin is not None else prepared
                     who.session.settle()
                     left = patience_s - sum(span.wall for span in spans)
-                    result, span, laps = who.timed(partial(work.call, state, *case), max(left, 0.0))
+                    result, span, samples = who.timed(partial(work.call, state, *case), max(left, 0.0))
                     results.append((result, case))
                     spans.append(span)
                     if who is self.baseline:
-                        self._learn(work, size, laps)
+                        self._learn(work, size, samples)
         finally:
             who.freeze()
         if who is self.submission:
@@ -349,7 +349,7 @@ class BenchmarkRun:
             for result, case in results:
                 work.verify(result, case, None)
             return
-        asked = self._twin_of_submission()
+        asked = self._replica_of_submission()
         asked.thaw()
         try:
             prepared = asked.prepared(work, size)
@@ -358,30 +358,33 @@ class BenchmarkRun:
         finally:
             asked.freeze()
 
-    def _twin_of_submission(self) -> Subject:
+    def _replica_of_submission(self) -> Subject:
         """Return another worker of the submission, which has seen nothing of what was timed.
 
         The one that was timed could answer quickly with anything, and afterwards say that again. This one is on no
         core of its own: to whoever asks the system where it may run it is like the processes of any other check.
         """
-        if self._twin is None:
-            self._twin = self._enter(self._stack, self.setting.submission, self.setting.calls, None)
+        if self._replica is None:
+            self._replica = self._enter(self._stack, self.setting.submission, self.setting.calls, None)
             self.submission.welcome()
-        return self._twin
+        return self._replica
 
-    def _learn(self, work: Work, size: int, laps: list[Lap]) -> None:
+    def _learn(self, work: Work, size: int, samples: list[Sample]) -> None:
         """Measure what the same exchanges take without work: bytes there, bytes back."""
         if (id(work), size) in self._empty:
             return
-        taken = {crossed: self._echo(*crossed) for crossed in {(lap.sent, lap.received) for lap in laps}}
-        spans = [taken[lap.sent, lap.received] for lap in laps]
+        taken = {
+            crossed: self._echo(*crossed)
+            for crossed in {(sample.sent, sample.received) for sample in samples}
+        }
+        spans = [taken[sample.sent, sample.received] for sample in samples]
         self._empty[id(work), size] = Span(sum(span.wall for span in spans), sum(span.cpu for span in spans))
 
     def _echo(self, sent: int, received: int) -> Span:
         payload = torch.ones(max(sent, 1), dtype=torch.uint8, device=self.setting.device)
         empty = partial(self._yardstick.echo, payload, max(received, 1))
         empty()  # makes what it sends back
-        spans = [self.baseline.timed(empty, PATIENCE_S)[1] for _ in range(EMPTY_LAPS)]
+        spans = [self.baseline.timed(empty, PATIENCE_S)[1] for _ in range(EMPTY_SAMPLES)]
         return Span(
             statistics.median(span.wall for span in spans), statistics.median(span.cpu for span in spans)
         )

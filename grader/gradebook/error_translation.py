@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from grader.gradebook.address import Address
 from grader.gradebook.errors import GradebookError, GradebookUsageError
-from grader.gradebook.place import Address
 
 KEPT = "What was recorded before is kept; the same command again goes on from there."
 

@@ -1,10 +1,10 @@
-"""A station: a process that knows the answers, has collected every check once, and grades what it is handed.
+"""A process that knows the answers, has collected every check once, and grades what it is handed.
 
-Run as `python -m grader.grading.station FOLDER`; it keeps its temporary files in FOLDER, and removes that at its end,
-which comes when its input ends. Frames on stdin and stdout: a length, then MessagePack. The first frame is the set-up,
-every later one a task, and each task gets one answer. Before that come beats: a length of 0, and how many seconds the
-stage that begins now may take. What takes longer is the station's own work, which is little: whoever waits for the
-answer ends a station that is busy, or stands still, beyond that.
+Run as `python -m grader.grading.grading_process FOLDER`; it keeps its temporary files in FOLDER, and removes that at
+its end, which comes when its input ends. Frames on stdin and stdout: a length, then MessagePack. The first frame is the
+set-up, every later one a task, and each task gets one answer. Before that come beats: a length of 0, and how many
+seconds the stage that begins now may take. What takes longer is the process's own work, which is little: whoever waits
+for the answer ends one that is busy, or stands still, beyond that.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from grader import sandbox
 from grader.catalogue import Catalogue, Kata
 from grader.catalogue.discover import answers
 from grader.errors import EngineError, KataError, MachineFault
+from grader.grading.cache_key import kata_digest
 from grader.grading.task import Answer, Graded, NotGraded, Setup, Task, encode, setup_decoder, task_decoder
-from grader.grading.terms import kata_digest
 from grader.host.warm import start_launcher
 from grader.machine import shortage
 from grader.timing.device import shared
 
 if TYPE_CHECKING:
     from grader.host.launcher import Launcher
-    from grader.reports.model import Isolation, KataReport
+    from grader.reports.report import Isolation, KataReport
     from grader.running.suite import Options, Suite
 
 LENGTH = struct.Struct(">I")

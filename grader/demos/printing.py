@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
-from grader.demos.model import Bars, Exhibit, Heatmap, Lines, Panel, Scatter, Table, Text
+from grader.demos.exhibit_types import Bars, Exhibit, Heatmap, Lines, Panel, Scatter, Table, Text
 from grader.reports.plots import ASCII, plot
 from grader.reports.style import has_unicode, safe
 

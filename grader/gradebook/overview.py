@@ -14,7 +14,7 @@ from rich.text import Text
 
 from grader.gradebook.course import total
 from grader.gradebook.exports.tables import signed
-from grader.gradebook.model import HistoryEvent, Row, by_learner
+from grader.gradebook.records import HistoryEvent, Row, by_learner
 from grader.reports.style import LOOKS, has_unicode, points, safe, status_text
 from grader.reports.terminal import print_findings
 from grader.submissions.names import natural_key
