@@ -14,7 +14,7 @@ SCRIPT = """
 import json, os, sys
 from pathlib import Path
 import torch
-from grader.sandbox import Confinement, Limits, confine, python_read_paths, replace_environment
+from grader.sandbox import Confinement, ResourceLimits, confine, python_read_paths, replace_environment
 
 scratch = Path(sys.argv[1])
 # A fork leaves the threads behind that numpy started when it was imported, as in a real worker.
@@ -24,7 +24,7 @@ if pid := os.fork():
 for number in (3, 4):
     os.dup2(os.open(os.devnull, os.O_RDONLY), number)
 replace_environment({"HOME": str(scratch), "TMPDIR": str(scratch), "USER": "learner"})
-level = confine(Confinement(python_read_paths(), (scratch,), Limits(memory_bytes=2 << 30)))
+level = confine(Confinement(python_read_paths(), (scratch,), ResourceLimits(memory_bytes=2 << 30)))
 found = {"level": level}
 torch.set_num_threads(2)
 x = torch.ones(300, 300, requires_grad=True)
