@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup services demo test corpus lint bench peers curriculum gpu lock clean
+.PHONY: setup services demo test quick gate corpus lint bench peers curriculum gpu lock clean
 
 setup: .venv/installed
 
@@ -20,8 +20,17 @@ services:              ## what tests start themselves, installed where this is r
 demo: setup            ## a learner's session on real submissions, played without a person
 	$(BIN)/python -m demo
 
-test: setup services   ## every test
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+GATE ?= light
+
+test: setup services   ## every test; of the katas' gate a sample, and all of it in CI for katas that changed
+	$(BIN)/python -m pytest -n 2 --dist worksteal --gate $(GATE)
+
+quick: setup           ## the core of everything, in a minute; says how much it leaves out
+	$(BIN)/python -m pytest -n 2 --dist worksteal --quick
+
+gate: setup            ## all of every kata's gate and the long walks; records in tests/gate.json what passed
+	$(BIN)/python -m pytest -n 2 --dist worksteal --gate full \
+		tests/katas/test_our_pack.py tests/project/test_demo.py tests/project/test_authors_example.py
 
 corpus: setup          ## every hostile submission at every isolation level, and as an ordinary user
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/hostile/test_corpus.py --whole-corpus

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from grader.devices import PRETEND, PRETEND_SWITCH, Device, accelerator_here
+from tests import record, selection
 
 TESTS = Path(__file__).parent
 TINY = TESTS / "packs" / "tiny"
@@ -38,23 +39,32 @@ _WITH_WORKERS = frozenset(
         "timing",
     }
 )
-_LONGEST = frozenset(
-    {
-        "test_a_kata_passes_the_gate",
-        "test_the_demo_plays_to_its_end",
-    }
-)
 _launchers: list[Any] = []
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the whole corpus be graded at every level and as every user: `make corpus`."""
+    """Say how much is run: `make quick`, `make test`, `make gate`, `make corpus`."""
+    parser.addoption("--quick", action="store_true", help="the core of everything, within a minute")
+    parser.addoption(
+        "--gate",
+        choices=("light", "changed", "full"),
+        default="light",
+        help="of which katas all of the gate is run, and whether long walks are repeated",
+    )
     parser.addoption("--whole-corpus", action="store_true", help="grade all hostile submissions everywhere")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Let Ctrl-C mean what it does on a terminal: a shell that runs the tests in the background has it ignored."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    record.draw()
+    for name, meaning in selection.MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
+
+
+def pytest_report_header() -> str:
+    """Say how to draw the same samples again."""
+    return f"samples drawn by {record.draw()}: {record.DRAW}={record.draw()} draws the same"
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:
@@ -63,9 +73,28 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
         _fork_once()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest: at the end nobody should wait for a single test."""
-    items.sort(key=lambda item: item.name.partition("[")[0] not in _LONGEST)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark by folder, leave out what `--quick` leaves out, and begin with what takes longest."""
+    selection.mark(items)
+    if config.getoption("quick"):
+        left_out = selection.choose_quick(items)
+        config.hook.pytest_deselected(items=left_out)
+    selection.longest_first(items)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how many katas passed all of their gate: with `-ra` what was skipped is said, too."""
+    gates = [
+        value
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", "") == "call"
+        for name, value in report.user_properties
+        if name == "gate"
+    ]
+    if gates:
+        told = ", ".join(f"{gates.count(one)} {one}" for one in sorted(set(gates)))
+        terminalreporter.write_line(f"gates: {told}; make gate runs all of each")
 
 
 def pytest_unconfigure() -> None:
@@ -105,6 +134,26 @@ def launcher() -> Any:
     if sys.platform != "linux":
         pytest.skip("workers are forked on Linux only")
     return Borrowed(_fork_once())
+
+
+@pytest.fixture
+def in_full(pytestconfig: pytest.Config) -> Callable[[str], bool]:
+    """Tell of which katas all of the gate is run."""
+    which = pytestconfig.getoption("gate")
+    return lambda slug: which == "full" or (which == "changed" and record.changed(slug))
+
+
+@pytest.fixture(scope="session")
+def walk_of(pytestconfig: pytest.Config) -> Callable[[str], Callable[[], None]]:
+    """Begin a walk, or skip it where it passed on the same files; what is returned says that it passed."""
+
+    def begin(name: str) -> Callable[[], None]:
+        which, digest = pytestconfig.getoption("gate"), record.digest_of_walk(name)
+        if which == "light" and record.walked(name):
+            pytest.skip(f"passed on these files: {', '.join(record.WALKS[name])}; make gate repeats it")
+        return lambda: record.keep("walks", name, digest) if which == "full" else None
+
+    return begin
 
 
 @dataclass

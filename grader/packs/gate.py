@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +32,8 @@ from grader.running.suite import Options, Suite
 Step = Callable[[str], None]
 Copy = Callable[[Path | Mistake], Path]
 """Puts an answer where it can be handed in from."""
+Draw = Callable[[list[str]], Container[str]]
+"""Which of the mistakes, by name, are tried."""
 LEAST_MUTANTS, LEAST_ALTERNATIVES, LEAST_CHECKS = 10, 2, 12
 TRANSCRIPTS = "transcripts.txt"
 SLOW_PATIENCE = 3.0
@@ -57,6 +59,8 @@ class Verdict:
     findings: list[Finding] = field(default_factory=list)
     checks: int = 0
     mutants: int = 0
+    tried: int = 0
+    """Mutants that were handed in: all of them, or a sample."""
     named: int = 0
     """Mutants recognised by their own sentence, from visible checks alone."""
     seconds: float = 0.0
@@ -68,15 +72,22 @@ class Verdict:
 
 
 class Gate:
-    """Examine katas one by one."""
+    """Examine katas one by one; with `draw`, of the wrong answers a sample alone, against what was kept of all."""
 
     def __init__(
-        self, launcher: Launcher, *, seeds: int = 10, update: bool = False, step: Step = lambda _: None
+        self,
+        launcher: Launcher,
+        *,
+        seeds: int = 10,
+        update: bool = False,
+        step: Step = lambda _: None,
+        draw: Draw | None = None,
     ) -> None:
         self._launcher = launcher
         self._seeds = seeds
         self._update = update
         self._step = step
+        self._draw = draw
 
     def examine(self, kata: Kata, suite: Suite) -> Verdict:
         """Return everything that is wrong with a kata; nothing when it passes."""
@@ -87,6 +98,12 @@ class Gate:
         mutants = self._read(mistakes, kata, "mutants", verdict)
         slow = self._read(slow_answers, kata, "slow answers", verdict) or []
         verdict.mutants = len(mutants or [])
+        if mutants is not None and len(mutants) < LEAST_MUTANTS:
+            verdict.find("mutants", f"there are fewer than {LEAST_MUTANTS} mutants")
+        if mutants is not None and self._draw is not None:
+            drawn = self._draw([mutant.name for mutant in mutants])
+            mutants, slow = [mutant for mutant in mutants if mutant.name in drawn], []
+        verdict.tried = len(mutants or [])
         _look_at_files(kata, verdict)
         try:
             _look_at_blocks(kata, [*(mutants or []), *slow], verdict)
@@ -154,8 +171,6 @@ class Gate:
     def _wrong_answers(
         self, kata: Kata, suite: Suite, copy: Copy, mutants: list[Mistake], verdict: Verdict
     ) -> None:
-        if len(mutants) < LEAST_MUTANTS:
-            verdict.find("mutants", f"there are fewer than {LEAST_MUTANTS} mutants")
         fresh = Fingerprints(1, SEED, {})
         reports: dict[str, KataReport] = {}
         for mutant in mutants:
@@ -168,8 +183,9 @@ class Gate:
             fresh.mutants[mutant.name] = MutantMarks(mutant.say, marks)
             _look_at_mutant(mutant, reports[mutant.name], verdict)
         _look_for_twins(fresh, mutants, verdict)
+        known = fresh if self._draw is None else Fingerprints.load(kata.fingerprints)
         for mutant in mutants:
-            said = set(fresh.recognise(fresh.mutants[mutant.name].checks).values())
+            said = set(known.recognise(fresh.mutants[mutant.name].checks).values())
             verdict.named += mutant.name in said
             if others := said - {mutant.name}:
                 verdict.find("recognition", f"{mutant.name} is taken for {others.pop()}")
@@ -215,10 +231,16 @@ class Gate:
             write_atomic(kata.fingerprints, _renewed(kata.fingerprints, fresh).encode())
             write_atomic(golden, transcripts)
             return
-        if not _same_fingerprints(Fingerprints.load(kata.fingerprints), fresh):
+        kept = Fingerprints.load(kata.fingerprints)
+        if self._draw is not None:
+            kept.mutants = {name: one for name, one in kept.mutants.items() if name in fresh.mutants}
+        if not _same_fingerprints(kept, fresh):
             renew = f"kata pack check {kata.slug} --update"
             verdict.find("fingerprints", f"{kata.fingerprints.name} is out of date: {renew}")
-        if not golden.is_file() or golden.read_text(encoding="utf-8") != transcripts:
+        text = golden.read_text(encoding="utf-8") if golden.is_file() else ""
+        if self._draw is not None:
+            text = _those_of(text, fresh.mutants)
+        if text != transcripts:
             verdict.find(
                 "transcripts",
                 f"what learners would read has changed: kata pack check {kata.slug} --update, then read the difference",
@@ -460,6 +482,13 @@ def _transcripts(mutants: Iterable[Mistake], reports: dict[str, KataReport], tra
             message = _stable(check.message or "")
         parts.append(f"=== {mutant.name} · {mutant.fails[0]}\n{message}\n")
     return "\n".join(parts)
+
+
+def _those_of(transcripts: str, names: Container[str]) -> str:
+    """Return the transcripts of some mutants."""
+    parts = re.split(r"^(?==== )", transcripts, flags=re.MULTILINE)[1:]
+    chosen = [part.rstrip("\n") + "\n" for part in parts if part.split(maxsplit=2)[1] in names]
+    return "\n".join(chosen)
 
 
 def _stable(message: str) -> str:

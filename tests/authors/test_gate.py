@@ -47,6 +47,7 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1))
 
 
+@pytest.mark.slow
 def test_a_new_kata_passes_and_all_its_mutants_are_named(course: Path, launcher: Any) -> None:
     verdict = examine(course, launcher)
     assert verdict.findings == []
@@ -139,6 +140,7 @@ def _preload_misspelt(course: Path) -> None:
     _preload(course, "torch.optimm")
 
 
+@pytest.mark.slow
 def test_what_can_be_imported_beforehand_may_be(course: Path, launcher: Any) -> None:
     _preload(course, "colorsys")
     assert examine(course, launcher).findings == []
@@ -178,6 +180,7 @@ def _few_checks(course: Path) -> None:
     assert "test_large_weights" in tail
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "rule", "words"),
     [
@@ -237,6 +240,7 @@ def hurried(course: Path) -> Path:
     return course
 
 
+@pytest.mark.slow
 def test_a_kata_with_speed_passes_and_nothing_of_it_is_timed(
     hurried: Path, launcher: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -294,6 +298,7 @@ def _slow_answer_without_sentence(course: Path) -> None:
     edit(course / SOLUTION / "slow" / "entry_by_entry.py", "Fails: test_time", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "rule", "words"),
     [

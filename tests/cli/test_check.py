@@ -186,6 +186,7 @@ def test_a_wrong_option_is_usage(kata: Run, unit: Path, arguments: tuple[str, ..
     assert "kata check --help" in ran.text
 
 
+@pytest.mark.slow
 def test_a_file_a_folder_and_an_id_mean_the_same(
     kata: Run, unit: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,6 +207,7 @@ def test_a_file_a_folder_and_an_id_mean_the_same(
     assert "kata check masks.py -k" in ran.text  # the repeat line means the same file
 
 
+@pytest.mark.slow
 def test_progress_remembers_whole_checks_only(kata: Run, unit: Path) -> None:
     def entry() -> dict[str, Any]:
         found: dict[str, Any] = json.loads((unit.parent / "kata-progress.json").read_text())["katas"]["masks"]
@@ -247,6 +249,7 @@ def test_a_pass_says_what_may_follow(kata: Run, unit: Path) -> None:
     assert "FAIL" not in text
 
 
+@pytest.mark.slow
 def test_the_reference_and_the_alternatives_pass_with_any_seed(kata: Run, unit: Path) -> None:
     for seed in (1, 2):
         for file in [
@@ -257,6 +260,7 @@ def test_the_reference_and_the_alternatives_pass_with_any_seed(kata: Run, unit: 
             assert kata("check", "masks", "--seed", seed, "-q").code == 0, file
 
 
+@pytest.mark.slow
 def test_a_notebook_is_checked_as_a_module_is(kata: Run, folder: Path) -> None:
     import nbformat
 
@@ -333,6 +337,7 @@ def test_a_forged_environment_changes_nothing(kata: Run, unit: Path, monkeypatch
     assert kata("check", "masks").code == 0
 
 
+@pytest.mark.slow
 def test_both_launchers_agree(kata_process: Run, folder: Path) -> None:
     assert kata_process("start", "masks", cwd=folder).code == 0
     (folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py").write_text(WRONG)

@@ -65,6 +65,7 @@ def shown(request: pytest.FixtureRequest, launcher: Any, pack: Pack) -> list[Exh
     return run_demo(request.param, pack, [], launcher)
 
 
+@pytest.mark.slow
 def test_a_demo_says_what_there_is_to_see(shown: list[Exhibit]) -> None:
     titles = [exhibit.title for exhibit in shown]
     assert len(set(titles)) == len(titles)
@@ -89,6 +90,7 @@ def test_curves_hold_finite_numbers(shown: list[Exhibit]) -> None:
             assert all(map(math.isfinite, [*one.x, *one.y])), (exhibit.title, one.name)
 
 
+@pytest.mark.slow
 def test_the_page_needs_nothing_else(shown: list[Exhibit]) -> None:
     drawn = [(exhibit, draw(exhibit)) for exhibit in shown]
     for exhibit, svg in drawn:
@@ -178,6 +180,7 @@ ONE_OF_EACH = [
 ]
 
 
+@pytest.mark.slow
 def test_the_same_exhibits_are_the_same_bytes() -> None:
     drawn = [(exhibit, draw(exhibit)) for exhibit in read_exhibits(ONE_OF_EACH)]
     for exhibit, svg in drawn:
@@ -391,6 +394,7 @@ def causal(ran: Any) -> list[list[float]]:
     return values
 
 
+@pytest.mark.slow
 def test_the_command_uses_files_that_pass_and_no_others(kata: Run, folder: Path) -> None:
     assert kata("start", "9.3").code == 0
     written = folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
@@ -404,6 +408,7 @@ def test_the_command_uses_files_that_pass_and_no_others(kata: Run, folder: Path)
     assert "Your own code: masks." in (folder / "kata-demo" / "encoder-vs-decoder" / "index.html").read_text()
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_page_and_pictures(kata: Run, folder: Path) -> None:
     ran = kata("demo", "encoder-vs-decoder")
     assert ran.code == 0
@@ -434,6 +439,7 @@ def test_a_folder_that_holds_other_things_is_left_alone(kata: Run, folder: Path)
     assert (other / "draft.txt").read_text() == "the only copy"
 
 
+@pytest.mark.slow
 def test_a_units_only_demo_is_found_under_the_unit(
     kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

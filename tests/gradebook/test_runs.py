@@ -80,6 +80,7 @@ HOLD = """
 """
 
 
+@pytest.mark.slow
 def test_two_processes_cannot_grade_at_once(where: str, start: Start) -> None:
     other = start(where, HOLD)
     assert said(other) == "holding"
@@ -168,6 +169,7 @@ CLASS = """
 """
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_equals_undisturbed(tmp_path: Path, where: str, start: Start) -> None:
     for stop in (0, 3, 17, 29):
         process = start(where, CLASS)

@@ -140,6 +140,7 @@ def test_a_download_with_learners_called_like_modules(
     assert not mark.exists(), mark.read_text()
 
 
+@pytest.mark.slow
 def test_a_course_of_nbgraders(
     kata_process: Process, plant: Callable[..., None], mark: Path, tmp_path: Path
 ) -> None:
@@ -151,6 +152,7 @@ def test_a_course_of_nbgraders(
     assert not mark.exists(), mark.read_text()
 
 
+@pytest.mark.slow
 def test_one_learner_with_files_called_like_modules(
     kata_process: Process, plant: Callable[..., None], mark: Path, tmp_path: Path
 ) -> None:
@@ -162,6 +164,7 @@ def test_one_learner_with_files_called_like_modules(
     assert not mark.exists(), mark.read_text()
 
 
+@pytest.mark.slow
 def test_a_workspace_with_files_called_like_modules(
     kata_process: Process, plant: Callable[..., None], mark: Path, tmp_path: Path
 ) -> None:

@@ -114,6 +114,7 @@ def test_it_gets_what_it_earns_and_nothing_else(
     examine(enter(level, user), entry)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS[::-1])
 @pytest.mark.parametrize("user", [None, NOBODY])
 def test_who_comes_after_them_is_graded_as_before(enter: Enter, level: str, user: int | None) -> None:

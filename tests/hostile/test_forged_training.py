@@ -81,6 +81,7 @@ TITLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("trick", "failing"),
     [

@@ -1,30 +1,58 @@
-"""Every kata of ours passes the gate: stub not started, right answers full marks, each wrong one caught and named."""
+"""Every kata of ours passes the gate: stub not started, right answers full marks, each wrong one caught and named.
+
+`make test` tries one seed and a few mistakes of each; `make gate` everything, and records of which files that is true.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from grader.catalogue import load_pack
 from grader.packs.gate import Gate, Verdict
 from grader.running.suite import Suite, with_suites
+from tests import record
 
-PACK = load_pack(Path(__file__).parents[2] / "katas")
 SEEDS, SEEDS_WHERE_CHECKS_TRAIN = 3, 1
 
 
-@pytest.mark.parametrize("slug", [kata.slug for kata in PACK.katas])
-def test_a_kata_passes_the_gate(slug: str, launcher: Any) -> None:
-    [kata] = [kata for kata in PACK.katas if kata.slug == slug]
+@pytest.mark.gate
+@pytest.mark.parametrize("slug", record.katas())
+def test_a_kata_passes_the_gate(
+    slug: str, launcher: Any, in_full: Callable[[str], bool], record_property: Callable[[str, object], None]
+) -> None:
+    kata, full = record.katas()[slug], in_full(slug)
+    record_property("gate", "in full" if full else "light")
 
     def examine(suites: dict[str, Suite]) -> Verdict:
         suite = suites[slug]
         trains = any(info.aspect == "learning" for info in suite.infos())
-        gate = Gate(launcher, seeds=SEEDS_WHERE_CHECKS_TRAIN if trains else SEEDS)
-        return gate.examine(kata, suite)
+        seeds = SEEDS_WHERE_CHECKS_TRAIN if trains or not full else SEEDS
+        draw = None if full else lambda names: record.sample(slug, names)
+        return Gate(launcher, seeds=seeds, draw=draw).examine(kata, suite)
 
+    digest = record.digest_of_kata(slug)
     verdict = with_suites([kata], examine, hidden=True)
     assert [f"{finding.rule}: {finding.message}" for finding in verdict.findings] == []
-    assert verdict.named >= 0.9 * verdict.mutants
+    if full:
+        assert verdict.named >= 0.9 * verdict.mutants
+        record.keep(
+            "katas", slug, digest, checks=verdict.checks, mutants=verdict.mutants, named=verdict.named
+        )
+
+
+@pytest.mark.parametrize("slug", record.katas())
+def test_the_full_gate_passed_with_these_files(slug: str, pytestconfig: pytest.Config) -> None:
+    if pytestconfig.getoption("gate") == "full":
+        pytest.skip("make gate renews the record")
+    kept = record.kept("katas").get(slug, {})
+    assert kept.get("digest") == record.digest_of_kata(slug), (
+        f"files of {slug}, or torch, have changed since all of its gate passed: run make gate"
+    )
+    assert kept["named"] >= 0.9 * kept["mutants"] > 0
+
+
+def test_nothing_else_is_recorded() -> None:
+    assert record.kept("katas").keys() <= record.katas().keys()
+    assert record.kept("walks").keys() <= record.WALKS.keys()

@@ -594,6 +594,7 @@ UNDOING: dict[str, tuple[str, str, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*RIGHT, *UNDOING])
 def test_a_breach_fails_the_check_that_names_it_and_no_other(graded: Any, name: str) -> None:
     report = graded(RIGHT if name in RIGHT else UNDOING, name)

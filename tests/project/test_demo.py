@@ -5,19 +5,26 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_demo_plays_to_its_end() -> None:
+@pytest.mark.slow
+def test_the_demo_plays_to_its_end(walk_of: Callable[[str], Callable[[], None]]) -> None:
+    passed = walk_of("demo")
     done = subprocess.run(
         [sys.executable, "-m", "demo"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     assert re.search(r"\d+ commands in \d+ s, each as it should be", done.stdout)
+    passed()
 
 
+@pytest.mark.slow
 def test_a_command_that_misbehaves_stops_it() -> None:
     code = (
         "from pathlib import Path; from demo.stage import Stage; Stage(Path(), 1).type('kata list', code=1)"

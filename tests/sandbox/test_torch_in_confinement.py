@@ -70,6 +70,7 @@ def found(tmp_path_factory):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_torch_computes_with_threads(found):
     assert found["level"] == "confined"
     assert found["closed"]

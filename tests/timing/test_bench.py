@@ -77,6 +77,7 @@ def test_a_table_a_plot_and_a_picture_for_people(bench: Callable[..., Any], tmp_
     assert (tmp_path / "pictures" / "total.svg").is_file()
 
 
+@pytest.mark.slow
 def test_wrong_answers_have_times(bench: Callable[..., Any]) -> None:
     ran = bench(WRONG, "--json")
     assert ran.code == 0
@@ -86,6 +87,7 @@ def test_wrong_answers_have_times(bench: Callable[..., Any]) -> None:
     assert "the answers are wrong" in bench(WRONG).out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["'many'", "lambda: n", "None"])
 def test_answers_of_another_kind_have_times(bench: Callable[..., Any], value: str) -> None:
     (work,) = bench(f"def total(n):\n    return {value}\n", "--json").json["works"]
@@ -93,6 +95,7 @@ def test_answers_of_another_kind_have_times(bench: Callable[..., Any], value: st
     assert work["sizes"][-1]["ratio"] is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
@@ -125,6 +128,7 @@ def test_what_does_not_load_is_said(bench: Callable[..., Any], answer: str, says
     assert says in ran.text
 
 
+@pytest.mark.slow
 def test_memory_is_shown_where_a_check_asks_for_it(made: Handmade, bench: Callable[..., Any]) -> None:
     made.checks(ASKS.replace("speed.ratio", "speed.memory_exponent"))
     ran = bench(RIGHT, "--json")

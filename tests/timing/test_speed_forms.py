@@ -149,6 +149,7 @@ def test_a_good_answer_passes(examine: Examine, form: str) -> None:
     assert speed.speed.threshold == THRESHOLDS[form]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "answer", "words"),
     [
@@ -194,6 +195,7 @@ def test_a_threshold_that_is_absent_for_a_device_is_skipped_and_costs_nothing(
     assert (report.status, report.score, report.max_score) == ("pass", 1.0, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "form"), [("fast", "ratio"), ("slow", "ratio"), ("fast", "memory")])
 def test_a_threshold_that_was_not_measured_on_this_kind_of_device_is_shown_and_marks_nobody(
     answer: str, form: str, examine: Examine, tmp_path: Path
@@ -220,6 +222,7 @@ def test_speed_counts_only_when_everything_is_right(examine: Examine) -> None:
     assert (report.status, report.score, report.max_score) == ("fail", 0.0, 2.0)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_decided_costs_nothing(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StoppingRule, "verdict", lambda *counts: "inconclusive" if sum(counts[1:]) else None)
     report = examine("fast", "ratio")
@@ -241,6 +244,7 @@ def test_rounds_that_the_machine_below_disturbed_do_not_count(
     assert (speed.status, speed.speed.void) == ("pass", 3)
 
 
+@pytest.mark.slow
 def test_a_machine_that_is_disturbed_all_the_time_decides_nothing(
     examine: Examine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,6 +261,7 @@ def test_a_machine_that_is_disturbed_all_the_time_decides_nothing(
     assert (report.status, report.score, report.max_score) == ("pass", 1.0, 1.0)
 
 
+@pytest.mark.slow
 def test_what_was_cut_off_while_the_machine_below_disturbed_it_decides_nothing(
     examine: Examine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

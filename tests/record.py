@@ -1,0 +1,141 @@
+"""What passed in full, and on which files: `gate.json`, committed, so that only what changed is repeated in full.
+
+`make gate` runs everything that is recorded here and writes it anew. `make test` runs a light gate for every kata, and
+fails where the record is of other files; a walk whose files changed it runs.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import random
+import re
+import subprocess
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from grader.catalogue import Kata, load_pack
+
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent
+RECORD = TESTS / "gate.json"
+WALKS = {
+    "demo": ("demo", "grader/cli", "grader/grading", "tests/project/test_demo.py"),
+    "authors": (
+        "docs/authors.md",
+        "grader/packs",
+        "grader/cli/pack.py",
+        "tests/project/test_authors_example.py",
+    ),
+}
+"""Commands played one after the other, each of which has tests of its own: what of the repository they are about."""
+SAMPLE = 4
+"""Mistakes of each kata that a light gate tries."""
+DRAW = "KATA_TEST_DRAW"
+BASE = "KATA_TEST_BASE"
+
+
+def draw() -> str:
+    """Return what samples are drawn by: the commit, or the day. Set it to draw the same again."""
+    if DRAW not in os.environ:
+        head = _git("rev-parse", "--short=10", "HEAD")
+        os.environ[DRAW] = (
+            head or datetime.now(UTC).date().isoformat()
+        )  # the processes of xdist draw the same
+    return os.environ[DRAW]
+
+
+def sample(what: str, names: Sequence[str], count: int = SAMPLE) -> list[str]:
+    """Return some of the names, in their order."""
+    chosen = set(random.Random(f"{draw()} {what}").sample(sorted(names), min(count, len(names))))
+    return [name for name in names if name in chosen]
+
+
+@cache
+def katas() -> dict[str, Kata]:
+    """Return our katas by name."""
+    return {kata.slug: kata for kata in load_pack(ROOT / "katas").katas}
+
+
+def digest_of_kata(slug: str) -> str:
+    """Return a digest of what a kata's verdict hangs on beside the engine: its files, its unit's, torch."""
+    kata = katas()[slug]
+    parts: list[Path] = []
+    for top in (ROOT / "katas", ROOT / "solutions"):
+        unit = top / kata.unit.folder.name
+        unit_folder = kata.unit.folder
+        others = {o.folder.name for o in katas().values() if o.unit.folder == unit_folder and o is not kata}
+        for folder in (top, unit):
+            parts += [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
+        for folder in unit.iterdir() if unit.is_dir() else ():
+            parts += [folder] if folder.is_dir() and folder.name not in others else []
+    torch = re.search(r"^torch==(\S+)$", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+    return _digest(parts, torch[1] if torch else "")
+
+
+def digest_of_walk(name: str) -> str:
+    """Return a digest of what a walk is about."""
+    return _digest(ROOT / part for part in WALKS[name])
+
+
+def kept(kind: str) -> dict[str, dict[str, Any]]:
+    """Return what is recorded of katas or walks, by name."""
+    return dict(_read().get(kind, {}))
+
+
+def keep(kind: str, name: str, digest: str, **found: object) -> None:
+    """Record that something passed in full; what no longer exists is forgotten."""
+    with RECORD.with_suffix(".lock").open("w") as lock:  # beside other processes of the same run
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        record = _read()
+        here = katas() if kind == "katas" else WALKS
+        part = {one: entry for one, entry in record.get(kind, {}).items() if one in here}
+        part[name] = {"digest": digest, **found, "when": datetime.now(UTC).date().isoformat()}
+        record[kind] = dict(sorted(part.items()))
+        text = json.dumps(dict(sorted(record.items())), indent=1) + "\n"
+        fresh = RECORD.with_suffix(".new")
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(RECORD)
+
+
+def changed(slug: str) -> bool:
+    """Tell whether a kata differs from the record here, or from the one of the commit before: what CI runs in full."""
+    digest = digest_of_kata(slug)
+    before = _git("show", f"{os.environ.get(BASE, 'HEAD~1')}:{RECORD.relative_to(ROOT)}")
+    records = [_read(), json.loads(before) if before else {}]
+    return any(record.get("katas", {}).get(slug, {}).get("digest") != digest for record in records)
+
+
+def walked(name: str) -> bool:
+    """Tell whether a walk passed on what it is about now."""
+    return bool(kept("walks").get(name, {}).get("digest") == digest_of_walk(name))
+
+
+def _read() -> dict[str, Any]:
+    return dict(json.loads(RECORD.read_text(encoding="utf-8"))) if RECORD.is_file() else {}
+
+
+def _digest(parts: Iterable[Path], more: str = "") -> str:
+    total = hashlib.sha256(more.encode())
+    files = {
+        path for part in parts for path in ([part] if part.is_file() else part.rglob("*")) if path.is_file()
+    }
+    for path in sorted(files):
+        name = path.relative_to(ROOT)
+        if not any(one.startswith((".", "__pycache__")) for one in name.parts):
+            total.update(f"\0{name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+    return total.hexdigest()[:20]
+
+
+def _git(*arguments: str) -> str:
+    """Return what git prints; nothing where there is no repository, or not that in it."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
