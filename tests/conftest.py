@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -154,6 +155,27 @@ def walk_of(pytestconfig: pytest.Config) -> Callable[[str], Callable[[], None]]:
         return lambda: record.keep("walks", name, digest) if which == "full" else None
 
     return begin
+
+
+@pytest.fixture(scope="session")
+def shared(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str, Callable[[], bytes]], bytes]:
+    """Make something once in a test run, whichever of its processes asks first: `shared("name", make)`."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if hasattr(request.config, "workerinput") else own) / "shared"
+    folder.mkdir(exist_ok=True)
+
+    def find(name: str, make: Callable[[], bytes]) -> bytes:
+        with (folder / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            kept = folder / name
+            if not kept.exists():
+                made = make()
+                kept.write_bytes(made)
+            return kept.read_bytes()
+
+    return find
 
 
 @dataclass

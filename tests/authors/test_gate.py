@@ -219,6 +219,7 @@ def test_what_spoils_a_kata_is_found_by_name(
     assert any(words in finding.message for finding in findings), [finding.message for finding in findings]
 
 
+@pytest.mark.slow
 def test_renewing_writes_what_changed_and_no_rounding(course: Path, launcher: Any) -> None:
     path = course / KATA / "fingerprints.json"
     [mark] = re.findall(r'"not_divided": .*?("p":\[[^]]+\])', path.read_text(), re.DOTALL)

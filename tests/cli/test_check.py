@@ -114,6 +114,7 @@ def test_the_model_and_the_contract_name_the_same_fields() -> None:
     assert set(get_args(CheckStatus)) == {"pass", "fail", "error", "timeout", "skipped"}
 
 
+@pytest.mark.slow
 def test_results_on_stdout_and_progress_on_stderr(kata: Run, unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG)
     ran = kata("check")
@@ -122,6 +123,7 @@ def test_results_on_stdout_and_progress_on_stderr(kata: Run, unit: Path) -> None
     assert "\x1b" not in ran.out
 
 
+@pytest.mark.slow
 def test_the_first_failure_in_full_and_a_line_for_each_other_kata(kata: Run, unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG)
     text = kata("check").text
@@ -144,6 +146,7 @@ def test_the_repeat_line_repeats_just_that_check(kata: Run, unit: Path) -> None:
     assert again.out[again.out.index("FAIL") :] == block
 
 
+@pytest.mark.slow
 def test_quiet_verbose_and_fail_fast(kata: Run, unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG)
     quiet = kata("check", "-q")
@@ -318,6 +321,7 @@ def test_debugging_in_one_process_keeps_nothing(
     assert (unit.parent / "kata-progress.json").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_first_words_come_before_torch(kata_process: Run, folder: Path) -> None:
     assert kata_process("start", "masks", cwd=folder).code == 0
     ran = kata_process("check", cwd=folder, env={"PYTHONPROFILEIMPORTTIME": "1"})

@@ -59,10 +59,20 @@ def pack() -> Pack:
 # --- Ours ---
 
 
+Shared = Callable[[str, Callable[[], bytes]], bytes]
+
+
+def once(path: Path, shared: Shared, launcher: Any, pack: Pack) -> list[Exhibit]:
+    """Return what one of our demos shows; each runs once in a test run."""
+    kept = shared(
+        f"demo-{path.parent.name}", lambda: msgspec.msgpack.encode(run_demo(path, pack, [], launcher))
+    )
+    return read_exhibits(msgspec.msgpack.decode(kept))
+
+
 @pytest.fixture(scope="module", params=DEMOS, ids=lambda path: path.parent.name)
-def shown(request: pytest.FixtureRequest, launcher: Any, pack: Pack) -> list[Exhibit]:
-    """What one of our demos shows; each runs once."""
-    return run_demo(request.param, pack, [], launcher)
+def shown(request: pytest.FixtureRequest, shared: Shared, launcher: Any, pack: Pack) -> list[Exhibit]:
+    return once(request.param, shared, launcher, pack)
 
 
 @pytest.mark.slow
@@ -76,6 +86,7 @@ def test_a_demo_says_what_there_is_to_see(shown: list[Exhibit]) -> None:
     assert not [e.title for e in shown if isinstance(e, Text) and not e.body.strip()]
 
 
+@pytest.mark.slow
 def test_curves_hold_finite_numbers(shown: list[Exhibit]) -> None:
     for exhibit in shown:
         series = (
@@ -100,6 +111,7 @@ def test_the_page_needs_nothing_else(shown: list[Exhibit]) -> None:
     assert read.headings == ["9.3 <A & B>", *(exhibit.title for exhibit in shown)]
 
 
+@pytest.mark.slow
 def test_a_terminal_of_80_columns_shows_it(shown: list[Exhibit]) -> None:
     out = Console(file=io.StringIO(), width=80, markup=False, highlight=False, emoji=False)
     for exhibit in shown:
@@ -110,9 +122,10 @@ def test_a_terminal_of_80_columns_shows_it(shown: list[Exhibit]) -> None:
     assert not [line for line in text.splitlines() if len(line.rstrip()) > 80]
 
 
-def test_a_demo_without_clocks_shows_the_same_twice(launcher: Any, pack: Pack) -> None:
+@pytest.mark.slow
+def test_a_demo_without_clocks_shows_the_same_twice(launcher: Any, shared: Shared, pack: Pack) -> None:
     unit = KATAS / "9.3-encoder-vs-decoder" / "demo.py"
-    assert run_demo(unit, pack, [], launcher) == run_demo(unit, pack, [], launcher)
+    assert run_demo(unit, pack, [], launcher) == once(unit, shared, launcher, pack)
 
 
 class Page(HTMLParser):

@@ -220,6 +220,7 @@ def test_killed_while_it_is_made(where: str, start: Start) -> None:
         assert gradebook.keys("ada") == {"masks": key(submission("ada"))}
 
 
+@pytest.mark.slow
 def test_many_processes_make_one_gradebook(where: str, start: Start) -> None:
     lines = """
         print("ready", flush=True)

@@ -390,6 +390,7 @@ def test_rows_take_few_queries(gradebook: Gradebook) -> None:
     assert len([statement for statement in asked if statement.startswith("SELECT")]) <= 12
 
 
+@pytest.mark.slow
 def test_rows_are_not_all_held_in_memory(gradebook: Gradebook) -> None:
     run = gradebook.start_run({})
     for number in range(300):

@@ -113,6 +113,7 @@ DOWNLOADS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
 }
 
 
+@pytest.mark.slow
 def test_learners_called_like_modules(
     kata_process: Process, plant: Callable[..., None], mark: Path, tmp_path: Path
 ) -> None:
@@ -125,6 +126,7 @@ def test_learners_called_like_modules(
     assert not mark.exists(), mark.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", DOWNLOADS)
 def test_a_download_with_learners_called_like_modules(
     kata_process: Process, mark: Path, tmp_path: Path, system: str

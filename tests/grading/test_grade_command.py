@@ -71,6 +71,7 @@ def test_the_summary_counts_everybody_and_says_what_to_do_next(kata: Kata, hand_
     assert "insertion-sort" in ran.out
 
 
+@pytest.mark.slow
 def test_again_grades_only_what_changed(kata: Kata, hand_in: Hand) -> None:
     hand_in("ada", RIGHT)
     hand_in("cy", WRONG)
@@ -303,6 +304,7 @@ def test_killed_at_any_moment_it_goes_on_from_there(hand_in: Hand, warm: Path, k
     assert resumed == {who: (report["status"], report["score"]) for who, report in fresh.items()}
 
 
+@pytest.mark.slow
 def test_a_gradebook_that_goes_away_in_mid_run_keeps_what_it_has(
     kata: Kata, hand_in: Hand, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -230,6 +230,7 @@ FORGETFUL = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [ForkLauncher, SpawnLauncher])
 def test_memory_that_nobody_wrote_is_the_same_in_every_run(kind: Any, tmp_path: Path) -> None:
     own = kind(fill_memory=True)

@@ -82,6 +82,7 @@ def test_torch_computes_with_threads(found):
     assert found["convolved"] == [2, 4, 6, 6]
 
 
+@pytest.mark.slow
 def test_torch_saves_and_loads_in_scratch(found):
     assert found["loaded"] == ["bias", "weight"]
 

@@ -137,6 +137,7 @@ def test_memory_is_shown_where_a_check_asks_for_it(made: Handmade, bench: Callab
     assert "your memory" in bench(RIGHT).out
 
 
+@pytest.mark.slow
 def test_checks_of_the_same_work_are_measured_once(made: Handmade, bench: Callable[..., Any]) -> None:
     made.toml("cpu = 8.0")
     made.checks(ASKS + ASKS.replace("test_total", "test_growth").replace("speed.ratio", "speed.growth"))
@@ -144,6 +145,7 @@ def test_checks_of_the_same_work_are_measured_once(made: Handmade, bench: Callab
     assert [check["form"] for check in work["checks"]] == ["ratio", "growth"]
 
 
+@pytest.mark.slow
 def test_without_a_fused_operator_there_is_no_column(made: Handmade, bench: Callable[..., Any]) -> None:
     checks = made.folder / "speed_checks.py"
     checks.write_text(checks.read_text().replace("    fused=lambda kata, n: kata.torch_total(n),\n", ""))

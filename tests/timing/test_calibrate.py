@@ -327,6 +327,7 @@ def test_the_command_measures_and_writes(
     assert "`kata pack calibrate --rounds 9 --device cpu` on " in page.read_text()
 
 
+@pytest.mark.slow
 def test_the_command_refuses(made: Handmade, calibrate: Callable[..., Any], tmp_path: Path) -> None:
     made.slow("looped", RIGHT.replace("The sum", "you waste nothing\n\nFails: test_total\n\nThe sum"))
     ran = calibrate("sums", "--rounds", 1)

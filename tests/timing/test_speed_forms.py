@@ -234,6 +234,7 @@ def test_what_cannot_be_decided_costs_nothing(examine: Examine, monkeypatch: pyt
     assert speed.speed.runs == ["inconclusive"] * 3
 
 
+@pytest.mark.slow
 def test_rounds_that_the_machine_below_disturbed_do_not_count(
     examine: Examine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
