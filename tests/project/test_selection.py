@@ -1,0 +1,111 @@
+"""What is left out of a run is what it says: samples by the commit, records of the very files, walks that changed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import record, selection
+
+ROOT = Path(__file__).parents[2]
+
+
+class Item:
+    """A test as the selection sees it."""
+
+    def __init__(self, nodeid: str, *marks: str) -> None:
+        self.nodeid = nodeid
+        self.marks = set(marks)
+
+    def get_closest_marker(self, name: str) -> str | None:
+        return name if name in self.marks else None
+
+
+@pytest.fixture
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository of its own: what a walk is about, and a record."""
+    for part in record.WALKS["authors"]:
+        target = tmp_path / part
+        if (ROOT / part).is_file():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes((ROOT / part).read_bytes())
+        else:
+            target.mkdir(parents=True)
+            (target / "module.py").write_text("one = 1\n")
+    monkeypatch.setattr(record, "ROOT", tmp_path)
+    monkeypatch.setattr(record, "RECORD", tmp_path / "gate.json")
+    return tmp_path
+
+
+def test_a_walk_is_repeated_when_a_file_of_it_changes(copied: Path) -> None:
+    assert not record.walked("authors")
+    record.keep("walks", "authors", record.digest_of_walk("authors"))
+    assert record.walked("authors")
+    page = copied / "docs/authors.md"
+    page.write_text(page.read_text() + "more\n")
+    assert not record.walked("authors")
+
+
+def test_a_new_file_of_a_walk_counts_and_a_cache_does_not(copied: Path) -> None:
+    before = record.digest_of_walk("authors")
+    cache = copied / "grader/packs/__pycache__"
+    cache.mkdir()
+    (cache / "module.pyc").write_bytes(b"1")
+    assert record.digest_of_walk("authors") == before
+    (copied / "grader/packs/another.py").write_text("")
+    assert record.digest_of_walk("authors") != before
+
+
+def test_what_no_longer_exists_is_forgotten(copied: Path) -> None:
+    record.RECORD.write_text(json.dumps({"walks": {"gone": {"digest": "1"}}}))
+    record.keep("walks", "demo", "2", commands=7)
+    [(name, entry)] = record.kept("walks").items()
+    assert (name, entry["digest"], entry["commands"]) == ("demo", "2", 7)
+
+
+def test_a_kata_without_a_record_here_or_before_has_changed(
+    copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before: dict[str, Any] = {"katas": {"masks": {"digest": "now"}}}
+    monkeypatch.setattr(record, "digest_of_kata", lambda slug: "now")
+    monkeypatch.setattr(record, "katas", lambda: {"masks": None})
+    monkeypatch.setattr(record, "_git", lambda *_: json.dumps(before))
+    assert record.changed("masks")  # nothing is recorded here
+    record.keep("katas", "masks", "now")
+    assert not record.changed("masks")
+    before["katas"]["masks"]["digest"] = "then"
+    assert record.changed("masks")  # recorded here, by whoever changed it: all of it runs once more
+    monkeypatch.setattr(record, "_git", lambda *_: "")
+    assert record.changed("masks")
+
+
+def test_a_sample_is_the_same_for_a_commit_and_reaches_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"mistake {number}" for number in range(20)]
+    seen: set[str] = set()
+    for commit in range(60):
+        monkeypatch.setenv(record.DRAW, f"commit {commit}")
+        drawn = record.sample("masks", names)
+        assert drawn == record.sample("masks", names[::-1])[::-1]
+        assert len(drawn) == record.SAMPLE
+        seen.update(drawn)
+    assert seen == set(names)
+
+
+def test_quick_keeps_a_few_cases_of_everything_that_is_not_slow() -> None:
+    items: list[Any] = [Item(f"a.py::test_many[{number}]") for number in range(10)]
+    items += [Item("a.py::test_one"), Item("a.py::test_long", "slow"), Item("a.py::test_pack[x]", "gate")]
+    everything = set(items)
+    left_out = selection.choose_quick(items)
+    assert set(items) | set(left_out) == everything
+    assert sum("test_many" in item.nodeid for item in items) == selection.CASES
+    assert [item.nodeid for item in items if "many" not in item.nodeid] == ["a.py::test_one"]
+
+
+def test_the_longest_begin() -> None:
+    items: list[Any] = [Item("a.py::test_one"), Item("b.py::test_cases[1]", "slow")]
+    items += [Item("b.py::test_cases[2]", "slow"), Item("c.py::test_long", "slow")]
+    selection.longest_first(items)
+    assert [item.nodeid[0] for item in items] == ["c", "b", "b", "a"]
