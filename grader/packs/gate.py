@@ -493,7 +493,7 @@ def _those_of(transcripts: str, names: Container[str]) -> str:
 
 def _stable(message: str) -> str:
     """Leave out what differs between processors (last digits; tolerances, which are measured rounding) and edits."""
-    message = re.sub(r"(\.py, line) \d+", r"\1 …", message)
+    message = re.sub(r"(\.py, line|\(line) \d+", r"\1 …", message)
     message = re.sub(r"\btolerance \d[\d.e+-]*", "tolerance …", message)
     return re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda found: f"{float(found[0]):.2g}", message)
 

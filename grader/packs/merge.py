@@ -82,13 +82,17 @@ class _Merge:
         self._edits: list[tuple[int, int, list[str]]] = []
         """Which lines of the base, from and up to, become which."""
         self._added: list[tuple[str, ast.stmt]] = []
+        """What the base has not, and which something has to use."""
         self._merge(base.tree, change)
         if not self._edits:
             raise self._error(change, "changes nothing", "Write what differs into its body.")
 
     def text(self) -> str:
         lines = list(self._base.lines)
-        for first, last, new in sorted(self._edits, key=lambda edit: edit[:2], reverse=True):
+        # From the end, so that line numbers hold; of two at one place the later stands behind the earlier.
+        for first, last, _, new in sorted(
+            ((*edit[:2], n, edit[2]) for n, edit in enumerate(self._edits)), reverse=True
+        ):
             lines[first:last] = new
         text = "\n".join(lines) + "\n"
         try:
@@ -124,7 +128,8 @@ class _Merge:
                 )
             old = theirs.get(names[0])
             if old is None:
-                self._added.append((names[0], node))
+                if not _may_override(owner, names[0]):
+                    self._added.append((names[0], node))
                 waiting += [*lines, *gap]
                 continue
             first, last = self._base.first_line(old) - 1, old.end_lineno or 0
@@ -166,7 +171,8 @@ class _Merge:
         changed = list(lines)
         places: list[tuple[int, int, list[str]]] = []
         for hunk in diff.split("\n\n"):
-            marked = [(line[:2], line[2:]) for line in hunk.splitlines()]
+            texts = textwrap.dedent("\n".join(line[2:] for line in hunk.splitlines())).split("\n")
+            marked = list(zip((line[:2].ljust(2) for line in hunk.splitlines()), texts, strict=True))
             if not {mark for mark, _ in marked} <= {"- ", "+ ", "  "}:
                 raise self._error(
                     node, f"has no diff for {name}", "Each line begins with `- `, `+ ` or two spaces."
@@ -185,7 +191,7 @@ class _Merge:
             theirs = iter(kept)
             new = []
             for mark, text in marked:
-                line = next(theirs) if mark != "+ " else deep + text
+                line = next(theirs) if mark != "+ " else deep + text if text else ""
                 new += [line] if mark != "- " else []
             places.append((found[0], found[0] + len(was), new))
         for first, last, new in sorted(places, reverse=True):
@@ -223,7 +229,7 @@ class _Merge:
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         for name, node in self._added:
-            if name not in used and not (name.startswith("__") and name.endswith("__")):
+            if name not in used:
                 names = [name for node in ast.walk(self._base.tree) for name in _bound(node)]
                 raise self._error(
                     node,
@@ -233,7 +239,7 @@ class _Merge:
 
     def _refuse_unbound(self, text: str) -> None:
         """A name that nothing binds was the base's once, or its import was forgotten."""
-        if unbound := _unbound(text):
+        if unbound := _unbound(text) - _unbound(self._base.text):
             raise self._error(
                 self._change,
                 f"uses {min(unbound)}, which nothing defines",
@@ -247,6 +253,12 @@ class _Merge:
 def is_docstring(node: ast.stmt) -> bool:
     """Return whether a statement is a text alone."""
     return isinstance(node, ast.Expr) and _text(node.value) is not None
+
+
+def _may_override(owner: Owner, name: str) -> bool:
+    """Return whether Python, or a class that is inherited from, may use a name of which nothing is seen."""
+    inherits = isinstance(owner, ast.ClassDef) and bool(owner.bases)
+    return name.startswith("__") or (inherits and not name.startswith("_"))
 
 
 def _is_top(node: ast.stmt) -> bool:

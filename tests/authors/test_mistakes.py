@@ -204,6 +204,23 @@ def test_what_is_new_stands_before_what_follows_it_or_at_the_end(made: Handmade)
     assert text.endswith("\n\n\ndef late():\n    return 0.0\n")
 
 
+def test_a_method_may_override_what_is_inherited(made: Handmade) -> None:
+    body = "class Counter:\n    def clear(self):\n        pass\n\n    def __len__(self):\n        return 7"
+    assert "def __len__" in text_of(made, body)
+
+
+def test_of_what_stands_at_the_end_of_a_class_and_of_the_module_each_stays_in_its_place(
+    made: Handmade,
+) -> None:
+    (made.answers / "sums.py").write_text("class Counter(dict):\n    step = 1\n")
+    body = "class Counter:\n    def clear(self):\n        late()\n\n"
+    body += "def late():\n    pass\n\ndef later():\n    late(later)"
+    assert text_of(made, body) == (
+        "class Counter(dict):\n    step = 1\n\n    def clear(self):\n        late()\n"
+        "\n\ndef late():\n    pass\n\n\ndef later():\n    late(later)\n"
+    )
+
+
 def test_what_is_deleted_goes_with_its_decorator(made: Handmade) -> None:
     text = text_of(made, "class Counter:\n    del size\n\ndef total(numbers):\n    return 0.0\n\ndel mean")
     assert "@property" not in text
@@ -268,6 +285,13 @@ def test_lines_of_a_method_its_decorator_and_its_head_can_be_replaced(made: Hand
     assert text == RIGHT.replace("    @property\n    def size(self) -> int:", "    def size(self, more=0):")
 
 
+def test_a_diff_may_be_indented_and_hold_an_empty_line(made: Handmade) -> None:
+    text = text_of(
+        made, diff("total", "-         start = 0.0", "+         start = 0.0", "+", "+         start = -start")
+    )
+    assert "    start = 0.0\n\n    start = -start\n    for number" in text
+
+
 def test_a_line_may_be_taken_away_and_places_are_found_in_what_the_base_has(made: Handmade) -> None:
     text = text_of(
         made,
@@ -293,8 +317,8 @@ REFUSED = {
         "wrong defines totl, which sums.py has not and nothing uses",
     ),
     "a method that is not there": (
-        "class Counter:\n    def tally(self):\n        return 7",
-        "defines tally, which sums.py has not",
+        "class Counter:\n    def _tally(self):\n        return 7",
+        "defines _tally, which sums.py has not",
     ),
     "an import that nothing uses": ("import os\n\nUNIT = 2.0", "defines os, which sums.py has not"),
     "what the base has": (
