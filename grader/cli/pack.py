@@ -229,7 +229,7 @@ def mistake(id_: str, name: str) -> None:
     known = {one.name: one for one in (*mistakes(kata), *slow_answers(kata))}
     if name not in known:
         raise UsageError(
-            f"There is no mistake {name} of {kata.slug} here.{did_you_mean(name, known)}",
+            f"There is no mistake {name} of {kata.slug} here.{did_you_mean(name, [*known])}",
             f"There is: {', '.join(known) or 'none'}.",
         )
     click.echo(known[name].text, nl=False)

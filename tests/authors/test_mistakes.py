@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -444,3 +446,28 @@ def test_a_file_that_is_no_topic_is_refused(made: Handmade, text: str, words: st
     told = refused(made)
     assert words in told
     assert str(path) in told
+
+
+# --- printed whole ---
+
+
+def test_a_mistake_is_printed_as_a_whole_module(
+    made: Handmade, kata: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(made, "UNIT = 2.0")
+    monkeypatch.setenv("KATA_PACKS", str(made.pack))
+    assert kata("pack", "mistake", "sums", "wrong").out == RIGHT.replace("UNIT = 1.0", "UNIT = 2.0")
+    made.slow("looped", f"class slowly:\n    {SAYS}\n\n    UNIT = 3.0\n")
+    assert "UNIT = 3.0" in kata("pack", "mistake", "sums", "slowly").out
+
+
+def test_a_mistake_that_is_not_there_is_a_usage_error(
+    made: Handmade, kata: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (made.answers / "slow" / "looped.py").unlink()
+    write(made, "UNIT = 2.0")
+    monkeypatch.setenv("KATA_PACKS", str(made.pack))
+    ran = kata("pack", "mistake", "sums", "wrng")
+    assert ran.code == 2
+    assert "There is no mistake wrng of sums here. Did you mean wrong?" in ran.err
+    assert "There is: wrong." in ran.err
