@@ -131,12 +131,12 @@ class Kata:
 
     @property
     def mutants(self) -> tuple[Path, ...]:
-        """Catalogued wrong answers, sorted by name."""
+        """The files of catalogued wrong answers; `kata pack` reads them."""
         return self._python_files("mutants")
 
     @property
     def slow(self) -> tuple[Path, ...]:
-        """Right answers that waste time or memory, sorted by name."""
+        """The files of right answers that waste time or memory, read in the same way."""
         return self._python_files("slow")
 
     @cached_property

@@ -83,6 +83,14 @@ def _mutant_right(course: Path) -> None:
     )
 
 
+def _mutant_outdated(course: Path) -> None:
+    edit(
+        course / SOLUTION / "weighted_mean.py",
+        "torch.where(total == 0, torch.ones_like(total), total)",
+        "total.masked_fill(total == 0, 1)",
+    )
+
+
 def _mutant_fails_elsewhere(course: Path) -> None:
     edit(course / SOLUTION / "mutants" / "around_it.py", "Fails: test_gradients", "Fails: test_shape")
 
@@ -190,6 +198,11 @@ def _few_checks(course: Path) -> None:
         (_alternative_gone, "alternatives", "fewer than 2"),
         (_mutants_gone, "mutants", "fewer than 10"),
         (_mutant_right, "mutants", "weights_ignored gets full marks"),
+        (
+            _mutant_outdated,
+            "mutants",
+            "weighting.py, line 53: nan_where_empty changes lines that weighted_mean in weighted_mean.py has not",
+        ),
         (_mutant_fails_elsewhere, "mutants", "detached must fail test_shape; it fails test_gradients"),
         (_mutant_without_sentence, "mutants", "around_it.py, line 4: detached does not say what it is"),
         (_twins, "mutants", "not_divided and twin give the same results"),

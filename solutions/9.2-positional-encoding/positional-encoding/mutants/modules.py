@@ -47,13 +47,6 @@ class table_grows:
     Fails: test_state
     """
 
-    def _add(x, table):
-        return x + table[: x.size(1)].to(x.dtype)
-
-    def _check_length(T, max_len):
-        if max_len < T:
-            raise ValueError(f"a sequence of {T} positions is longer than max_len ({max_len})")
-
     class SinusoidalPositionalEncoding:
         def __init__(self, d_model, max_len):
             super().__init__()
@@ -61,14 +54,12 @@ class table_grows:
             self.register_buffer("table", sinusoidal_positions(1, d_model))
 
         def forward(self, x):
-            _check_length(x.size(1), self.max_len)
-            if self.table.size(0) < x.size(1):
+            if x.size(1) > self.max_len:
+                raise ValueError(
+                    f"a sequence of {x.size(1)} positions is longer than max_len ({self.max_len})"
+                )
+            if x.size(1) > self.table.size(0):
                 self.table = sinusoidal_positions(x.size(1), x.size(2), device=x.device)
-            return _add(x, self.table)
-
-    class LearnedPositionalEncoding:
-        def forward(self, x):
-            _check_length(x.size(1), self.table.size(0))
             return _add(x, self.table)
 
 
