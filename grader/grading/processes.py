@@ -11,7 +11,6 @@ import select
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -27,6 +26,7 @@ from grader.errors import KataError
 from grader.grading.grading_process import LENGTH, SECONDS
 from grader.grading.task import Answer, Graded, NotGraded, Stopped, answer_decoder, encode, task_decoder
 from grader.host.deadline import Deadline
+from grader.machine import processor_time
 from grader.submissions.submission import Bundle
 
 START_S = 120.0
@@ -190,24 +190,12 @@ class _Stage:
         if self._time.left() > 0:
             return None
         if self._silent is None:
-            self._silent, self._used = Deadline(IDLE_S), _processor_s(self._pid)
-        now = _processor_s(self._pid)
+            self._silent, self._used = Deadline(IDLE_S), processor_time(self._pid)
+        now = processor_time(self._pid)
         if self._used is not None and now is not None and now - self._used >= OWN_S:
             return f"it was busy for {OWN_S:g} s with what is no submission's time any more"
         # Whoever gets no processor, on a machine with too much to do, is not busy, and has more time.
         return f"it was silent for {IDLE_S:g} s" if self._silent.left() <= 0 else None
-
-
-def _processor_s(pid: int) -> float | None:
-    """Return the processor time of another process, all its threads; None where the system does not tell.
-
-    On Linux a process's clock has a number that is made from the process's: clock_getcpuclockid(3) does nothing else,
-    and Python does not offer that one. It needs no /proc and no permission.
-    """
-    try:
-        return time.clock_gettime(~pid << 3 | 2) if sys.platform == "linux" else None
-    except OSError:
-        return None
 
 
 _idle: dict[bytes, list[GradingProcess]] = {}

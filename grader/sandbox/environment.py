@@ -6,7 +6,8 @@ import ctypes
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+
+from grader.machine import stat_field
 
 
 def replace_environment(variables: Mapping[str, str]) -> None:
@@ -25,9 +26,7 @@ def replace_environment(variables: Mapping[str, str]) -> None:
         ]  # `os.environ.clear` would look at each value, which makes one more string of it
     _wipe_objects(strings)
     if sys.platform == "linux":
-        # A command may contain spaces and parentheses; env_start and env_end are fields 50 and 51 of proc(5).
-        fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
-        start, end = int(fields[47]), int(fields[48])
+        start, end = stat_field("self", 50), stat_field("self", 51)  # env_start and env_end, since Linux 3.5
         if 0 < start < end:
             ctypes.memset(start, 0, end - start)
     os.environ.update(variables)

@@ -180,7 +180,7 @@ class Sandbox:
         given = _outermost(read)
         if any(path == Path("/") for path in given):
             raise PermissionError("the whole machine cannot be given to a worker")
-        libc.join(self.door, _OWN)
+        libc.join(self.door, _OWN)  # several namespaces by one pidfd: Linux 5.8
         root = self.shared.root
         libc.mount("kata", root, "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=1m,nr_inodes=2048,mode=0755")
         self._show(given, cuda)
@@ -257,7 +257,8 @@ class Sandbox:
             try:
                 return {path: libc.copy_tree(str(path), attributes, self.owners[path]) for path in given}
             except (OSError, KeyError):
-                # Not every file system can, and then the user of a slot might not be let in: stay who grades.
+                # Not every file system can map owners (ext4 and XFS since Linux 5.12, tmpfs since 6.3), and then the
+                # user of a slot might not be let in: stay who grades.
                 self.user = None
         return {path: libc.copy_tree(str(path), attributes) for path in given}
 
@@ -316,6 +317,7 @@ def visible_pid(descriptor: int) -> int:
     Raises:
         OSError: /proc is not there.
     """
+    # The only place that says it: the number which clone(2) returned is that of the caller's pid namespace.
     for line in Path(f"/proc/self/fdinfo/{descriptor}").read_text().splitlines():
         if line.startswith("Pid:"):
             return int(line.split()[1])

@@ -29,13 +29,14 @@ if sys.platform == "linux":
     )
 
 _ADD_RULE, _PATH_BENEATH = 445, 1
+"""landlock_add_rule(2), which has this number on every architecture since Linux 5.13."""
 
 
 class _PathBeneath(ctypes.Structure):
     """`struct landlock_path_beneath_attr`, which is packed."""
 
     _pack_ = 1
-    _layout_ = "ms"
+    _layout_ = "ms"  # what `_pack_` has always meant; Python 3.14 wants it said
     _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
 
 

@@ -162,8 +162,8 @@ def _set_mount(folder: int, path: bytes, flags: int, attributes: int, owners: in
 def move_root(folder: str) -> None:
     """Make `folder`, where something is mounted, the root of this mount namespace.
 
-    What was the root lies on top of it then, where no path leads: a process without powers cannot get there. Unmounting
-    it would wait for every processor of the machine.
+    What was the root lies on top of it then, where no path leads (`pivot_root(".", ".")`, as pivot_root(2) tells): a
+    process without powers cannot get there. Unmounting it would wait for every processor of the machine.
 
     Raises:
         OSError: it was refused.
@@ -186,8 +186,9 @@ def join(namespace: int, kind: int) -> None:
 class Idler:
     """A process that does nothing: it keeps a namespace alive, and as the first of its pid namespace ends all others.
 
-    It runs in this process's memory on a stack of its own, which makes it cheap, and shares its descriptors, so that it
-    holds none open.
+    It runs in this process's memory on a stack of its own (clone(2) with CLONE_VM, and pause(2) as its function), which
+    makes it cheap: no page is copied. It shares its descriptors, so that it holds none open. Only SIGKILL is ever sent
+    to it, so pause(2) never returns and nothing is written to what both share. Seen with Linux 6.18 and glibc 2.36.
     """
 
     pid: int

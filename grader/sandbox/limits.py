@@ -17,9 +17,9 @@ class ResourceLimits:
     `memory_bytes` is address space on top of what the process already maps when it is confined. Every thread
     takes about 72 MiB of it (stack and allocator arena) before it has allocated anything. CUDA reserves
     terabytes: None.
-    `processes` counts every thread of the user on the machine, and root is exempt: it is for a user of the worker's
-    own. `scratch_bytes` and `scratch_files` bound the scratch folder, `output_bytes` what one check prints, `cpu_s`
-    the processor time of all threads together. Core dumps are always off.
+    `processes` counts every thread of the user on the machine, and root is exempt (RLIMIT_NPROC, getrlimit(2)): it is
+    for a user of the worker's own. `scratch_bytes` and `scratch_files` bound the scratch folder, `output_bytes` what
+    one check prints, `cpu_s` the processor time of all threads together. Core dumps are always off.
     """
 
     memory_bytes: int | None = 4096 * MEBIBYTE

@@ -57,6 +57,7 @@ def enter_user_namespace() -> bool:
     if libc.unshare(libc.CLONE_NEWUSER) != 0:
         return False
     try:
+        # Since Linux 3.19 nobody without powers may write gid_map before setgroups(2) is denied for good.
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")

@@ -1,4 +1,8 @@
-"""Orphans: processes whose parent died, and the zygote that ends them."""
+"""Orphans: processes whose parent died, and the zygote that ends them.
+
+An orphan falls to the nearest child subreaper above it (PR_SET_CHILD_SUBREAPER, Linux 3.4), so whoever is one and kills
+its children until there are none has ended all that was ever started below it, however often that forked.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
+from grader.machine import stat_field
 from grader.sandbox import libc
 
 
@@ -54,11 +59,9 @@ def _children() -> list[int]:
 
 
 def _parents() -> list[tuple[int, int]]:
-    """List every process with its parent, for kernels that keep no lists of children."""
+    """List every process with its parent, for kernels without lists of children (CONFIG_PROC_CHILDREN, 4.2)."""
     pairs = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            # A command may contain spaces and parentheses: the fields start behind the last one.
-            fields = path.read_text().rpartition(")")[2].split()
-            pairs.append((int(path.parent.name), int(fields[1])))
+            pairs.append((int(path.parent.name), stat_field(path.parent.name, 4)))
     return pairs

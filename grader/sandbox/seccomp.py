@@ -17,13 +17,13 @@ from grader.sandbox import libc
 from grader.sandbox.system_calls import FIRST_UNKNOWN, architecture, call_number
 
 _SET_MODE_FILTER = 1
-_GET_ACTION_AVAIL = 2
+_GET_ACTION_AVAIL = 2  # Linux 4.14
 # Without this flag kernels before 5.16 slow a filtered process down; it has no secrets to keep from itself.
 _SPEC_ALLOW = 4
-_ALL_THREADS = 1
+_ALL_THREADS = 1  # Linux 3.17
 
 _ALLOW = 0x7FFF0000
-_KILL_PROCESS = 0x80000000
+_KILL_PROCESS = 0x80000000  # Linux 4.14; before that only the thread could be killed
 _ERRNO = 0x00050000
 _REFUSE = _ERRNO | errno.EPERM
 _ABSENT = _ERRNO | errno.ENOSYS
@@ -116,7 +116,8 @@ def rules(cuda: bool) -> list[CallRule]:
         # Memory that is mapped nowhere comes under no limit, nor do files that are on their way through a socket; CUDA
         # cannot do without.
         *([] if cuda else [CallRule(call) for call in _UNSEEN]),
-        # ENOSYS makes the C library fall back: its flags lie behind a pointer, where a filter cannot look.
+        # ENOSYS makes libraries fall back (glibc 2.36 to clone): their flags lie behind a pointer, where a filter
+        # cannot look.
         CallRule("clone3", verdict=_ABSENT),
         CallRule("openat2", verdict=_ABSENT),
         # A thread with descriptors of its own would hold files that are counted nowhere.
@@ -129,7 +130,7 @@ def rules(cuda: bool) -> list[CallRule]:
         *(CallRule(call, unless=(_ITSELF,)) for call in _OWN_ONLY),
         CallRule("fcntl", when=(Condition(1, (_F_SETOWN, _F_SETSIG, _F_SETOWN_EX)),)),
         CallRule("ioctl", when=(Condition(1, (_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP)),)),
-        # Landlock before ABI 3 lets a file that is open for reading be truncated.
+        # Landlock before ABI 3 (Linux 6.2) lets a file that is open for reading be truncated.
         CallRule("open", when=(Condition(1, (truncating,), mask),)),
         CallRule("openat", when=(Condition(2, (truncating,), mask),)),
     ]

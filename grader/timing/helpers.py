@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
+from grader.machine import stat_field
+
 
 class Helpers:
     """Watches for processes that come from one worker, from before its module was loaded.
 
-    What it started and keeps is below it. What it started and collected has left its processor time with it. What it
-    disowned falls to whoever forked the worker, where it stands beside it.
+    What it started and keeps is below it. What it started and collected has left its processor time with it (cutime and
+    cstime of proc_pid_stat(5)). What it disowned falls to whoever forked the worker, which is a child subreaper, and
+    stands beside it there. Seen with Linux 6.18; lists of children need CONFIG_PROC_CHILDREN (4.2).
     """
 
     def __init__(self, pid: int) -> None:
@@ -45,17 +48,13 @@ def _children(pid: int) -> set[int]:
 
 
 def _parent(pid: int) -> int:
-    return _field(pid, 4)
+    with contextlib.suppress(OSError):
+        return stat_field(pid, 4)
+    return 0
 
 
 def _collected(pid: int) -> int:
     """Return the processor time of children that have ended, in ticks."""
-    return _field(pid, 16) + _field(pid, 17)
-
-
-def _field(pid: int, number: int) -> int:
-    """Return a field of proc_pid_stat(5), counted as there; 0 where the system does not say."""
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        # A name may hold spaces and parentheses: the third field starts behind the last of these.
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[number - 3])
+    with contextlib.suppress(OSError):
+        return stat_field(pid, 16) + stat_field(pid, 17)
     return 0

@@ -42,8 +42,9 @@ def _read(path: Path) -> Resident | None:
 class MemoryScale:
     """Weighs what a process takes on top of what it once had at least.
 
-    The kernel's own peak is not enough: who first lets go of what it was born with can take as much again unseen, and
-    a peak can be made forgotten where a process may write to its /proc. So somebody looks now and then, too.
+    The kernel's own peak (VmHWM) is not enough: who first lets go of what it was born with can take as much again
+    unseen, and who may write to its own /proc makes the peak forgotten (a 5 into clear_refs, since Linux 4.0). So
+    somebody looks now and then, too.
     """
 
     def __init__(self, pid: int) -> None:
