@@ -1,4 +1,4 @@
-"""Hints in three tiers: a nudge, an idea, nearly there."""
+"""A pack's texts by their sections; hints in three tiers: a nudge, an idea, nearly there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from grader.errors import PackError
 TIERS = 3
 LIMIT_BYTES = 200_000
 
-_HEADING = re.compile(r"##[ \t]+(\d+)\b[^\n]*")
+_HEADING = re.compile(r"##[ \t]+(.*)")
+_TIER = re.compile(r"(\d+)\b.*")
 _FENCE = re.compile(r"[ ]{0,3}(```+|~~~+)")
 
 
@@ -21,9 +22,22 @@ def read_hints(path: Path) -> tuple[str, str, str]:
     Raises:
         PackError: it cannot be read, or a section of `## 1`, `## 2`, `## 3` is absent, misplaced or empty.
     """
-    text = read_text(path, LIMIT_BYTES, what="the hints")
-    sections: dict[int, list[str]] = {}
-    order: list[int] = []
+    found = sections(read_text(path, LIMIT_BYTES, what="the hints"), _TIER)
+    if [tier[1] for tier, _ in found] != [str(number + 1) for number in range(TIERS)]:
+        there = ", ".join(f"`## {tier[1]}`" for tier, _ in found) or "none"
+        raise PackError(
+            f"{path}: needs the sections `## 1`, `## 2`, `## 3`, once each and in this order; found {there}."
+        )
+    for tier, body in found:
+        if not body:
+            raise PackError(f"{path}: the section `## {tier[1]}` is empty; each of the three needs a hint.")
+    nudge, idea, nearly = (body for _, body in found)
+    return nudge, idea, nearly
+
+
+def sections(text: str, title: re.Pattern[str]) -> list[tuple[re.Match[str], str]]:
+    """Return the sections of a Markdown text whose heading of the second level fits `title`, with what is below it."""
+    found: list[tuple[re.Match[str], list[str]]] = []
     fence: str | None = None
     for line in text.splitlines():
         mark = _FENCE.match(line)
@@ -32,18 +46,9 @@ def read_hints(path: Path) -> tuple[str, str, str]:
             kind = mark[1][0]
             fence = kind if fence is None else (None if fence == kind else fence)
         heading = _HEADING.fullmatch(line.rstrip()) if fence is None else None
-        if heading is not None:
-            order.append(int(heading[1]))
-            sections.setdefault(order[-1], [])
-        elif order:
-            sections[order[-1]].append(line)
-    if order != list(range(1, TIERS + 1)):
-        found = ", ".join(f"`## {number}`" for number in order) or "none"
-        raise PackError(
-            f"{path}: needs the sections `## 1`, `## 2`, `## 3`, once each and in this order; found {found}."
-        )
-    texts = ["\n".join(sections[number]).strip() for number in order]
-    for number, body in zip(order, texts, strict=True):
-        if not body:
-            raise PackError(f"{path}: the section `## {number}` is empty; each of the three needs a hint.")
-    return texts[0], texts[1], texts[2]
+        fits = title.fullmatch(heading[1]) if heading is not None else None
+        if fits is not None:
+            found.append((fits, []))
+        elif found:
+            found[-1][1].append(line)
+    return [(fits, "\n".join(lines).strip()) for fits, lines in found]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from grader.catalogue import Catalogue, read_hints
+from grader.catalogue.hints import sections
 from grader.data_files import read_text
 
 LIMIT_BYTES = 200_000
+
+_ANY = re.compile(".*")
 
 
 class Lessons:
@@ -42,9 +46,4 @@ class Lessons:
         if kata is None or not kata.reflections.is_file():
             return ()
         text = read_text(kata.reflections, LIMIT_BYTES, what="the questions")
-        found, fenced = [], False
-        for line in text.splitlines():
-            fenced ^= line.startswith("```")
-            if line.startswith("## ") and not fenced:
-                found.append(line[3:].strip())
-        return tuple(found)
+        return tuple(title[0].strip() for title, _ in sections(text, _ANY))
