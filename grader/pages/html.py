@@ -31,7 +31,7 @@ def page(template: str, **values: Any) -> str:
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
+        autoescape=lambda name: name is not None and name.endswith(".html"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -49,7 +49,14 @@ def _environment() -> Environment:
             "base-uri 'none'; form-action 'none'"
         ),
     )
-    environment.filters.update(points=points, percent=_percent, prose=text.prose, inline=text.inline)
+    environment.filters.update(
+        points=points,
+        percent=_percent,
+        prose=text.prose,
+        inline=text.inline,
+        plain=text.plain,
+        fenced=text.fenced,
+    )
     return environment
 
 

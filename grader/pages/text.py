@@ -1,7 +1,8 @@
-"""Texts of a page: those that a submission had a hand in, cut to what it can bear; those of a pack, as HTML."""
+"""Texts of a page: what a submission had a hand in, cut to what it can bear; a pack's words, as HTML or Markdown."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from markdown_it import MarkdownIt
@@ -17,6 +18,10 @@ LIMIT = MESSAGE_LINES * COLUMNS
 """Letters of a text that are looked at."""
 NAME = 120
 """Letters of the longest name."""
+
+_MEANING = re.compile(r"([\\`*_\[\]<>|~&#@$])|(?<=:)(?=//)|(?<=\bwww)(?=\.)|^(?=[-+=])")
+_NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
+"""What Markdown would take for a sign of its own."""
 
 _markdown = MarkdownIt("commonmark", {"html": False}).disable(["image", "link", "autolink"])
 """A pack's words: no raw HTML, no pictures, no links that lead outside."""
@@ -61,3 +66,16 @@ def prose(text: str) -> Markup:
 def inline(text: str) -> Markup:
     """Return one line with its code, bold and slanted words."""
     return Markup(_markdown.renderInline(safe(text)))
+
+
+def plain(text: str) -> str:
+    """Return text that Markdown shows letter by letter, on one line."""
+    told = _MEANING.sub(lambda found: "\\" + found[0], " ".join(safe(text).split()))
+    return _NUMBERED.sub(r"\1\\\2", told)
+
+
+def fenced(text: str) -> str:
+    """Return text as a block of code, whose fence is longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{safe(text)}\n{fence}"

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from grader.errors import UsageError
 from grader.gradebook.course import Course
 from grader.gradebook.records import Row
-from grader.pages import markdown, tally, view
+from grader.pages import tally, view
 from grader.pages.charts import histogram, tops
 from grader.pages.folder import Folder, file_stem
 from grader.pages.html import page
@@ -76,7 +76,7 @@ def write_report(
             shown = view.for_learner(theirs, course, lessons)
             pages |= {"feedback": f"{FEEDBACK}{stem}.html", "markdown": f"{FEEDBACK}{stem}.md"}
             into.write(pages["feedback"], page("feedback.html", learner=shown))
-            into.write(pages["markdown"], markdown.feedback(shown))
+            into.write(pages["markdown"], page("feedback.md", learner=shown))
         if part != "feedback":
             pages["page"] = f"{LEARNERS}{stem}.html"
             full = view.for_instructor(theirs, course, lessons)

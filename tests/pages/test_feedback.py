@@ -317,7 +317,7 @@ MARKUP = st.text("`*_[]()<>!#-+=~|&@$\\:/. 1aw\n\t", max_size=40)
 @given(MARKUP | st.text(max_size=200))
 @settings(max_examples=400, deadline=None)
 def test_markdown_shows_any_name_letter_by_letter(name: str) -> None:
-    from grader.pages.markdown import plain
+    from grader.pages.text import plain
     from grader.reports.style import safe
 
     reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -336,7 +336,7 @@ def test_markdown_shows_any_name_letter_by_letter(name: str) -> None:
 @given(st.text("`~\n a", max_size=60))
 @settings(max_examples=200, deadline=None)
 def test_nothing_closes_a_fence(text: str) -> None:
-    from grader.pages.markdown import fenced
+    from grader.pages.text import fenced
 
     tokens = MarkdownIt().parse(fenced(text) + "\n\nafter")
     assert [token.type for token in tokens] == ["fence", "paragraph_open", "inline", "paragraph_close"]
