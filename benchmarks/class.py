@@ -31,15 +31,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import classroom
 import grading
 import hostile
-import machine
 from peers import EVERYONE, PEERS
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from table import Figures, at_least, rewrite, spread, verdict
+from table import Figures, arguments, at_least, publish, spread, verdict
 
 from grader.errors import KataError
 from grader.reports.style import console
 
-ROOT = Path(__file__).resolve().parent.parent
 JOBS = 2
 GOALS = {"pytest": 25.0, "check50": 45.0, "nbgrader": 60.0, "otter": 100.0}
 """Times faster than each, per further submission."""
@@ -450,7 +448,6 @@ def main() -> None:
         or set(options.peers) != set(PEERS)
     ):
         sys.exit("--write needs everything measured: no --quick, --only or --peers with it")
-    out = console()
     tables: list[Figures] = []
     with tempfile.TemporaryDirectory(prefix="kata-class-") as name:
         sizes = QUICK if options.quick else Sizes(rounds=options.rounds)
@@ -463,24 +460,13 @@ def main() -> None:
         bench = Bench(sizes, Path(name), options.keep, options.peers)
         for part in options.only:
             tables += PARTS[part](bench)
-    for table in tables:
-        table.show(out)
-    lines = machine.describe()
-    out.print("\n" + "\n".join(lines))
-    if options.write:
-        rounds = "1 round" if sizes.rounds == 1 else f"{sizes.rounds} rounds"
-        head = "\n".join([*lines, f"- measured with `python benchmarks/class.py`, {rounds}"])
-        rewrite(
-            ROOT / "docs" / "benchmarks.md",
-            "class",
-            "\n\n".join([head, *(table.markdown() for table in tables)]),
-        )
+    rounds = "1 round" if sizes.rounds == 1 else f"{sizes.rounds} rounds"
+    how = f"measured with `python benchmarks/class.py`, {rounds}"
+    publish(tables, "benchmarks.md", "class", write=options.write, how=how)
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__)
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=", ".join(PARTS)
     )
@@ -497,7 +483,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--keep", type=Path, metavar="DIR", help="where measurements are kept, and found again"
     )
-    parser.add_argument("--write", action="store_true", help="rewrite the tables of docs/benchmarks.md")
     return parser.parse_args()
 
 

@@ -10,7 +10,6 @@ or comes while it grades (a kill, a limit of one process). Then the same command
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import errno
 import json
@@ -31,11 +30,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import machine
 import psutil
-from table import Figures, rewrite
+from table import Figures, arguments, publish
 
-from grader.reports.style import console
 from grader.sandbox import libc, seccomp
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -256,9 +253,8 @@ def _disturb(pid: int, fault: Fault | None, over: threading.Event) -> None:
 
 def main() -> None:
     """Put every fault on a class, print what became of it, and write what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = arguments(__doc__)
     parser.add_argument("--only", nargs="+", metavar="KIND")
-    parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
     table = Figures(
         "Faults of the machine",
@@ -296,10 +292,8 @@ def main() -> None:
         )  # fmt: skip
         why = missed[0]["message"] if missed else said if code else ""
         print(f"{' | '.join(table.rows[-1])} | {why}", file=sys.stderr, flush=True)
-    table.show(console())
-    if chosen.write and not chosen.only:
-        how = "\n".join([*machine.describe(), "- `python benchmarks/faults.py --write`"])
-        rewrite(ROOT / "docs" / "security.md", "faults", f"{table.markdown()}\n\n{how}")
+    how = "`python benchmarks/faults.py --write`"
+    publish([table], "security.md", "faults", write=chosen.write and not chosen.only, how=how)
     sys.exit(bool(wrong))
 
 

@@ -12,7 +12,6 @@ of no known kind, an answer that takes longer than HANG_S, a process that dies, 
 
 from __future__ import annotations
 
-import argparse
 import gc
 import hashlib
 import importlib
@@ -36,9 +35,8 @@ sys.path.insert(1, str(Path(__file__).resolve().parent.parent))
 
 import machine
 import torch
-from table import Figures, rewrite
+from table import Figures, arguments, publish
 
-from grader.reports.style import console
 from tests.hostile.messages import CLOSELY, COSTLY, Conversation, Stranger
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -247,32 +245,28 @@ def figures(parts: list[Part], seconds: float, costly: float, closely: float) ->
 
 def main() -> None:
     """Fuzz, print, and write what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = arguments(__doc__)
     parser.add_argument("--count", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=None, help="of the first process; drawn without it")
     parser.add_argument("--jobs", type=int, default=machine.cores())
     parser.add_argument("--costly", type=float, default=COSTLY, help="share that is made to cost much")
     parser.add_argument("--closely", type=float, default=CLOSELY, help="share that is used in every way")
     parser.add_argument("--keep", action="store_true")
-    parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
     seed = chosen.seed if chosen.seed is not None else secrets.randbelow(2**31)
     began = time.perf_counter()
     parts = fuzz(chosen.count, seed, chosen.jobs, chosen.costly, chosen.closely)
     table = figures(parts, time.perf_counter() - began, chosen.costly, chosen.closely)
-    table.show(console())
     faults = [fault for one in parts for fault in one.faults]
     for fault in faults[:5]:
         print(fault)
     if chosen.keep:
         print(f"{keep(parts)} new messages in {CORPUS.relative_to(ROOT)}")
-    if chosen.write:
-        command = (
-            f"python benchmarks/fuzz_channel.py --count {chosen.count} --seed {seed} --jobs {chosen.jobs} "
-            f"--costly {chosen.costly:g} --closely {chosen.closely:g}"
-        )
-        text = "\n".join([table.markdown(), "", *machine.describe(), f"- `{command}`"])
-        rewrite(ROOT / "docs" / "security.md", "fuzz", text)
+    command = (
+        f"python benchmarks/fuzz_channel.py --count {chosen.count} --seed {seed} --jobs {chosen.jobs} "
+        f"--costly {chosen.costly:g} --closely {chosen.closely:g}"
+    )
+    publish([table], "security.md", "fuzz", write=chosen.write, how=f"`{command}`")
     grown = [one.seed for one in parts if one.grown_mb > GROWTH_MB or one.descriptors > 0]
     if faults or grown:
         raise SystemExit(f"{len(faults)} faults; grew: seeds {grown}")

@@ -12,7 +12,6 @@ Each is a wrong answer that earns 6 of 12 points (`wrong.py`) and something that
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import sys
 import tempfile
@@ -24,16 +23,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import classroom
 import grading
-import machine
 from peers import EVERYONE, PEERS
 from peers.processes import call
 from peers.runners import grade_command, kata_variables
-from table import Figures, rewrite
+from table import Figures, arguments, publish
 
 from grader.catalogue import Kata
-from grader.reports.style import console
 
-ROOT = Path(__file__).resolve().parent.parent
 HOSTILE = Path(__file__).resolve().parent / "peers" / "hostile"
 EARNED = 6.0
 """What the wrong answer earns honestly."""
@@ -217,12 +213,11 @@ def _scores(row: object) -> list[float]:
 
 def main() -> None:
     """Measure, print, and write what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = arguments(__doc__)
     parser.add_argument("--only", choices=["corpus", "class"])
     parser.add_argument("--graders", nargs="+", default=["kata", *PEERS], choices=["kata", *PEERS])
     parser.add_argument("--count", type=int, default=CLASS, help="submissions in the class")
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
     names, honest = attacks(), 10
     if chosen.quick:
@@ -233,14 +228,8 @@ def main() -> None:
         tables.append(corpus_table(corpus(chosen.graders, names, honest), names))
     if chosen.only != "corpus":
         tables.append(half_hostile(chosen.count))
-    for table in tables:
-        table.show(console())
-    if chosen.write:
-        parts = [table.markdown() for table in tables]
-        text = "\n\n".join(
-            [*parts, "\n".join([*machine.describe(), "- `python benchmarks/hostile.py --write`"])]
-        )
-        rewrite(ROOT / "docs" / "security.md", "hostile", text)
+    how = "`python benchmarks/hostile.py --write`"
+    publish(tables, "security.md", "hostile", write=chosen.write, how=how)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ python benchmarks/isolation.py --write      and rewrite the table of docs/securi
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import statistics
@@ -17,26 +16,21 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import machine
 import torch
-from table import Figures, rewrite, verdict
+from table import Figures, arguments, publish, verdict
 
 from grader import sandbox
 from grader.host.channel import Channel
+from grader.host.deadline import Deadline
 from grader.host.launcher import ForkLauncher
-from grader.reports.style import console
 from grader.sandbox.levels import LEVELS, VARIABLE
 
 GOAL_MS = 10.0
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "security.md"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__)
     parser.add_argument("--rounds", type=int, default=200)
-    parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
     torch.set_num_threads(1)  # no thread may exist when a zygote forks
     offered = [level for level in LEVELS if sandbox.reaches(sandbox.probe().level, level)]
@@ -53,7 +47,7 @@ def main() -> None:
             for level in random.sample(offered, len(offered)):
                 began = time.perf_counter()
                 channel = Channel(launchers[level].launch([Path(folder)], 2 << 30))
-                reached = channel.hello(time.monotonic() + 30)
+                reached = channel.hello(Deadline(30))
                 greeted = time.perf_counter()
                 channel.close()
                 ends[level].append((time.perf_counter() - greeted) * 1000)
@@ -62,10 +56,7 @@ def main() -> None:
                     raise SystemExit(f"a worker reached {reached}, not {level}")
     for launcher in launchers.values():
         launcher.close()
-    table = _table(starts, ends, chosen.rounds)
-    table.show(console())
-    if chosen.write:
-        rewrite(PAGE, "isolation", "\n".join([table.markdown(), "", *machine.describe()]))
+    publish([_table(starts, ends, chosen.rounds)], "security.md", "isolation", write=chosen.write)
 
 
 def _table(starts: dict[str, list[float]], ends: dict[str, list[float]], rounds: int) -> Figures:

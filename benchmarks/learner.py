@@ -28,11 +28,9 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import machine
-from table import Figures, rewrite, spread, verdict
+from table import Figures, arguments, publish, spread, verdict
 
 from grader.catalogue import Catalogue, Kata
-from grader.reports.style import console
 
 if TYPE_CHECKING:
     from grader.host.launcher import Launcher
@@ -48,27 +46,16 @@ COLD_RATIO, FIRST_LINE_S, WATCH_RATIO, LIGHT_S, BOUNDARY_MS = 1.0, 0.2, 0.15, 0.
 
 def main() -> None:
     """Measure, print, and write when asked to."""
-    arguments = _arguments()
-    out = console()
-    rounds = 3 if arguments.quick else arguments.rounds
+    chosen = _arguments()
+    rounds = 3 if chosen.quick else chosen.rounds
     tables: list[Figures] = []
     with tempfile.TemporaryDirectory(prefix="kata-bench-") as name:
         folder = Path(name)
-        for part in arguments.only:
+        for part in chosen.only:
             tables += PARTS[part](folder / part, rounds)
-    for table in tables:
-        table.show(out)
-    lines = machine.describe()
-    out.print("\n" + "\n".join(lines))
-    if arguments.write:
-        command = "make bench" if rounds == ROUNDS else f"python benchmarks/learner.py --rounds {rounds}"
-        text = "\n\n".join(
-            [
-                "\n".join([*lines, f"- measured with `{command}`, {rounds} rounds"]),
-                *(t.markdown() for t in tables),
-            ]
-        )
-        rewrite(ROOT / "docs" / "benchmarks.md", "learner", text)
+    command = "make bench" if rounds == ROUNDS else f"python benchmarks/learner.py --rounds {rounds}"
+    how = f"measured with `{command}`, {rounds} rounds"
+    publish(tables, "benchmarks.md", "learner", write=chosen.write, how=how)
 
 
 # A whole check, cold, beside plain pytest and beside a watch that is already running ---------------------------------
@@ -467,14 +454,11 @@ PARTS: dict[str, Callable[[Path, int], list[Figures]]] = {"cold": cold, "light":
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__)
     parser.add_argument(
         "--rounds", type=int, default=ROUNDS, help="how often whole processes are run (default %(default)s)"
     )
     parser.add_argument("--quick", action="store_true", help="3 rounds: a look, no figures to quote")
-    parser.add_argument("--write", action="store_true", help="rewrite the tables of docs/benchmarks.md")
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=f"of {', '.join(PARTS)}"
     )

@@ -9,7 +9,6 @@ run, each with a seed of its own; then makes every mark again, at grading proces
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import time
@@ -23,9 +22,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import classroom
-import machine
 from rich.progress import Progress
-from table import Figures, rewrite
+from table import Figures, arguments, publish
 
 from grader.catalogue import Catalogue, Kata
 from grader.gradebook.records import Attempt, Key
@@ -36,7 +34,6 @@ from grader.grading.run import RunPolicy
 from grader.reports.style import console
 from grader.submissions.submission import Bundle
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "security.md"
 KATAS = ("masks", "masked-attention", "layer-norm", "feed-forward")
 SHARES = {"right": 0.3, "mutant": 0.4, "stub": 0.05, "noisy": 0.25}
 NOISE = {
@@ -102,13 +99,10 @@ def again(one: Handed, policy: RunPolicy) -> Callable[[], Replay]:
 
 def main() -> None:
     """Measure, show, and write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     began = time.monotonic()
     found: Counter[tuple[str, bool]] = Counter()
@@ -153,10 +147,8 @@ def main() -> None:
         figures.rows.append((kind, str(same + other), str(same), str(steady[kind])))
     same = sum(count for (_, equal), count in found.items() if equal)
     figures.rows.append(("all", str(sum(found.values())), str(same), str(steady.total())))
-    figures.show(console())
-    if options.write:
-        took = f"- {time.monotonic() - began:.0f} s with {options.jobs} jobs"
-        rewrite(PAGE, "replays", "\n".join([figures.markdown(), "", *machine.describe(), took]))
+    took = f"{time.monotonic() - began:.0f} s with {options.jobs} jobs"
+    publish([figures], "security.md", "replays", write=options.write, how=took)
     sys.exit(0 if same == sum(found.values()) else 1)
 
 

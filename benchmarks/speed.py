@@ -11,7 +11,6 @@ grader that checks submissions for correctness. Nothing else should run.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import math
@@ -34,9 +33,8 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import machine
 import pytest
-from table import Figures, rewrite
+from table import Figures, arguments, publish
 
 from grader.catalogue import Catalogue, Kata
 from grader.host.calls import Calls
@@ -44,7 +42,6 @@ from grader.host.source import read_source
 from grader.host.terms import Terms
 from grader.host.warm import start_launcher
 from grader.packs.mistakes import slow_answers
-from grader.reports.style import console
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
 CONDITIONS = ("idle", "beside a busy core", "beside a second grader")
@@ -79,9 +76,7 @@ class Answer:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__)
     parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir(), "kata-speed.jsonl"))
     parser.add_argument("--minutes", type=float, default=90.0, help="stop after so long")
     parser.add_argument("--curve", action="store_true", help="the operating curve instead")
@@ -89,7 +84,6 @@ def main() -> None:
         "--clocks", action="store_true", help="three ways to take the time, side by side, instead"
     )
     parser.add_argument("--repeats", type=int, default=40, help="of every point of the curve")
-    parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
     launcher = start_launcher(many=True)
     try:
@@ -103,11 +97,7 @@ def main() -> None:
             tables, mark = [_errors(rows), _cost(rows)], "gradings"
     finally:
         launcher.close()
-    for table in tables:
-        table.show(console())
-    if chosen.write:
-        text = "\n\n".join(table.markdown() for table in tables)
-        rewrite(PAGE, mark, "\n".join([text, "", *machine.describe()]))
+    publish(tables, "performance.md", mark, write=chosen.write)
 
 
 # Gradings -----------------------------------------------------------------------------------------------------------

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import machine
 from rich.console import Console
 from rich.table import Table
+
+from grader.reports.style import console
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 @dataclass
@@ -71,3 +77,31 @@ def rewrite(path: Path, name: str, text: str) -> None:
     if not (found and closed):
         raise SystemExit(f"{path} has no marks {begin} and {end}")
     path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+
+
+def arguments(description: str | None) -> argparse.ArgumentParser:
+    """Return what reads a benchmark's command line; every one can write down what it found."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--write", action="store_true", help="rewrite the tables in docs/")
+    return parser
+
+
+def publish(tables: Sequence[Figures], page: str, name: str, *, write: bool, how: str = "") -> None:
+    """Print tables and the machine they depend on; put both between a page's marks when asked to.
+
+    Args:
+        tables: what was measured.
+        page: the file's name in docs/.
+        name: of the marks.
+        write: whether to change the page.
+        how: a further line about the machine: the command, or what it took.
+    """
+    out = console()
+    for table in tables:
+        table.show(out)
+    lines = [*machine.describe(), *([f"- {how}"] if how else [])]
+    out.print("\n" + "\n".join(lines))
+    if write:
+        rewrite(DOCS / page, name, "\n\n".join([*(table.markdown() for table in tables), "\n".join(lines)]))
