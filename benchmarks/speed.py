@@ -429,7 +429,9 @@ def _product_setting(launcher: Any, files: dict[int, Path], count: int) -> Any:
 
 
 def _curve_table(found: dict[int, list[tuple[str, list[float]]]]) -> Figures:
-    from grader.timing.decision import StoppingRule, repeated
+    from odds import repeated
+
+    from grader.timing.decision import StoppingRule
 
     figures = Figures(
         "The operating curve",

@@ -197,10 +197,6 @@ class Stream:
         while (left := self.busy_until - time.monotonic()) > 0:
             time.sleep(min(left, 3600.0))
 
-    def wait_stream(self, other: Stream) -> None:
-        """Let what follows here come after what was handed to the other."""
-        self.busy_until = max(self.busy_until, other.busy_until)
-
 
 class Event:
     """A moment in a stream, by the clock of the machine."""

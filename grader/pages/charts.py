@@ -75,12 +75,12 @@ class Slice:
     kind: str
 
 
-def slices(counts: Sequence[tuple[str, int]], width: float = 100.0) -> list[Slice]:
-    """Return a bar cut in proportion to the counts; empty parts are left out."""
+def slices(counts: Sequence[tuple[str, int]]) -> list[Slice]:
+    """Return a bar, 100 wide, cut in proportion to the counts; empty parts are left out."""
     total = sum(count for _, count in counts)
     made, x = [], 0.0
     for kind, count in counts:
         if count:
-            made.append(Slice(round(x, 2), round(width * count / total, 2), kind))
-            x += width * count / total
+            made.append(Slice(round(x, 2), round(100 * count / total, 2), kind))
+            x += 100 * count / total
     return made

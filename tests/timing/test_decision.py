@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.timing.decision import StoppingRule, Verdict, odds, repeated
+from benchmarks.odds import odds, repeated
+from grader.timing.decision import StoppingRule, Verdict
 from grader.timing.speed import settle
 
 RULE = StoppingRule()
