@@ -22,8 +22,8 @@ MAX_OUTPUT = 16_384
 """Printed bytes kept for one check; the rest is read and dropped."""
 
 
-MAX_WITNESSED = 1 << 20
-"""Bytes read from a worker's witness at a time; a pipe holds less, so only one that is being filled reaches it."""
+MAX_AUDITED = 1 << 20
+"""Bytes read from an audit channel at a time; a pipe holds less, so only one that is being filled reaches it."""
 
 
 FIRST_READ = 1 << 20
@@ -41,7 +41,7 @@ class Channel:
         self._output_open = True
         self._printed = bytearray()
         self._dropped = 0
-        self._witnessed = bytearray()
+        self._audited = bytearray()
         self._next = 1
         self._look_at = time.monotonic() + sandbox.LOOK_S
         self.alive = True
@@ -104,10 +104,10 @@ class Channel:
         return text
 
     def take_uses(self) -> bytes:
-        """Return what was written to the witness since the last time, bounded."""
+        """Return what was written to the audit channel since the last time, bounded."""
         if self.alive:
-            self._drain_witness()
-        data, self._witnessed = bytes(self._witnessed), bytearray()
+            self._drain_audit()
+        data, self._audited = bytes(self._audited), bytearray()
         return data
 
     def close(self) -> None:
@@ -121,7 +121,7 @@ class Channel:
         """See `WorkerProcess.end`."""
         self.alive = False
         self._drain_until_silent()
-        self._drain_witness()
+        self._drain_audit()
         return self.process.end(patience_s)
 
     def _send(self, pieces: list[Any], deadline: Deadline, descriptor: int | None = None) -> None:
@@ -218,12 +218,12 @@ class Channel:
             self._dropped += len(data) - len(kept)
         return found
 
-    def _drain_witness(self) -> None:
-        if self.process.witness is None:
+    def _drain_audit(self) -> None:
+        if self.process.audit is None:
             return
         with contextlib.suppress(BlockingIOError):
-            while len(self._witnessed) < MAX_WITNESSED and (data := os.read(self.process.witness, 65_536)):
-                self._witnessed += data
+            while len(self._audited) < MAX_AUDITED and (data := os.read(self.process.audit, 65_536)):
+                self._audited += data
 
     def _drain_until_silent(self) -> None:
         for _ in range(16):

@@ -43,7 +43,7 @@ class WorkerProcess:
     output: int
     scratch: Path
     launcher: Launcher = field(repr=False)
-    witness: int | None = None
+    audit: int | None = None
     """Where it writes what it used that its kata excludes; see `grader.wire.audit`."""
     pidfd: int | None = None
     """Stands for it even when its number is another's by now."""
@@ -86,7 +86,7 @@ class WorkerProcess:
         try:
             return self.launcher.reap(self.pid, patience_s)
         finally:
-            for descriptor in (self.output, self.witness, self.pidfd):
+            for descriptor in (self.output, self.audit, self.pidfd):
                 if descriptor is not None:
                     os.close(descriptor)
             sandbox.remove_folder(self.scratch)
@@ -164,7 +164,7 @@ class ForkLauncher:
         )
         try:
             zygote = self._zygote_with(preload)
-            pid, pidfd = zygote.launch(job, ends.theirs, ends.output_write, ends.witness_write)
+            pid, pidfd = zygote.launch(job, ends.theirs, ends.output_write, ends.audit_write)
         except BaseException:
             ends.abandon()
             raise
@@ -226,7 +226,7 @@ class SpawnLauncher:
             fill_memory=self._fill_memory,
             hidden=self._hidden,
         )
-        theirs = (ends.theirs.fileno(), ends.output_write, ends.witness_write)
+        theirs = (ends.theirs.fileno(), ends.output_write, ends.audit_write)
         try:
             process = interpreter.start(
                 "grader.worker.process",
@@ -303,24 +303,24 @@ class _Ends:
     theirs: socket.socket
     output_read: int
     output_write: int
-    witness_read: int
-    witness_write: int
+    audit_read: int
+    audit_write: int
 
     def close_theirs(self) -> None:
         self.theirs.close()
         os.close(self.output_write)
-        os.close(self.witness_write)
+        os.close(self.audit_write)
 
     def abandon(self) -> None:
         """Give back our own ends: there is no worker."""
         self.ours.close()
         os.close(self.output_read)
-        os.close(self.witness_read)
+        os.close(self.audit_read)
         sandbox.remove_folder(self.scratch)
 
     def process(self, pid: int, launcher: Launcher, pidfd: int | None = None) -> WorkerProcess:
         return WorkerProcess(
-            pid, self.ours, self.output_read, self.scratch, launcher, self.witness_read, pidfd
+            pid, self.ours, self.output_read, self.scratch, launcher, self.audit_read, pidfd
         )
 
 
@@ -339,7 +339,7 @@ def _ends() -> _Ends:
     ends = _Ends(scratch, ours, theirs, *pipes[0], *pipes[1])
     ends.ours.setblocking(False)
     # A full pipe must stop neither side: who used that much has left evidence enough.
-    for descriptor in (ends.output_read, ends.witness_read, ends.witness_write):
+    for descriptor in (ends.output_read, ends.audit_read, ends.audit_write):
         os.set_blocking(descriptor, False)
     return ends
 

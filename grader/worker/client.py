@@ -83,10 +83,10 @@ class Zygote:
             raise MachineFault(f"No process could be started that imports {module}: {reason}.")
         return Zygote(ours, None)
 
-    def launch(self, job: Job, channel: socket.socket, output: int, witness: int) -> tuple[int, int]:
+    def launch(self, job: Job, channel: socket.socket, output: int, audit: int) -> tuple[int, int]:
         """Start a worker.
 
-        It answers on `channel`, prints to `output`, and writes to `witness` what it used that its kata excludes.
+        It answers on `channel`, prints to `output`, and writes to `audit` what it used that its kata excludes.
 
         Returns:
             Its process number here, and a pidfd, which is the caller's to close.
@@ -96,7 +96,7 @@ class Zygote:
         """
         message = msgspec.json.encode(Launch(job))
         try:
-            socket.send_fds(self._link, [message], [channel.fileno(), output, witness])
+            socket.send_fds(self._link, [message], [channel.fileno(), output, audit])
             data, descriptors, _, _ = socket.recv_fds(self._link, MAX_MESSAGE, 1)
             answer = _answers.decode(data)
         except (OSError, msgspec.DecodeError) as error:

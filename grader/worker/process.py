@@ -25,7 +25,7 @@ from grader.worker.serve import Worker
 
 CHANNEL = 3
 """The descriptor a worker answers on; 0 is empty, 1 and 2 are captured."""
-WITNESS = sandbox.AUDIT
+AUDIT = sandbox.AUDIT
 """The descriptor it writes to what it used that its kata excludes."""
 
 
@@ -76,7 +76,7 @@ def preload(names: Iterable[str]) -> None:
 def become_worker(job: Job, ends: Sequence[int], room: Room = Room()) -> NoReturn:
     """Never return: the process ends when the grader hangs up, or when the submission ends it.
 
-    `ends` are the descriptors of channel, output and witness.
+    `ends` are the descriptors of channel, output and audit.
     """
     status = 1
     try:
@@ -120,7 +120,7 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
     preload(job.preload)
     device = Device(job.device)
     device.module  # noqa: B018 - a fresh interpreter has to load it while it may still read everything
-    worker = Worker(socket.socket(fileno=CHANNEL), WITNESS, device)
+    worker = Worker(socket.socket(fileno=CHANNEL), AUDIT, device)
     level = sandbox.confine(
         sandbox.Confinement(
             read=tuple(Path(folder) for folder in job.read),
@@ -142,22 +142,22 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
 
 
 def _rewire(ends: Sequence[int], keep: Collection[int]) -> None:
-    """Put channel, output and witness where they belong and close everything else that was inherited."""
-    channel, output, witness = (fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, SPARE) for number in ends)
+    """Put channel, output and audit where they belong and close everything else that was inherited."""
+    channel, output, audit = (fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, SPARE) for number in ends)
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.dup2(channel, CHANNEL, inheritable=False)
-    os.dup2(witness, WITNESS, inheritable=False)
-    first = WITNESS + 1
+    os.dup2(audit, AUDIT, inheritable=False)
+    first = AUDIT + 1
     for number in (*sorted(keep), min(os.sysconf("SC_OPEN_MAX"), 65536)):
         os.closerange(first, number)
         first = number + 1
 
 
 def main() -> NoReturn:
-    """Entry of a fresh interpreter: `python -m grader.worker.process JOB CHANNEL OUTPUT WITNESS`."""
+    """Entry of a fresh interpreter: `python -m grader.worker.process JOB CHANNEL OUTPUT AUDIT`."""
     job = msgspec.json.decode(sys.argv[1], type=Job)
     become_worker(job, [int(number) for number in sys.argv[2:5]])
 

@@ -49,10 +49,10 @@ MAX_STREAM = 10_000
 class Worker:
     """Hold one submission and answer one request at a time."""
 
-    def __init__(self, channel: socket.socket, witness_end: int, device: Device = CPU) -> None:
+    def __init__(self, channel: socket.socket, audit_end: int, device: Device = CPU) -> None:
         self._device = device
         self._channel = channel
-        self._witness = witness_end
+        self._audit = audit_end
         self._isolation = ""
         self._objects: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
@@ -181,7 +181,7 @@ class Worker:
             case messages.Uses():
                 return messages.Done(), []
             case messages.Watch():
-                recorder = Recorder(writer(self._witness, request.key), request.path)
+                recorder = Recorder(writer(self._audit, request.key), request.path)
                 recorder.forbid(request.forbid)
                 recorder.keep(processes=self._isolation == "process")
                 return messages.Done(), []

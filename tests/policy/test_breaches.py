@@ -483,9 +483,9 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         """
         import gc, os, sys
         import grader.worker.policy as policy
-        import grader.wire.audit as witness
+        import grader.wire.audit as audit
         os.write = lambda number, data: len(data)
-        for module in (policy, witness):
+        for module in (policy, audit):
             for name, value in list(vars(module).items()):
                 if callable(value) and getattr(value, "__module__", "") == module.__name__:
                     setattr(module, name, lambda *a, **k: None)

@@ -1,4 +1,4 @@
-"""What comes out of a witness is sorted into names used, and a silence that can't be believed."""
+"""What comes out of an audit channel is sorted into names used, and a silence that can't be believed."""
 
 from __future__ import annotations
 
