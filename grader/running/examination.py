@@ -17,9 +17,9 @@ from grader.host.launcher import Launcher
 from grader.host.session import Session
 from grader.host.source import Source, read_source
 from grader.reports.report import CheckReport, KataStatus
+from grader.running.backend import Backend, WorkerBackend
 from grader.running.collected import Collected
 from grader.running.copies import copies, refuse
-from grader.running.examinee import Examinee, RemoteExaminee
 from grader.running.outcome import Outcome, Wording, judge, unusable
 from grader.running.plugin import CheckContext, Conditions, check_seed
 from grader.running.recognise import SEED, Mark, fingerprint
@@ -49,7 +49,7 @@ class Attempt:
     """One submission as it is examined: what was handed in, where it runs, and how the run is done."""
 
     source: Source
-    examinee: Examinee
+    backend: Backend
     options: Options
     launcher: Launcher | None = None
     """Where workers come from; None when the submission is in this process, where nothing can be timed."""
@@ -85,7 +85,7 @@ class Examination:
 
     def run(self) -> None:
         """Run every check, in order; then name the mistakes, and take back what rests on what is excluded."""
-        attempt, who = self.attempt, self.attempt.examinee
+        attempt, who = self.attempt, self.attempt.backend
         copied = {} if attempt.debug else copies(attempt.source, self.checks.kata)
         for item in self.checks.items:
             info, report = self.checks.info(item), self.checks.blank(item)
@@ -129,7 +129,7 @@ class Examination:
         all_ran = len(self.done) == len(self.checks)
         if all_ran and all(one.report.status == "pass" or one.outcome.machine for one in self.done):
             return "fail" if self.used else "pass"
-        outcomes = self.attempt.examinee.outcomes
+        outcomes = self.attempt.backend.outcomes
         # Part of the checks says nothing about names that only the others call.
         told = self.checks.complete and all_ran
         stub_only = (
@@ -153,7 +153,7 @@ class Examination:
                     return Outcome("skipped", [f"skipped: it needs “{one.report.name}” to hold first"])
         return None
 
-    def _attempted(self, item: pytest.Item, who: Examinee, seed: int) -> Outcome:
+    def _attempted(self, item: pytest.Item, who: Backend, seed: int) -> Outcome:
         """Run one check; a worker that died in an earlier one is replaced first.
 
         One that was killed may have been killed by the machine, so the check has a second chance.
@@ -200,7 +200,7 @@ class Examination:
         from grader.running.demands import setting_of
         from grader.timing.speed import Speed
 
-        options, who = attempt.options, attempt.examinee
+        options, who = attempt.options, attempt.backend
         who.rest()
         setting = setting_of(kata, attempt.source, attempt.launcher, options.device, who.calls)
         options.tell(options.timed_s)
@@ -233,7 +233,7 @@ class Examination:
             launcher, read_source(solution), checks.terms, device=options.device, tell=options.tell
         )
         with contextlib.closing(session):
-            model = RemoteExaminee(session, options.timeout_s)
+            model = WorkerBackend(session, options.timeout_s)
             return self._attempted(item, model, options.seed).status == "pass"
 
     # All checks ---------------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ class Examination:
 
     def _marks_again(self, failed: Collection[str]) -> dict[str, list[Mark]]:
         """Run the failed checks at the seed of the fingerprints; those that pass there say nothing."""
-        who = self.attempt.examinee
+        who = self.attempt.backend
         marks: dict[str, list[Mark]] = {}
         for item in self.checks.items:
             if item.name in failed and len(marks) < RECOGNISED:
@@ -272,7 +272,7 @@ class Examination:
         """
         resting = [one for one in self.done if one.rests_on_policy]
         if resting:
-            self.used.update(dict.fromkeys(self.attempt.examinee.uses()))
+            self.used.update(dict.fromkeys(self.attempt.backend.uses()))
         for one in resting if self.used else ():
             check = one.report
             check.points = 0.0

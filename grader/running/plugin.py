@@ -19,7 +19,7 @@ from grader.checks.draw import Draw
 from grader.checks.marks import CheckInfo
 from grader.errors import MachineFault, PackError
 from grader.machine import shortage
-from grader.running.examinee import Examinee
+from grader.running.backend import Backend
 from grader.running.outcome import UNSAID, Outcome, Wording, judge
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Conditions:
 class CheckContext:
     """What the fixtures of the running check hand out."""
 
-    examinee: Examinee
+    backend: Backend
     conditions: Conditions = Conditions()
     given_speed: Speed | None = None
     """Only speed checks have it."""
@@ -95,7 +95,7 @@ class KataPlugin(Generic[A, T]):
     @pytest.fixture
     def submission(self) -> Any:
         """The learner's module."""
-        return self._now.examinee.submission
+        return self._now.backend.submission
 
     @pytest.fixture
     def draw(self, request: pytest.FixtureRequest) -> Draw:
@@ -196,7 +196,7 @@ class KataPlugin(Generic[A, T]):
         now = self._now
         if isinstance(error, KeyboardInterrupt | MachineFault):
             raise error
-        who, conditions = now.examinee, now.conditions
+        who, conditions = now.backend, now.conditions
         if not conditions.debug and (help_for := shortage(error)) is not None:
             raise MachineFault(f"While this was graded, the machine ran out of something: {error}.", help_for)
         self._outcome = judge(who.understand(error), who.calls, conditions.wording, who.observed())
@@ -215,7 +215,7 @@ class _Wants:
 
 
 _OURS: Mapping[str, Callable[[CheckContext, pytest.Item], Any]] = {
-    "submission": lambda context, item: context.examinee.submission,
+    "submission": lambda context, item: context.backend.submission,
     "draw": lambda context, item: context.draw(item.name),
     "seed": lambda context, item: context.conditions.seed,
     "device": lambda context, item: context.conditions.device,

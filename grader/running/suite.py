@@ -24,10 +24,10 @@ from grader.host.local import load_local, told
 from grader.host.session import Session
 from grader.host.source import Source, Unreadable, read_source
 from grader.reports.report import Isolation, KataReport, KataStatus
+from grader.running.backend import InProcessBackend, WorkerBackend
 from grader.running.collected import Collected
 from grader.running.control import try_the_machine
 from grader.running.examination import Attempt, Examination, Options, Progress
-from grader.running.examinee import LocalExaminee, RemoteExaminee
 from grader.running.plugin import KataPlugin, check_seed, collect
 from grader.running.recognise import Mark
 
@@ -60,13 +60,13 @@ class Suite(Collected):
         ended_for_memory = machine.killed_for_memory()
         session = Session(launcher, source, self.terms, device=options.device, tell=options.tell)
         with contextlib.closing(session):
-            examinee = RemoteExaminee(session, options.timeout_s)
+            backend = WorkerBackend(session, options.timeout_s)
             broken = self._load(session, options)
             printed = session.take_output() or None
             if broken is not None:
                 report = self._unloaded(*broken, file, options)
             else:
-                attempt = Attempt(source, examinee, options, launcher, progress=progress)
+                attempt = Attempt(source, backend, options, launcher, progress=progress)
                 examination = Examination(self, attempt)
                 examination.run()
                 report = self._report(examination)
@@ -93,7 +93,7 @@ class Suite(Collected):
                 submission = stack.enter_context(load_local(source, self.terms, Calls()))
             except (Exception, SystemExit) as error:
                 return self._unloaded("error", _does_not_load(source, told(error, source)), file, options)
-            attempt = Attempt(source, LocalExaminee(submission, source), options, debug=interactive)
+            attempt = Attempt(source, InProcessBackend(submission, source), options, debug=interactive)
             examination = Examination(self, attempt)
             examination.run()
             return self._report(examination)
@@ -129,7 +129,7 @@ class Suite(Collected):
     def _report(self, examination: Examination) -> KataReport:
         attempt = examination.attempt
         report = self._empty(attempt.source.path, attempt.options)
-        report.isolation = _isolation(attempt.examinee.isolation)
+        report.isolation = _isolation(attempt.backend.isolation)
         report.checks = [one.report for one in examination.done]
         report.score = sum(check.points for check in report.checks)
         report.max_score = self.max_score() - examination.lost()

@@ -1,4 +1,4 @@
-"""Whom a check examines: a submission behind the boundary, or one in this process for debugging."""
+"""The backends of a check: a submission in a worker, or one in this process for debugging."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.host.session import Session
 from grader.host.source import Source
 
 
-class Examinee(Protocol):
+class Backend(Protocol):
     """What the plugin asks of a submission, wherever it runs."""
 
     calls: Calls
@@ -72,7 +72,7 @@ class Examinee(Protocol):
         ...
 
 
-class RemoteExaminee:
+class WorkerBackend:
     """The real thing: a submission in a worker."""
 
     def __init__(self, session: Session, timeout_s: float | None = None) -> None:
@@ -137,7 +137,7 @@ class RemoteExaminee:
         return session.uses()
 
 
-class LocalExaminee:
+class InProcessBackend:
     """A submission in this process: for a debugger, never for marks."""
 
     isolation = "none"
