@@ -16,9 +16,9 @@ from grader.host.endings import SubmissionRaised
 from grader.host.remote import Submission, behind
 from grader.host.source import Source
 from grader.host.terms import Terms
+from grader.worker.exceptions import describe_raised
 from grader.worker.loader import PACKAGE, load_module, load_notebook
 from grader.worker.policy import Recorder
-from grader.worker.raised import describe_raised
 
 
 class LocalSubmission:

@@ -15,9 +15,9 @@ from grader.checks.marks import CheckInfo
 from grader.errors import PackError
 from grader.host.terms import Terms
 from grader.reports.report import CheckReport
+from grader.running.kata_terms import terms_for
 from grader.running.plugin import KataPlugin, info_of, threshold_of
 from grader.running.recognise import Fingerprints
-from grader.running.terms import terms_for
 from grader.running.trusted import load_trusted
 
 

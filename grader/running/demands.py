@@ -10,8 +10,8 @@ from grader.catalogue import Kata
 from grader.errors import PackError
 from grader.host.calls import Calls, Outcomes
 from grader.host.source import Source, read_source
+from grader.running.kata_terms import terms_for
 from grader.running.plugin import CheckContext, KataPlugin, collect, info_of, threshold_of
-from grader.running.terms import terms_for
 from grader.timing.benchmark_run import Setting
 from grader.timing.work import Demand, Work
 

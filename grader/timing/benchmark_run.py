@@ -34,7 +34,7 @@ from grader.timing import cores, device, memory
 from grader.timing.helpers import Helpers
 from grader.timing.work import Work
 
-YARDSTICK = "grader.worker.yardstick"
+KERNEL = "grader.worker.calibration_kernel"
 LEAST_WORK_S = 0.01
 LEAST_WORK_ACCELERATED_S = 0.005
 """A turn repeats its call until the baseline's would take so long."""
@@ -204,8 +204,8 @@ class BenchmarkRun:
             stack.enter_context(device.alone(self.setting.device))
             core = self.core = stack.enter_context(cores.reserved())
             # In the baseline's process alone: a submission that saw it would know that it is being timed.
-            self.baseline = self._enter(stack, self.setting.baseline, Calls(), core, (YARDSTICK,))
-            self._yardstick = self._given(self.baseline)
+            self.baseline = self._enter(stack, self.setting.baseline, Calls(), core, (KERNEL,))
+            self._kernel = self._given(self.baseline)
             self.submission = self._enter(stack, self.setting.submission, self.setting.calls, core)
             stack.enter_context(torch.no_grad())
             self._stack = stack.pop_all()
@@ -285,10 +285,10 @@ class BenchmarkRun:
         seconds = []
         if work.traffic is not None:
             nbytes = max(int(work.traffic(size)) // 2, 1 << 12)
-            seconds.append(self._measure(lambda: self._yardstick.copy(nbytes, self.setting.device)))
+            seconds.append(self._measure(lambda: self._kernel.copy(nbytes, self.setting.device)))
         if work.flops is not None:
             width = max(64, min(1024, round((work.flops(size) / 2) ** (1 / 3))))
-            one = self._measure(lambda: self._yardstick.product(width, self.setting.device))
+            one = self._measure(lambda: self._kernel.product(width, self.setting.device))
             seconds.append(one * work.flops(size) / (2 * width**3))
         return max(seconds, default=None)
 
@@ -307,7 +307,7 @@ class BenchmarkRun:
 
     def _given(self, who: Subject) -> Any:
         who.thaw()
-        found = behind(who.kata).given(YARDSTICK)
+        found = behind(who.kata).given(KERNEL)
         found.echo  # noqa: B018 - looked up once, while nobody counts
         who.freeze()
         return found
@@ -382,7 +382,7 @@ class BenchmarkRun:
 
     def _echo(self, sent: int, received: int) -> Span:
         payload = torch.ones(max(sent, 1), dtype=torch.uint8, device=self.setting.device)
-        empty = partial(self._yardstick.echo, payload, max(received, 1))
+        empty = partial(self._kernel.echo, payload, max(received, 1))
         empty()  # makes what it sends back
         spans = [self.baseline.timed(empty, PATIENCE_S)[1] for _ in range(EMPTY_SAMPLES)]
         return Span(
@@ -390,7 +390,7 @@ class BenchmarkRun:
         )
 
     def _measure(self, perform: Any, times: int = 3) -> float:
-        """Return the seconds of a yardstick, the shortest of a few: a limit is what nothing goes below."""
+        """Return the seconds of a calibration kernel, the shortest of a few: a limit is what nothing goes below."""
         self.baseline.thaw()
         try:
             perform()

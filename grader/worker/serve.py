@@ -29,9 +29,9 @@ from grader.wire.audit import writer
 from grader.wire.codec import MRO, Decoder, Encoder, Unencodable
 from grader.wire.cotangents import products
 from grader.worker import stand_in as _stand_in  # noqa: F401 - what checks hand over is made of it, when files are closed
+from grader.worker.exceptions import bounded, describe_raised
 from grader.worker.loader import load_module, load_notebook
 from grader.worker.policy import STAMP, Recorder
-from grader.worker.raised import bounded, describe_raised
 
 _compare = ctypes.CDLL(None).memcmp
 _compare.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)

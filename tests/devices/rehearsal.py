@@ -25,7 +25,7 @@ from grader.packs.calibrate import machine
 from grader.reports.report import KataReport
 from grader.running.suite import Options, with_suites
 from grader.timing import benchmark_run
-from grader.worker import yardstick
+from grader.worker import calibration_kernel
 from tests.calibrated import as_if_measured
 from tests.conftest import Examine, Ran
 
@@ -166,9 +166,9 @@ def test_what_is_excluded_is_noticed_there(answer: Any) -> None:
 
 
 def test_a_yardstick_measures_there() -> None:
-    yardstick.copy(1 << 12, "pretend")
-    yardstick.product(16, "pretend")
-    assert yardstick.echo(X, 5).device.type == "pretend"
+    calibration_kernel.copy(1 << 12, "pretend")
+    calibration_kernel.product(16, "pretend")
+    assert calibration_kernel.echo(X, 5).device.type == "pretend"
 
 
 # --- our own katas ---
