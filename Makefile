@@ -41,6 +41,7 @@ newest: setup          ## the quick tests on the built wheel, with the newest ve
 	.newest/venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint .newest/constraint.txt \
 		"$$(echo .newest/dist/*.whl)[cluster,postgres]" build hatchling hypothesis pytest-xdist
 	cp -r tests katas solutions docs pyproject.toml .newest/tree
+	mkdir .newest/tree/benchmarks && cp benchmarks/*.py .newest/tree/benchmarks  # two of them are tested
 	cd .newest/tree && KATA_TEST_DRAW="$$(git rev-parse --short=10 HEAD)" \
 		../venv/bin/python -m pytest -n 2 --dist worksteal --quick --ignore tests/project --ignore tests/pages/test_browser.py
 
