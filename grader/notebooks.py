@@ -52,7 +52,7 @@ def read_notebook(file: str, source: bytes) -> tuple[list[Cell], list[BrokenCell
     """Return the code cells that parse, and those that do not."""
     found: list[Cell] = []
     broken: list[BrokenCell] = []
-    for number, text in enumerate(_code_cells(source), 1):
+    for number, text in enumerate(code_cells(source), 1):
         if text is None:
             continue
         title = f"{file}, cell {number}"
@@ -80,7 +80,7 @@ class _Notebook(msgspec.Struct):
     cells: Annotated[list[msgspec.Raw], msgspec.Meta(max_length=MAX_CELLS)]
 
 
-def _code_cells(source: bytes) -> Iterator[str | None]:
+def code_cells(source: bytes) -> Iterator[str | None]:
     """Yield the text of each code cell, None for one without any.
 
     Raises:

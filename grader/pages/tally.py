@@ -50,7 +50,7 @@ class CheckTally:
 
 
 @dataclass
-class Mistake:
+class MistakeTally:
     """A recognised mistake."""
 
     kata: str
@@ -78,7 +78,7 @@ class KataTally:
     durations: list[float] = field(default_factory=list)
     late: int = 0
     checks: dict[tuple[bool, str], CheckTally] = field(default_factory=dict)
-    mistakes: dict[str, Mistake] = field(default_factory=dict)
+    mistakes: dict[str, MistakeTally] = field(default_factory=dict)
 
     @property
     def learners(self) -> int:
@@ -123,7 +123,7 @@ class KataTally:
             if check.misconception:
                 says = text.name(check.likely or check.misconception)
                 mistake = self.mistakes.setdefault(
-                    check.misconception, Mistake(self.slug, self.number, check.misconception, says)
+                    check.misconception, MistakeTally(self.slug, self.number, check.misconception, says)
                 )
                 mistake.learners += check.misconception not in seen
                 mistake.checks[text.name(check.name)] = None
@@ -202,7 +202,7 @@ class ClassTally:
         return sum(kata.worked for kata in self.katas.values())
 
     @property
-    def mistakes(self) -> list[Mistake]:
+    def mistakes(self) -> list[MistakeTally]:
         """Recognised mistakes, the most frequent first."""
         found = [mistake for kata in self.katas.values() for mistake in kata.mistakes.values()]
         return sorted(found, key=lambda mistake: -mistake.learners)

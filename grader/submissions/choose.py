@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from grader.catalogue import Kata
 from grader.host.source import MAX_NOTEBOOK, MAX_SOURCE
+from grader.notebooks import UnreadableNotebook, code_cells
 from grader.submissions.archives import NotRead
 from grader.submissions.listing import File, Listing
 from grader.submissions.names import module_rank
@@ -168,24 +167,10 @@ class _Stub:
         if not file.name.lower().endswith(".ipynb"):
             return _lines(data.decode("utf-8-sig", "replace")) == self._lines
         try:
-            notebook = msgspec.json.decode(data, type=_Notebook)
-        except (msgspec.DecodeError, RecursionError, ValueError):
+            code = [text or "" for text in code_cells(data)]
+        except UnreadableNotebook:
             return False
-        code = [
-            cell.source if isinstance(cell.source, str) else "".join(cell.source)
-            for cell in notebook.cells
-            if cell.cell_type == "code"
-        ]
         return _lines("\n".join(code)) == self._cells
-
-
-class _Cell(msgspec.Struct):
-    cell_type: str = ""
-    source: str | list[str] = ""
-
-
-class _Notebook(msgspec.Struct):
-    cells: list[_Cell] = []
 
 
 def _lines(text: str) -> list[str]:
