@@ -50,6 +50,18 @@ def most_stolen(before: dict[int, CoreTime]) -> float:
     return max((now[core].stolen - before[core].stolen for core in now), default=0.0)
 
 
+def waited_time(pid: int | None = None) -> float:
+    """Return how long the main thread of a process, or this thread, was ready to run and did not run.
+
+    Seconds; 0 where the system does not say. They are the second figure of /proc/PID/schedstat, in nanoseconds, which
+    kernels with CONFIG_SCHED_INFO keep for every thread. Seen with Linux 6.18.
+    """
+    whose = "thread-self" if pid is None else str(pid)
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(Path(f"/proc/{whose}/schedstat").read_bytes().split()[1]) * 1e-9
+    return 0.0
+
+
 DESCRIPTORS = 4096
 """How many files a process that grades may have open, where nobody set a lower limit for good."""
 LEAST_DESCRIPTORS = 512

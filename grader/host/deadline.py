@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import time
 
-from grader.machine import core_times, most_stolen
+from grader.machine import core_times, most_stolen, processor_time, waited_time
 
 STALL_S = 1.0
 """A busy machine is late by less."""
 
 
+MOST_WAITED_S = 20.0
+"""What a worker is given back at most; less than a grading process may be silent."""
+
+
 class Deadline:
-    """A moment that moves on by what the machine under a virtual one takes away: no submission is to pay for that."""
+    """A moment that moves on by what others take away, below a virtual machine or on it: no submission pays for it."""
 
     def __init__(self, seconds: float) -> None:
         self._at = time.monotonic() + seconds
         self._before = core_times()
+        self._worker: _Waiting | None = None
+
+    def follow(self, pid: int) -> None:
+        """Move on, too, by what the worker `pid` waits from now on for a processor that others have."""
+        self._worker = _Waiting(pid)
+
+    def waited(self) -> float:
+        """Return the seconds by which it has moved because the worker waited for a processor."""
+        return self._worker.seconds() if self._worker is not None else 0.0
 
     def left(self) -> float:
         """Return the seconds left; 0 or less when it has passed."""
         left = self._at - time.monotonic()
-        return left if left > 0 else left + most_stolen(self._before)
+        return left if left > 0 else left + most_stolen(self._before) + self.waited()
 
     def extend(self, seconds: float) -> None:
         """Move it."""
@@ -34,3 +47,25 @@ class Deadline:
         stalled = time.monotonic() - began - asked
         if stalled > STALL_S:
             self._at += stalled
+
+
+class _Waiting:
+    """How long a worker has been kept from running by others.
+
+    Its main thread's waits are not enough: its own other threads may be what it waits for. Those use the processor, so
+    what the whole process has used of the time that went by is no waiting.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._began, self._used, self._waited = time.monotonic(), processor_time(pid), waited_time(pid)
+        self._known = 0.0
+
+    def seconds(self) -> float:
+        """Return it; what was known last when the process is gone."""
+        used = processor_time(self._pid)
+        if self._used is not None and used is not None:
+            idle = time.monotonic() - self._began - (used - self._used)
+            found = min(waited_time(self._pid) - self._waited, idle, MOST_WAITED_S)
+            self._known = max(self._known, found)
+        return self._known

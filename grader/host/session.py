@@ -122,7 +122,9 @@ class Session:
         Raises:
             BudgetSpent, WorkerTimeout, WorkerDied, SubmissionRaised: it did not load (again).
         """
+        self._ends.extend(self.deadline.waited())
         left = self._ends.left()
+        self.deadline = Deadline(min(timeout_s or self.terms.check_timeout_s, left))
         if left <= 0:
             raise BudgetSpent
         self.observed.clear()
@@ -130,13 +132,14 @@ class Session:
         self._observed_bytes = 0
         self._loans = Loans()
         self.as_left = False
-        self.deadline = Deadline(min(timeout_s or self.terms.check_timeout_s, left))
         self._tell(self.deadline.left())
         again = self._channel is not None
         self.asked_of = ""
         self.called.clear()
         self.asked_uses = False
-        if self._channel is None or not self._channel.alive:
+        if self._channel is not None and self._channel.alive:
+            self.deadline.follow(self._channel.process.pid)
+        else:
             self._start()
             if again:
                 self.take_output()  # what is printed while loading was told the first time
@@ -338,6 +341,7 @@ class Session:
         self.isolation = reached if self.generation == 1 else sandbox.weakest(self.isolation, reached)
         ours = time.monotonic() - started  # starting a worker is not the learner's time
         self.deadline.extend(ours)
+        self.deadline.follow(process.pid)
         if self.generation == 1:  # what makes us start another is the submission's own affair
             self._ends.extend(ours)
         self._tell(self.deadline.left())

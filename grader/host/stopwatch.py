@@ -8,14 +8,12 @@ for the wall's.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
-from grader.machine import processor_time
+from grader.machine import processor_time, waited_time
 
 
 @dataclass
@@ -52,44 +50,27 @@ class Stopwatch:
         """
         self.samples: list[Sample] = []
         self._pid = pid
-        self._waits = Path(f"/proc/{pid}/schedstat") if waits_count else None
+        self._waits_count = waits_count
 
     @contextmanager
     def sample(self) -> Iterator[Sample]:
         """Time what happens inside."""
         sample = Sample()
         self.samples.append(sample)
-        cpu, theirs, ours = _processor_time(self._pid), _waited(self._waits), _waited(_OWN_WAITS)
+        cpu, waited = processor_time(self._pid) or 0.0, self._waited()
         started = time.perf_counter()
         try:
             yield sample
         finally:
             wall = time.perf_counter() - started
-            waited = _waited(self._waits) - theirs + _waited(_OWN_WAITS) - ours
-            sample.wall = max(wall - max(waited, 0.0), 0.0)
-            sample.cpu = max(_processor_time(self._pid) - cpu, 0.0)
+            sample.wall = max(wall - max(self._waited() - waited, 0.0), 0.0)
+            sample.cpu = max((processor_time(self._pid) or 0.0) - cpu, 0.0)
+
+    def _waited(self) -> float:
+        """Return how long both sides have waited for a processor so far."""
+        return waited_time() + (waited_time(self._pid) if self._waits_count else 0.0)
 
     def take(self) -> tuple[Span, list[Sample]]:
         """Return what was timed since the last time, as a sum and sample by sample."""
         samples, self.samples = self.samples, []
         return Span(sum(sample.wall for sample in samples), sum(sample.cpu for sample in samples)), samples
-
-
-_OWN_WAITS = Path("/proc/thread-self/schedstat")
-
-
-def _waited(path: Path | None) -> float:
-    """Return the seconds that a thread was ready to run and did not; 0 where the system does not say.
-
-    They are the second figure of /proc/PID/schedstat, in nanoseconds, which kernels with CONFIG_SCHED_INFO keep for
-    every thread; that of a process's own number is its main thread's. Seen with Linux 6.18.
-    """
-    if path is None:
-        return 0.0
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        return int(path.read_bytes().split()[1]) * 1e-9
-    return 0.0
-
-
-def _processor_time(pid: int) -> float:
-    return processor_time(pid) or 0.0

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import Any
 
 import pytest
 
 from grader.host import deadline
-from grader.host.deadline import Deadline
-from grader.host.endings import WorkerTimeout
-from grader.machine import CoreTime, core_times, most_stolen
+from grader.host.deadline import MOST_WAITED_S, Deadline
+from grader.host.endings import BudgetSpent, WorkerTimeout
+from grader.machine import CoreTime, core_times, most_stolen, processor_time, waited_time
 
 NO_TIME_S = 1e-9
 SOURCE = "def answer(): return sum(range(100_000))"
@@ -37,6 +38,75 @@ def test_a_loop_ends_however_much_was_stolen(examine: Any, monkeypatch: pytest.M
     opened.begin(0, NO_TIME_S)
     with pytest.raises(WorkerTimeout):
         opened.submission.answer()
+
+
+FAST = 1e5
+"""How much faster a clock goes in a test, so that nobody needs to wait for it."""
+
+
+def others_take(monkeypatch: pytest.MonkeyPatch, *, used: float) -> None:
+    """Let workers wait for a processor all the time, and use so many seconds of one in a second."""
+    monkeypatch.setattr(deadline, "waited_time", lambda pid: FAST * time.monotonic())
+    monkeypatch.setattr(deadline, "processor_time", lambda pid: used * time.monotonic())
+
+
+def test_waiting_for_a_processor_that_others_have_does_not_count(
+    examine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = examine(SOURCE)
+    others_take(monkeypatch, used=-FAST)
+    opened.begin(0, NO_TIME_S)
+    assert opened.submission.answer() == sum(range(100_000))
+
+
+def test_waiting_for_ones_own_threads_counts(examine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = examine("def answer():\n    while True: pass")
+    others_take(monkeypatch, used=2.0)
+    opened.begin(0, NO_TIME_S)
+    with pytest.raises(WorkerTimeout):
+        opened.submission.answer()
+
+
+def test_a_loop_ends_however_busy_the_machine_is(examine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = examine("def answer():\n    while True: pass")
+    monkeypatch.setattr(deadline, "MOST_WAITED_S", 0.05)
+    others_take(monkeypatch, used=-FAST)
+    opened.begin(0, NO_TIME_S)
+    with pytest.raises(WorkerTimeout):
+        opened.submission.answer()
+
+
+def test_what_a_check_waited_is_given_back_to_the_submission_once(
+    examine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = examine(SOURCE, submission_timeout_s=600.0)
+    session = opened.session
+    opened.begin(0, 600.0)
+    before = session._ends.left()
+    others_take(monkeypatch, used=-FAST)
+    opened.begin(1, 600.0)
+    opened.begin(2, 600.0)
+    given_back = session._ends.left() - before
+    assert MOST_WAITED_S / 2 < given_back < 1.5 * MOST_WAITED_S
+    session._ends = Deadline(-1000.0)
+    for _ in range(9):
+        with pytest.raises(BudgetSpent):
+            opened.begin(3, 600.0)
+    assert session._ends.left() < -1000.0 + 1.5 * MOST_WAITED_S
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what a process waited for")
+def test_the_system_says_what_a_process_uses_and_waits_for(examine: Any) -> None:
+    opened = examine(SOURCE)
+    pid = opened.session.process.pid
+    before = processor_time(pid)
+    opened.submission.answer()
+    after = processor_time(pid)
+    assert before is not None
+    assert after is not None
+    assert after > before
+    assert waited_time(pid) >= 0.0
+    assert (processor_time(1 << 22), waited_time(1 << 22)) == (None, 0.0)
 
 
 def test_a_deadline_can_be_moved() -> None:

@@ -164,22 +164,15 @@ def test_waiting_for_a_processor_is_not_the_workers_affair(examine: Examine) -> 
 
 @pytest.mark.parametrize(("waits_count", "wall"), [(True, 1.5), (False, 3.5)])
 def test_what_the_kernel_says_that_both_sides_waited_is_taken_off(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, waits_count: bool, wall: float
+    monkeypatch: pytest.MonkeyPatch, waits_count: bool, wall: float
 ) -> None:
-    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
-
-    def waits(worker: float, grader: float) -> None:
-        theirs.write_text(f"7 {worker * 1e9:.0f} 1\n")
-        ours.write_text(f"7 {grader * 1e9:.0f} 1\n")
-
+    waits = {os.getpid(): 3.0, None: 5.0}
     ticks = iter((10.0, 14.0))
     monkeypatch.setattr("grader.host.stopwatch.time.perf_counter", lambda: next(ticks))
-    monkeypatch.setattr("grader.host.stopwatch._OWN_WAITS", ours)
-    monkeypatch.setattr("grader.host.stopwatch.Path", lambda _: theirs)
-    waits(3.0, 5.0)
+    monkeypatch.setattr("grader.host.stopwatch.waited_time", lambda pid=None: waits[pid])
     watch = Stopwatch(os.getpid(), waits_count=waits_count)
     with watch.sample() as sample:
-        waits(5.0, 5.5)
+        waits.update({os.getpid(): 5.0, None: 5.5})
     assert sample.wall == pytest.approx(wall)
 
 
