@@ -23,13 +23,13 @@ demo: setup            ## a learner's session on real submissions, played withou
 GATE ?= light
 
 test: setup services   ## every test; of the katas' gate a sample, and all of it in CI for katas that changed
-	$(BIN)/python -m pytest -n 2 --dist worksteal --gate $(GATE)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --gate $(GATE)
 
 quick: setup           ## the core of everything, in a minute; says how much it leaves out
-	$(BIN)/python -m pytest -n 2 --dist worksteal --quick
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --quick
 
 gate: setup            ## all of every kata's gate and the long walks; records in tests/gate.json what passed
-	$(BIN)/python -m pytest -n 2 --dist worksteal --gate full \
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --gate full \
 		tests/katas/test_our_pack.py tests/project/test_demo.py tests/project/test_authors_example.py
 
 # Beside the wheel lie only the tests and what they read: `import grader` finds no source here.
@@ -43,10 +43,10 @@ newest: setup          ## the quick tests on the built wheel, with the newest ve
 	cp -r tests katas solutions docs pyproject.toml .newest/tree
 	mkdir .newest/tree/benchmarks && cp benchmarks/*.py .newest/tree/benchmarks  # two of them are tested
 	cd .newest/tree && KATA_TEST_DRAW="$$(git rev-parse --short=10 HEAD)" \
-		../venv/bin/python -m pytest -n 2 --dist worksteal --quick --ignore tests/project --ignore tests/pages/test_browser.py
+		../venv/bin/python -m pytest -n 2 --dist loadgroup --quick --ignore tests/project --ignore tests/pages/test_browser.py
 
 corpus: setup          ## every hostile submission at every isolation level, and as an ordinary user
-	$(BIN)/python -m pytest -n 2 --dist worksteal tests/hostile/test_corpus.py --whole-corpus
+	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/hostile/test_corpus.py --whole-corpus
 
 lint: setup            ## style, types, and that imports run one way
 	$(BIN)/ruff check .

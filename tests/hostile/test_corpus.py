@@ -55,8 +55,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Hand out what is graded."""
     if "entry_at" in metafunc.fixturenames:
         cases = wanted(metafunc.config.getoption("--whole-corpus"))
-        ids = [f"{entry.id}-{level}{'' if user is None else '-user'}" for level, user, entry in cases]
-        metafunc.parametrize("entry_at", cases, ids=ids)
+        metafunc.parametrize(
+            "entry_at",
+            [
+                pytest.param(
+                    (level, user, entry),
+                    id=f"{entry.id}-{level}{'' if user is None else '-user'}",
+                    marks=in_one_room(level, user),
+                )
+                for level, user, entry in cases
+            ],
+        )
+
+
+def in_one_room(level: str, user: int | None) -> pytest.MarkDecorator:
+    """Let one process of a run grade all of a level: opening a room takes longer than most of what happens in it."""
+    return pytest.mark.xdist_group(f"room-{level}-{user}")
 
 
 def examine(room: Room, entry: Entry) -> None:
@@ -117,8 +131,14 @@ def test_it_gets_what_it_earns_and_nothing_else(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", LEVELS[::-1])
-@pytest.mark.parametrize("user", [None, NOBODY])
+@pytest.mark.parametrize(
+    ("level", "user"),
+    [
+        pytest.param(level, user, marks=in_one_room(level, user))
+        for level in LEVELS[::-1]
+        for user in (None, NOBODY)
+    ],
+)
 def test_who_comes_after_them_is_graded_as_before(enter: Enter, level: str, user: int | None) -> None:
     room = enter(level, user)
     for kata, before in room.honest.items():

@@ -595,7 +595,13 @@ UNDOING: dict[str, tuple[str, str, str]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*RIGHT, *UNDOING])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.xdist_group(f"breaches-{slug}"))
+        for name, (slug, *_) in {**RIGHT, **UNDOING}.items()
+    ],
+)
 def test_a_breach_fails_the_check_that_names_it_and_no_other(graded: Any, name: str) -> None:
     report = graded(RIGHT if name in RIGHT else UNDOING, name)
     assert report.status == "fail", report.message
