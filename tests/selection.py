@@ -16,6 +16,7 @@ MARKERS = {
     "postgres": "needs a PostgreSQL server, which it starts itself",
     "browser": "needs Chromium",
     "timing": "times what workers do",
+    "xdist_group(name)": "runs in one process of a run with the others of that name",
 }
 FOLDERS = {"hostile": "hostile", "isolation": "isolation", "sandbox": "isolation", "timing": "timing"}
 """Tests of these folders have this marker."""
