@@ -141,15 +141,12 @@ def write_pieces(output: str, pieces: Iterable[bytes]) -> None:
     """Write a file bit by bit, whole or not at all; `-` is stdout.
 
     Raises:
-        UsageError: it is a folder.
         EngineError: the file system refused.
     """
     if output == "-":
         for piece in pieces:
             click.echo(piece, nl=False)  # bytes: UTF-8, whatever the terminal is set to
         return
-    if os.path.isdir(output):
-        raise UsageError(f"{output}: this is a folder.", "Name a file, such as marks.csv.")
     with replacing(Path(output)) as file:
         file.writelines(pieces)
 

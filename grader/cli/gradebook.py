@@ -390,6 +390,8 @@ def export(
         raise UsageError("--assignment is for canvas.", "Other systems ask which column is which.")
     if format_ == "gradescope" and output == "-":
         raise UsageError("gradescope is a file for each learner.", "Name a folder: -o results/")
+    if format_ != "gradescope" and Path(output).is_dir():
+        raise UsageError(f"{output}: this is a folder.", "Name a file, such as marks.csv.")
     from grader.catalogue import Catalogue
     from grader.gradebook import exports
     from grader.gradebook.meant import kata_meant, katas_meant
