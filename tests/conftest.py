@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from grader.devices import PRETEND, PRETEND_SWITCH, Device, accelerator_here
@@ -58,6 +59,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Let Ctrl-C mean what it does on a terminal: a shell that runs the tests in the background has it ignored."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    hypothesis.settings.register_profile("kata", deadline=None)  # else an example is late on a busy machine
+    hypothesis.settings.load_profile("kata")
     record.draw()
     for name, meaning in selection.MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
