@@ -278,17 +278,12 @@ def _row(what: str, measured: str, value: float, goal: float, shown: str | None 
 # Killed and resumed --------------------------------------------------------------------------------------------------
 
 
-KILLED_CHECK_S = "10"
-"""For a check of a class that is half hostile: loops do not take the day, and what takes a gigabyte ends in time on a
-loaded machine too."""
-
-
 def kills(bench: Bench) -> list[Figures]:
     """Kill a run at a random moment, resume it, and compare the gradebook with that of an undisturbed run."""
     count, times = bench.sizes.killed_class, bench.sizes.kills
     half = bench.sizes.half_hostile
     submissions = bench.half_hostile(count) if half else bench.classroom(count)
-    more = ("--timeout", KILLED_CHECK_S) if half else ()
+    more = ("--timeout", hostile.CHECK_S) if half else ()  # so that the loops among them do not take the day
     first, gradebook = bench.graded(submissions, JOBS, *more)
     wanted = grading.rows(gradebook)
     if len(wanted) != count:

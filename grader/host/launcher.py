@@ -319,9 +319,7 @@ class _Ends:
         sandbox.remove_folder(self.scratch)
 
     def process(self, pid: int, launcher: Launcher, pidfd: int | None = None) -> WorkerProcess:
-        return WorkerProcess(
-            pid, self.ours, self.output_read, self.scratch, launcher, self.audit_read, pidfd
-        )
+        return WorkerProcess(pid, self.ours, self.output_read, self.scratch, launcher, self.audit_read, pidfd)
 
 
 def _ends() -> _Ends:
