@@ -2,7 +2,7 @@
 
     python benchmarks/fuzz_channel.py --count 1000000       about ten minutes on two cores
     python benchmarks/fuzz_channel.py --count 20000 --seed 7
-    python benchmarks/fuzz_channel.py --keep                and keep what is new in tests/hostile/channel/
+    python benchmarks/fuzz_channel.py --keep                and keep what is new in tests/hostile/channel.txt
     python benchmarks/fuzz_channel.py --write               and write the figures to docs/security.md
 
 Every message is a valid answer that was mutated with knowledge of how it is built (`tests/hostile/messages.py`); what
@@ -12,6 +12,7 @@ of no known kind, an answer that takes longer than HANG_S, a process that dies, 
 
 from __future__ import annotations
 
+import base64
 import gc
 import hashlib
 import importlib
@@ -37,10 +38,11 @@ import machine
 import torch
 from table import Figures, arguments, publish
 
+from grader.files import write_atomic
 from tests.hostile.messages import CLOSELY, COSTLY, Conversation, Stranger
 
 ROOT = Path(__file__).resolve().parent.parent
-CORPUS = ROOT / "tests" / "hostile" / "channel"
+CORPUS = ROOT / "tests" / "hostile" / "channel.txt"
 HANG_S = 5.0
 """Of processor time: what the machine gives to others meanwhile is nobody's hang."""
 STANDS_S = 60.0
@@ -182,19 +184,17 @@ def fuzz(count: int, seed: int, jobs: int, costly: float, closely: float) -> lis
 
 def keep(parts: list[Part]) -> int:
     """Keep the shortest message for every outcome that no kept one has; return how many are new."""
-    CORPUS.mkdir(exist_ok=True)
-    known = {path.stem for path in CORPUS.glob("*.bin")}
-    new = 0
+    known = dict(line.split() for line in CORPUS.read_text(encoding="ascii").splitlines())
+    before = len(known)
     for one in parts:
         for outcome, (_, what, data, _) in one.outcomes.items():
             # One for each way to end, whatever had been asked; of values, one for each kind.
             kind = re.split(r"[\[(]| - at ", outcome.partition(" ")[2], maxsplit=2)
             name = f"{what}-{hashlib.sha256(' '.join(kind[:2])[:100].encode()).hexdigest()[:12]}"
             if data and name not in known and len(known) < MOST:
-                (CORPUS / f"{name}.bin").write_bytes(data)
-                known.add(name)
-                new += 1
-    return new
+                known[name] = base64.b64encode(data).decode()
+    write_atomic(CORPUS, "".join(f"{name} {message}\n" for name, message in sorted(known.items())))
+    return len(known) - before
 
 
 def figures(parts: list[Part], seconds: float, costly: float, closely: float) -> Figures:
