@@ -25,7 +25,7 @@ GATE ?= light
 test: setup services   ## every test; of the katas' gate a sample, and all of it in CI for katas that changed
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --gate $(GATE)
 
-quick: setup           ## the core of everything, in a minute; says how much it leaves out
+quick: setup           ## the core of everything; says how much it leaves out
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --quick
 
 gate: setup            ## all of every kata's gate and the long walks; records in tests/gate.json what passed
