@@ -15,6 +15,10 @@ from dataclasses import dataclass
 
 from grader.machine import processor_time, waited_time
 
+TOLD = 0.1
+"""Work that takes less than this part of its exchange is not told from it: a ratio to it would be one to noise."""
+LEAST_S = 1e-6
+
 
 @dataclass
 class Sample:
@@ -36,8 +40,13 @@ class Span:
     cpu: float
 
     def net(self, empty: Span) -> float:
-        """Return the seconds of work: without those of an empty exchange, never below a microsecond."""
-        return max(self.wall - empty.wall, self.cpu - empty.cpu, 1e-6)
+        """Return the seconds of work: without those of an empty exchange, never less than can be told from it."""
+        least = max(TOLD * max(empty.wall, empty.cpu), LEAST_S)
+        return max(self.wall - empty.wall, self.cpu - empty.cpu, least)
+
+    def least(self, other: Span) -> Span:
+        """Return the lesser of both clocks' readings."""
+        return Span(min(self.wall, other.wall), min(self.cpu, other.cpu))
 
 
 class Stopwatch:

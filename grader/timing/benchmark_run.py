@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-import statistics
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any, NoReturn
 
 import torch
@@ -48,7 +47,10 @@ PATIENCE_S = 60.0
 SUBMISSION_S = 600.0
 """Of a worker that is timed, over all its turns."""
 EMPTY_SAMPLES = 5
-"""Empty exchanges whose median is subtracted."""
+"""Empty exchanges before anything is timed; the shortest is subtracted, and each turn of the baseline adds one.
+
+The shortest, since it is subtracted: one that a neighbour made longer would turn a call's time into nothing.
+"""
 
 
 class Overrun(Exception):
@@ -329,8 +331,8 @@ class BenchmarkRun:
                     result, span, samples = who.timed(partial(work.call, state, *case), max(left, 0.0))
                     results.append((result, case))
                     spans.append(span)
-                    if who is self.baseline:
-                        self._learn(work, size, samples)
+                if who is self.baseline:
+                    self._learn(work, size, samples)
         finally:
             who.freeze()
         if who is self.submission:
@@ -371,23 +373,22 @@ class BenchmarkRun:
 
     def _learn(self, work: Work, size: int, samples: list[Sample]) -> None:
         """Measure what the same exchanges take without work: bytes there, bytes back."""
-        if (id(work), size) in self._empty:
-            return
+        key = (id(work), size)
+        known = self._empty.get(key)
+        times = EMPTY_SAMPLES if known is None else 1
         taken = {
-            crossed: self._echo(*crossed)
+            crossed: self._echo(*crossed, times)
             for crossed in {(sample.sent, sample.received) for sample in samples}
         }
         spans = [taken[sample.sent, sample.received] for sample in samples]
-        self._empty[id(work), size] = Span(sum(span.wall for span in spans), sum(span.cpu for span in spans))
+        found = Span(sum(span.wall for span in spans), sum(span.cpu for span in spans))
+        self._empty[key] = found if known is None else known.least(found)
 
-    def _echo(self, sent: int, received: int) -> Span:
+    def _echo(self, sent: int, received: int, times: int) -> Span:
         payload = torch.ones(max(sent, 1), dtype=torch.uint8, device=self.setting.device)
         empty = partial(self._kernel.echo, payload, max(received, 1))
         empty()  # makes what it sends back
-        spans = [self.baseline.timed(empty, PATIENCE_S)[1] for _ in range(EMPTY_SAMPLES)]
-        return Span(
-            statistics.median(span.wall for span in spans), statistics.median(span.cpu for span in spans)
-        )
+        return reduce(Span.least, (self.baseline.timed(empty, PATIENCE_S)[1] for _ in range(times)))
 
     def _measure(self, perform: Any, times: int = 3) -> float:
         """Return the seconds of a calibration kernel, the shortest of a few: a limit is what nothing goes below."""

@@ -196,7 +196,8 @@ class Speed:
                 (ours, theirs), grown = first(run), last(run)
             else:
                 grown, (ours, theirs) = last(run), first(run)
-            value, anchored = grown / theirs, theirs / ours
+            # Quicker than the baseline at the first size, by skill or by chance, is no growth.
+            value, anchored = grown / max(ours, theirs), theirs / ours
             return Round(value, value > limit or anchored > anchor, anchored)
 
         return Form((small, large), measure)

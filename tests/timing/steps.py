@@ -6,7 +6,8 @@ tests/hostile/test_speed.py, where it is a hundred times apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -20,16 +21,23 @@ EXCHANGE_S = 1e-5
 YARDSTICK_S = 1e-4
 
 
-def tell_times(monkeypatch: pytest.MonkeyPatch, seconds: Callable[[str, Any], float]) -> None:
-    """Let each timed call take `seconds(source, argument)`: of the file that is timed, and its first argument."""
-    measured = Subject.timed
+def tell_times(
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: Callable[[str, Any], float],
+    disturbances: Iterable[float] = itertools.repeat(0.0),
+) -> None:
+    """Let each timed call take `seconds(source, argument)`: of the file that is timed, and its first argument.
+
+    An empty exchange takes as much longer as `disturbances` says, one after the other.
+    """
+    measured, longer = Subject.timed, iter(disturbances)
 
     def timed(self: Subject, perform: Any, patience_s: float) -> tuple[Any, Span, list[Sample]]:
         value, _, samples = measured(self, perform, patience_s)
         if not isinstance(perform, partial):
             told = YARDSTICK_S
         elif isinstance(perform.args[0], torch.Tensor):  # an empty exchange
-            told = EXCHANGE_S
+            told = EXCHANGE_S + next(longer)
         else:
             told = EXCHANGE_S + seconds(self.session.source.data.decode(), perform.args[1])
         return value, Span(told, told), samples

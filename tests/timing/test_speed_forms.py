@@ -222,6 +222,34 @@ def test_speed_counts_only_when_everything_is_right(examine: Examine) -> None:
     assert (report.status, report.score, report.max_score) == ("fail", 0.0, 2.0)
 
 
+@pytest.mark.parametrize("form", ["ratio", "growth"])
+def test_a_neighbour_beside_empty_exchanges_makes_nobody_slow(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    # Four of the first five are longer than any call: their median subtracted would leave nothing of the baseline.
+    tell_times(monkeypatch, lambda source, x: 1e-3, itertools.cycle([1.0, 1.0, 0.0, 1.0, 1.0]))
+    speed = of_speed(examine("fast", form))
+    assert (speed.status, speed.points) == ("pass", 1.0), speed.message
+    assert speed.speed
+    assert speed.speed.value == pytest.approx(1.0)
+
+
+def test_who_is_quick_at_the_first_size_is_not_said_to_grow(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Eight times the baseline's first size at the last, eighty times its own.
+    def seconds(source: str, x: Any) -> float:
+        if "variance + 1e-5" in source:  # the baseline
+            return 1e-3
+        return 8e-3 if len(x) > 16 else 1e-4
+
+    tell_times(monkeypatch, seconds)
+    speed = of_speed(examine("fast", "growth"))
+    assert (speed.status, speed.points) == ("pass", 1.0), speed.message
+    assert speed.speed
+    assert speed.speed.value == pytest.approx(8.0)
+
+
 @pytest.mark.slow
 def test_what_cannot_be_decided_costs_nothing(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StoppingRule, "verdict", lambda *counts: "inconclusive" if sum(counts[1:]) else None)
