@@ -173,7 +173,7 @@ def trained_on(books, examples, epochs):
 # --- pool ---
 
 
-@check("pooling makes [B, D] of [B, T, D], whatever the strategy", aspect="shape", points=0.5)
+@check("pooling makes [B, D] of [B, T, D], whatever the strategy", aspect="shape", points=1)
 def test_pool_shapes(submission, draw):
     for strategy in POOLINGS:
         for batch, time, width in ((3, 5, 4), (1, 6, 3), (2, 1, 5)):
@@ -185,7 +185,7 @@ def test_pool_shapes(submission, draw):
             )
 
 
-@check("cls takes the vector at position 0", aspect="values", points=0.5, needs=["test_pool_shapes"])
+@check("cls takes the vector at position 0", aspect="values", points=1, needs=["test_pool_shapes"])
 def test_pool_cls(submission, draw):
     hidden = hidden_for(draw)
     vector = submission.pool(hidden, ragged_mask(draw), "cls")
@@ -195,7 +195,7 @@ def test_pool_cls(submission, draw):
 @check(
     "mean is the average of the real positions and of no others",
     aspect="values",
-    points=1,
+    points=2,
     needs=["test_pool_shapes"],
 )
 def test_pool_mean(submission, draw):
@@ -207,7 +207,7 @@ def test_pool_mean(submission, draw):
 @check(
     "max is the greatest real value of each column, also where all are far below zero",
     aspect="values",
-    points=0.5,
+    points=1,
     needs=["test_pool_shapes"],
 )
 def test_pool_max(submission, draw):
@@ -223,7 +223,7 @@ def test_pool_max(submission, draw):
 @check(
     "a row of padding only gives zeros, by mean and by max",
     aspect="masks",
-    points=1,
+    points=2,
     needs=["test_pool_shapes"],
 )
 def test_pool_padding_only(submission, draw):
@@ -239,7 +239,7 @@ def test_pool_padding_only(submission, draw):
 @check(
     "gradients reach the real positions only, and stay finite in a row of padding only",
     aspect="gradient",
-    points=0.5,
+    points=1,
     needs=["test_pool_cls", "test_pool_mean", "test_pool_max"],
 )
 def test_pool_gradients(submission, draw):
@@ -255,7 +255,7 @@ def test_pool_gradients(submission, draw):
             )
 
 
-@check("a strategy that is none of the three is a ValueError", aspect="errors", points=0.5)
+@check("a strategy that is none of the three is a ValueError", aspect="errors", points=1)
 def test_pool_strategy(submission, draw):
     for strategy in ("median", "CLS", ""):
         with expect_raises("ValueError", what=f"there is no pooling by {strategy!r}"):
@@ -265,7 +265,7 @@ def test_pool_strategy(submission, draw):
 @check(
     "pooling keeps the dtype, leaves its arguments as they were, and takes them non-contiguous",
     aspect="arguments",
-    points=0.5,
+    points=1,
     needs=["test_pool_shapes"],
 )
 def test_pool_arguments(submission, draw):
@@ -286,7 +286,7 @@ def test_pool_arguments(submission, draw):
 # --- EncoderClassifier ---
 
 
-@check("tokens [B, T] give logits [B, classes], up to max_len tokens", aspect="shape", points=0.5)
+@check("tokens [B, T] give logits [B, classes], up to max_len tokens", aspect="shape", points=1)
 def test_logits_shape(submission, draw):
     model = submission.EncoderClassifier(31, 6)  # all else by default
     expect(model, "EncoderClassifier(31, 6)").is_instance("torch.nn.Module")
@@ -298,9 +298,7 @@ def test_logits_shape(submission, draw):
         )
 
 
-@check(
-    "the sizes asked for are the sizes built", aspect="parameters", points=0.5, needs=["test_logits_shape"]
-)
+@check("the sizes asked for are the sizes built", aspect="parameters", points=1, needs=["test_logits_shape"])
 def test_sizes(submission, draw):
     sizes = dict(vocab_size=11, num_classes=3, d_model=8, num_heads=2, d_ff=12, num_layers=1, max_len=9)
     larger = dict(vocab_size=17, num_classes=5, d_model=16, d_ff=20, num_layers=3)
@@ -327,7 +325,7 @@ def test_sizes(submission, draw):
 @check(
     "logits are free numbers: no softmax has made probabilities of them",
     aspect="values",
-    points=0.5,
+    points=1,
     needs=["test_logits_shape"],
 )
 def test_raw_logits(submission, draw):
@@ -342,7 +340,7 @@ def test_raw_logits(submission, draw):
 @check(
     "every real token has its say, the last as the first",
     aspect="values",
-    points=0.5,
+    points=1,
     needs=["test_logits_shape"],
 )
 def test_tokens_matter(submission, draw):
@@ -360,7 +358,7 @@ def test_tokens_matter(submission, draw):
 @check(
     "the order of the tokens matters, with every pooling",
     aspect="values",
-    points=0.5,
+    points=1,
     needs=["test_logits_shape"],
 )
 def test_order_matters(submission, draw):
@@ -376,7 +374,7 @@ def test_order_matters(submission, draw):
 @check(
     "padding never matters: neither more of it nor longer neighbours in the batch change a row",
     aspect="masks",
-    points=2,
+    points=4,
     needs=["test_logits_shape"],
 )
 def test_padding_invariance(submission, draw):
@@ -401,7 +399,7 @@ def test_padding_invariance(submission, draw):
 @check(
     "pad_id says which token is padding, and its own vector is never read",
     aspect="masks",
-    points=1,
+    points=2,
     needs=["test_logits_shape"],
 )
 def test_pad_id(submission, draw):
@@ -425,7 +423,7 @@ def test_pad_id(submission, draw):
 @check(
     "a row of padding only gives finite logits and gradients, the same however long it is",
     aspect="stability",
-    points=0.5,
+    points=1,
     needs=["test_logits_shape"],
 )
 def test_padding_only(submission, draw):
@@ -447,7 +445,7 @@ def test_padding_only(submission, draw):
 @check(
     "the classifier pools by the strategy it was built with",
     aspect="values",
-    points=1,
+    points=2,
     needs=["test_logits_shape"],
 )
 def test_pooling_used(submission, draw):
@@ -464,7 +462,7 @@ def test_pooling_used(submission, draw):
 @check(
     "dropout acts in train mode and only there",
     aspect="mode",
-    points=1,
+    points=2,
     needs=["test_logits_shape"],
 )
 def test_dropout(submission, draw):
@@ -487,7 +485,7 @@ def test_dropout(submission, draw):
 @check(
     "a float64 or bfloat16 model gives logits of its dtype, and a state_dict holds all that it knows",
     aspect="dtype",
-    points=0.5,
+    points=1,
     needs=["test_logits_shape"],
 )
 def test_dtype_and_state(submission, draw):
@@ -506,7 +504,7 @@ def test_dtype_and_state(submission, draw):
 @check(
     "gradients tell how the logits depend on every parameter",
     aspect="gradient",
-    points=0.5,
+    points=1,
     needs=["test_logits_shape"],
 )
 def test_gradients(submission, draw):
@@ -549,7 +547,7 @@ def test_gradients(submission, draw):
         )
 
 
-@check("no transformer of torch's is used", aspect="scratch", points=0.5, needs=["test_logits_shape"])
+@check("no transformer of torch's is used", aspect="scratch", points=1, needs=["test_logits_shape"])
 def test_from_scratch(submission, draw):
     logits_of(classifier(submission, draw), real_tokens(draw))
     expect_from_scratch(submission)
@@ -561,7 +559,7 @@ def test_from_scratch(submission, draw):
 @check(
     "fit returns each epoch's mean cross-entropy per example, as a list of floats",
     aspect="values",
-    points=1.5,
+    points=3,
 )
 def test_fit_losses(submission, draw):
     for examples, batch_size, epochs in ((9, 4, 3), (6, 3, 2), (5, 8, 1)):
@@ -585,7 +583,7 @@ def test_fit_losses(submission, draw):
 @check(
     "every epoch trains on every example once, in batches of batch_size and a shorter last one",
     aspect="learning",
-    points=1.5,
+    points=3,
 )
 def test_fit_every_example(submission, draw):
     for examples, options, epochs, batch_size in (
@@ -606,7 +604,7 @@ def test_fit_every_example(submission, draw):
 @check(
     "each update follows the gradient of its own batch alone",
     aspect="gradient",
-    points=1,
+    points=2,
 )
 def test_fit_zeroes_gradients(submission, draw):
     books, tokens, labels = table(submission, draw, 10)
@@ -623,7 +621,7 @@ def test_fit_zeroes_gradients(submission, draw):
 @check(
     "every batch moves the parameters, and by how much is up to lr",
     aspect="learning",
-    points=1,
+    points=2,
 )
 def test_fit_updates(submission, draw):
     moved = {}
@@ -650,7 +648,7 @@ def test_fit_updates(submission, draw):
         )
 
 
-@check("all of it happens in train mode", aspect="mode", points=0.5)
+@check("all of it happens in train mode", aspect="mode", points=1)
 def test_fit_train_mode(submission, draw):
     books, tokens, labels = table(submission, draw, 10)
     books.model.eval()  # as a model is left after a look at its accuracy
@@ -684,7 +682,7 @@ def fail_in_eval_mode(how):
 @check(
     "the order comes from the generator and from nothing else",
     aspect="learning",
-    points=1.5,
+    points=3,
 )
 def test_fit_generator(submission, draw):
     orders, results = [], []
@@ -714,7 +712,7 @@ def test_fit_generator(submission, draw):
         )
 
 
-@check("fit leaves tokens and labels as they were", aspect="arguments", points=0.5)
+@check("fit leaves tokens and labels as they were", aspect="arguments", points=1)
 def test_fit_arguments(submission, draw):
     books, tokens, labels = table(submission, draw, 9)
     submission.fit(books.model, tokens, labels, epochs=2, batch_size=4, lr=1e-3, generator=generator(8))
@@ -735,7 +733,7 @@ ROUNDS, EPOCHS, WANTED = 8, 6, 0.9
     "trained for at most 48 epochs, it reads 90% of sentences it has never seen (by word counts: 50%)",
     aspect="learning",
     trained=True,
-    points=2,
+    points=4,
     needs=["test_logits_shape"],
 )
 def test_learning(submission, draw):

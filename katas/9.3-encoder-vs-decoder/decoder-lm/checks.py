@@ -156,7 +156,7 @@ def compare_shares(found, logits, what):
 # --- DecoderLM ---
 
 
-@check("forward gives (logits [B, T, V], cache), up to T = max_len", aspect="shape", points=0.5)
+@check("forward gives (logits [B, T, V], cache), up to T = max_len", aspect="shape", points=1.5)
 def test_shapes(submission, draw):
     for sizes, batch, time in (((13, 12, 3, 20, 2, 16), 2, 5), ((11, 10, 5, 7, 1, 6), 3, 6), ((9,), 1, 128)):
         model = submission.DecoderLM(*sizes).to(draw.device)
@@ -172,7 +172,7 @@ def test_shapes(submission, draw):
     read(submission, model.to(draw.device), tokens_of(draw, 1, 1, 8), vocab_size=8)
 
 
-@check("a token changes the logits from its own position on, and none before", aspect="causality", points=1.5)
+@check("a token changes the logits from its own position on, and none before", aspect="causality", points=4.5)
 def test_causal(submission, draw):
     model, tokens = build(submission, draw), tokens_of(draw, 2, 6)
     before = read(submission, model, tokens)
@@ -189,7 +189,7 @@ def test_causal(submission, draw):
     )
 
 
-@check("logits are scores of any sign, not probabilities", aspect="values", points=0.5)
+@check("logits are scores of any sign, not probabilities", aspect="values", points=1.5)
 def test_scores(submission, draw):
     found = read(submission, build(submission, draw), tokens_of(draw, 2, 5))
     sums = found.double().sum(dim=-1)
@@ -201,7 +201,7 @@ def test_scores(submission, draw):
         )
 
 
-@check("the order of the earlier tokens matters", aspect="values", points=0.5)
+@check("the order of the earlier tokens matters", aspect="values", points=1.5)
 def test_positions(submission, draw):
     # One layer: with two, the causal mask alone lets a model without positions guess at the order.
     model = build(submission, draw, *SIZES[:4], 1, SIZES[5])
@@ -214,7 +214,7 @@ def test_positions(submission, draw):
     )
 
 
-@check("each row of a batch is read by itself", aspect="values", points=0.5)
+@check("each row of a batch is read by itself", aspect="values", points=1.5)
 def test_rows(submission, draw):
     model, tokens = build(submission, draw), tokens_of(draw, 3, 5)
     together = read(submission, model, tokens)
@@ -228,7 +228,7 @@ def test_rows(submission, draw):
 @check(
     "with the cache, one token at a time gives the logits of one pass",
     aspect="cache",
-    points=1.5,
+    points=4.5,
     needs=["test_causal"],
 )
 def test_cache_steps(submission, draw):
@@ -240,7 +240,7 @@ def test_cache_steps(submission, draw):
 @check(
     "with the cache, several new tokens see the past, and of each other only what comes before",
     aspect="cache",
-    points=1,
+    points=3,
     needs=["test_causal"],
 )
 def test_cache_chunks(submission, draw):
@@ -249,7 +249,7 @@ def test_cache_chunks(submission, draw):
     compare_pieces(submission, draw, model, tokens, (4, 1, 2))
 
 
-@check("without a cache a text begins anew", aspect="cache", points=0.5)
+@check("without a cache a text begins anew", aspect="cache", points=1.5)
 def test_cache_fresh(submission, draw):
     used, unused = build(submission, draw), build(submission, draw)
     first, second = tokens_of(draw, 2, 5), tokens_of(draw, 2, 4)
@@ -265,7 +265,7 @@ def test_cache_fresh(submission, draw):
 
 
 @check(
-    "every layer brings parameters of its own, and the widths are as asked", aspect="parameters", points=0.5
+    "every layer brings parameters of its own, and the widths are as asked", aspect="parameters", points=1.5
 )
 def test_sizes(submission):
     size = given_module(submission, "probes").count_parameters
@@ -285,7 +285,7 @@ def test_sizes(submission):
     )
 
 
-@check("dropout drops in train mode only, and not when it is 0", aspect="mode", points=0.5)
+@check("dropout drops in train mode only, and not when it is 0", aspect="mode", points=1.5)
 def test_modes(submission, draw):
     tokens = tokens_of(draw, 2, 5)
     model = build(submission, draw, dropout=0.5)
@@ -310,7 +310,7 @@ def test_modes(submission, draw):
 @check(
     "the logits have the model's dtype, float64 and bfloat16 alike, with a cache too",
     aspect="dtype",
-    points=0.5,
+    points=1.5,
 )
 def test_dtypes(submission, draw):
     tokens = tokens_of(draw, 2, 5)
@@ -325,7 +325,7 @@ def test_dtypes(submission, draw):
                 expect(found, "logits with a cache", axes=AXES).is_tensor(dtype=dtype)
 
 
-@check("the gradient of the logits reaches every parameter they depend on", aspect="gradient", points=0.5)
+@check("the gradient of the logits reaches every parameter they depend on", aspect="gradient", points=1.5)
 def test_model_gradients(submission, draw):
     model, tokens = build(submission, draw).double(), tokens_of(draw, 2, 5)
     cotangent = draw.normal(batch=2, time=5, token=13, dtype=torch.float64)
@@ -373,7 +373,7 @@ def slope_by_trying(model, reader, tokens, cotangent, name, value, way, step=1e-
     return slope
 
 
-@check("tokens are left as they were, and need not be contiguous in memory", aspect="arguments", points=0.5)
+@check("tokens are left as they were, and need not be contiguous in memory", aspect="arguments", points=1.5)
 def test_arguments(submission, draw):
     model, tokens = build(submission, draw), tokens_of(draw, 2, 5)
     found = read(submission, model, tokens)
@@ -389,7 +389,7 @@ def test_arguments(submission, draw):
 @check(
     "position t is scored on token t + 1, and the loss is the mean over all of them",
     aspect="values",
-    points=1,
+    points=3,
 )
 def test_loss(submission, draw):
     for batch, time, vocab_size in ((3, 6, 11), (1, 2, 5)):
@@ -409,7 +409,7 @@ def padded(draw, pad_id):
     return with_axes(tokens, "batch", "time")
 
 
-@check("targets that are pad_id do not count, all others do", aspect="padding", points=1, needs=["test_loss"])
+@check("targets that are pad_id do not count, all others do", aspect="padding", points=3, needs=["test_loss"])
 def test_loss_padding(submission, draw):
     for pad_id in (0, 7):
         tokens = padded(draw, pad_id)
@@ -425,7 +425,7 @@ def test_loss_padding(submission, draw):
         )
 
 
-@check("the loss's gradient is right, and zero where nothing is predicted", aspect="gradient", points=0.5)
+@check("the loss's gradient is right, and zero where nothing is predicted", aspect="gradient", points=1.5)
 def test_loss_gradients(submission, draw):
     tokens = padded(draw, 3)
     logits = draw.normal(batch=4, time=7, token=11, requires_grad=True)
@@ -433,7 +433,7 @@ def test_loss_gradients(submission, draw):
     expect_gradients(found, {"logits": logits}, draw, oracle=loss_of(tokens, 3), names=("loss",))
 
 
-@check("logits in the hundreds do not overflow, and float64 stays float64", aspect="stability", points=0.5)
+@check("logits in the hundreds do not overflow, and float64 stays float64", aspect="stability", points=1.5)
 def test_loss_stability(submission, draw):
     tokens = tokens_of(draw, 3, 6, 11)
     logits = draw.normal(batch=3, time=6, token=11, scale=300.0)
@@ -450,7 +450,7 @@ def test_loss_stability(submission, draw):
 # --- generate ---
 
 
-@check("temperature 0 appends the best next token, over and over", aspect="values", points=1)
+@check("temperature 0 appends the best next token, over and over", aspect="values", points=3)
 def test_greedy(submission, draw):
     model, table = scripted(submission, draw)
     for batch, time, count in ((3, 4, 6), (1, 1, 3), (2, 3, 0)):
@@ -462,7 +462,7 @@ def test_greedy(submission, draw):
         )
 
 
-@check("your own model is continued with its own best tokens, up to max_len", aspect="cache", points=0.5)
+@check("your own model is continued with its own best tokens, up to max_len", aspect="cache", points=1.5)
 def test_own_model(submission, draw):
     model, prompt = build(submission, draw, *SIZES[:5], 9), tokens_of(draw, 2, 3)
     found = submission.generate(model, prompt, 6)
@@ -476,7 +476,7 @@ def test_own_model(submission, draw):
     )
 
 
-@check("with a temperature, tokens are drawn from softmax(logits / temperature)", aspect="values", points=1)
+@check("with a temperature, tokens are drawn from softmax(logits / temperature)", aspect="values", points=3)
 def test_sampling(submission, draw):
     for temperature in (3.0, 1.0, 0.4):
         model, table = scripted(submission, draw, vocab_size=5)
@@ -485,7 +485,7 @@ def test_sampling(submission, draw):
 
 
 @check(
-    "top_k leaves the k most likely tokens to draw from", aspect="values", points=0.5, needs=["test_sampling"]
+    "top_k leaves the k most likely tokens to draw from", aspect="values", points=1.5, needs=["test_sampling"]
 )
 def test_top_k(submission, draw):
     for top_k, temperature in ((3, 2.0), (1, 1.0), (5, 1.0), (50, 1.0)):
@@ -503,7 +503,7 @@ def test_top_k(submission, draw):
     expect(found, "tokens at temperature 0", axes="batch time").equals(continued(table, prompt, 4))
 
 
-@check("all chance comes from the generator", aspect="values", points=0.5, needs=["test_sampling"])
+@check("all chance comes from the generator", aspect="values", points=1.5, needs=["test_sampling"])
 def test_generator(submission, draw):
     model, _ = scripted(submission, draw, scale=0.5)
     prompt, chance = tokens_of(draw, 4, 2, 7), generator(draw, 1)
@@ -537,7 +537,7 @@ def staged(submission, draw, eos_id, steps, length=3, count=8, dropout=0.0):
             return given_module(submission, "probes").ScriptedModel(table, dropout), table, prompt
 
 
-@check("a row that has ended is filled with eos_id, while the others go on", aspect="values", points=1)
+@check("a row that has ended is filled with eos_id, while the others go on", aspect="values", points=3)
 def test_eos(submission, draw):
     for eos_id in (3, 0):
         model, table, prompt = staged(submission, draw, eos_id, (1, None, 4))
@@ -550,7 +550,7 @@ def test_eos(submission, draw):
     expect(found, "tokens with eos_id=None", axes="batch time").equals(continued(table, prompt, 8))
 
 
-@check("when all rows have ended it may stop, each with its eos_id", aspect="values", points=0.5)
+@check("when all rows have ended it may stop, each with its eos_id", aspect="values", points=1.5)
 def test_all_ended(submission, draw):
     model, table, prompt = staged(submission, draw, 5, (4, 0, 2))
     found = submission.generate(model, prompt, 8, eos_id=5)
@@ -564,7 +564,7 @@ def test_all_ended(submission, draw):
     )
 
 
-@check("afterwards grad mode and train/eval are as before", aspect="mode", points=0.5)
+@check("afterwards grad mode and train/eval are as before", aspect="mode", points=1.5)
 def test_restored(submission, draw):
     modes = ((True, True), (False, True), (True, False))
     for eos_id in (None, 5):  # to the end, and stopping early
@@ -611,7 +611,7 @@ def visits(prompt):
     return count
 
 
-@check("the prompt is left as it was, and need not be contiguous in memory", aspect="arguments", points=0.5)
+@check("the prompt is left as it was, and need not be contiguous in memory", aspect="arguments", points=1.5)
 def test_prompt(submission, draw):
     model, table, prompt = staged(submission, draw, 2, (1, None))
     for given in (prompt, draw.noncontiguous(prompt)):
@@ -627,7 +627,7 @@ def test_prompt(submission, draw):
     f"trained on a small text, it completes {ACCURACY:.0%} of new sentences, which takes looking back",
     aspect="learning",
     trained=True,
-    points=1.5,
+    points=4.5,
 )
 def test_learning(submission, draw):
     text, new = (CORPUS["encode"](CORPUS[name]).to(draw.device) for name in ("TEXT", "HELD_OUT"))
@@ -652,7 +652,7 @@ def test_learning(submission, draw):
         )
 
 
-@check("no transformer class of torch is used", aspect="scratch", points=0.5)
+@check("no transformer class of torch is used", aspect="scratch", points=1.5)
 def test_from_scratch(submission, draw):
     model, tokens = build(submission, draw), tokens_of(draw, 2, 5)
     logits = read(submission, model, tokens)

@@ -154,7 +154,7 @@ def causal(draw, seq_len):
 # --- EncoderLayer ---
 
 
-@check("a layer takes [B, T, D] to [B, T, D], for any B and T", aspect="shape", points=0.5)
+@check("a layer takes [B, T, D] to [B, T, D], for any B and T", aspect="shape", points=1)
 def test_layer_shapes(submission, draw):
     for norm_first in (True, False):
         module = submission.EncoderLayer(D, H, FF, norm_first=norm_first)
@@ -163,7 +163,7 @@ def test_layer_shapes(submission, draw):
             expect(y, "output", axes=AXES).is_tensor(shape=(batch, time, D), dtype=torch.float32)
 
 
-@check("attention, feed_forward, norm1 and norm2 are the parts of a layer", aspect="parameters", points=0.5)
+@check("attention, feed_forward, norm1 and norm2 are the parts of a layer", aspect="parameters", points=1)
 def test_parts(submission):
     module = submission.EncoderLayer(D, H, FF)
     for name in ("attention", "feed_forward", "norm1", "norm2"):
@@ -176,7 +176,7 @@ def test_parts(submission):
         expect(found[name], f"shape of {name}").is_value(shape)
 
 
-@check("a layer has the parameters of its four parts and no others", aspect="parameters", points=0.5)
+@check("a layer has the parameters of its four parts and no others", aspect="parameters", points=1)
 def test_parameters(submission):
     for activation in ("relu", "swiglu"):
         module = submission.EncoderLayer(D, H, FF, activation=activation)
@@ -187,7 +187,7 @@ def test_parameters(submission):
 @check(
     "with a silent feed-forward network the output is x + attention(norm1(x))",
     aspect="values",
-    points=1,
+    points=2,
     needs=["test_layer_shapes", "test_parts"],
 )
 def test_attention_sublayer(submission, draw):
@@ -202,7 +202,7 @@ def test_attention_sublayer(submission, draw):
 @check(
     "with silent attention the output is x + feed_forward(norm2(x))",
     aspect="values",
-    points=1,
+    points=2,
     needs=["test_layer_shapes", "test_parts"],
 )
 def test_feed_forward_sublayer(submission, draw):
@@ -217,7 +217,7 @@ def test_feed_forward_sublayer(submission, draw):
 @check(
     "pre-norm: the feed-forward network works on what attention has added",
     aspect="values",
-    points=1.5,
+    points=3,
     needs=["test_layer_shapes", "test_parts"],
 )
 def test_pre_norm(submission, draw):
@@ -233,7 +233,7 @@ def test_pre_norm(submission, draw):
 @check(
     "post-norm: each sum is normalised, and no sublayer's input is",
     aspect="values",
-    points=1.5,
+    points=3,
     needs=["test_layer_shapes", "test_parts"],
 )
 def test_post_norm(submission, draw):
@@ -249,7 +249,7 @@ def test_post_norm(submission, draw):
 @check(
     "the feed-forward network has the activation that the layer was asked for",
     aspect="values",
-    points=1,
+    points=2,
     needs=["test_parts"],
 )
 def test_activations(submission, draw):
@@ -265,7 +265,7 @@ def test_activations(submission, draw):
 @check(
     "a masked key is as good as not there, under either order of the norms",
     aspect="masks",
-    points=0.5,
+    points=1,
     needs=["test_layer_shapes"],
 )
 def test_masks(submission, draw):
@@ -287,7 +287,7 @@ def test_masks(submission, draw):
 @check(
     "attention obeys masks of [T, T], [B, 1, 1, T] and [B, H, T, T], also one that leaves nothing",
     aspect="masks",
-    points=0.5,
+    points=1,
     needs=["test_attention_sublayer"],
 )
 def test_mask_shapes(submission, draw):
@@ -339,7 +339,7 @@ def expect_layer_gradients(submission, draw, norm_first):
 @check(
     "pre-norm: gradients reach x and every parameter, past the sublayers and through them",
     aspect="gradient",
-    points=0.5,
+    points=1,
     needs=["test_pre_norm"],
 )
 def test_pre_norm_gradients(submission, draw):
@@ -349,7 +349,7 @@ def test_pre_norm_gradients(submission, draw):
 @check(
     "post-norm: gradients reach x and every parameter",
     aspect="gradient",
-    points=0.5,
+    points=1,
     needs=["test_post_norm"],
 )
 def test_post_norm_gradients(submission, draw):
@@ -359,7 +359,7 @@ def test_post_norm_gradients(submission, draw):
 @check(
     "dropout takes each sublayer's output before it is added, and nothing of x",
     aspect="mode",
-    points=1,
+    points=2,
     needs=["test_layer_shapes", "test_parts"],
 )
 def test_dropout_of_sublayers(submission, draw):
@@ -385,7 +385,7 @@ def test_dropout_of_sublayers(submission, draw):
 @check(
     "of a sublayer's output the share `dropout` is dropped, and the rest grows by 1 / (1 - dropout)",
     aspect="mode",
-    points=0.5,
+    points=1,
     needs=["test_dropout_of_sublayers", "test_attention_sublayer", "test_feed_forward_sublayer"],
 )
 def test_dropout_rate(submission, draw):
@@ -415,7 +415,7 @@ def test_dropout_rate(submission, draw):
 @check(
     "the dropout is handed on to FeedForward",
     aspect="mode",
-    points=0.5,
+    points=1,
     needs=["test_layer_shapes", "test_parts"],
 )
 def test_dropout_in_feed_forward(submission, draw):
@@ -432,7 +432,7 @@ def test_dropout_in_feed_forward(submission, draw):
 @check(
     "eval() turns dropout off, and a dropout of 0 is none",
     aspect="mode",
-    points=0.5,
+    points=1,
     needs=["test_layer_shapes", "test_parts"],
 )
 def test_eval(submission, draw):
@@ -451,7 +451,7 @@ def test_eval(submission, draw):
 @check(
     "a float64 or bfloat16 layer computes in its dtype",
     aspect="dtype",
-    points=0.5,
+    points=1,
     needs=["test_layer_shapes"],
 )
 def test_dtypes(submission, draw):
@@ -465,7 +465,7 @@ def test_dtypes(submission, draw):
 @check(
     "arguments are left as they were, and need not be contiguous in memory",
     aspect="arguments",
-    points=0.5,
+    points=1,
     needs=["test_layer_shapes"],
 )
 def test_arguments(submission, draw):
@@ -482,7 +482,7 @@ def test_arguments(submission, draw):
 # --- Encoder ---
 
 
-@check("an encoder takes [B, T, D] to [B, T, D]", aspect="shape", points=0.5)
+@check("an encoder takes [B, T, D] to [B, T, D]", aspect="shape", points=1)
 def test_encoder_shapes(submission, draw):
     for norm_first in (True, False):
         module = submission.Encoder(3, D, H, FF, norm_first=norm_first)
@@ -491,7 +491,7 @@ def test_encoder_shapes(submission, draw):
             expect(y, "output", axes=AXES).is_tensor(shape=(batch, time, D), dtype=torch.float32)
 
 
-@check("an encoder has num_layers layers, each with parameters of its own", aspect="parameters", points=0.5)
+@check("an encoder has num_layers layers, each with parameters of its own", aspect="parameters", points=1)
 def test_encoder_layers(submission):
     module = submission.Encoder(3, D, H, FF)
     wanted = {f"layers.{index}.{name}" for index in range(3) for name in weights()}
@@ -505,7 +505,7 @@ def test_encoder_layers(submission):
 @check(
     "an encoder has a norm of its own when norm_first, and no other parameter",
     aspect="parameters",
-    points=0.5,
+    points=1,
 )
 def test_encoder_norm(submission):
     for norm_first in (True, False):
@@ -519,7 +519,7 @@ def test_encoder_norm(submission):
 @check(
     "pre-norm: an encoder is its layers, one after the other, and a last norm",
     aspect="values",
-    points=1,
+    points=2,
     needs=["test_encoder_shapes", "test_encoder_layers"],
 )
 def test_encoder_pre_norm(submission, draw):
@@ -538,7 +538,7 @@ def test_encoder_pre_norm(submission, draw):
 @check(
     "post-norm: an encoder ends with its last layer, and norm changes nothing",
     aspect="values",
-    points=1,
+    points=2,
     needs=["test_encoder_shapes", "test_encoder_layers"],
 )
 def test_encoder_post_norm(submission, draw):
@@ -557,7 +557,7 @@ def test_encoder_post_norm(submission, draw):
 @check(
     "every layer of an encoder gets the mask",
     aspect="masks",
-    points=1,
+    points=2,
     needs=["test_encoder_shapes", "test_encoder_layers"],
 )
 def test_encoder_masks(submission, draw):
@@ -578,7 +578,7 @@ def test_encoder_masks(submission, draw):
 @check(
     "an encoder hands dropout, norm_first and activation on to its layers",
     aspect="arguments",
-    points=1,
+    points=2,
     needs=["test_layer_shapes", "test_encoder_layers"],
 )
 def test_encoder_options(submission, draw):
@@ -599,7 +599,7 @@ def test_encoder_options(submission, draw):
 @check(
     "under a causal mask later positions cannot change earlier outputs, however many layers there are",
     aspect="causality",
-    points=0.5,
+    points=1,
     needs=["test_encoder_shapes"],
 )
 def test_causality(submission, draw):
@@ -620,7 +620,7 @@ def test_causality(submission, draw):
 @check(
     "what stands in masked padding changes no output of a real position",
     aspect="padding",
-    points=0.5,
+    points=1,
     needs=["test_encoder_shapes"],
 )
 def test_padding(submission, draw):
@@ -638,7 +638,7 @@ def test_padding(submission, draw):
     )
 
 
-@check("layer and encoder are written from scratch", aspect="scratch", points=0.5)
+@check("layer and encoder are written from scratch", aspect="scratch", points=1)
 def test_from_scratch(submission, draw):
     x, mask = inputs(draw), causal(draw, 5)
     for norm_first in (True, False):

@@ -112,7 +112,7 @@ def causal(draw, seq_len):
 # --- scaled_dot_product_attention ---
 
 
-@check("the output is [.., Tq, dv] and the weights are [.., Tq, Tk]", aspect="shape", points=1)
+@check("the output is [.., Tq, dv] and the weights are [.., Tq, Tk]", aspect="shape", points=2)
 def test_shapes(submission, draw):
     for lead in ({"batch": 2, "head": 3}, {"batch": 4}, {}, {"batch": 1, "head": 1}):
         for queries, keys in ((4, 6), (1, 1), (5, 2)):
@@ -129,7 +129,7 @@ def test_shapes(submission, draw):
             )
 
 
-@check("each query's weights sum to one over the keys", aspect="values", points=0.5, needs=["test_shapes"])
+@check("each query's weights sum to one over the keys", aspect="values", points=1, needs=["test_shapes"])
 def test_weights_sum_to_one(submission, draw):
     query, key, value = inputs(draw)
     _, weights = call(submission, query, key, value)
@@ -139,7 +139,7 @@ def test_weights_sum_to_one(submission, draw):
 @check(
     "without a mask the weights are softmax(q·k / √d) and the output is their average of the values",
     aspect="values",
-    points=1.5,
+    points=3,
     needs=["test_shapes"],
 )
 def test_values(submission, draw):
@@ -150,7 +150,7 @@ def test_values(submission, draw):
 @check(
     "a forbidden key gets no weight, and the allowed ones share all of it",
     aspect="masks",
-    points=1.5,
+    points=3,
     needs=["test_shapes"],
 )
 def test_mask_values(submission, draw):
@@ -162,7 +162,7 @@ def test_mask_values(submission, draw):
 @check(
     "a mask may have any shape that broadcasts to [.., Tq, Tk]",
     aspect="masks",
-    points=1,
+    points=2,
     needs=["test_mask_values"],
 )
 def test_mask_shapes(submission, draw):
@@ -186,7 +186,7 @@ def test_mask_shapes(submission, draw):
 @check(
     "a query that may attend to nothing gets zero weights and a zero output, not NaN",
     aspect="masks",
-    points=1.5,
+    points=3,
     needs=["test_weights_sum_to_one"],
 )
 def test_fully_masked(submission, draw):
@@ -208,7 +208,7 @@ def test_fully_masked(submission, draw):
 @check(
     "gradients reach query, key and value through the output and through the weights",
     aspect="gradient",
-    points=1,
+    points=2,
     needs=["test_mask_values"],
 )
 def test_gradients(submission, draw):
@@ -227,7 +227,7 @@ def test_gradients(submission, draw):
 @check(
     "a query that may attend to nothing has a zero gradient, and puts NaN into no other",
     aspect="gradient",
-    points=1,
+    points=2,
     needs=["test_fully_masked"],
 )
 def test_fully_masked_gradients(submission, draw):
@@ -256,7 +256,7 @@ def large(draw, **spread):
     return query, key, draw.normal(batch=2, head=3, key=7, feature=6)
 
 
-@check("scores in the ten thousands do not overflow", aspect="stability", points=0.5, needs=["test_shapes"])
+@check("scores in the ten thousands do not overflow", aspect="stability", points=1, needs=["test_shapes"])
 def test_large_scores(submission, draw):
     tensors = large(draw, scale=100.0)
     compare(call(submission, *tensors), oracle(attend(), *tensors), rounding=LARGE_ROUNDING)
@@ -265,7 +265,7 @@ def test_large_scores(submission, draw):
 @check(
     "a forbidden key stays out however large its score is",
     aspect="stability",
-    points=0.5,
+    points=1,
     needs=["test_mask_values"],
 )
 def test_large_forbidden_scores(submission, draw):
@@ -280,7 +280,7 @@ def test_large_forbidden_scores(submission, draw):
 @check(
     "float64 and bfloat16 inputs give float64 and bfloat16 results",
     aspect="dtype",
-    points=1,
+    points=2,
     needs=["test_shapes"],
 )
 def test_dtypes(submission, draw):
@@ -296,7 +296,7 @@ def test_dtypes(submission, draw):
 @check(
     "arguments are left as they were, and need not be contiguous in memory",
     aspect="arguments",
-    points=1,
+    points=2,
     needs=["test_shapes"],
 )
 def test_arguments(submission, draw):
@@ -315,7 +315,7 @@ def test_arguments(submission, draw):
 # --- MultiHeadAttention ---
 
 
-@check("the parameters are w_q, w_k, w_v and w_o, each [D, D] with a bias", aspect="parameters", points=0.5)
+@check("the parameters are w_q, w_k, w_v and w_o, each [D, D] with a bias", aspect="parameters", points=1)
 def test_parameters(submission):
     module = submission.MultiHeadAttention(12, 3)
     wanted = {f"{name}.weight": [12, 12] for name in PROJECTIONS} | {
@@ -327,7 +327,7 @@ def test_parameters(submission):
         expect(found[name], f"shape of {name}").is_value(shape)
 
 
-@check("with bias=False no projection has a bias", aspect="parameters", points=0.5, needs=["test_parameters"])
+@check("with bias=False no projection has a bias", aspect="parameters", points=1, needs=["test_parameters"])
 def test_without_bias(submission):
     module = submission.MultiHeadAttention(12, 3, bias=False)
     found = [name for name, _ in module.named_parameters()]
@@ -337,7 +337,7 @@ def test_without_bias(submission):
 @check(
     "head h attends with columns h·D/H to (h+1)·D/H, scaled by its own width",
     aspect="values",
-    points=2,
+    points=4,
     needs=["test_parameters"],
 )
 def test_module_values(submission, draw):
@@ -356,7 +356,7 @@ def test_module_values(submission, draw):
 @check(
     "the module obeys masks of [T, T], [B, 1, 1, T] and [B, H, T, T]",
     aspect="masks",
-    points=1,
+    points=2,
     needs=["test_module_values"],
 )
 def test_module_masks(submission, draw):
@@ -379,7 +379,7 @@ def test_module_masks(submission, draw):
 @check(
     "keys and values come from the context when there is one",
     aspect="values",
-    points=1,
+    points=2,
     needs=["test_module_values"],
 )
 def test_context(submission, draw):
@@ -397,7 +397,7 @@ def test_context(submission, draw):
 @check(
     "a mask over the context hides positions of the context",
     aspect="masks",
-    points=0.5,
+    points=1,
     needs=["test_context", "test_module_masks"],
 )
 def test_context_masks(submission, draw):
@@ -415,7 +415,7 @@ def test_context_masks(submission, draw):
 @check(
     "gradients reach all four projections, x and the context",
     aspect="gradient",
-    points=0.5,
+    points=1,
     needs=["test_context"],
 )
 def test_module_gradients(submission, draw):
@@ -445,7 +445,7 @@ def test_module_gradients(submission, draw):
 @check(
     "under a causal mask later positions cannot change earlier outputs",
     aspect="causality",
-    points=0.5,
+    points=1,
     needs=["test_parameters"],
 )
 def test_causality(submission, draw):
@@ -469,7 +469,7 @@ def test_causality(submission, draw):
 @check(
     "train() and eval() agree, and a float64 module computes in float64",
     aspect="mode",
-    points=0.5,
+    points=1,
     needs=["test_parameters"],
 )
 def test_modes(submission, draw):
@@ -492,7 +492,7 @@ def test_modes(submission, draw):
 @check(
     "a width that the heads cannot share is a ValueError",
     aspect="errors",
-    points=0.5,
+    points=1,
     needs=["test_parameters"],
 )
 def test_indivisible(submission):
@@ -504,7 +504,7 @@ def test_indivisible(submission):
 @check(
     "attention is written from scratch",
     aspect="scratch",
-    points=0.5,
+    points=1,
     needs=["test_shapes", "test_parameters"],
 )
 def test_from_scratch(submission, draw):

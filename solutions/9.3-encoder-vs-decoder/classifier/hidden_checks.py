@@ -51,7 +51,7 @@ def classifier(submission, draw, vocab_size, num_classes, **options):
     return model
 
 
-@check("pooling is right for any sizes and masks", aspect="values", points=2)
+@check("pooling is right for any sizes and masks", aspect="values", points=4)
 def test_any_pooling(submission, draw):
     for strategy in POOLINGS:
         batch, time, width = draw.sizes(3, 2, 12)
@@ -67,7 +67,7 @@ def test_any_pooling(submission, draw):
         expect_gradients(vector, {"hidden": hidden}, draw, oracle=pooled(mask, strategy))
 
 
-@check("padding never matters, for any sizes, pad_id and pooling", aspect="masks", points=2)
+@check("padding never matters, for any sizes, pad_id and pooling", aspect="masks", points=4)
 def test_any_padding(submission, draw):
     for pooling in POOLINGS:
         batch, time, more = draw.sizes(3, 2, 9)
@@ -102,7 +102,7 @@ def test_any_padding(submission, draw):
     )
 
 
-@check("fit keeps its books for any number of examples and any batch size", aspect="learning", points=2)
+@check("fit keeps its books for any number of examples and any batch size", aspect="learning", points=4)
 def test_any_fit(submission, draw):
     for examples, batch_size in ((1, 4), (draw.size(13, 20), 6), (12, 12), (5, 1)):
         rows = draw.normal(example=examples, label=4, scale=2.0)
@@ -132,7 +132,7 @@ def test_any_fit(submission, draw):
             fail("wrong training  too many examples, eval mode, or gradients of earlier batches")
 
 
-@check("it learns which of two words comes first, in sentences of all lengths", aspect="learning", points=2)
+@check("it learns which of two words comes first, in sentences of all lengths", aspect="learning", points=4)
 def test_learns_order(submission, draw):
     def sentences(count):
         tokens = draw.integers(4, 9, sentence=count, time=9)

@@ -47,7 +47,7 @@ def write(table, prompt, count, eos_id=None):
     return torch.tensor(rows, device=prompt.device)
 
 
-@check("the loss is right for any sizes and any padding", aspect="padding", points=1.5)
+@check("the loss is right for any sizes and any padding", aspect="padding", points=4.5)
 def test_any_loss(submission, draw):
     for _ in range(4):
         batch, time, vocab_size = draw.sizes(3, 2, 12)
@@ -76,7 +76,7 @@ def test_any_loss(submission, draw):
 
 
 @check(
-    "deep, wide and narrow models read any text in any pieces as they do in one go", aspect="cache", points=2
+    "deep, wide and narrow models read any text in any pieces as they do in one go", aspect="cache", points=6
 )
 def test_any_pieces(submission, draw):
     for sizes in ((7, 8, 2, 5, 4, 12), (5, 20, 5, 31, 1, 12), (9, 4, 1, 6, 3, 12)):
@@ -98,7 +98,7 @@ def test_any_pieces(submission, draw):
             start = end
 
 
-@check("a model that has written a text can still learn", aspect="gradient", points=1)
+@check("a model that has written a text can still learn", aspect="gradient", points=3)
 def test_learns_after_writing(submission, draw):
     model = build(submission, draw, 7, 8, 2, 5, 2, 12)
     tokens = draw.integers(0, 7, batch=2, time=6)
@@ -114,7 +114,7 @@ def test_learns_after_writing(submission, draw):
     ).is_between(1, float("inf"), why="after generate the model must still learn")
 
 
-@check("rows end when they do, drawn or best, with any eos_id", aspect="values", points=1.5)
+@check("rows end when they do, drawn or best, with any eos_id", aspect="values", points=4.5)
 def test_any_end(submission, draw):
     for _ in range(3):
         batch, length, count, vocab_size = draw.sizes(4, 2, 9)
@@ -133,7 +133,7 @@ def test_any_end(submission, draw):
             expect(found, "tokens", axes="batch time").equals(wanted[:, : found.shape[1]])
 
 
-@check("large logits, float64 and low temperatures are drawn from without NaN", aspect="stability", points=1)
+@check("large logits, float64 and low temperatures are drawn from without NaN", aspect="stability", points=3)
 def test_hard_choices(submission, draw):
     for dtype, scale, temperature in ((torch.float32, 1000.0, 0.01), (torch.float64, 3.0, 0.005)):
         model, table = scripted(submission, draw, 6, scale, dtype)
@@ -148,7 +148,7 @@ def test_hard_choices(submission, draw):
         expect(picked, "probability of the token drawn", axes="batch step").is_between(1e-9, 1.0)
 
 
-@check("one seed gives one text, whatever else is drawn", aspect="values", points=1)
+@check("one seed gives one text, whatever else is drawn", aspect="values", points=3)
 def test_seed(submission, draw):
     model, _ = scripted(submission, draw, 8, 1.0)
     prompt = draw.integers(0, 8, batch=3, time=2)

@@ -37,7 +37,7 @@ def pair(submission, reference, draw, name, *arguments, **options):
     return module, state, forward
 
 
-@check("a layer is right for any sizes and numbers of heads", aspect="values", points=2)
+@check("a layer is right for any sizes and numbers of heads", aspect="values", points=4)
 def test_any_size(submission, reference, draw):
     for num_heads, options in (
         (1, {}),
@@ -56,7 +56,7 @@ def test_any_size(submission, reference, draw):
         expect(module(x, mask), "output under a mask", axes=AXES).close_to(oracle(forward, state, x, mask))
 
 
-@check("arguments may be given by position, in the order of the signature", aspect="arguments", points=1)
+@check("arguments may be given by position, in the order of the signature", aspect="arguments", points=2)
 def test_positional_arguments(submission, reference, draw):
     x, mask = draw.normal(batch=3, time=4, width=8), draw.mask(query=4, key=4)
     for name, arguments in (
@@ -68,7 +68,7 @@ def test_positional_arguments(submission, reference, draw):
         expect(module(x, mask), f"output of {name}", axes=AXES).close_to(oracle(forward, state, x, mask))
 
 
-@check("an encoder of any depth is right, and serves any length", aspect="values", points=2)
+@check("an encoder of any depth is right, and serves any length", aspect="values", points=4)
 def test_any_depth(submission, reference, draw):
     for norm_first in (True, False):
         depth = draw.size(2, 6)
@@ -84,9 +84,7 @@ def test_any_depth(submission, reference, draw):
             expect(module(x), name, axes=AXES).close_to(oracle(forward, state, x))
 
 
-@check(
-    "gradients find their way from the end of an encoder to its first layer", aspect="gradient", points=1.5
-)
+@check("gradients find their way from the end of an encoder to its first layer", aspect="gradient", points=3)
 def test_encoder_gradients(submission, reference, draw):
     for norm_first in (True, False):
         module, state, forward = pair(
@@ -125,7 +123,7 @@ def test_encoder_gradients(submission, reference, draw):
             expect(gradient, f"{name}.grad").close_to(wanted[name])
 
 
-@check("dropout reaches every layer of an encoder, and eval() ends it everywhere", aspect="mode", points=1.5)
+@check("dropout reaches every layer of an encoder, and eval() ends it everywhere", aspect="mode", points=3)
 def test_encoder_dropout(submission, reference, draw):
     x = draw.normal(batch=2, time=5, width=8)
     module, state, _ = pair(submission, reference, draw, "Encoder", 3, 8, 2, 13, dropout=0.99999999)

@@ -53,7 +53,7 @@ def expected(reference, num_heads, state, mask, *tensors):
     return oracle(forward, state, *tensors)
 
 
-@check("attention is right for any sizes", aspect="values", points=2.5)
+@check("attention is right for any sizes", aspect="values", points=5)
 def test_any_size(submission, reference, draw):
     for _ in range(3):
         batch, head, query, key, width, feature = draw.sizes(6, 1, 17)
@@ -69,7 +69,7 @@ def test_any_size(submission, reference, draw):
         expect_unchanged(submission)
 
 
-@check("one leading axis or three work as two do", aspect="shape", points=1.5)
+@check("one leading axis or three work as two do", aspect="shape", points=3)
 def test_leading_axes(submission, reference, draw):
     query, key = draw.sizes(2, 2, 7)
     for lead in ({"batch": 3}, {"group": 2, "batch": 3, "head": 4}):
@@ -88,7 +88,7 @@ def test_leading_axes(submission, reference, draw):
             )
 
 
-@check("any number of heads that divides the width works, down to one column each", aspect="values", points=2)
+@check("any number of heads that divides the width works, down to one column each", aspect="values", points=4)
 def test_head_counts(submission, reference, draw):
     for d_model, num_heads in ((15, 5), (14, 7), (6, 6), (draw.size(2, 9) * 3, 3)):
         batch, time = draw.sizes(2, 2, 9)
@@ -99,7 +99,7 @@ def test_head_counts(submission, reference, draw):
         expect(y, f"output of {num_heads} heads over {d_model} columns", axes=AXES).close_to(wanted)
 
 
-@check("one module serves sequences of any length, masked or not", aspect="masks", points=2)
+@check("one module serves sequences of any length, masked or not", aspect="masks", points=4)
 def test_module_is_reusable(submission, reference, draw):
     state = random_state(draw, 8)
     module = build(submission, 8, 2, state)
@@ -119,7 +119,7 @@ def test_module_is_reusable(submission, reference, draw):
 
 
 @check(
-    "a sequence of padding only leaves no NaN in the module, forward or backward", aspect="gradient", points=2
+    "a sequence of padding only leaves no NaN in the module, forward or backward", aspect="gradient", points=4
 )
 def test_padding_only(submission, reference, draw):
     batch, time = draw.sizes(2, 2, 7)
