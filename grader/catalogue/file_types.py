@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -114,6 +114,9 @@ class CalibrationFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, k
     measured: dict[Kind, MeasuredOn] = {}
 
 
+Difficulty = Literal["easy", "medium", "hard"]
+
+
 class KataFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """`kata.toml`."""
 
@@ -126,6 +129,9 @@ class KataFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     hidden_points: Points = 0.0
     speed_points: Points = 0.0
     """What all thresholds of `speed` are worth together."""
+    minutes: Annotated[int, Meta(ge=1, le=6000)] | None = None
+    """How long a learner who meets the subject for the first time takes, reading included."""
+    difficulty: Difficulty | None = None
     slug: Slug | None = None
     after: tuple[Slug, ...] = ()
     given: tuple[FileName, ...] = ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from grader.catalogue.file_types import Limits, MeasuredOn, Policy, Threshold
+from grader.catalogue.file_types import Difficulty, Limits, MeasuredOn, Policy, Threshold
 from grader.catalogue.stub import Signatures, read_stub
 
 SUBMISSION_SUFFIXES = (".py", ".ipynb")
@@ -42,11 +42,18 @@ class Kata:
     speed: Mapping[str, Threshold] = field(default_factory=dict)
     measured: Mapping[str, MeasuredOn] = field(default_factory=dict)
     """By kind of device: what was measured for the thresholds."""
+    minutes: int | None = None
+    difficulty: Difficulty | None = None
 
     @property
     def key(self) -> tuple[int, ...]:
         """The number, for sorting."""
         return number_key(self.number)
+
+    @property
+    def effort(self) -> str:
+        """How long it takes and how hard it is, as far as the pack says: `90 min, medium`."""
+        return ", ".join(filter(None, (f"{self.minutes} min" if self.minutes else None, self.difficulty)))
 
     @property
     def stub(self) -> Path:

@@ -112,6 +112,8 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
         speed_points=data.speed_points,
         speed=data.speed,
         measured=_measured(folder),
+        minutes=data.minutes,
+        difficulty=data.difficulty,
     )
     _check_speed(kata, path)
     _require_file(kata.stub, "the stub, named after `module`")

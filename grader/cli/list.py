@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import click
 
+from grader.catalogue import Unit
 from grader.cli.context import here, json_option, print_json
 from grader.cli.status import describe, shown_status, status_words
 from grader.reports.style import console, points, safe_text, status_text
+
+WITH_EFFORT, WITH_TITLES = 76, 100
+"""Columns of a terminal from which on a line has room for how long a kata takes, and for its title too."""
 
 
 @click.command("list", short_help="Show every unit and kata with your progress.")
@@ -40,27 +44,42 @@ def list_katas(as_json: bool) -> None:
     from rich.text import Text
 
     out = console()
+    katas = place.catalogue.katas
+    known = any(kata.effort for kata in katas)
+    efforts = known and out.width >= WITH_EFFORT
+    titles = not known or out.width >= WITH_TITLES
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+
+    def add(
+        number: str, slug: str, title: str, worth: float, effort: str, status: Text, style: str = ""
+    ) -> None:
+        cells = [Text(number, style=style), Text(slug, style=style)]
+        cells += [safe_text(title, style)] if titles else []
+        cells += [Text(f"{points(worth)} points", style=style)]
+        cells += [Text(effort, style=style)] if efforts else []
+        table.add_row(*cells, status)
+
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
-    table.add_column()  # the one to give way on a narrow terminal: a name that is cut cannot be typed
+    if titles:
+        table.add_column()  # the one to give way on a narrow terminal: a name that is cut cannot be typed
     table.add_column(no_wrap=True, justify="right")
+    if efforts:
+        table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     for unit in place.catalogue.units:
         passed = sum(1 for kata in unit.katas if place.entry(kata).passed is not None)
-        table.add_row(
-            Text(unit.number, style="bold"),
-            Text(unit.slug, style="bold"),
-            safe_text(unit.title, "bold"),
-            Text(f"{points(sum(kata.points for kata in unit.katas))} points", style="bold"),
-            Text(f"{passed} of {len(unit.katas)} passed"),
-        )
+        whole = sum(kata.points for kata in unit.katas)
+        done = Text(f"{passed} of {len(unit.katas)} passed")
+        add(unit.number, unit.slug, unit.title, whole, _hours(unit), done, "bold")
         for kata in unit.katas:
-            table.add_row(
-                Text(kata.number),
-                Text(kata.slug),
-                safe_text(kata.title),
-                Text(f"{points(kata.points)} points"),
-                status_text(shown_status(place, kata), out, word=status_words(place, kata)),
-            )
+            status = status_text(shown_status(place, kata), out, word=status_words(place, kata))
+            add(kata.number, kata.slug, kata.title, kata.points, kata.effort, status)
     out.print(table)
+
+
+def _hours(unit: Unit) -> str:
+    """Say how long a unit takes, where each of its katas says so."""
+    minutes = [kata.minutes for kata in unit.katas]
+    whole = sum(filter(None, minutes))
+    return "" if not all(minutes) else f"{whole / 60:.2g} h" if whole > 90 else f"{whole} min"

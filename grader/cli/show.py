@@ -8,6 +8,7 @@ from grader.catalogue import Kata, Unit
 from grader.cli.context import complete_id, here, json_option, print_json, print_markdown, print_python
 from grader.data_files import read_text
 from grader.errors import UsageError
+from grader.reports.style import points
 
 
 @click.command(short_help="Read the lesson of a unit or kata.")
@@ -35,11 +36,19 @@ def show(id_: str | None, stub: bool, as_json: bool) -> None:
     text = read_text(path)
     if as_json:
         what = "stub" if stub else "lesson"
-        print_json({"number": item.number, "slug": item.slug, "title": item.title, what: text})
+        facts = {"minutes": item.minutes, "difficulty": item.difficulty} if isinstance(item, Kata) else {}
+        print_json({"number": item.number, "slug": item.slug, "title": item.title, **facts, what: text})
     elif stub:
         print_python(text)
     else:
-        print_markdown(text)
+        print_markdown(_with_effort(text, item) if isinstance(item, Kata) else text)
+
+
+def _with_effort(lesson: str, kata: Kata) -> str:
+    """Put below the lesson's heading what the kata is worth, and how long it takes."""
+    heading, _, rest = lesson.partition("\n")
+    facts = ", ".join(filter(None, (f"{points(kata.points)} points", kata.effort)))
+    return f"{heading}\n\n*{facts}*\n{rest}" if kata.effort else lesson
 
 
 def _only(items: list[Unit | Kata], id_: str) -> Unit | Kata:

@@ -93,6 +93,8 @@ def describe(place: Here, kata: Kata) -> dict[str, Any]:
         "number": kata.number,
         "title": kata.title,
         "points": kata.points,
+        "minutes": kata.minutes,
+        "difficulty": kata.difficulty,
         "status": shown_status(place, kata),
         "score": entry.score,
         "best": entry.best,

@@ -126,6 +126,12 @@ def test_given_files_come_from_the_kata_then_the_unit_then_the_pack(
         ('module = "count_down"', 'module = "checks"', ["`module` cannot be 'checks'"]),
         ('required = ["count_down"]', "required = []", ["`required`", "length >= 1"]),
         ('required = ["count_down"]', 'required = ["down"]', ["`required` names down", "defines count_down"]),
+        ("points = 5", "points = 5\nminutes = 0", ["`minutes`", "expected `int` >= 1"]),
+        (
+            "points = 5",
+            'points = 5\ndifficulty = "tough"',
+            ["`difficulty` must be one of: easy, hard, medium"],
+        ),
         ("points = 5", "points = = 5", ["not valid TOML", "line 6"]),
     ],
 )

@@ -148,6 +148,31 @@ def test_list_shows_number_slug_title_points_and_status(kata: Kata, home: Path) 
     assert document["units"][0]["katas"][0]["status"] == "pass"
 
 
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        (60, {"4 points", "not started"}),
+        (80, {"4 points", "20 min, easy", "not started"}),
+        (110, {"Insertion sort", "4 points", "20 min, easy", "not started"}),
+    ],
+)
+def test_list_and_show_say_how_long_a_kata_takes(
+    kata: Kata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int, words: set[str]
+) -> None:
+    pack = shutil.copytree(TINY, tmp_path / "timed")
+    file = pack / FOLDER / "kata.toml"
+    file.write_text('minutes = 20\ndifficulty = "easy"\n' + file.read_text())
+    monkeypatch.setenv("KATA_PACKS", str(pack))
+    monkeypatch.setenv("COLUMNS", str(columns))
+    line = kata("list").stdout.splitlines()[1]
+    assert {
+        part for part in ("Insertion sort", "4 points", "20 min, easy", "not started") if part in line
+    } == words
+    lesson = kata("show", "1.1.1").stdout.splitlines()
+    assert lesson[2] == "*4 points, 20 min, easy*"
+    assert json.loads(kata("show", "1.1.1", "--json").stdout)["minutes"] == 20
+
+
 def test_hints_come_one_at_a_time_and_are_recorded(kata: Kata, home: Path) -> None:
     kata("start", "1.1")
     first, second, third, last = (kata("hint") for _ in range(4))

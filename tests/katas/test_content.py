@@ -267,6 +267,16 @@ def test_what_helps_before_comes_before() -> None:
             assert numbers[other] < content.data["number"], f"{content.folder.name} after {other}"
 
 
+def test_points_follow_the_work() -> None:
+    for content in CONTENTS:
+        worth = content.data["points"] / content.data["minutes"]
+        assert 0.3 < worth < 0.5, f"{content.folder.name}: {worth:.2f} points a minute, where 0.4 is the rule"
+    by_time = sorted(CONTENTS, key=lambda content: content.data["minutes"])
+    grades = ["easy", "medium", "hard"]
+    levels = [grades.index(content.data["difficulty"]) for content in by_time]
+    assert levels == sorted(levels), "what is harder takes longer"
+
+
 # --- what a learner gets ---
 
 
