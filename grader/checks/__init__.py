@@ -11,6 +11,8 @@ from grader.checks.conduct import (
     expect_unchanged,
     given_module,
     lend,
+    presupposed,
+    resting_on,
     speak_of,
 )
 from grader.checks.describe import describe, type_names
@@ -20,6 +22,7 @@ from grader.checks.failure import CheckFailure, Failure, fail
 from grader.checks.gradients import expect_gradients, oracle_gradients
 from grader.checks.marks import Aspect, CheckInfo, check
 from grader.checks.oracle import Expected, oracle
+from grader.checks.slopes import expect_parameter_gradients
 from grader.checks.training import TrainingBooks
 
 __all__ = [
@@ -40,6 +43,7 @@ __all__ = [
     "expect_from_scratch",
     "expect_gradients",
     "expect_no_error",
+    "expect_parameter_gradients",
     "expect_raises",
     "expect_unchanged",
     "fail",
@@ -47,6 +51,8 @@ __all__ = [
     "lend",
     "oracle",
     "oracle_gradients",
+    "presupposed",
+    "resting_on",
     "speak_of",
     "type_names",
     "with_axes",

@@ -11,7 +11,7 @@ import torch
 
 from grader.checks.describe import describe
 from grader.checks.expect import expect
-from grader.checks.failure import CheckFailure, fail, fail_breach
+from grader.checks.failure import CheckFailure, Untold, fail, fail_breach
 from grader.checks.text import clean
 from grader.errors import KataError
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
@@ -48,6 +48,47 @@ def as_left(submission: Any) -> Iterator[None]:
 def speak_of(helper: Any, learners: Any) -> None:
     """Let messages speak of calls of `helper`, something given, as if they were calls of `learners`."""
     stand_for(helper, learners)
+
+
+@contextmanager
+def presupposed(what: str) -> Iterator[None]:
+    """Skip the check when what it rests on does not hold, so that its title accuses nobody of what it did not see.
+
+    What is inside is another check's affair: a first call that has to return at all before one can see whether it
+    changed its argument. What is not written, hangs or dies is told as ever.
+
+    Args:
+        what: what has to hold, completing "first …", e.g. "forward has to return [B, T, D]".
+    """
+    __tracebackhide__ = True
+    try:
+        yield
+    except CheckFailure as error:
+        raise Untold(what, error.failure.summary[0]) from error
+    except (SubmissionRaised, SubmissionUnsendable) as error:
+        if isinstance(error, SubmissionRaised) and error.not_written:
+            raise
+        raise Untold(what, str(error)) from error
+
+
+@contextmanager
+def resting_on(what: str, holds: Callable[[], object]) -> Iterator[None]:
+    """Let a wrong value inside count only where `holds()` passes; else the check is skipped.
+
+    For checks that compare a special case with the right answer: "scores in the thousands do not overflow" says nothing
+    of an answer that is as wrong for ordinary scores.
+
+    Args:
+        what: what has to hold, completing "first …", e.g. "ordinary scores have to give the right weights".
+        holds: looks at that; raises as a check does.
+    """
+    __tracebackhide__ = True
+    try:
+        yield
+    except CheckFailure:
+        with presupposed(what):
+            holds()
+        raise
 
 
 @contextmanager

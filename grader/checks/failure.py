@@ -73,6 +73,16 @@ class CheckFailure(AssertionError):
         """What the kata excludes and was used."""
 
 
+class Untold(Exception):
+    """Raised when what a check is about cannot be seen, because something else that it rests on does not hold."""
+
+    def __init__(self, first: str, why: str) -> None:
+        super().__init__(first)
+        self.first = first
+        """What has to hold first."""
+        self.why = why
+
+
 def told_breach(used: Sequence[str], advice: str, when: str = "") -> list[str]:
     """Say what was used that the kata excludes, and what to write instead."""
     return [f"used {', '.join(clean(name, 80) for name in used[:3])}{when}", f"  {advice}"]

@@ -37,6 +37,7 @@ class CheckInfo:
     needs: tuple[str, ...]
     trained: bool = False
     threshold: str | None = None
+    asked: tuple[str, ...] = ()
 
 
 def check(
@@ -47,6 +48,7 @@ def check(
     needs: Sequence[str] = (),
     trained: bool = False,
     threshold: str | None = None,
+    asked: str | Sequence[str] = (),
 ) -> Callable[[F], F]:
     """Make a pytest function a check.
 
@@ -58,6 +60,8 @@ def check(
         trained: what it looks at comes from a model that was trained, and so hangs on the processor's rounding; no
             fingerprint is taken of it.
         threshold: of a speed check, the name of its `[speed.NAME]` in kata.toml, which also holds its points.
+        asked: the words of the stub or of a lesson that ask for it, as they stand there; more than one where it looks at
+            several things.
 
     Raises:
         ValueError: an unknown aspect, negative points, an empty title, a threshold for another aspect than performance.
@@ -68,7 +72,8 @@ def check(
         raise ValueError("a check needs a title and points of at least 0")
     if (threshold is not None) != (aspect == "performance"):
         raise ValueError("a check of performance has a threshold, and no other has")
-    info = CheckInfo(title, aspect, float(points), tuple(needs), trained, threshold)
+    words = (asked,) if isinstance(asked, str) else tuple(asked)
+    info = CheckInfo(title, aspect, float(points), tuple(needs), trained, threshold, words)
 
     def mark(function: F) -> F:
         function.kata_check = info  # type: ignore[attr-defined]

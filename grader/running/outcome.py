@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.checks.describe import describe_call
-from grader.checks.failure import CheckFailure
+from grader.checks.failure import CheckFailure, Untold
 from grader.checks.raised import describe_raised
 from grader.checks.text import clean
 from grader.errors import PackError
@@ -78,6 +78,9 @@ def judge(
     called = _called(calls.last, signatures)
     if isinstance(error, pytest.skip.Exception):
         return Outcome("skipped", [clean(str(error.msg))], machine=True)
+    if isinstance(error, Untold):
+        why = [f"  {clean(error.why)}"] if error.why else []
+        return Outcome("skipped", [f"skipped: first {error.first}; then this can be told", *why])
     if isinstance(error, SubmissionRaised):
         if error.not_written:
             where = f" ({file}, line {error.frames[-1].line})" if error.frames else ""

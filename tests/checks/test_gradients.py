@@ -9,7 +9,7 @@ import torch
 
 from grader.checks.draw import Draw
 from grader.checks.expect import expect
-from grader.checks.failure import CheckFailure
+from grader.checks.failure import CheckFailure, Untold
 from grader.checks.gradients import expect_gradients, oracle_gradients
 from grader.errors import PackError
 
@@ -119,7 +119,20 @@ def test_cotangents_are_random_so_swapped_or_constant_gradients_are_seen(draw):
 
 def test_shape_comes_before_gradient(draw, inputs):
     output = attention(**inputs)[0].transpose(1, 2)
-    assert said(output, inputs, draw, lambda *x: attention(*x)[0]).stage == "shape"
+    with pytest.raises(Untold, match="output must be right") as caught:
+        expect_gradients(output, inputs, draw, oracle=lambda *x: attention(*x)[0])
+    assert caught.value.why.startswith("wrong shape  output")
+
+
+def test_of_a_wrong_result_no_gradient_is_called_wrong(draw, inputs):
+    doubled = 2 * attention(**inputs)[0]
+    with pytest.raises(Untold, match="output must be right") as caught:
+        expect_gradients(doubled, inputs, draw, oracle=lambda *x: attention(*x)[0])
+    assert caught.value.why.startswith("first difference  output")
+    shifted = attention(**inputs)[0] + 1  # whose gradient is right all the same
+    expect_gradients(shifted, inputs, draw, oracle=lambda *x: attention(*x)[0])
+    cut = 2 * attention(inputs["query"], inputs["key"].detach(), inputs["value"])[0]
+    assert "none arrives" in said(cut, inputs, draw, lambda *x: attention(*x)[0]).lines()[0]
 
 
 def test_gradients_of_parameters(draw):

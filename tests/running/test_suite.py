@@ -527,3 +527,63 @@ def test_a_check_that_the_reference_passes_is_not_broken(bench: Bench) -> None:
     report = bench.check("def thing(x):\n    return x + 1\n")
     assert report.checks[0].status == "fail"
     assert "could not use what your code returned" in (report.checks[0].message or "")
+
+
+# --- a title accuses nobody of what was not seen ---
+
+
+PRESUPPOSED = """
+    from grader.checks import expect_unchanged, presupposed, resting_on
+
+    @check("x is left as it was", aspect="arguments")
+    def test_unchanged(submission, draw):
+        with presupposed("thing has to return a tensor of 3"):
+            expect(submission.thing(draw.normal(n=3)), "thing").is_tensor(shape=(3,))
+        expect_unchanged(submission)
+
+    @check("large numbers work", aspect="stability")
+    def test_large(submission, draw):
+        def compare(scale):
+            x = draw.normal(n=3, scale=scale)
+            expect(submission.thing(x), "thing").close_to(2 * x)
+
+        with resting_on("ordinary numbers have to work", lambda: compare(1.0)):
+            compare(1e30)
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "unchanged", "large"),
+    [
+        ("return 2 * x", ("pass", None), ("pass", None)),
+        (
+            "raise IndexError('out of range')",
+            ("skipped", "skipped: first thing has to return a tensor of 3; then this can be told\n"
+             "  IndexError: out of range"),
+            ("error", None),
+        ),
+        (
+            "return x[:2]",
+            ("skipped", "skipped: first thing has to return a tensor of 3; then this can be told\n"
+             "  wrong shape  thing  got [2]  want [3]"),
+            ("skipped", None),
+        ),
+        ("return x.mul_(2)", ("fail", None), ("pass", None)),
+        ("return (x * 1e10) * 2e-10", ("pass", None), ("fail", None)),
+        ("return 3 * x", ("pass", None), ("skipped", None)),
+        ("raise NotImplementedError", ("fail", None), ("fail", None)),
+    ],
+)  # fmt: skip
+def test_what_a_check_rests_on_is_not_held_against_its_title(
+    bench: Bench, answer: str, unchanged: tuple[str, str | None], large: tuple[str, str | None]
+) -> None:
+    bench.checks(PRESUPPOSED)
+    report = bench.check(f"def thing(x):\n    {answer}\n")
+    for check, (status, message) in zip(report.checks, (unchanged, large), strict=True):
+        assert check.status == status, check
+        assert check.points == (1.0 if status == "pass" else 0.0)
+        if message is not None:
+            assert check.message is not None
+            assert check.message.startswith(message)
+    passed = all(check.status == "pass" for check in report.checks)
+    assert (report.status == "pass") is passed

@@ -15,6 +15,7 @@ from grader.checks import (
     expect,
     expect_from_scratch,
     expect_gradients,
+    expect_parameter_gradients,
     expect_raises,
     expect_unchanged,
     fail,
@@ -25,8 +26,6 @@ from grader.checks import (
 )
 
 POOLINGS = ("cls", "mean", "max")
-LARGEST = 1000.0
-"""No slope of a model with the noise of `classifier` is larger: beyond it no tolerance grows with the answer."""
 POOLED, LOGITS = "batch width", "batch class"
 SMALL = {"d_model": 12, "num_heads": 3, "d_ff": 20, "num_layers": 2, "max_len": 16}
 
@@ -512,39 +511,15 @@ def test_gradients(submission, draw):
     model.double()
     tokens = real_tokens(draw)
     tokens[0, 4:] = 0
-    logits = model(tokens)
-    cotangent = draw.like(expect(logits, "logits", axes=LOGITS).is_tensor(shape=(3, 5)).actual)
-    (logits * cotangent).sum().backward()
-    learned = {name: value for name, value in parameters_of(model).items() if value.requires_grad}
-    steps = {
-        name: torch.randn(value.shape, generator=draw.generator).to(value) for name, value in learned.items()
-    }
-    state = model.state_dict()
-
-    def loss_after(size):
-        model.load_state_dict({**state, **{name: state[name] + size * step for name, step in steps.items()}})
-        with torch.no_grad():
-            return float((model(tokens) * cotangent).sum())
-
-    parts = [
-        (learned[name].grad * step).sum() for name, step in steps.items() if learned[name].grad is not None
-    ]
-    by_gradient, size = float(sum(parts)), 1e-6
-    measured = (loss_after(size) - loss_after(-size)) / (2 * size)
-    if not abs(by_gradient - measured) <= 1e-3 * min(max(abs(measured), 1.0), LARGEST):
-        without = [name for name, value in learned.items() if value.grad is None]
-        fail(
-            f"wrong gradients  moved at random, the parameters change the logits by {measured:.4f}; "
-            f"their gradients say {by_gradient:.4f}",
-            *(
-                [f"  no gradient reaches {', '.join(without[:4])}" + " …" * (len(without) > 4)]
-                if without
-                else []
-            ),
-            "  .detach(), .item(), NumPy and torch.no_grad() cut gradients off",
-            stage="gradient",
-            subject=logits,
-        )
+    expect_parameter_gradients(
+        model,
+        lambda: model(tokens),
+        draw,
+        "logits",
+        LOGITS,
+        shape=(3, 5),
+        notes=(".detach(), .item(), NumPy and torch.no_grad() cut gradients off",),
+    )
 
 
 @check("no transformer of torch's is used", aspect="scratch", points=1, needs=["test_logits_shape"])

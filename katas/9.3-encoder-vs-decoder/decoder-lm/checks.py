@@ -17,6 +17,7 @@ from grader.checks import (
     expect,
     expect_from_scratch,
     expect_gradients,
+    expect_parameter_gradients,
     expect_unchanged,
     fail,
     given_module,
@@ -33,8 +34,6 @@ NEWEST = "the newest"
 """What messages show for a cache that stays with the probe."""
 LARGEST = 30.0
 """No logit of a model that `build` has filled is larger: beyond it no tolerance grows with the answer."""
-LARGEST_SLOPE = 1000.0
-"""Nor does the sum of its logits, weighed at random, change faster."""
 STATES = 97
 SAMPLES = 2000
 ACCURACY = 0.7
@@ -328,49 +327,20 @@ def test_dtypes(submission, draw):
 @check("the gradient of the logits reaches every parameter they depend on", aspect="gradient", points=1.5)
 def test_model_gradients(submission, draw):
     model, tokens = build(submission, draw).double(), tokens_of(draw, 2, 5)
-    cotangent = draw.normal(batch=2, time=5, token=13, dtype=torch.float64)
     reader = given_module(submission, "probes").logits(model)
     speak_of(reader, model)
-    found = reader(tokens=tokens)
-    expect(found, "logits", axes=AXES).is_tensor(shape=(2, 5, 13), dtype=torch.float64).is_finite()
-    if found.requires_grad:
-        (found * cotangent).sum().backward()
-    with torch.no_grad():
-        learned = {name: value for name, value in model.named_parameters() if value.requires_grad}
-    backward, tried = [], []
-    for name, value in learned.items():
-        way = torch.randn(value.shape, generator=draw.generator, dtype=torch.float64).to(value)
-        backward.append(0.0 if value.grad is None else float((value.grad * way).sum()))
-        tried.append(slope_by_trying(model, reader, tokens, cotangent, name, value.detach(), way))
-    backward, tried = torch.tensor(backward), torch.tensor(tried)
-    limit = 1e-4 * min(float(tried.abs().max()), LARGEST_SLOPE)
-    wrong = (~((backward - tried).abs() <= limit)).nonzero().flatten().tolist()
-    if wrong:
-        # Rather one that is cut off altogether.
-        first = min(wrong, key=lambda index: (bool(backward[index] != 0), index))
-        fail(
-            f"wrong gradient  {list(learned)[first]}",
-            f"moved at random, the logits change by {float(tried[first]):.3g}; "
-            f"the gradient says {float(backward[first]):.3g}",
-            f"{len(wrong)} of {len(tried)} parameters are wrong",
+    expect_parameter_gradients(
+        model,
+        lambda: reader(tokens=tokens),
+        draw,
+        "logits",
+        AXES,
+        shape=(2, 5, 13),
+        notes=(
             ".detach(), .data and torch.no_grad() cut a path off",
             "keys and values may only be detached in the cache, not where attention uses them",
-            stage="gradient",
-            subject=found,
-        )
-
-
-def slope_by_trying(model, reader, tokens, cotangent, name, value, way, step=1e-6):
-    """Return how fast (logits * cotangent).sum() grows when one parameter moves: by moving it a little both ways."""
-
-    def after(moved):
-        model.load_state_dict({name: moved}, strict=False)
-        with torch.no_grad():
-            return float((reader(tokens=tokens) * cotangent).sum())
-
-    slope = (after(value + step * way) - after(value - step * way)) / (2 * step)
-    model.load_state_dict({name: value}, strict=False)
-    return slope
+        ),
+    )
 
 
 @check("tokens are left as they were, and need not be contiguous in memory", aspect="arguments", points=1.5)

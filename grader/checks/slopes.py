@@ -1,0 +1,130 @@
+"""Gradients of parameters that a check does not know by name, compared with what moving them does.
+
+A difference over a step is as good as the numbers it is made of: one that suits float64 is noise for an answer that
+normalises in float32, as public models do. So the step, and how far the gradient may be off, come from what
+the answer's own values do over steps of many sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.checks.conduct import presupposed
+from grader.checks.draw import Draw
+from grader.checks.expect import expect
+from grader.checks.failure import fail
+
+STEPS = tuple(10 ** (-k / 2) for k in range(2, 14))
+"""From 0.1, over which few functions are straight, to 3e-7, which float64 still resolves; in float32 3e-3 is best."""
+PAST_THE_BEST = 30.0
+"""Where neighbouring steps disagree by so many times the least seen, smaller ones only add noise. Below, a function
+that rounds stands still, and all steps agree on a slope of 0."""
+EXACT = 1e-4
+"""A gradient may be off by this share of the largest slope however exactly the slopes are known."""
+ROOM = 10.0
+"""And by so many times what two steps disagree by."""
+COARSEST = 0.03
+"""But never by more: an answer that is noise is not excused by it."""
+
+
+def expect_parameter_gradients(
+    model: Any,
+    output: Callable[[], Any],
+    draw: Draw,
+    name: str = "output",
+    axes: str | None = None,
+    *,
+    shape: Sequence[int] | None = None,
+    largest: float = 1000.0,
+    notes: Sequence[str] = (),
+) -> None:
+    """Require each parameter's gradient to say how the output changes when the parameter moves.
+
+    Args:
+        model: the submission's module, in float64 and without gradients so far.
+        output: computes what depends on the parameters; called again and again, always with the same inputs.
+        draw: where cotangents and directions come from.
+        name: of the output in messages.
+        axes: of the output.
+        shape: of the output.
+        largest: no slope of a right answer is larger, so that tolerances do not grow with a wrong one.
+        notes: last lines of the message: what usually cuts a gradient off here.
+    """
+    __tracebackhide__ = True
+    found = output()
+    with presupposed(f"{name} must be right"):
+        expect(found, name, axes=axes).is_tensor(shape=shape, dtype=torch.float64).is_finite()
+    cotangent = draw.like(found)
+    if found.requires_grad:
+        (found * cotangent).sum().backward()
+    with torch.no_grad():  # so that they arrive as leaves, with their gradients
+        learned = {name: value for name, value in model.named_parameters() if value.requires_grad}
+    ways = {
+        name: torch.randn(value.shape, generator=draw.generator, dtype=torch.float64).to(value)
+        for name, value in learned.items()
+    }
+
+    def slope(names: Sequence[str], step: float) -> float:
+        start = {name: learned[name].detach().clone() for name in names}  # in one process it moves along
+        ends = []
+        for sign in (1, -1):
+            moved = {name: value + sign * step * ways[name] for name, value in start.items()}
+            model.load_state_dict(moved, strict=False)
+            with torch.no_grad():
+                ends.append(float((output() * cotangent).sum()))
+        model.load_state_dict(start, strict=False)
+        return (ends[0] - ends[1]) / (2 * step)
+
+    step, doubt = best_step(lambda step: slope(list(learned), step))
+    tried = {name: slope([name], step) for name in learned}
+    told = {
+        name: 0.0 if value.grad is None else float((value.grad * ways[name]).sum())
+        for name, value in learned.items()
+    }
+    scale = min(max((abs(one) for one in tried.values()), default=0.0), largest)
+    limit = min(max(EXACT * scale, ROOM * doubt), COARSEST * scale)
+    wrong = [name for name in learned if not abs(told[name] - tried[name]) <= limit]
+    if wrong:
+        _say(wrong, tried, told, name, notes, found)
+
+
+def best_step(slope: Callable[[float], float]) -> tuple[float, float]:
+    """Return the step over which a slope is known best, and how far it is off there.
+
+    Over large steps a function bends, over small ones its rounding shows; in between neighbouring steps agree.
+    """
+    slopes: list[float] = []
+    doubts: list[float] = []
+    for step in STEPS:
+        slopes.append(slope(step))
+        if len(slopes) >= 3:  # two that agree may do so by chance
+            doubts.append(max(abs(one - other) for one, other in pairwise(slopes[-3:])))
+            if doubts[-1] > PAST_THE_BEST * min(doubts):
+                break
+    place = min(range(len(doubts)), key=doubts.__getitem__)
+    return STEPS[place + 1], doubts[place]
+
+
+def _say(
+    wrong: Sequence[str],
+    tried: Mapping[str, float],
+    told: Mapping[str, float],
+    what: str,
+    notes: Sequence[str],
+    subject: Tensor,
+) -> None:
+    __tracebackhide__ = True
+    first = min(wrong, key=lambda name: told[name] != 0)  # rather one that is cut off altogether
+    fail(
+        f"wrong gradient  {first}",
+        f"moved at random, the {what} change by {tried[first]:.3g}; the gradient says {told[first]:.3g}",
+        f"{len(wrong)} of {len(tried)} parameters are wrong",
+        *notes,
+        stage="gradient",
+        subject=subject,
+    )
