@@ -24,7 +24,7 @@ SHOWN = 10
 """Remarks printed in full; the others are counted."""
 WIDE = 100
 """From so many columns on, a status has its word in the heading."""
-STATUSES = ("pass", "fail", "error", "timeout", "not_started", "missing")
+STATUSES = ("pass", "fail", "error", "timeout", "in_progress", "not_started", "missing")
 
 
 def print_summary(

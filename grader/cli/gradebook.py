@@ -423,7 +423,7 @@ def _write_folder(folder: Path, files: Iterator[tuple[str, bytes]]) -> None:
 
 def _print_replay(outcome: Replay) -> None:
     kept, again = outcome.kept, outcome.again
-    before, after = points(kept.score, kept.max_score), points(again.score, again.max_score)
+    before, after = points(kept.earned, kept.possible), points(again.earned, again.possible)
     if outcome.differences:
         click.echo(f"not the same: {before} was kept, {after} came out now")
         for difference in outcome.differences:

@@ -87,6 +87,7 @@ _WORDS = {
     "fail": "failed",
     "error": "error",
     "timeout": "timed out",
+    "in_progress": "in progress",
     "not_started": "not started",
     "missing": "missing",
 }

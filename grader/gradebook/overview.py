@@ -15,6 +15,7 @@ from rich.text import Text
 from grader.gradebook.course import total
 from grader.gradebook.exports.tables import signed
 from grader.gradebook.records import HistoryEvent, Row, by_learner
+from grader.reports.report import WRONG
 from grader.reports.style import LOOKS, has_unicode, points, safe, status_text
 from grader.reports.terminal import print_findings
 from grader.submissions.names import natural_key
@@ -177,7 +178,7 @@ def print_mark(row: Row, course: Course, out: Console) -> None:
 def _facts(row: Row, course: Course) -> Iterator[str]:
     report = row.report
     if is_changed(row):
-        yield f"graded    {points(report.score, report.max_score)}"
+        yield f"graded    {points(report.earned, report.possible)}"
     if row.late_points or row.days_late:
         yield f"late      {_late(row)}"
     for one in row.adjustments:
@@ -242,7 +243,7 @@ def _remarks(row: Row) -> str:
         parts.append(_versions(row))
     if row.report.message:
         parts.append(safe(row.report.message).partition("\n")[0])
-    wrong = [check for check in row.report.checks if check.status not in ("pass", "skipped")]
+    wrong = [check for check in row.report.checks if check.status in WRONG]
     if wrong and not row.report.message:
         parts.append(f"{len(wrong)} of {len(row.report.checks)} checks went wrong")
     return ", ".join(parts)

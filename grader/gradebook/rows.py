@@ -154,7 +154,7 @@ def _report(name: str, kata: tuple[str, str], row: Any) -> tuple[KataReport, str
     try:
         report = report_of(row.report)
         booked = row.status, row.score, row.max_score
-        if report.kata == kata[0] and (report.status, report.score, report.max_score) == booked:
+        if report.kata == kata[0] and (report.status, report.earned, report.possible) == booked:
             return report, None
         why = "it is damaged (what was booked beside it differs)"
     except UnreadableRecord as error:
@@ -189,8 +189,8 @@ def _notes(text: Any) -> tuple[str, ...]:
 
 def _row(course: Course, name: str, kata: tuple[str, str], row: Any, adjustments: list[Adjustment]) -> Row:
     report, why = _report(name, kata, row)
-    late = course.lateness(name, report.kata, row.submitted_at, report.score, report.max_score)
-    score, taken = settle(report.score, late.points, adjustments)
+    late = course.lateness(name, report.kata, row.submitted_at, report.earned, report.possible)
+    score, taken = settle(report.earned, late.points, adjustments)
     return Row(
         learner=name,
         name=course.name_of(name),
@@ -206,7 +206,7 @@ def _row(course: Course, name: str, kata: tuple[str, str], row: Any, adjustments
         notes=_notes(row.notes),
         unreadable=why,
         score=score,
-        max_score=report.max_score,
+        max_score=report.possible,
     )
 
 

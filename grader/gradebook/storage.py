@@ -99,7 +99,7 @@ def report_of(text: Any) -> KataReport:
         raise UnreadableRecord(f"it is damaged ({error})") from None
     if report.schema != SCHEMA:
         raise UnreadableRecord(f"it is of schema {report.schema}; this version reads {SCHEMA}")
-    numbers = [report.score, report.max_score, report.duration_s]
+    numbers = [report.earned, report.possible, report.duration_s]
     numbers += [number for check in report.checks for number in (check.points, check.max_points)]
     if not all(map(math.isfinite, numbers)):  # 1e999 is JSON
         raise UnreadableRecord("it is damaged (a number in it has no end)")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import msgspec
+from msgspec import UNSET
 
 from grader.catalogue import Kata
 from grader.errors import EngineError, KataError
@@ -18,7 +19,7 @@ from grader.grading.cache_key import kata_digest, seed_for, terms_of
 from grader.grading.cache_key import versions as versions_here
 from grader.grading.processes import grade
 from grader.grading.task import Answer, Graded, NotGraded, Setup, Stopped, Task, answer_decoder, encode
-from grader.reports.report import Isolation, KataReport, KataStatus
+from grader.reports.report import Isolation, KataReport, KataStatus, SpeedScore
 from grader.submissions.submission import Submission
 
 QUEUE_S = 3600.0
@@ -220,7 +221,7 @@ class Run:
             key = Key(key.digest, "")
             text = f"This was not graded, and it is not the submission's fault. {answer.message}"
             report = self._without(one, "error", text)
-            report.max_score = 0.0
+            report.max_score, report.speed = 0.0, UNSET
         report.learner = submission.learner
         try:
             self._marks.record(self._number, submission, key, report)
@@ -246,7 +247,8 @@ def without_checks(kata: Kata, policy: RunPolicy, seed: int, status: KataStatus,
         number=kata.number,
         status=status,
         score=0.0,
-        max_score=kata.points + kata.hidden_points + (kata.speed_points if policy.perf else 0.0),
+        max_score=kata.points + kata.hidden_points,
+        speed=SpeedScore(score=0.0, max_score=kata.speed_points) if policy.perf and kata.speed else UNSET,
         seed=seed,
         device=policy.device,
         versions=versions_here(),

@@ -26,6 +26,14 @@ class BudgetSpent(WorkerTimeout):
     """The submission used up its time over all checks."""
 
 
+class StillHangs(WorkerTimeout):
+    """A function that did not answer in an earlier check was given less time, and did not answer again."""
+
+    def __init__(self, name: str, seconds: float) -> None:
+        super().__init__()
+        self.name, self.seconds = name, seconds
+
+
 class SubmissionRaised(Exception):
     """The learner's code raised; everything in here is text that a worker sent."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import secrets
 import time
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
@@ -23,6 +23,7 @@ from grader.host.channel import Channel
 from grader.host.deadline import Deadline
 from grader.host.endings import (
     BudgetSpent,
+    StillHangs,
     SubmissionMissing,
     SubmissionRaised,
     SubmissionUnsendable,
@@ -48,6 +49,9 @@ PART_BYTES = 64
 """What each part of a list, tuple or dict is taken to weigh."""
 MAX_NUMBER = 1 << 31
 """Handles are numbers that a worker counts up."""
+HUNG_PART = 10
+"""A function that has not answered once is given such a part of a check's time from then on, and at least a second:
+an endless loop is not waited for in every check that calls it, and one that was only slow there goes on."""
 START_S = 30.0
 """How long a worker may take to be ready; a fresh interpreter imports torch first."""
 
@@ -94,6 +98,8 @@ class Session:
         self._tell = tell
         """Told how many seconds it may be until the next check begins."""
         self._channel: Channel | None = None
+        self._hung: set[str] = set()
+        """The required names that did not answer in time."""
         self._release: list[int] = []
         self._begin: int | None = None
         self.asked_of = ""
@@ -256,14 +262,15 @@ class Session:
         if not grad:
             for head in encoder.tensors:
                 head.requires_grad = False
-        if self.stopwatch is None and can_share(encoder.tensors):
-            with Shared(encoder.buffers) as shared:
-                request.shared = shared.size
-                reply, payload = self._ask(request, [], shared.descriptor)
-                seen = shared.changed(encoder.tensors)
-        else:
-            reply, payload = self._ask(request, encoder.buffers)
-            seen = set()
+        with self._patience(of):
+            if self.stopwatch is None and can_share(encoder.tensors):
+                with Shared(encoder.buffers) as shared:
+                    request.shared = shared.size
+                    reply, payload = self._ask(request, [], shared.descriptor)
+                    seen = shared.changed(encoder.tensors)
+            else:
+                reply, payload = self._ask(request, encoder.buffers)
+                seen = set()
         done = self._checked(reply, payload)
         decoder = self._decoder(done, payload)
         value = self._observe(self._decode(decoder, done.value), decoder, payload)
@@ -296,6 +303,26 @@ class Session:
             self._release.append(number)
 
     # ------------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _patience(self, name: str) -> Iterator[None]:
+        """Wait for a call of a required name for as long as the check has; for less, if it once did not answer."""
+        kept, short_s = self.deadline, max(self.terms.check_timeout_s / HUNG_PART, 1.0)
+        shortened = name in self._hung and kept.left() > short_s and self.process is not None
+        if shortened and self.process is not None:
+            self.deadline = Deadline(short_s)
+            self.deadline.follow(self.process.pid)
+        try:
+            yield
+        except BudgetSpent:
+            raise
+        except WorkerTimeout:
+            self._hung.update({name} - {""})
+            if shortened:
+                raise StillHangs(name, short_s) from None
+            raise
+        finally:
+            self.deadline = kept
 
     def _take_uses(self, token: int | None, *, loading: bool = False) -> None:
         """Read what the audit channel tells of one exchange, where there is one; no token: it was broken off."""

@@ -23,7 +23,7 @@ from grader.host.calls import CallRecord, Calls
 from grader.host.launcher import Launcher
 from grader.host.source import read_source
 from grader.packs.mistakes import Mistake, in_full, mistakes, slow_answers
-from grader.reports.report import CheckReport, KataReport
+from grader.reports.report import WRONG, CheckReport, KataReport
 from grader.running.copies import copies, unrecognised
 from grader.running.demands import demands_of
 from grader.running.recognise import SEED, Fingerprints, Mark, MutantMarks, same
@@ -414,7 +414,7 @@ def _squeezed(text: str) -> str:
 
 
 def _look_at_mutant(mutant: Mistake, report: KataReport, verdict: Verdict) -> None:
-    wrong = {check.id for check in report.checks if check.status in ("fail", "error", "timeout")}
+    wrong = {check.id for check in report.checks if check.status in WRONG}
     known = {check.id for check in report.checks}
     if report.status == "pass":
         verdict.find("mutants", f"{mutant.name} gets full marks")
@@ -499,7 +499,7 @@ def _stable(message: str) -> str:
 
 
 def _first_failure(report: KataReport) -> str:
-    check = next((check for check in report.checks if check.status not in ("pass", "skipped")), None)
+    check = next((check for check in report.checks if check.status in WRONG), None)
     text = f"{check.name}: {check.message}" if check is not None else report.message or report.status
     return text.replace("\n", " / ")[:300]
 

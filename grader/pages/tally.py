@@ -18,6 +18,7 @@ SHARES: tuple[tuple[KataStatus, ...], ...] = (
     ("pass",),
     ("fail",),
     ("error", "timeout"),
+    ("in_progress",),
     ("missing", "not_started"),
 )
 
@@ -36,7 +37,12 @@ class CheckTally:
     @property
     def ran(self) -> int:
         """Answers that the check looked at."""
-        return self.ends.total() - self.ends["skipped"]
+        return self.ends.total() - self.untold
+
+    @property
+    def untold(self) -> int:
+        """Answers of which it says nothing: skipped, or what it looks at is still to be written."""
+        return self.ends["skipped"] + self.ends["todo"]
 
     @property
     def passed(self) -> int:
@@ -92,7 +98,7 @@ class KataTally:
 
     @property
     def shares(self) -> list[tuple[str, int]]:
-        """Learners by what became of them: passed, failed, error or time-out, nothing to grade."""
+        """Learners by what became of them: passed, failed, error or time-out, in progress, nothing to grade."""
         return [(kinds[0], sum(self.statuses[kind] for kind in kinds)) for kinds in SHARES]
 
     @property

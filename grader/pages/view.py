@@ -210,7 +210,7 @@ def _kata(
         status=report.status,
         score=row.score,
         max_score=row.max_score,
-        graded=report.score,
+        graded=report.earned,
         attempts=row.attempts,
         submitted_at=when(row.submitted_at, course),
         message=message,

@@ -6,8 +6,12 @@ from typing import Literal
 
 import msgspec
 
-KataStatus = Literal["pass", "fail", "error", "timeout", "not_started", "missing"]
-CheckStatus = Literal["pass", "fail", "error", "timeout", "skipped"]
+KataStatus = Literal["pass", "fail", "error", "timeout", "in_progress", "not_started", "missing"]
+CheckStatus = Literal["pass", "fail", "error", "timeout", "todo", "skipped"]
+WRONG: frozenset[CheckStatus] = frozenset({"fail", "error", "timeout"})
+"""How a check of something that is written does not hold."""
+UNWRITTEN: frozenset[KataStatus] = frozenset({"not_started", "missing"})
+"""Of a kata: there is nothing yet that could be right or wrong."""
 Isolation = Literal["full", "confined", "process", "none"]
 Location = dict[str, int]
 SpeedVerdict = Literal["pass", "fail", "inconclusive"]
@@ -62,6 +66,13 @@ class CheckReport(msgspec.Struct, kw_only=True):
     """Only of speed checks that were run."""
 
 
+class SpeedScore(msgspec.Struct, kw_only=True):
+    """The points of the checks of speed and memory, apart from those for being right."""
+
+    score: float
+    max_score: float
+
+
 class KataReport(msgspec.Struct, kw_only=True):
     """One kata of one submission."""
 
@@ -82,7 +93,23 @@ class KataReport(msgspec.Struct, kw_only=True):
     file: str | None = None
     output: str | None = None
     """What the submission printed while it was loaded, bounded."""
+    todo: list[str] = msgspec.field(default_factory=list)
+    """What is still to be written, by name, as far as checks have come upon it."""
+    speed: SpeedScore | msgspec.UnsetType = msgspec.UNSET
+    """Only where speed was asked about. Neither status nor score hang on it."""
+    left_out: int | msgspec.UnsetType = msgspec.UNSET
+    """How many of the kata's checks were not run, where only some were asked for."""
     checks: list[CheckReport] = msgspec.field(default_factory=list)
+
+    @property
+    def earned(self) -> float:
+        """The points for being right and for being fast: what a class is marked by."""
+        return self.score + (self.speed.score if self.speed else 0.0)
+
+    @property
+    def possible(self) -> float:
+        """The most that `earned` could be."""
+        return self.max_score + (self.speed.max_score if self.speed else 0.0)
 
 
 class ReportSet(msgspec.Struct, kw_only=True):

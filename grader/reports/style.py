@@ -28,10 +28,11 @@ LOOKS = {
     "fail": Look("✘", "x", "failed", "red"),
     "error": Look("!", "!", "error", "red"),
     "timeout": Look("◷", "T", "timed out", "red"),
+    "in_progress": Look("▸", ">", "in progress", "cyan"),
+    "todo": Look("·", ".", "to do", "dim"),
     "not_started": Look("·", ".", "not started", "dim"),
     "missing": Look("?", "?", "no file", "yellow"),
     "skipped": Look("-", "-", "skipped", "dim"),
-    "started": Look("▸", ">", "started", "cyan"),
 }
 
 
@@ -57,6 +58,22 @@ def status_text(status: str, target: Console, *, word: str | None = None) -> Tex
     look = LOOKS[status]
     glyph = look.glyph if has_unicode(target) else look.ascii
     return Text(f"{glyph} {word or look.word}", style=look.style)
+
+
+def hanging(target: Console, head: Text, body: Text) -> None:
+    """Print `body` behind `head`; where it does not fit on the line it goes on below its own beginning."""
+    indent = head.cell_len
+    width = max(target.width - indent, 20)  # narrower than that, the terminal itself may fold
+    body.expand_tabs(4)
+    lines = body.wrap(target, width) if body.cell_len > width else [body]
+    for number, line in enumerate(lines):
+        line.rstrip()
+        target.print(
+            Text.assemble(head if number == 0 else " " * indent, line),
+            no_wrap=True,
+            overflow="ignore",
+            crop=False,
+        )
 
 
 def bar(part: float, whole: float, target: Console, *, width: int = 20) -> Text:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from grader.reports.report import CheckReport, KataReport, Measured
-from grader.reports.style import points, safe, safe_text, status_text
+from grader.reports.report import UNWRITTEN, WRONG, CheckReport, KataReport, Measured
+from grader.reports.style import hanging, points, safe, safe_text, status_text
 
+_LABEL = re.compile(r"\S{1,8} {2,}(?=\S)")
+"""What a line of a message may begin with: `called  …`, `raised  …`."""
 PRINTED_LINES = 20
 """Lines of a submission's own prints that are shown with a failure."""
-PROBLEMS = ("fail", "error", "timeout")
 
 
 def print_reports(
@@ -31,7 +32,7 @@ def print_reports(
     Args:
         reports: in the order of the katas.
         out: where to.
-        verbose: every kata and every message in full.
+        verbose: every kata, every check and every message in full.
         quiet: one line a kata.
         again: how the check was asked for, so that the repeat line says it (a path, say).
     """
@@ -40,13 +41,11 @@ def print_reports(
         if not quiet and (verbose or report is focus):
             _print_full(report, out, verbose=verbose, again=again)
         else:
-            out.print(_line(report, out), no_wrap=True, overflow="ellipsis")
+            out.print(line_of(report, out), no_wrap=True, overflow="ellipsis")
     if focus is None and not quiet:
         _print_where_to_begin(reports, out)
     if len(reports) > 1:
-        passed = sum(report.status == "pass" for report in reports)
-        score, whole = sum(r.score for r in reports), sum(r.max_score for r in reports)
-        out.print(Text(f"{passed} of {len(reports)} passed, {points(score, whole)} points"))
+        out.print(Text(_total(reports)))
 
 
 def print_findings(report: KataReport, out: Console) -> None:
@@ -58,20 +57,55 @@ def print_findings(report: KataReport, out: Console) -> None:
     _print_every_check(report, out)
 
 
+def line_of(report: KataReport, out: Console) -> Text:
+    """Return a kata in one line: its status, its points, and what says most of the rest."""
+    text = status_text(report.status, out).append(f"  {report.number} {report.kata}", "default not dim")
+    if report.status not in UNWRITTEN:
+        text.append(f"  {_points(report)}", "dim")
+    if report.message:
+        text.append("  " + safe(report.message.splitlines()[0]), "dim")
+    elif report.status == "in_progress" and report.todo:
+        text.append(f"  to do: {safe(', '.join(report.todo))}", "dim")
+    return text
+
+
+def _points(report: KataReport) -> str:
+    """Return the points for being right and, where speed was asked about, those for being fast."""
+    text = points(report.score, report.max_score)
+    return f"{text}, speed {points(report.speed.score, report.speed.max_score)}" if report.speed else text
+
+
+def _total(reports: Sequence[KataReport]) -> str:
+    passed = sum(report.status == "pass" for report in reports)
+    score, whole = sum(r.score for r in reports), sum(r.max_score for r in reports)
+    text = f"{passed} of {len(reports)} passed, {points(score, whole)} points"
+    timed = [report.speed for report in reports if report.speed]
+    if timed:
+        text += f", speed {points(sum(s.score for s in timed), sum(s.max_score for s in timed))}"
+    return text
+
+
 def _focus(reports: Sequence[KataReport]) -> KataReport | None:
-    """Return the one kata to show in full: the first that went wrong, or the only one there is."""
+    """Return the one kata to show in full: the first that went wrong, else the first that is under way."""
     if len(reports) == 1:
         return reports[0]
-    wrong = (report for report in reports if report.status not in ("pass", "not_started", "missing"))
-    return next(wrong, None)
+    touched = [report for report in reports if report.status != "pass" and report.status not in UNWRITTEN]
+    wrong = [report for report in touched if report.status != "in_progress"]
+    return next(iter(wrong or touched), None)
 
 
 def _print_where_to_begin(reports: Sequence[KataReport], out: Console) -> None:
     """Say what to do when nothing went wrong, but something is still to be written."""
     waiting = next((report for report in reports if report.status == "not_started"), None)
     if waiting is not None:
-        out.print(Text(f"\nnext  edit {_file(waiting)}, then check again"), soft_wrap=True)
-        out.print(Text(f"read  kata show {waiting.kata}      stuck?  kata hint {waiting.kata}", "dim"))
+        out.print()
+        hanging(out, Text("next  "), Text(f"edit {_file(waiting)}, then check again"))
+        _print_where_to_read(waiting, out, "")
+
+
+def _print_where_to_read(report: KataReport, out: Console, indent: str) -> None:
+    said = Text(f"kata show {report.kata}      stuck?  kata hint {report.kata}", "dim")
+    hanging(out, Text(f"{indent}read  ", "dim"), said)
 
 
 def _file(report: KataReport) -> str:
@@ -81,35 +115,16 @@ def _file(report: KataReport) -> str:
     return safe(near if len(near) < len(path) else path)
 
 
-def _line(report: KataReport, out: Console) -> Text:
-    text = Text.assemble(
-        status_text(report.status, out),
-        f"  {report.number} {report.kata}",
-        (
-            f"  {points(report.score, report.max_score)}"
-            if report.status not in ("not_started", "missing")
-            else "",
-            "dim",
-        ),
-    )
-    if report.message:
-        text.append("  " + safe(report.message.splitlines()[0]), "dim")
-    return text
-
-
 def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Sequence[str]) -> None:
     out.print()
-    title = Text.assemble(
-        (f"{report.number} {report.kata}", "bold"), f"   {points(report.score, report.max_score)} points   "
-    )
-    title.append_text(status_text(report.status, out))
-    out.print(title)
+    title = Text.assemble((f"{report.number} {report.kata}", "bold"), f"   {_points(report)} points   ")
+    out.print(title.append_text(status_text(report.status, out)))
     if report.message:
         out.print()
         _print_block(report.message, out)
     if report.status == "not_started":
-        out.print(Text(f"  Nothing is written yet in {_file(report)}."), soft_wrap=True)
-        out.print(Text(f"  read  kata show {report.kata}      stuck?  kata hint {report.kata}", "dim"))
+        hanging(out, Text("  "), Text(f"Nothing is written yet in {_file(report)}."))
+        _print_where_to_read(report, out, "  ")
         if not verbose:
             return
     if report.output:
@@ -119,40 +134,76 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
     if verbose:
         _print_every_check(report, out)
     else:
-        checks = Table.grid(padding=(0, 1))
-        checks.add_column(no_wrap=True)
-        checks.add_column(no_wrap=True, justify="right")
-        checks.add_column()  # the title is what gives way on a narrow terminal, by wrapping
-        for check in report.checks:
-            checks.add_row(*_check_cells(check, out))
-        out.print(checks)
-    first = next((check for check in report.checks if check.status in PROBLEMS), None)
+        _print_checks(report, out)
+    first = next((check for check in report.checks if check.status in WRONG), None)
     if first is not None:
         out.print()
         if not verbose:
             _print_failure(first, report, out)
         _print_next_steps(first, report, out, again)
-    if report.status == "pass":
-        out.print(
-            Text(f"  All of it holds. Ours, and what to think about:  kata solution {report.kata}", "dim")
+    elif report.status == "in_progress" and report.todo:
+        out.print()
+        hanging(
+            out, Text("next  "), Text(f"write {safe(report.todo[0])} in {_file(report)}, then check again")
         )
+        _print_where_to_read(report, out, "")
+    elif report.status == "pass" and not report.left_out:
+        hanging(out, Text("  "), Text(f"Ours, and what to think about:  kata solution {report.kata}", "dim"))
+
+
+def _print_checks(report: KataReport, out: Console) -> None:
+    """Print the checks that hold in one line, those still to be written in another, each of the rest in its own."""
+    held = [check for check in report.checks if check.status == "pass" and not _says_more(check)]
+    waiting = [check for check in report.checks if check.status == "todo"]
+    rest = [check for check in report.checks if check not in held and check not in waiting]
+    if held:
+        hanging(
+            out, Text("  ").append_text(status_text("pass", out)).append("  "), Text(_held(report, len(held)))
+        )
+    _print_each(rest, report, out)
+    if waiting:
+        names = ", ".join(report.todo) or waiting[0].name
+        count = "1 check waits" if len(waiting) == 1 else f"{len(waiting)} checks wait"
+        head = Text("  ").append_text(status_text("todo", out)).append("  ")
+        hanging(out, head, Text(f"{safe(names)}   ({count})", "dim"))
+
+
+def _says_more(check: CheckReport) -> bool:
+    """Return whether a check that holds still has something to tell: what was measured, why it earned nothing."""
+    return isinstance(check.speed, Measured) or check.message is not None
+
+
+def _held(report: KataReport, held: int) -> str:
+    """Say how many checks hold, and of how many."""
+    asked, verb = len(report.checks), "holds" if held == 1 else "hold"
+    if report.left_out:
+        whole = asked + report.left_out
+        if held == asked:
+            return f"{'this' if held == 1 else 'these'} {held} of {whole} {verb}"
+        return f"{held} of these {asked} {verb} (of {whole} there are)"
+    return f"{f'all {asked}' if held == asked else f'{held} of {asked}'} checks {verb}"
 
 
 def _print_every_check(report: KataReport, out: Console) -> None:
     for check in report.checks:
-        out.print(_check_line(check, out))
-        if check.status != "pass" or check.message:
-            _print_details(check, out)
+        _print_each([check], report, out)
+        _print_details(check, out, indent="    ")
 
 
-def _check_cells(check: CheckReport, out: Console) -> tuple[Text, Text, Text]:
-    """Return status, points and title; the word stands beside the glyph, colour says nothing new."""
-    status = Text("  ").append_text(status_text(check.status, out))
-    hidden = " (hidden)" if check.hidden else ""
-    title = Text(safe(check.name) + hidden)
-    if isinstance(check.speed, Measured):
-        title.append(f"   {_measured(check.speed)}", "dim")
-    return status, Text(points(check.points, check.max_points), style="dim"), title
+def _print_each(checks: Sequence[CheckReport], report: KataReport, out: Console) -> None:
+    """Print checks in a line each: status, points and title in columns that are the same for all of a kata."""
+    cells = [(status_text(one.status, out), points(one.points, one.max_points)) for one in report.checks]
+    words = max((status.cell_len for status, _ in cells), default=0)
+    numbers = max((len(score) for _, score in cells), default=0)
+    for check in checks:
+        status = status_text(check.status, out)
+        status.append(" " * (words - status.cell_len))
+        score = points(check.points, check.max_points).rjust(numbers)
+        hidden = " (hidden)" if check.hidden else ""
+        title = Text(safe(check.name) + hidden)
+        if isinstance(check.speed, Measured):
+            title.append(f"   {_measured(check.speed)}", "dim")
+        hanging(out, Text.assemble("  ", status, " ", (score, "dim"), " "), title)
 
 
 def _measured(speed: Measured) -> str:
@@ -169,39 +220,40 @@ def _measured(speed: Measured) -> str:
     return f"{text}, inconclusive" if speed.verdict == "inconclusive" else text
 
 
-def _check_line(check: CheckReport, out: Console) -> Text:
-    return Text(" ").join(_check_cells(check, out))
-
-
 def _print_failure(check: CheckReport, report: KataReport, out: Console) -> None:
     word = {"fail": "FAIL", "error": "ERROR", "timeout": "TIME"}[check.status]
-    score = points(check.points, check.max_points)
-    out.print(Text.assemble((f"{word} {report.number} {safe(check.name)}", "bold red"), f"   {score}"))
+    title = Text(f"{report.number} {safe(check.name)}", "bold red")
+    title.append(f"   {points(check.points, check.max_points)}", "not bold default")
+    hanging(out, Text(f"{word} ", "bold red"), title)
     _print_details(check, out)
 
 
-def _print_details(check: CheckReport, out: Console) -> None:
+def _print_details(check: CheckReport, out: Console, indent: str = "") -> None:
     if check.message:
-        _print_block(check.message, out)
+        _print_block(check.message, out, indent)
     if check.likely:
-        out.print(Text.assemble(("  likely  ", "bold"), safe(check.likely)))
+        hanging(out, Text(f"{indent}  likely  ", "bold"), Text(safe(check.likely)))
     if check.output:
-        _print_output(check.output, "printed", out)
+        _print_output(check.output, "printed", out, indent)
 
 
-def _print_block(text: str, out: Console) -> None:
+def _print_block(text: str, out: Console, outer: str = "") -> None:
+    """Print a message as it is laid out; what is wider than the terminal goes on below its own beginning."""
     for line in text.splitlines():
-        out.print(Text("  ").append_text(safe_text(line)), no_wrap=True, overflow="ignore", crop=False)
+        body = safe(line)
+        indent = len(body) - len(body.lstrip())
+        if (label := _LABEL.match(body)) is not None:
+            indent = label.end()
+        hanging(out, Text(f"{outer}  {body[:indent]}"), Text(body[indent:]))
 
 
-def _print_output(output: str, title: str, out: Console) -> None:
+def _print_output(output: str, title: str, out: Console, indent: str = "") -> None:
     lines = output.rstrip("\n").splitlines()
     cut = len(lines) - PRINTED_LINES
-    out.print(
-        Text(f"  {title}" + (f" (the last {PRINTED_LINES} of {len(lines)} lines)" if cut > 0 else ""), "dim")
-    )
+    which = f" (the last {PRINTED_LINES} of {len(lines)} lines)" if cut > 0 else ""
+    out.print(Text(f"{indent}  {title}{which}", "dim"))
     for line in lines[-PRINTED_LINES:]:
-        out.print(Text("    | ", "dim").append_text(safe_text(line[:200])), no_wrap=True, overflow="ellipsis")
+        hanging(out, Text(f"{indent}    | ", "dim"), safe_text(line[:200]))
 
 
 def _print_next_steps(check: CheckReport, report: KataReport, out: Console, again: Sequence[str]) -> None:
@@ -210,6 +262,7 @@ def _print_next_steps(check: CheckReport, report: KataReport, out: Console, agai
     how = ["--perf"] if check.aspect == "performance" else ["--seed", str(report.seed)]
     repeat = shlex.join(["kata", "check", *target, "-k", check.id, *how])
     out.print(Text.assemble(("  try     ", "bold"), f"kata hint {report.kata}"))
+    # Unbroken, whatever the width: it is there to be copied.
     out.print(
         Text.assemble(("  repeat  ", "bold"), safe(repeat)), no_wrap=True, overflow="ignore", crop=False
     )

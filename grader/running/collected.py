@@ -30,6 +30,8 @@ class Collected:
     items: tuple[pytest.Item, ...]
     complete: bool = True
     """Whether these are all that the kata has for such a run."""
+    rest: tuple[pytest.Item, ...] = ()
+    """Those that `-k` left out."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -58,7 +60,7 @@ class Collected:
 
     @cached_property
     def _infos(self) -> dict[pytest.Item, CheckInfo]:
-        return {item: _with_points(item, self.kata) for item in self.items}
+        return {item: _with_points(item, self.kata) for item in (*self.items, *self.rest)}
 
     def info(self, item: pytest.Item) -> CheckInfo:
         """Return what the author said of a check."""
@@ -66,11 +68,11 @@ class Collected:
 
     def infos(self) -> list[CheckInfo]:
         """Return what the authors said of each check."""
-        return list(self._infos.values())
+        return [self.info(item) for item in self.items]
 
-    def max_score(self) -> float:
-        """Return the points of these checks."""
-        return sum(info.points for info in self.infos())
+    def max_score(self, *, timed: bool) -> float:
+        """Return the points of these checks: of those for being right, or of those for being fast."""
+        return sum(info.points for info in self.infos() if (info.threshold is not None) is timed)
 
     def blank(self, item: pytest.Item) -> CheckReport:
         """Return the report of a check of which nothing is known yet: no points, and nothing against it."""

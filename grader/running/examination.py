@@ -16,7 +16,7 @@ from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.host.launcher import Launcher
 from grader.host.session import Session
 from grader.host.source import Source, read_source
-from grader.reports.report import CheckReport, KataStatus
+from grader.reports.report import WRONG, CheckReport, KataStatus
 from grader.running.backend import Backend, WorkerBackend
 from grader.running.collected import Collected
 from grader.running.copies import copies, refuse
@@ -69,6 +69,8 @@ class Judged:
     """Whether no use of what is excluded may stand behind it."""
     judged_uses: bool
     """Whether it judged that itself."""
+    timed: bool = False
+    """Whether it is a check of speed or memory, which no status hangs on."""
     marks: list[Mark] | None = None
     """What the submission left behind, where that says which mistake it was."""
 
@@ -101,7 +103,7 @@ class Examination:
             report.points = report.max_points if outcome.status == "pass" else 0.0
             refused = refuse(report, copied, who.asked())
             timed = info.threshold is not None
-            judged = Judged(item, report, outcome, timed or who.rests_on_policy(), who.asked_uses())
+            judged = Judged(item, report, outcome, timed or who.rests_on_policy(), who.asked_uses(), timed)
             self.done.append(judged)
             self.used.update(dict.fromkeys(outcome.used))
             # Nothing that was trained or timed says which mistake it was.
@@ -109,7 +111,7 @@ class Examination:
                 judged.marks = fingerprint(who.observed())
             if attempt.progress is not None:
                 attempt.progress(report, who.calls)
-            if attempt.options.fail_fast and report.status not in ("pass", "skipped"):
+            if attempt.options.fail_fast and report.status in WRONG:
                 break
         if not attempt.debug:
             self._recognise()
@@ -119,15 +121,21 @@ class Examination:
         """Return what the submission left behind in each visible check that it failed."""
         return {one.report.id: one.marks for one in self.done if one.marks is not None}
 
-    def lost(self) -> float:
-        """Return the points that nobody could get, because of the machine."""
-        return sum(one.report.max_points for one in self.done if one.outcome.machine)
+    def lost(self, *, timed: bool) -> float:
+        """Return the points that nobody could get, because of the machine: for being right, or for being fast."""
+        return sum(one.report.max_points for one in self.done if one.outcome.machine and one.timed is timed)
+
+    def todo(self) -> list[str]:
+        """Return what is still to be written, in the order in which checks came upon it."""
+        return list(dict.fromkeys(one.outcome.todo for one in self.done if one.outcome.todo))
 
     def status(self) -> KataStatus:
         """Return the kata's status: this is where a verdict is decided."""
-        reports = [one.report for one in self.done]
+        # Slow is not wrong; where speed alone was asked about, it is what there is to be told.
+        judged = [one for one in self.done if not one.timed] or self.done
+        reports = [one.report for one in judged]
         all_ran = len(self.done) == len(self.checks)
-        if all_ran and all(one.report.status == "pass" or one.outcome.machine for one in self.done):
+        if all_ran and all(one.report.status == "pass" or one.outcome.machine for one in judged):
             return "fail" if self.used else "pass"
         outcomes = self.attempt.backend.outcomes
         # Part of the checks says nothing about names that only the others call.
@@ -141,7 +149,9 @@ class Examination:
             return "error"
         if any(report.status == "timeout" for report in reports):
             return "timeout"
-        return "fail"
+        unwritten = any(report.status == "todo" for report in reports)
+        wrong = self.used or any(report.status in WRONG for report in reports)
+        return "in_progress" if unwritten and not wrong else "fail"
 
     # One check ----------------------------------------------------------------------------------------------------
 
@@ -149,8 +159,11 @@ class Examination:
         """Return the outcome of a check that needs another which did not pass."""
         for need in needs:
             for one in self.done:
-                if one.report.id == need and one.report.status != "pass":
-                    return Outcome("skipped", [f"skipped: it needs “{one.report.name}” to hold first"])
+                if one.report.id != need or one.report.status == "pass":
+                    continue
+                if one.report.status == "todo":
+                    return Outcome("todo", [f"to do: it needs “{one.report.name}” to hold first"])
+                return Outcome("skipped", [f"skipped: it needs “{one.report.name}” to hold first"])
         return None
 
     def _attempted(self, item: pytest.Item, who: Backend, seed: int) -> Outcome:
@@ -245,6 +258,7 @@ class Examination:
             return
         if self.attempt.options.seed != SEED:
             marks = self._marks_again(marks)
+        marks |= self._marks_of_the_rest()
         found = self.checks.fingerprints.recognise(marks)
         for one in self.done:
             one.marks = marks.get(one.report.id)
@@ -262,6 +276,31 @@ class Examination:
                 who.take_output()
                 if outcome.status in ("fail", "error"):
                     marks[item.name] = fingerprint(who.observed())
+        return marks
+
+    def _marks_of_the_rest(self) -> dict[str, list[Mark]]:
+        """Run the checks that were not asked for, to see what they say of a mistake; nothing of it is reported.
+
+        Some mistakes are alike in one check and are told apart by what else they break: the sentence that all checks
+        together led to must not be lost when one of them is repeated.
+        """
+        ends = {one.report.id: one.report.status for one in self.done}
+        not_run = [item for item in (*self.checks.items, *self.checks.rest) if item.name not in ends]
+        marks: dict[str, list[Mark]] = {}
+        who = self.attempt.backend
+        for item in sorted(not_run, key=lambda item: item.location[1] or 0):
+            info = self.checks.info(item)
+            if info.trained or info.threshold is not None or item.path != self.checks.kata.checks:
+                continue
+            if any(ends.get(need, "pass") != "pass" for need in info.needs):
+                ends[item.name] = "skipped"
+                continue
+            ends[item.name] = self._attempted(item, who, SEED).status
+            who.take_output()
+            if ends[item.name] == "timeout":
+                break
+            if ends[item.name] in ("fail", "error"):
+                marks[item.name] = fingerprint(who.observed())
         return marks
 
     def _withhold(self) -> None:

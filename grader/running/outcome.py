@@ -16,6 +16,7 @@ from grader.errors import PackError
 from grader.host.calls import CallRecord, Calls
 from grader.host.endings import (
     BudgetSpent,
+    StillHangs,
     SubmissionMissing,
     SubmissionRaised,
     SubmissionUnsendable,
@@ -37,6 +38,8 @@ class Outcome:
     """The check itself is broken: nothing of the submission was involved."""
     used: tuple[str, ...] = ()
     """What the kata excludes and was used, where that is why it failed."""
+    todo: str = ""
+    """What is not written yet, where the check came upon that."""
     machine: bool = False
     """Skipped because of the machine: its points leave the maximum."""
     killed: bool = False
@@ -83,8 +86,7 @@ def judge(
         return Outcome("skipped", [f"skipped: first {error.first}; then this can be told", *why])
     if isinstance(error, SubmissionRaised):
         if error.not_written:
-            where = f" ({file}, line {error.frames[-1].line})" if error.frames else ""
-            return Outcome("fail", [f"not written yet: it still raises NotImplementedError{where}"])
+            return _unwritten(error, calls.last, wording)
         if isinstance(error, SubmissionMissing) and not error.frames:
             return Outcome("fail", _missing(error, file, called))
         return Outcome("error", [*called, *describe_raised(error)])
@@ -92,6 +94,9 @@ def judge(
         return Outcome("fail", [*called, f"returned {clean(error.reason)}"])
     if isinstance(error, BudgetSpent):
         return Outcome("timeout", ["not run: the time for this whole submission is spent"])
+    if isinstance(error, StillHangs):
+        told = f"skipped: `{clean(error.name, 60)}` did not answer within {error.seconds:g} s"
+        return Outcome("skipped", [f"{told}, as it had not in an earlier check: mend that one first"])
     if isinstance(error, WorkerTimeout):
         return Outcome(
             "timeout",
@@ -105,6 +110,16 @@ def judge(
     if calls.last is None and all(_is_callable(value) for value in observed):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
     return unusable(called, [_short(error)])
+
+
+def _unwritten(error: SubmissionRaised, call: CallRecord | None, wording: Wording) -> Outcome:
+    """Return the outcome of a check that came upon a stub: nothing is wrong, something is to be written."""
+    # A stub says its own name; where one does not, it is what the check called.
+    name = error.message if error.message.removesuffix(".__init__") in wording.signatures else ""
+    name = clean(name or (call.signature or call.label if call is not None else "") or error.message, 80)
+    where = f"  ({clean(error.frames[-1].file)}, line {error.frames[-1].line})" if error.frames else ""
+    lines = [f"to do  {name}{where}", "it still raises the stub's NotImplementedError"]
+    return Outcome("todo", lines, todo=name)
 
 
 def unusable(called: Sequence[str], why: Sequence[str]) -> Outcome:

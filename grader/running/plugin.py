@@ -17,7 +17,7 @@ import torch
 
 from grader.checks.draw import Draw
 from grader.checks.marks import CheckInfo
-from grader.errors import MachineFault, PackError
+from grader.errors import MachineFault, PackError, UsageError
 from grader.machine import shortage
 from grader.running.backend import Backend
 from grader.running.outcome import UNSAID, Outcome, Wording, judge
@@ -86,6 +86,8 @@ class KataPlugin(Generic[A, T]):
         self._context: CheckContext | None = None
         self._outcome = PASSED
         self.broken: list[str] = []
+        self.left_out: list[pytest.Item] = []
+        """What `-k` left out."""
         self._names: dict[Path, set[str]] = {}
         self._wants: dict[pytest.Item, _Wants] = {}
         self.failure: BaseException | None = None
@@ -150,6 +152,10 @@ class KataPlugin(Generic[A, T]):
             for need in info_of(item).needs:
                 if need not in self._names[item.path]:
                     self.broken.append(f"{item.path}: {item.name} needs {need}, and no check has that name.")
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        """Remember what `-k` left out: how many they are is said, and some mistakes are known by what they break."""
+        self.left_out.extend(items)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Hand the collected checks to the body; it runs them as often as it likes."""
@@ -281,7 +287,8 @@ def collect(
     """Collect check files once and return what `body` makes of the items, as they were arranged for it.
 
     Raises:
-        PackError: a file cannot be collected, or `-k` cannot be parsed.
+        PackError: a file cannot be collected.
+        UsageError: `-k` cannot be parsed.
     """
     plugin = KataPlugin(arrange, body)
     arguments = [
@@ -305,10 +312,11 @@ def collect(
     if plugin.broken:
         raise PackError(f"The checks cannot be collected.\n{plugin.broken[0]}")
     if code == pytest.ExitCode.USAGE_ERROR:
-        raise PackError(
-            "pytest refused to collect the checks.",
-            "Is -k a valid expression, such as 'future and not shape'?",
-        )
+        if keyword:
+            raise UsageError(
+                f"-k {keyword!r} is no expression.", "Names with and, or, not: -k 'future and not shape'"
+            )
+        raise PackError("pytest refused to collect the checks.")
     if not plugin.results:
         raise PackError("No check could be collected.")
     return plugin.results[0]

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import pytest
 import torch
+from msgspec import UNSET
 
 from grader import __version__, machine
 from grader.catalogue import SUBMISSION_SUFFIXES, Kata
@@ -23,7 +24,7 @@ from grader.host.launcher import Launcher
 from grader.host.local import load_local, told
 from grader.host.session import Session
 from grader.host.source import Source, Unreadable, read_source
-from grader.reports.report import Isolation, KataReport, KataStatus
+from grader.reports.report import Isolation, KataReport, KataStatus, SpeedScore
 from grader.running.backend import InProcessBackend, WorkerBackend
 from grader.running.collected import Collected
 from grader.running.control import try_the_machine
@@ -131,9 +132,14 @@ class Suite(Collected):
         report = self._empty(attempt.source.path, attempt.options)
         report.isolation = _isolation(attempt.backend.isolation)
         report.checks = [one.report for one in examination.done]
-        report.score = sum(check.points for check in report.checks)
-        report.max_score = self.max_score() - examination.lost()
+        report.score = sum(one.report.points for one in examination.done if not one.timed)
+        report.max_score -= examination.lost(timed=False)
+        if report.speed:
+            report.speed.score = sum(one.report.points for one in examination.done if one.timed)
+            report.speed.max_score -= examination.lost(timed=True)
         report.status = examination.status()
+        report.todo = examination.todo()
+        report.left_out = len(self.items) + len(self.rest) - len(report.checks) or UNSET
         return report
 
     def _unread(self, error: Unreadable, file: Path, options: Options) -> KataReport:
@@ -152,7 +158,6 @@ class Suite(Collected):
         report = self._empty(file, options)
         report.status = status
         report.message = message
-        report.max_score = self.max_score()
         for item in self.items:
             check = self.blank(item)
             check.status, check.message = "skipped", "not run: the submission did not load"
@@ -165,7 +170,8 @@ class Suite(Collected):
             number=self.kata.number,
             status="fail",
             score=0.0,
-            max_score=0.0,
+            max_score=self.max_score(timed=False),
+            speed=SpeedScore(score=0.0, max_score=most) if (most := self.max_score(timed=True)) else UNSET,
             seed=options.seed,
             device=options.device,
             isolation="none",
@@ -211,14 +217,20 @@ def with_suites(
             files[kata.speed_checks] = kata
 
     def arrange(plugin: KataPlugin[dict[str, Suite], T], items: list[pytest.Item]) -> dict[str, Suite]:
-        by_kata: dict[str, list[pytest.Item]] = {kata.slug: [] for kata in katas}
-        for item in items:
-            by_kata[files[item.path].slug].append(item)
+        def by_kata_of(items: Sequence[pytest.Item]) -> dict[str, list[pytest.Item]]:
+            found: dict[str, list[pytest.Item]] = {kata.slug: [] for kata in katas}
+            for item in items:
+                found[files[item.path].slug].append(item)
+            return found
+
+        by_kata, rest = by_kata_of(items), by_kata_of(plugin.left_out)
         for kata in katas if keyword is None else ():
             if not by_kata[kata.slug]:
                 raise PackError(f"{kata.checks}: there is no check in it.")
         return {
-            kata.slug: Suite(kata, plugin, tuple(by_kata[kata.slug]), complete=keyword is None)
+            kata.slug: Suite(
+                kata, plugin, tuple(by_kata[kata.slug]), complete=keyword is None, rest=tuple(rest[kata.slug])
+            )
             for kata in katas
         }
 

@@ -36,7 +36,7 @@ def document_of(rows: list[Row], course: Course, *, whole: bool = False) -> dict
             "kata": row.kata,
             "number": row.report.number,
             "status": row.report.status,
-            "graded_score": row.report.score,
+            "graded_score": row.report.earned,
             **{name: value for name, value in mark.items() if name not in ("learner", "name")},
         }
         marks.append({**mark, "report": report} if whole else mark)

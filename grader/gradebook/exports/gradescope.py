@@ -70,8 +70,8 @@ def _tests(row: Row) -> Iterator[dict[str, Any]]:
         yield {
             "number": report.number,
             "name": f"{report.number} {report.kata}",
-            "score": _points(report.score),
-            "max_score": _points(report.max_score),
+            "score": _points(report.earned),
+            "max_score": _points(report.possible),
             "status": "passed" if report.status == "pass" else "failed",
             "visibility": "visible",
             "output": report.message or "",

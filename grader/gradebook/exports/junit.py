@@ -13,7 +13,7 @@ from grader.reports.report import CheckReport
 from grader.reports.style import LOOKS, safe
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_KINDS = {"fail": "failure", "error": "error", "timeout": "error", "skipped": "skipped"}
+_KINDS = {"fail": "failure", "error": "error", "timeout": "error", "todo": "skipped", "skipped": "skipped"}
 
 
 def to_junit(rows: Iterable[Row]) -> Iterator[str]:
@@ -58,7 +58,7 @@ def _suite(position: int, row: Row) -> ElementTree.Element:
         "status": report.status,
         "score": number(row.score),
         "max_score": number(row.max_score),
-        "graded_score": number(report.score),
+        "graded_score": number(report.earned),
         "late_points": number(row.late_points),
     }
     properties = ElementTree.SubElement(suite, "properties")
@@ -98,8 +98,8 @@ def _whole(row: Row) -> CheckReport:
         aspect="submission",
         hidden=False,
         status="pass" if report.status == "pass" else "timeout" if report.status == "timeout" else "error",
-        points=report.score,
-        max_points=report.max_score,
+        points=report.earned,
+        max_points=report.possible,
         message=report.message or LOOKS[report.status].word,
     )
 

@@ -112,7 +112,7 @@ def to_csv(rows: Iterable[Row], course: Course) -> Iterator[str]:
                 report.status,
                 row.score,
                 row.max_score,
-                report.score,
+                report.earned,
                 row.days_late,
                 row.late_points,
                 adjusted_points(row),
@@ -209,7 +209,7 @@ def to_moodle(rows: Iterable[Row], columns: Sequence[Column], course: Course) ->
 
 def adjusted_points(row: Row) -> float:
     """Return by how much people changed a mark that lateness had already been taken from."""
-    return row.score - max(0.0, row.report.score - row.late_points)
+    return row.score - max(0.0, row.report.earned - row.late_points)
 
 
 def comments(row: Row) -> str:
