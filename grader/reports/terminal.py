@@ -146,6 +146,8 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
         hanging(
             out, Text("next  "), Text(f"write {safe(report.todo[0])} in {_file(report)}, then check again")
         )
+        told = next(check.message for check in report.checks if check.status == "todo")
+        hanging(out, Text("      "), Text(safe(told or ""), "dim"))
         _print_where_to_read(report, out, "")
     elif report.status == "pass" and not report.left_out:
         hanging(out, Text("  "), Text(f"Ours, and what to think about:  kata solution {report.kata}", "dim"))

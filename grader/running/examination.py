@@ -162,7 +162,7 @@ class Examination:
                 if one.report.id != need or one.report.status == "pass":
                     continue
                 if one.report.status == "todo":
-                    return Outcome("todo", [f"to do: it needs “{one.report.name}” to hold first"])
+                    return Outcome("todo", [f"not written yet: it needs “{one.report.name}” to hold first"])
                 return Outcome("skipped", [f"skipped: it needs “{one.report.name}” to hold first"])
         return None
 

@@ -117,9 +117,8 @@ def _unwritten(error: SubmissionRaised, call: CallRecord | None, wording: Wordin
     # A stub says its own name; where one does not, it is what the check called.
     name = error.message if error.message.removesuffix(".__init__") in wording.signatures else ""
     name = clean(name or (call.signature or call.label if call is not None else "") or error.message, 80)
-    where = f"  ({clean(error.frames[-1].file)}, line {error.frames[-1].line})" if error.frames else ""
-    lines = [f"to do  {name}{where}", "it still raises the stub's NotImplementedError"]
-    return Outcome("todo", lines, todo=name)
+    where = f" ({clean(error.frames[-1].file)}, line {error.frames[-1].line})" if error.frames else ""
+    return Outcome("todo", [f"not written yet: `{name}` still raises NotImplementedError{where}"], todo=name)
 
 
 def unusable(called: Sequence[str], why: Sequence[str]) -> Outcome:

@@ -1,0 +1,170 @@
+"""Work that is only partly written: what is to do is no mistake, and every command counts alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+SOLUTION = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
+NAMES = ["bidirectional_mask", "causal_mask", "padding_mask", "combine_masks", "additive_mask"]
+
+
+@pytest.fixture
+def stub(kata: Run, folder: Path) -> Path:
+    """The stub of masks, just started."""
+    assert kata("start", "masks").code == 0
+    return folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
+
+
+def written(stub: Path, name: str, body: str) -> None:
+    """Write one function of a stub."""
+    text = stub.read_text()
+    assert f'raise NotImplementedError("{name}")' in text
+    stub.write_text(text.replace(f'raise NotImplementedError("{name}")', body))
+
+
+TRUE = "return torch.ones(seq_len, seq_len, dtype=torch.bool, device=device)"
+
+
+def test_what_is_not_written_is_to_do_and_the_kata_in_progress(kata: Run, stub: Path) -> None:
+    written(stub, "bidirectional_mask", TRUE)
+    ran = kata("check", "masks", "--json")
+    (report,) = ran.json["katas"]
+    assert (ran.code, report["status"]) == (1, "in_progress")
+    assert report["todo"] == NAMES[1:]
+    assert {check["status"] for check in report["checks"]} == {"pass", "todo"}
+    to_do = next(check for check in report["checks"] if check["id"] == "test_causal_shape")
+    assert "`causal_mask`" in to_do["message"]
+    line = stub.read_text().split('raise NotImplementedError("causal_mask")')[0].count("\n") + 1
+    assert f"masks.py, line {line}" in to_do["message"]
+    # What needs a check that is to do is to do as well: nothing wrong was seen.
+    assert next(c for c in report["checks"] if c["id"] == "test_causal_values")["status"] == "todo"
+
+
+def test_the_names_to_do_stand_in_one_line_and_next_says_which(kata: Run, stub: Path) -> None:
+    written(stub, "bidirectional_mask", TRUE)
+    text = kata("check", "masks").out
+    assert "in progress" in text
+    assert "FAIL" not in text
+    assert "failed" not in text
+    assert "1 of 15 checks holds" in text
+    (line,) = (line for line in text.splitlines() if "to do" in line)
+    assert ", ".join(NAMES[1:]) in line
+    assert re.search(r"^next  write causal_mask in \S*masks\.py", text, re.MULTILINE)
+
+
+def test_what_is_to_do_is_never_the_headline_while_something_written_is_wrong(kata: Run, stub: Path) -> None:
+    written(stub, "combine_masks", "return masks[0] | masks[-1]")
+    ran = kata("check", "masks")
+    assert "✘ failed" in ran.out.splitlines()[1]
+    assert re.search(r"^FAIL 9\.3\.1 one, two or three masks", ran.out, re.MULTILINE)
+    assert ran.out.count("FAIL") == 1
+    assert "not written" not in ran.out
+    assert kata("check", "masks", "--json").json["katas"][0]["status"] == "fail"
+
+
+def test_of_several_katas_the_wrong_one_is_in_full_before_the_one_in_progress(kata: Run, stub: Path) -> None:
+    assert kata("start", "layer-norm").code == 0
+    written(stub, "bidirectional_mask", TRUE)
+    norm = stub.parents[1] / "layer-norm" / "layer_norm.py"
+    text = kata("check").out
+    assert "next  write causal_mask" in text
+    norm.write_text(
+        norm.read_text().replace('raise NotImplementedError("LayerNorm.__init__")', "super().__init__()")
+    )
+    text = kata("check").out
+    assert "FAIL 9.3.3" in text
+    assert re.search(r"in progress  9\.3\.1 masks  0\.5/10  to do: causal_mask", text)
+    assert "0 of 2 passed" in text
+
+
+def test_every_command_counts_alike(kata: Run, stub: Path) -> None:
+    stub.write_text(SOLUTION.read_text())
+    assert "10/10" in kata("check", "masks").out
+    written_again = (
+        SOLUTION.read_text()
+        + "\n\ndef causal_mask(seq_len, *, device=None):\n    raise NotImplementedError\n"
+    )
+    stub.write_text(written_again)
+    checked = kata("check", "masks", "-q").out
+    score = re.search(r"([\d.]+/10)", checked)
+    assert score is not None
+    shown = kata().out
+    assert f"0 of 7 passed, {score[1].split('/')[0]}/134 points" in shown
+    for text in (shown, kata("list").out):
+        (line,) = (line for line in text.splitlines() if "9.3.1" in line)
+        assert "▸ in progress, passed before" in line
+    assert kata("list", "--json").json["units"][2]["katas"][0]["status"] == "in_progress"
+    assert "best 10" in shown
+
+
+def test_an_untouched_stub_has_one_name_everywhere(kata: Run, stub: Path) -> None:
+    for text in (kata().out, kata("list").out, kata("check", "-q").out):
+        (line,) = (line for line in text.splitlines() if "9.3.1" in line)
+        assert "· not started" in line
+    assert kata("--json").json["katas"][0]["status"] == "not_started"
+
+
+def test_a_passed_subset_says_how_many_of_how_many(kata: Run, stub: Path) -> None:
+    stub.write_text(SOLUTION.read_text())
+    ran = kata("check", "masks", "-k", "causal")
+    assert ran.code == 0
+    assert "these 2 of 15 hold" in ran.out
+    assert "kata solution" not in ran.out
+    assert kata("check", "masks", "-k", "causal", "--json").json["katas"][0]["left_out"] == 13
+    assert "left_out" not in kata("check", "masks", "--json").json["katas"][0]
+
+
+SHIFTED = "\n\ndef causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len, seq_len, device=device).tril(1).bool()\n"
+
+
+@pytest.mark.parametrize("arguments", [("-x",), ("-k", "test_causal_values", "--seed", "3")], ids=str)
+def test_part_of_the_checks_names_the_mistake_that_all_would_name(
+    kata: Run, stub: Path, arguments: tuple[str, ...]
+) -> None:
+    stub.write_text(SOLUTION.read_text() + SHIFTED)
+    (whole,) = (line for line in kata("check", "masks").out.splitlines() if "likely" in line)
+    ran = kata("check", "masks", *arguments)
+    assert whole in ran.out.splitlines()
+
+
+def test_passing_checks_are_one_line_unless_all_are_asked_for(kata: Run, stub: Path) -> None:
+    stub.write_text(SOLUTION.read_text() + SHIFTED)
+    folded, verbose = kata("check", "masks").out, kata("check", "masks", "-v").out
+    assert folded.count("✔") == 1
+    assert "14 of 15 checks hold" in folded
+    assert verbose.count("✔") == 14
+    titles = [line.index("] ") if "] " in line else 0 for line in verbose.splitlines() if "✔" in line]
+    assert titles
+    columns = {
+        re.match(r"  ✔ passed +[\d.]+/[\d.]+ ", line).end() for line in verbose.splitlines() if "✔" in line
+    }  # type: ignore[union-attr]
+    assert len(columns) == 1
+
+
+def test_a_function_that_hangs_is_not_waited_for_in_every_check(kata: Run, stub: Path) -> None:
+    stub.write_text(
+        SOLUTION.read_text() + "\n\ndef causal_mask(seq_len, *, device=None):\n    while True: pass\n"
+    )
+    (report,) = kata("check", "masks", "--timeout", "1.5", "--json").json["katas"]
+    ends = {check["id"]: check for check in report["checks"] if check["status"] != "pass"}
+    assert [check["status"] for check in ends.values()].count("timeout") == 1
+    assert ends["test_length_one"]["status"] == "skipped"
+    assert "`causal_mask` did not answer within 1 s" in ends["test_length_one"]["message"]
+    assert report["status"] == "timeout"
+
+
+def test_prints_of_a_check_that_holds_are_shown_with_v(kata: Run, stub: Path) -> None:
+    stub.write_text(SOLUTION.read_text().replace("def additive_mask", "def additive_mask", 1))
+    text = (
+        stub.read_text()
+        + "\n\ndef combine_masks(*masks):\n    print('combining', len(masks))\n    return torch.stack(torch.broadcast_tensors(*masks)).all(0)\n"
+    )
+    stub.write_text(text)
+    assert "combining" not in kata("check", "masks").out
+    assert "| combining 3" in kata("check", "masks", "-v").out
