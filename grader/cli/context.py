@@ -23,6 +23,7 @@ from grader.workspace import (
     kata_around,
     load_progress,
     require_workspace,
+    unit_around,
 )
 
 if TYPE_CHECKING:
@@ -72,30 +73,58 @@ class Here:
         return self.progress.peek(kata.slug)
 
     def kata(self, text: str | None) -> Kata:
-        """Return the one kata that a person means: by ID, by the folder they are in, or by what they work on.
+        """Return the one kata that a person means: by ID, by the folder they are in, or the one that comes next.
 
         Raises:
-            UsageError: the ID is wrong or means several, or there is none and several could be meant.
+            UsageError: the ID is wrong or means several, or there is none, and nothing was started or all is passed.
         """
         if text is not None:
             return self.catalogue.resolve_one(text)
         around = kata_around(self.folder, self.catalogue)
         if around is not None:
             return around
-        open_katas = [kata for kata in self.catalogue.katas if self.in_progress(kata)]
-        tried = [kata for kata in open_katas if self.entry(kata).attempts]
-        for katas in (tried, open_katas):
-            if len(katas) == 1:
-                return katas[0]
-        if not open_katas:
+        if self.current_unit() is None:
             raise UsageError("Which kata? None is in progress here.", "Name one: kata list shows them all.")
-        names = ", ".join(kata.slug for kata in (tried or open_katas))
-        raise UsageError(f"Which kata? Several are in progress: {names}.", "Name one of them.")
+        found = self.next_kata()
+        if found is None:
+            raise UsageError("Which kata? Every one is passed.", "Name one: kata list shows them all.")
+        return found
 
-    def in_progress(self, kata: Kata) -> bool:
-        """Return whether a kata was begun and has not passed yet."""
-        entry = self.entry(kata)
-        return entry.passed is None and (entry.started is not None or entry.attempts > 0)
+    def current_unit(self) -> Unit | None:
+        """Return the unit the learner is in, by folder, else the one touched last; None before anything."""
+        around = unit_around(self.folder, self.catalogue)
+        if around is not None:
+            return around
+        touched: list[tuple[str, Unit]] = []
+        for kata in self.catalogue.katas:
+            entry = self.entry(kata)
+            when = max(entry.checked or "", entry.started or "")
+            if when:
+                touched.append((when, kata.unit))
+        if not touched:
+            return None
+        latest = max(when for when, _ in touched)
+        # Of several started in the same second, the first in the order of the numbers.
+        return next(unit for when, unit in touched if when == latest)
+
+    def next_kata(self) -> Kata | None:
+        """Return the kata that comes next: of this unit before others, what never passed before what broke again."""
+        unit = self.current_unit()
+        units = [unit] if unit is not None else []
+        units += [other for other in self.catalogue.units if other is not unit]
+        around = kata_around(self.folder, self.catalogue)
+        for is_open in (lambda entry: entry.passed is None, lambda entry: entry.status != "pass"):
+            for candidate in units:
+                todo = [kata for kata in candidate.katas if is_open(self.entry(kata))]
+                if todo:
+                    return around if around is not None and around in todo else todo[0]
+        return None
+
+    def passed_last(self) -> Kata | None:
+        """Return the kata that passed for the first time most lately."""
+        passed = [(self.entry(kata).passed or "", kata) for kata in self.catalogue.katas]
+        when, kata = max(passed, key=lambda one: one[0])
+        return kata if when else None
 
 
 def here() -> Here:

@@ -16,7 +16,7 @@ from grader.workspace import edit_progress
 def hint(id_: str | None, tier: int | None, as_json: bool) -> None:
     """Show the next hint: a nudge, an idea, nearly there.
 
-    Without ID, the kata whose folder you are in, or the only one in progress.
+    Without ID, the kata whose folder you are in, or the one that comes next.
 
     \b
     Example:

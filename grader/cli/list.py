@@ -6,7 +6,7 @@ import click
 
 from grader.catalogue import Unit
 from grader.cli.context import here, json_option, print_json
-from grader.cli.status import describe, shown_status, status_words
+from grader.cli.status import describe, passes, status_words
 from grader.reports.style import console, points, safe_text, status_text
 
 WITH_EFFORT, WITH_TITLES = 76, 100
@@ -68,12 +68,11 @@ def list_katas(as_json: bool) -> None:
         table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     for unit in place.catalogue.units:
-        passed = sum(1 for kata in unit.katas if place.entry(kata).passed is not None)
         whole = sum(kata.points for kata in unit.katas)
-        done = Text(f"{passed} of {len(unit.katas)} passed")
+        done = Text(passes(place, unit))
         add(unit.number, unit.slug, unit.title, whole, _hours(unit), done, "bold")
         for kata in unit.katas:
-            status = status_text(shown_status(place, kata), out, word=status_words(place, kata))
+            status = status_text(place.entry(kata).status, out, word=status_words(place, kata))
             add(kata.number, kata.slug, kata.title, kata.points, kata.effort, status)
     out.print(table)
 

@@ -18,7 +18,7 @@ from grader.reports.style import points
 def show(id_: str | None, stub: bool, as_json: bool) -> None:
     """Read the lesson of a unit or kata.
 
-    Without ID, the kata whose folder you are in, or the only one in progress.
+    Without ID, the kata whose folder you are in, or the one that comes next.
 
     \b
     Example:

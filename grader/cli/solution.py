@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from grader.catalogue import Kata
 from grader.cli.context import complete_id, here, json_option, note, print_json, print_markdown, print_python
 from grader.data_files import read_text
 from grader.errors import UsageError
@@ -17,7 +18,8 @@ from grader.workspace import edit_progress, now
 def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
     """Show the reference solution, once you have passed or given up.
 
-    After a pass, questions to think about follow, with our answers.
+    Without ID, of the kata whose folder you are in, or the one that comes next. After a pass, questions to think
+    about follow, with our answers.
 
     \b
     Example:
@@ -51,7 +53,7 @@ def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
         raise UsageError(
             f"{kata.number} {kata.slug} has not passed yet, so its solution stays closed.",
             f"A hint first: kata hint {kata.slug}. Or see it now, which is recorded: "
-            f"kata solution {kata.slug} --give-up",
+            f"kata solution {kata.slug} --give-up{_instead(id_, place.passed_last())}",
         )
     source = read_text(path)
     if not allowed:
@@ -74,3 +76,8 @@ def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
     if reflections is not None:
         click.echo()
         print_markdown(reflections)
+
+
+def _instead(asked: str | None, passed: Kata | None) -> str:
+    """Say what else could have been meant by no ID at all."""
+    return f"\n  Of what you passed last: kata solution {passed.slug}" if asked is None and passed else ""

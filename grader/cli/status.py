@@ -11,8 +11,8 @@ from grader import __version__
 from grader.catalogue import Kata, Unit
 from grader.cli.context import Here, here, print_json, shown
 from grader.errors import UsageError
-from grader.reports.style import bar, console, points, safe_text, status_text
-from grader.workspace import kata_around, locate, unit_around
+from grader.reports.style import LOOKS, bar, console, hanging, points, safe_text, status_text
+from grader.workspace import locate
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class NextStep:
 def status(*, as_json: bool) -> None:
     """Print where the learner is."""
     place = here()
-    unit = current_unit(place)
-    step = next_step(place, unit)
+    unit = place.current_unit()
+    step = next_step(place)
     if as_json:
         katas = unit.katas if unit is not None else ()
         print_json(
@@ -46,43 +46,18 @@ def status(*, as_json: bool) -> None:
         _print_unit(place, unit)
     out = console()
     if step.command is not None:
-        line = f"next:  {step.command}"
-        out.print(
-            safe_text(line, "bold"), safe_text(f"   {step.why}", "dim") if step.why else "", soft_wrap=True
-        )
+        body = safe_text(step.command, "bold")
+        hanging(out, safe_text("next:  ", "bold"), body.append(f"    {step.why}", "not bold dim"))
     else:
-        out.print(safe_text(step.why, "bold"), soft_wrap=True)
+        hanging(out, safe_text(""), safe_text(step.why, "bold"))
 
 
-def current_unit(place: Here) -> Unit | None:
-    """Return the unit the learner is in, by folder, else the one touched last; None before anything."""
-    around = unit_around(place.folder, place.catalogue)
-    if around is not None:
-        return around
-    touched: list[tuple[str, Unit]] = []
-    for kata in place.catalogue.katas:
-        entry = place.entry(kata)
-        when = max(entry.checked or "", entry.started or "")
-        if when:
-            touched.append((when, kata.unit))
-    if not touched:
-        return None
-    latest = max(when for when, _ in touched)
-    # Of several started in the same second, the first in the order of the numbers.
-    return next(unit for when, unit in touched if when == latest)
-
-
-def next_step(place: Here, unit: Unit | None) -> NextStep:
+def next_step(place: Here) -> NextStep:
     """Return what to type next: go on with this kata, this unit, or begin another."""
-    units = [unit] if unit is not None else []
-    units += [other for other in place.catalogue.units if other is not unit]
-    for candidate in units:
-        around = kata_around(place.folder, place.catalogue)
-        todo = [kata for kata in candidate.katas if place.entry(kata).passed is None]
-        if todo:
-            kata = around if around in todo else todo[0]
-            return _step_for(place, kata)
-    return NextStep(None, "Every kata is passed. Nothing is left to do here.")
+    kata = place.next_kata()
+    if kata is None:
+        return NextStep(None, "Every kata is passed. Nothing is left to do here.")
+    return _step_for(place, kata)
 
 
 def describe(place: Here, kata: Kata) -> dict[str, Any]:
@@ -95,7 +70,7 @@ def describe(place: Here, kata: Kata) -> dict[str, Any]:
         "points": kata.points,
         "minutes": kata.minutes,
         "difficulty": kata.difficulty,
-        "status": shown_status(place, kata),
+        "status": entry.status,
         "score": entry.score,
         "best": entry.best,
         "attempts": entry.attempts,
@@ -107,26 +82,29 @@ def describe(place: Here, kata: Kata) -> dict[str, Any]:
     }
 
 
-def shown_status(place: Here, kata: Kata) -> str:
-    """Return a kata's status; one that was scaffolded and not worked on is `started`."""
-    entry = place.entry(kata)
-    if entry.status == "not_started" and entry.started is not None:
-        return "started"
-    return entry.status
-
-
 def status_words(place: Here, kata: Kata) -> str | None:
     """Return the words beside the glyph where one word would hide something, else None."""
-    from grader.reports.style import LOOKS
-
     entry = place.entry(kata)
-    word = LOOKS[shown_status(place, kata)].word
     extra = []
     if entry.passed is not None and entry.status != "pass":
         extra.append("passed before")
+    best = min(entry.best, kata.points)
+    if best > entry.score:
+        extra.append(f"best {points(best)}")
     if entry.gave_up is not None:
         extra.append("solution shown")
-    return f"{word}, {', '.join(extra)}" if extra else None
+    return ", ".join([LOOKS[entry.status].word, *extra]) if extra else None
+
+
+def score_of(place: Here, kata: Kata) -> float:
+    """Return the points of the latest check, as `kata check` gave them."""
+    return min(place.entry(kata).score, kata.points)  # one from before speed was kept apart may be more
+
+
+def passes(place: Here, unit: Unit) -> str:
+    """Say how many katas of a unit passed when they were checked last, as `kata check` counts them."""
+    passed = sum(place.entry(kata).status == "pass" for kata in unit.katas)
+    return f"{passed} of {len(unit.katas)} passed"
 
 
 def _step_for(place: Here, kata: Kata) -> NextStep:
@@ -156,29 +134,26 @@ def _print_unit(place: Here, unit: Unit) -> None:
     from rich.text import Text
 
     out = console()
-    passed = sum(1 for kata in unit.katas if place.entry(kata).passed is not None)
-    best = sum(min(place.entry(kata).best, kata.points) for kata in unit.katas)
+    passed = sum(place.entry(kata).status == "pass" for kata in unit.katas)
+    score = sum(score_of(place, kata) for kata in unit.katas)
     whole = sum(kata.points for kata in unit.katas)
-    out.print(safe_text(f"{unit.number}  {unit.title}", "bold"), soft_wrap=True)
-    out.print(
-        bar(passed, len(unit.katas), out),
-        Text(f" {passed} of {len(unit.katas)} passed, {points(best, whole)} points"),
-        soft_wrap=True,
-    )
+    hanging(out, safe_text(f"{unit.number}  ", "bold"), safe_text(unit.title, "bold"))
+    body = Text(f"{passes(place, unit)}, {points(score, whole)} points")
+    hanging(out, bar(passed, len(unit.katas), out).append("  "), body)
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for kata in unit.katas:
         entry = place.entry(kata)
         table.add_row(
             Text(f"  {kata.number}"),
             Text(kata.slug),
-            Text(points(entry.best, kata.points), justify="right"),
-            status_text(shown_status(place, kata), out, word=status_words(place, kata)),
+            Text(points(score_of(place, kata), kata.points), justify="right"),
+            status_text(entry.status, out, word=status_words(place, kata)),
         )
     out.print(table)
     others = [other for other in place.catalogue.units if other is not unit and _touched(place, other)]
     for other in others:
-        done = sum(1 for kata in other.katas if place.entry(kata).passed is not None)
-        out.print(safe_text(f"also   {other.number}  {other.title}: {done} of {len(other.katas)} passed"))
+        line = f"{other.number}  {other.title}: {passes(place, other)}"
+        hanging(out, safe_text("also   "), safe_text(line))
     out.print()
 
 
@@ -191,9 +166,8 @@ def _print_overview(place: Here) -> None:
     from rich.text import Text
 
     out = console()
-    out.print(
-        safe_text(f"kata {__version__}", "bold"), safe_text(f"  nothing is started in {place.folder} yet")
-    )
+    head = safe_text(f"kata {__version__}  ", "bold")
+    hanging(out, head, safe_text(f"nothing is started in {place.folder} yet"))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for unit in place.catalogue.units:
         count = len(unit.katas)

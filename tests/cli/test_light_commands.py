@@ -95,7 +95,8 @@ def test_status_as_json(kata: Kata, home: Path) -> None:
     assert document["schema"] == 1
     assert document["workspace"] == str(home)
     assert document["next"] == "kata check insertion-sort"
-    assert document["katas"][0]["status"] == "started"
+    assert document["katas"][0]["status"] == "not_started"
+    assert document["katas"][0]["started"]
 
 
 def test_start_says_what_it_wrote_and_what_it_kept(kata: Kata, home: Path) -> None:
@@ -227,16 +228,22 @@ def test_of_several_katas_the_folder_or_the_one_that_was_tried_is_meant(
     (merge / "kata.toml").write_text(text)
     monkeypatch.setenv("KATA_PACKS", str(tmp_path / "two"))
     kata("start", "1.1")
-    result = kata("hint")
-    assert result.exit_code == 2
-    assert "Several are in progress: insertion-sort, merge" in result.stderr
+    # Bare commands mean what `kata` says comes next.
     assert "next:  kata check insertion-sort" in kata().stdout
+    assert "1.1.1 insertion-sort, hint 1" in kata("hint", "--tier", "1").stderr
+    assert kata("show").stdout == kata("show", "insertion-sort").stdout
+    closed = kata("solution")
+    assert (closed.exit_code, closed.stdout) == (2, "")
+    assert "no solution of 1.1.1 insertion-sort" in closed.stderr
     monkeypatch.chdir(home / "1.1-sorting" / "merge")
     assert "next:  kata check merge" in kata().stdout
     assert "1.1.2 merge, hint 1" in kata("hint").stderr
     monkeypatch.chdir(home)
     check(home, "fail", 1)
-    assert "1.1.1 insertion-sort, hint 1" in kata("hint").stderr
+    assert "1.1.1 insertion-sort, hint 2" in kata("hint").stderr
+    check(home)
+    assert "1.1.2 merge, hint 2" in kata("hint").stderr
+    assert "next:  kata check merge" in kata().stdout
 
 
 def test_the_solution_stays_closed_until_a_pass(kata: Kata, home: Path) -> None:
