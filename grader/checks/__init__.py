@@ -23,6 +23,7 @@ from grader.checks.gradients import expect_gradients, oracle_gradients
 from grader.checks.marks import Aspect, CheckInfo, check
 from grader.checks.oracle import Expected, oracle
 from grader.checks.slopes import expect_parameter_gradients
+from grader.checks.stand_ins import stand_in
 from grader.checks.training import TrainingBooks
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "presupposed",
     "resting_on",
     "speak_of",
+    "stand_in",
     "type_names",
     "with_axes",
 ]

@@ -38,6 +38,8 @@ class CheckInfo:
     trained: bool = False
     threshold: str | None = None
     asked: tuple[str, ...] = ()
+    follows: tuple[str, ...] = ()
+    stand_ins: tuple[str, ...] = ()
 
 
 def check(
@@ -46,6 +48,8 @@ def check(
     aspect: Aspect,
     points: float = 1.0,
     needs: Sequence[str] = (),
+    follows: Sequence[str] = (),
+    stand_ins: Sequence[str] = (),
     trained: bool = False,
     threshold: str | None = None,
     asked: str | Sequence[str] = (),
@@ -56,7 +60,13 @@ def check(
         title: a claim about the submission that stays true when it fails to hold ("future keys get zero weight").
         aspect: what it is about; a report groups by it.
         points: what it is worth.
-        needs: functions of the same file; when one of them did not pass, this check is skipped.
+        needs: functions of the same file without which this one says nothing: when one of them did not pass, this
+            check is skipped.
+        follows: functions of the same file. When one of them did not pass, this check is run all the same: where it
+            holds it counts, and where it does not, that is put down to the one it follows.
+        stand_ins: functions of the submission that this check does not judge, though what it judges may call them.
+            Where it fails, and a check of one of these did, it is run once more with the author's in its place
+            (`@stand_in` in checks.py; in hidden checks the reference's).
         trained: what it looks at comes from a model that was trained, and so hangs on the processor's rounding; no
             fingerprint is taken of it.
         threshold: of a speed check, the name of its `[speed.NAME]` in kata.toml, which also holds its points.
@@ -73,7 +83,9 @@ def check(
     if (threshold is not None) != (aspect == "performance"):
         raise ValueError("a check of performance has a threshold, and no other has")
     words = (asked,) if isinstance(asked, str) else tuple(asked)
-    info = CheckInfo(title, aspect, float(points), tuple(needs), trained, threshold, words)
+    info = CheckInfo(
+        title, aspect, float(points), tuple(needs), trained, threshold, words, tuple(follows), tuple(stand_ins)
+    )
 
     def mark(function: F) -> F:
         function.kata_check = info  # type: ignore[attr-defined]

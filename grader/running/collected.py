@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -12,6 +12,7 @@ import pytest
 
 from grader.catalogue import Kata
 from grader.checks.marks import CheckInfo
+from grader.checks.stand_ins import stand_ins_of
 from grader.errors import PackError
 from grader.host.terms import Terms
 from grader.reports.report import CheckReport
@@ -57,6 +58,20 @@ class Collected:
                 f"{self.kata.slug}: there is no reference in this install, and a check asks for one."
             )
         return load_trusted(self.kata.solution, self.terms.given)
+
+    def stand_ins(self, item: pytest.Item, names: Collection[str]) -> dict[str, Callable[..., Any]]:
+        """Return the author's functions of these names for a check: those of its file, or else the reference's.
+
+        Raises:
+            PackError: there is none.
+        """
+        own = stand_ins_of(getattr(item, "module", None))
+        found = {name: own.get(name) for name in names}
+        for name in [name for name, function in found.items() if function is None]:
+            found[name] = getattr(self.reference(), name, None)
+            if found[name] is None:
+                raise PackError(f"{item.path}: {item.name} names the stand-in {name}, and nobody defines it.")
+        return {name: function for name, function in found.items() if function is not None}
 
     @cached_property
     def _infos(self) -> dict[pytest.Item, CheckInfo]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 import torch
 
 from grader.checks.failure import told_breach
+from grader.checks.marks import CheckInfo
+from grader.checks.stand_ins import put_in_place
 from grader.errors import PackError
 from grader.host.calls import Calls
 from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
@@ -26,6 +29,8 @@ from grader.running.recognise import SEED, Mark, fingerprint
 
 RECOGNISED = 6
 """Failed checks that are run again to recognise a mistake, when the run had another seed."""
+StandIns = Mapping[str, Callable[..., Any]]
+NONE_STANDS_IN: StandIns = {}
 Progress = Callable[[CheckReport, Calls], None]
 """Told after every check: what became of it, and the calls it made."""
 
@@ -42,6 +47,8 @@ class Options:
     """Told at every stage how many seconds it may take; beyond that the grader's own work is watched."""
     timed_s: float = 3600.0
     """What a check of speed may take: it waits until the device is free."""
+    name_mistakes: bool = True
+    """Whether to run checks again in order to say which mistake was made: who wants marks alone saves that."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,8 @@ class Judged:
     """Whether no use of what is excluded may stand behind it."""
     judged_uses: bool
     """Whether it judged that itself."""
+    asked: frozenset[str]
+    """Which of the submission's names it asked for."""
     timed: bool = False
     """Whether it is a check of speed or memory, which no status hangs on."""
     marks: list[Mark] | None = None
@@ -97,23 +106,27 @@ class Examination:
             elif (outcome := self._unmet(info.needs)) is None:
                 outcome = self._attempted(item, who, attempt.options.seed)
                 report.output = who.take_output() or None
+            timed = info.threshold is not None
             if outcome.pack_fault:
-                outcome = self._blamed(item, outcome, info.threshold is not None)
+                outcome = self._blamed(item, outcome, timed)
+            rests_on_policy, asked = timed or who.rests_on_policy(), frozenset(who.asked())
+            judged_uses, observed = who.asked_uses(), tuple(who.observed())
+            if outcome.status in ("fail", "error") and not timed:
+                outcome = self._on_its_own(item, info, outcome)
             report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
             report.points = report.max_points if outcome.status == "pass" else 0.0
-            refused = refuse(report, copied, who.asked())
-            timed = info.threshold is not None
-            judged = Judged(item, report, outcome, timed or who.rests_on_policy(), who.asked_uses(), timed)
+            refused = refuse(report, copied, asked)
+            judged = Judged(item, report, outcome, rests_on_policy, judged_uses, asked, timed)
             self.done.append(judged)
             self.used.update(dict.fromkeys(outcome.used))
             # Nothing that was trained or timed says which mistake it was.
             if report.status in ("fail", "error") and not (refused or report.hidden or info.trained or timed):
-                judged.marks = fingerprint(who.observed())
+                judged.marks = fingerprint(observed)
             if attempt.progress is not None:
                 attempt.progress(report, who.calls)
             if attempt.options.fail_fast and report.status in WRONG:
                 break
-        if not attempt.debug:
+        if attempt.options.name_mistakes and not attempt.debug:
             self._recognise()
         self._withhold()
 
@@ -166,7 +179,31 @@ class Examination:
                 return Outcome("skipped", [f"skipped: it needs “{one.report.name}” to hold first"])
         return None
 
-    def _attempted(self, item: pytest.Item, who: Backend, seed: int) -> Outcome:
+    def _on_its_own(self, item: pytest.Item, info: CheckInfo, outcome: Outcome) -> Outcome:
+        """Return how a failed check ends when earlier failures are not charged to it.
+
+        Where what failed is a function that the author can stand in for, it is run once more with that; where it is
+        known to follow from another check that did not pass, that is all it says.
+        """
+        wrong = {name for one in self.done if one.report.status != "pass" for name in one.asked}
+        names = [name for name in info.stand_ins if name in wrong]
+        if names and self.attempt.launcher is not None:
+            who = self.attempt.backend
+            ours = self.checks.stand_ins(item, names)
+            again = self._attempted(item, who, self.attempt.options.seed, ours)
+            judged_ours = any(name in names for name in who.asked())
+            who.rest()  # the next worker has all of the learner's own again
+            if again.status == "pass" and not judged_ours:
+                told = " and ".join(f"`{name}`" for name in names)
+                return Outcome("pass", [f"judged with our {told} in place of yours"])
+        for one in self.done:
+            if one.report.id in info.follows and one.report.status != "pass":
+                return Outcome("skipped", [f"skipped: “{one.report.name}” has to hold first"])
+        return outcome
+
+    def _attempted(
+        self, item: pytest.Item, who: Backend, seed: int, stand_ins: StandIns = NONE_STANDS_IN
+    ) -> Outcome:
         """Run one check; a worker that died in an earlier one is replaced first.
 
         One that was killed may have been killed by the machine, so the check has a second chance.
@@ -175,6 +212,7 @@ class Examination:
         for last in (False, True):
             try:
                 who.begin(check_seed(seed, item.name))
+                put_in_place(who.submission, stand_ins)
             except WorkerTimeout as error:
                 outcome = judge(error, who.calls, context.conditions.wording)
             except (WorkerDied, SubmissionRaised) as error:

@@ -149,9 +149,13 @@ class KataPlugin(Generic[A, T]):
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Demand, before `-k` leaves any out, that a check needs only checks of its own file."""
         for item in items if not self.broken else []:
-            for need in info_of(item).needs:
-                if need not in self._names[item.path]:
-                    self.broken.append(f"{item.path}: {item.name} needs {need}, and no check has that name.")
+            info = info_of(item)
+            for verb, names in (("needs", info.needs), ("follows", info.follows)):
+                for name in names:
+                    if name not in self._names[item.path]:
+                        self.broken.append(
+                            f"{item.path}: {item.name} {verb} {name}, and no check has that name."
+                        )
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """Remember what `-k` left out: how many they are is said, and some mistakes are known by what they break."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -47,3 +47,41 @@ class _Asked(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
         return ctx.ask(ctx.number, gradient), None, None, None, None
+
+
+def function(
+    parameters: Sequence[str], forward: Callable[..., Any], backward: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return a function that asks the check for its answers, and on the way back for the gradients.
+
+    Args:
+        parameters: what it may be called with, by position or by name; what is left out is None.
+        forward: lent; a list of the arguments -> (number of this call, result or list of results).
+        backward: lent; (number of the call, gradients of the results) -> gradients of the arguments.
+    """
+
+    def stand_in(*arguments: Any, **named: Any) -> Any:
+        rest = parameters[len(arguments) :]
+        if len(arguments) > len(parameters) or not named.keys() <= set(rest):
+            raise TypeError(f"the arguments are {', '.join(parameters)}")
+        return _Answered.apply(  # type: ignore[no-untyped-call]
+            forward, backward, *arguments, *(named.get(name) for name in rest)
+        )
+
+    return stand_in
+
+
+class _Answered(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, forward: Callable[..., Any], backward: Callable[..., Any], *arguments: Any) -> Any:
+        ctx.number, result = forward([_plain(value) for value in arguments])
+        ctx.ask = backward
+        return tuple(result) if isinstance(result, list) else result
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Any, ...]:
+        return None, None, *ctx.ask(ctx.number, list(gradients))
+
+
+def _plain(value: Any) -> Any:
+    return value.detach() if isinstance(value, Tensor) else value

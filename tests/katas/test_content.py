@@ -33,6 +33,8 @@ class Check:
     points: float
     trained: bool
     needs: tuple[str, ...]
+    follows: tuple[str, ...]
+    stand_ins: tuple[str, ...]
     body: ast.FunctionDef
 
 
@@ -91,7 +93,7 @@ def read_checks(path: Path) -> list[Check]:
                 title,
                 options.get("points", 1.0),
                 options.get("trained", False),
-                tuple(options.get("needs", ())),
+                *(tuple(options.get(key, ())) for key in ("needs", "follows", "stand_ins")),
                 node,
             )
         )
@@ -384,7 +386,7 @@ def test_a_check_needs_only_earlier_ones_of_its_file(content: Content) -> None:
     for checks in (content.checks, content.hidden):
         before: set[str] = set()
         for check in checks:
-            assert set(check.needs) <= before, check.name
+            assert {*check.needs, *check.follows} <= before, check.name
             before.add(check.name)
 
 
@@ -392,6 +394,14 @@ def test_each_required_name_is_asked_for_without_conditions(content: Content) ->
     path = content.folder / "checks.py"
     asked = set().union(*(names_asked(path, check) for check in content.checks if not check.needs))
     assert set(content.data["required"]) <= asked
+
+
+def test_nobody_stands_in_for_what_a_check_judges(content: Content) -> None:
+    for file, checks in (("checks.py", content.checks), ("hidden_checks.py", content.hidden)):
+        path = (content.folder if file == "checks.py" else content.solution) / file
+        for check in checks:
+            assert set(check.stand_ins) <= set(content.data["required"]), check.name
+            assert not set(check.stand_ins) & names_asked(path, check), check.name
 
 
 # --- solutions ---

@@ -137,7 +137,7 @@ def test_no_bias(submission):
     "each position's weights sum to one over the keys",
     aspect="values",
     points=1,
-    needs=["test_weights_shape"],
+    follows=["test_weights_shape"],
 )
 def test_weights_sum_to_one(submission, draw):
     x = draw.normal(batch=2, time=5, width=8, scale=3.0)
@@ -149,7 +149,7 @@ def test_weights_sum_to_one(submission, draw):
     "the weights are the softmax over the keys of q·k / √d_k",
     aspect="values",
     points=3,
-    needs=["test_weights_shape", "test_parameters"],
+    follows=["test_weights_shape", "test_parameters"],
 )
 def test_weights(submission, draw):
     for d_model, d_k in ((8, 3), (5, 12)):
@@ -164,7 +164,7 @@ def test_weights(submission, draw):
     "the output is the average of w_v(x) under the weights that are returned",
     aspect="values",
     points=2,
-    needs=["test_weights_shape", "test_output_shape", "test_parameters"],
+    follows=["test_weights_shape", "test_output_shape", "test_parameters"],
 )
 def test_output(submission, draw):
     state = projections(draw, 7, 4)
@@ -179,7 +179,7 @@ def test_output(submission, draw):
     "batch size 1 works, and a sequence of length 1 gets weight 1 and its own value",
     aspect="shape",
     points=1,
-    needs=["test_weights_shape", "test_output_shape", "test_parameters"],
+    follows=["test_weights_shape", "test_output_shape", "test_parameters"],
 )
 def test_single(submission, draw):
     state = projections(draw, 6, 4)
@@ -201,7 +201,7 @@ def test_single(submission, draw):
     "every position looks at every position: before it, after it, and at itself",
     aspect="masks",
     points=1,
-    needs=["test_weights_shape"],
+    follows=["test_weights_shape"],
 )
 def test_both_directions(submission, draw):
     x = draw.normal(batch=2, time=6, width=8)
@@ -218,7 +218,7 @@ def test_both_directions(submission, draw):
     "positions have no order: shuffling them only shuffles the results",
     aspect="values",
     points=1,
-    needs=["test_weights_shape", "test_output_shape"],
+    follows=["test_weights_shape", "test_output_shape"],
 )
 def test_order_does_not_matter(submission, draw):
     module = fresh(submission, draw, 8, 5)
@@ -241,7 +241,7 @@ def test_order_does_not_matter(submission, draw):
     "each sequence of a batch is treated alone",
     aspect="values",
     points=1,
-    needs=["test_weights_shape", "test_output_shape"],
+    follows=["test_weights_shape", "test_output_shape"],
 )
 def test_sequences_are_alone(submission, draw):
     module = fresh(submission, draw, 8, 5)
@@ -263,7 +263,7 @@ def test_sequences_are_alone(submission, draw):
     "the gradient reaches x through the output and through the weights",
     aspect="gradient",
     points=1.5,
-    needs=["test_weights_shape", "test_output_shape", "test_parameters"],
+    follows=["test_weights_shape", "test_output_shape", "test_parameters"],
 )
 def test_gradients(submission, draw):
     state = projections(draw, 7, 4)
@@ -280,7 +280,7 @@ def test_gradients(submission, draw):
     "gradients reach w_q, w_k and w_v",
     aspect="gradient",
     points=1,
-    needs=["test_output_shape", "test_parameters"],
+    follows=["test_output_shape", "test_parameters"],
 )
 def test_parameter_gradients(submission, draw):
     state = projections(draw, 7, 4)
@@ -303,7 +303,7 @@ def test_parameter_gradients(submission, draw):
     "scores in the thousands do not overflow",
     aspect="stability",
     points=1,
-    needs=["test_weights_shape", "test_output_shape", "test_parameters"],
+    follows=["test_weights_shape", "test_output_shape", "test_parameters"],
 )
 def test_large_scores(submission, draw):
     # Whole numbers, and d_k = 16 whose root and fourth root are whole: every score is exact, wherever the
@@ -318,7 +318,7 @@ def test_large_scores(submission, draw):
     "a float64 module computes in float64, a bfloat16 one in bfloat16, on the device of x",
     aspect="dtype",
     points=0.5,
-    needs=["test_weights_shape", "test_output_shape"],
+    follows=["test_weights_shape", "test_output_shape"],
 )
 def test_dtypes(submission, draw, device):
     for dtype in (torch.bfloat16, torch.float64):
@@ -333,7 +333,7 @@ def test_dtypes(submission, draw, device):
     "x is left as it was, and need not be contiguous in memory",
     aspect="arguments",
     points=0.5,
-    needs=["test_weights_shape", "test_output_shape"],
+    follows=["test_weights_shape", "test_output_shape"],
 )
 def test_arguments(submission, draw):
     module = fresh(submission, draw, 8, 5)
@@ -352,7 +352,7 @@ def test_arguments(submission, draw):
     "train() and eval() agree, and so do two calls in a row",
     aspect="mode",
     points=0.5,
-    needs=["test_weights_shape", "test_output_shape"],
+    follows=["test_weights_shape", "test_output_shape"],
 )
 def test_modes(submission, draw):
     module = fresh(submission, draw, 8, 5)
@@ -372,7 +372,7 @@ def test_modes(submission, draw):
     "attention is written from scratch",
     aspect="scratch",
     points=0.5,
-    needs=["test_weights_shape", "test_output_shape"],
+    follows=["test_weights_shape", "test_output_shape"],
 )
 def test_from_scratch(submission, draw):
     module = submission.SelfAttention(8, 5)

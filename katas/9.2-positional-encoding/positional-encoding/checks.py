@@ -135,7 +135,7 @@ def test_table_shape(submission):
     "position 0 comes first: its sines are 0 and its cosines 1",
     aspect="values",
     points=1,
-    needs=["test_table_shape"],
+    follows=["test_table_shape"],
 )
 def test_first_row(submission):
     first = positions(submission, 6, 8)[0]
@@ -146,7 +146,7 @@ def test_first_row(submission):
     "even column 2i is sin(position / 10000^(2i / d_model))",
     aspect="values",
     points=2,
-    needs=["test_table_shape"],
+    follows=["test_table_shape"],
 )
 def test_even_columns(submission):
     for max_len, d_model in ((9, 10), (11, 4)):
@@ -159,7 +159,7 @@ def test_even_columns(submission):
     "odd column 2i + 1 is the cosine of the same angle as the column before it",
     aspect="values",
     points=2,
-    needs=["test_table_shape"],
+    follows=["test_table_shape"],
 )
 def test_odd_columns(submission):
     for max_len, d_model in ((9, 10), (11, 4)):
@@ -172,7 +172,7 @@ def test_odd_columns(submission):
     "far positions keep their own rows, as exact as near ones allow",
     aspect="stability",
     points=1,
-    needs=["test_even_columns", "test_odd_columns"],
+    follows=["test_even_columns", "test_odd_columns"],
 )
 def test_far_positions(submission):
     found = positions(submission, 5000, 6)[4950:]
@@ -203,7 +203,7 @@ def test_device(submission, device):
     "row t of the table is added to position t, in every sequence of the batch",
     aspect="values",
     points=1.5,
-    needs=["test_table_shape"],
+    follows=["test_table_shape"],
 )
 def test_sinusoidal_adds(submission, draw):
     for batch, time, d_model, max_len in ((2, 5, 8, 12), (3, 3, 6, 7)):
@@ -233,7 +233,7 @@ def test_buffer(submission):
     "state_dict() of one module fits another, and double() takes the table along",
     aspect="parameters",
     points=0.5,
-    needs=["test_sinusoidal_adds"],
+    follows=["test_sinusoidal_adds"],
 )
 def test_state(submission, draw):
     module, other = (build(submission, draw, "SinusoidalPositionalEncoding", 6, 9) for _ in range(2))
@@ -247,7 +247,7 @@ def test_state(submission, draw):
     expect(wide.float(), "output after double()", axes=X).same_as(y, name="the output before")
 
 
-@check("the gradient passes to x as it is", aspect="gradient", points=0.5, needs=["test_sinusoidal_adds"])
+@check("the gradient passes to x as it is", aspect="gradient", points=0.5, follows=["test_sinusoidal_adds"])
 def test_sinusoidal_gradient(submission, draw):
     x = draw.normal(batch=2, time=5, width=6, requires_grad=True)
     y = build(submission, draw, "SinusoidalPositionalEncoding", 6, 9)(x)
@@ -299,7 +299,7 @@ def test_learned_parameter(submission):
     "row t of the learned table is added to position t, in every sequence of the batch",
     aspect="values",
     points=1.5,
-    needs=["test_learned_parameter"],
+    follows=["test_learned_parameter"],
 )
 def test_learned_adds(submission, draw):
     for batch, time, d_model, max_len in ((2, 5, 8, 12), (3, 3, 6, 7)):
@@ -312,7 +312,7 @@ def test_learned_adds(submission, draw):
     "the rows that were used get the sum of the batch's gradients, the others none, and x gets its own",
     aspect="gradient",
     points=1,
-    needs=["test_learned_adds"],
+    follows=["test_learned_adds"],
 )
 def test_learned_gradient(submission, draw):
     module, rows, name = learned_with_table(submission, draw, 6, 9)
@@ -342,7 +342,7 @@ def test_learned_too_long(submission, draw):
     "the output has the dtype of x, not that of the table (sinusoidal)",
     aspect="dtype",
     points=0.5,
-    needs=["test_sinusoidal_adds"],
+    follows=["test_sinusoidal_adds"],
 )
 def test_sinusoidal_dtypes(submission, draw, device):
     module = build(submission, draw, "SinusoidalPositionalEncoding", 6, 400)
@@ -354,7 +354,7 @@ def test_sinusoidal_dtypes(submission, draw, device):
     "the output has the dtype of x, not that of the table (learned)",
     aspect="dtype",
     points=0.5,
-    needs=["test_learned_adds"],
+    follows=["test_learned_adds"],
 )
 def test_learned_dtypes(submission, draw, device):
     module, rows, _ = learned_with_table(submission, draw, 6, 400)

@@ -184,7 +184,7 @@ def test_pool_shapes(submission, draw):
             )
 
 
-@check("cls takes the vector at position 0", aspect="values", points=1, needs=["test_pool_shapes"])
+@check("cls takes the vector at position 0", aspect="values", points=1, follows=["test_pool_shapes"])
 def test_pool_cls(submission, draw):
     hidden = hidden_for(draw)
     vector = submission.pool(hidden, ragged_mask(draw), "cls")
@@ -195,7 +195,7 @@ def test_pool_cls(submission, draw):
     "mean is the average of the real positions and of no others",
     aspect="values",
     points=2,
-    needs=["test_pool_shapes"],
+    follows=["test_pool_shapes"],
 )
 def test_pool_mean(submission, draw):
     hidden, mask = hidden_for(draw, shift=1.0), ragged_mask(draw)
@@ -207,7 +207,7 @@ def test_pool_mean(submission, draw):
     "max is the greatest real value of each column, also where all are far below zero",
     aspect="values",
     points=1,
-    needs=["test_pool_shapes"],
+    follows=["test_pool_shapes"],
 )
 def test_pool_max(submission, draw):
     mask = ragged_mask(draw)
@@ -223,7 +223,7 @@ def test_pool_max(submission, draw):
     "a row of padding only gives zeros, by mean and by max",
     aspect="masks",
     points=2,
-    needs=["test_pool_shapes"],
+    follows=["test_pool_shapes"],
 )
 def test_pool_padding_only(submission, draw):
     hidden, mask = hidden_for(draw, shift=-3.0), ragged_mask(draw)
@@ -239,7 +239,7 @@ def test_pool_padding_only(submission, draw):
     "gradients reach the real positions only, and stay finite in a row of padding only",
     aspect="gradient",
     points=1,
-    needs=["test_pool_cls", "test_pool_mean", "test_pool_max"],
+    follows=["test_pool_cls", "test_pool_mean", "test_pool_max"],
 )
 def test_pool_gradients(submission, draw):
     mask = ragged_mask(draw)
@@ -265,7 +265,7 @@ def test_pool_strategy(submission, draw):
     "pooling keeps the dtype, leaves its arguments as they were, and takes them non-contiguous",
     aspect="arguments",
     points=1,
-    needs=["test_pool_shapes"],
+    follows=["test_pool_shapes"],
 )
 def test_pool_arguments(submission, draw):
     mask = ragged_mask(draw)
@@ -297,7 +297,9 @@ def test_logits_shape(submission, draw):
         )
 
 
-@check("the sizes asked for are the sizes built", aspect="parameters", points=1, needs=["test_logits_shape"])
+@check(
+    "the sizes asked for are the sizes built", aspect="parameters", points=1, follows=["test_logits_shape"]
+)
 def test_sizes(submission, draw):
     sizes = dict(vocab_size=11, num_classes=3, d_model=8, num_heads=2, d_ff=12, num_layers=1, max_len=9)
     larger = dict(vocab_size=17, num_classes=5, d_model=16, d_ff=20, num_layers=3)
@@ -325,7 +327,7 @@ def test_sizes(submission, draw):
     "logits are free numbers: no softmax has made probabilities of them",
     aspect="values",
     points=1,
-    needs=["test_logits_shape"],
+    follows=["test_logits_shape"],
 )
 def test_raw_logits(submission, draw):
     logits = logits_of(classifier(submission, draw), real_tokens(draw, batch=4)).actual
@@ -340,7 +342,7 @@ def test_raw_logits(submission, draw):
     "every real token has its say, the last as the first",
     aspect="values",
     points=1,
-    needs=["test_logits_shape"],
+    follows=["test_logits_shape"],
 )
 def test_tokens_matter(submission, draw):
     for pooling in POOLINGS:
@@ -358,7 +360,7 @@ def test_tokens_matter(submission, draw):
     "the order of the tokens matters, with every pooling",
     aspect="values",
     points=1,
-    needs=["test_logits_shape"],
+    follows=["test_logits_shape"],
 )
 def test_order_matters(submission, draw):
     for pooling in POOLINGS:
@@ -374,7 +376,7 @@ def test_order_matters(submission, draw):
     "padding never matters: neither more of it nor longer neighbours in the batch change a row",
     aspect="masks",
     points=4,
-    needs=["test_logits_shape"],
+    follows=["test_logits_shape"],
 )
 def test_padding_invariance(submission, draw):
     for pooling in POOLINGS:
@@ -399,7 +401,7 @@ def test_padding_invariance(submission, draw):
     "pad_id says which token is padding, and its own vector is never read",
     aspect="masks",
     points=2,
-    needs=["test_logits_shape"],
+    follows=["test_logits_shape"],
 )
 def test_pad_id(submission, draw):
     for pooling in POOLINGS:
@@ -423,7 +425,7 @@ def test_pad_id(submission, draw):
     "a row of padding only gives finite logits and gradients, the same however long it is",
     aspect="stability",
     points=1,
-    needs=["test_logits_shape"],
+    follows=["test_logits_shape"],
 )
 def test_padding_only(submission, draw):
     for pooling in POOLINGS:
@@ -445,7 +447,7 @@ def test_padding_only(submission, draw):
     "the classifier pools by the strategy it was built with",
     aspect="values",
     points=2,
-    needs=["test_logits_shape"],
+    follows=["test_logits_shape"],
 )
 def test_pooling_used(submission, draw):
     tokens = real_tokens(draw)
@@ -462,7 +464,7 @@ def test_pooling_used(submission, draw):
     "dropout acts in train mode and only there",
     aspect="mode",
     points=2,
-    needs=["test_logits_shape"],
+    follows=["test_logits_shape"],
 )
 def test_dropout(submission, draw):
     tokens = real_tokens(draw)
@@ -485,7 +487,7 @@ def test_dropout(submission, draw):
     "a float64 or bfloat16 model gives logits of its dtype, and a state_dict holds all that it knows",
     aspect="dtype",
     points=1,
-    needs=["test_logits_shape"],
+    follows=["test_logits_shape"],
 )
 def test_dtype_and_state(submission, draw):
     tokens = real_tokens(draw)
@@ -504,7 +506,7 @@ def test_dtype_and_state(submission, draw):
     "gradients tell how the logits depend on every parameter",
     aspect="gradient",
     points=1,
-    needs=["test_logits_shape"],
+    follows=["test_logits_shape"],
 )
 def test_gradients(submission, draw):
     model = classifier(submission, draw, pooling="mean")
@@ -522,7 +524,7 @@ def test_gradients(submission, draw):
     )
 
 
-@check("no transformer of torch's is used", aspect="scratch", points=1, needs=["test_logits_shape"])
+@check("no transformer of torch's is used", aspect="scratch", points=1, follows=["test_logits_shape"])
 def test_from_scratch(submission, draw):
     logits_of(classifier(submission, draw), real_tokens(draw))
     expect_from_scratch(submission)
@@ -709,7 +711,7 @@ ROUNDS, EPOCHS, WANTED = 8, 6, 0.9
     aspect="learning",
     trained=True,
     points=4,
-    needs=["test_logits_shape"],
+    follows=["test_logits_shape"],
 )
 def test_learning(submission, draw):
     train, test = sentiment.splits(train=480, test=200, seed=draw.size(0, 1 << 20))

@@ -379,7 +379,9 @@ def padded(draw, pad_id):
     return with_axes(tokens, "batch", "time")
 
 
-@check("targets that are pad_id do not count, all others do", aspect="padding", points=3, needs=["test_loss"])
+@check(
+    "targets that are pad_id do not count, all others do", aspect="padding", points=3, follows=["test_loss"]
+)
 def test_loss_padding(submission, draw):
     for pad_id in (0, 7):
         tokens = padded(draw, pad_id)
@@ -455,7 +457,10 @@ def test_sampling(submission, draw):
 
 
 @check(
-    "top_k leaves the k most likely tokens to draw from", aspect="values", points=1.5, needs=["test_sampling"]
+    "top_k leaves the k most likely tokens to draw from",
+    aspect="values",
+    points=1.5,
+    follows=["test_sampling"],
 )
 def test_top_k(submission, draw):
     for top_k, temperature in ((3, 2.0), (1, 1.0), (5, 1.0), (50, 1.0)):
@@ -473,7 +478,7 @@ def test_top_k(submission, draw):
     expect(found, "tokens at temperature 0", axes="batch time").equals(continued(table, prompt, 4))
 
 
-@check("all chance comes from the generator", aspect="values", points=1.5, needs=["test_sampling"])
+@check("all chance comes from the generator", aspect="values", points=1.5, follows=["test_sampling"])
 def test_generator(submission, draw):
     model, _ = scripted(submission, draw, scale=0.5)
     prompt, chance = tokens_of(draw, 4, 2, 7), generator(draw, 1)

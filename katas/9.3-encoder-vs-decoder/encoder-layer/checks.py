@@ -121,6 +121,9 @@ def loaded(module, state):
     A bias that is not there counts as zero: its absence is another check's matter.
     """
     own = module.state_dict()
+    for name in state:
+        if name.endswith("weight") and name not in own:
+            fail(f"no parameter  {name}  it cannot be loaded", stage="names")
     module.load_state_dict({**own, **{name: tensor for name, tensor in state.items() if name in own}})
     return module, {
         name: tensor if name in own else torch.zeros_like(tensor) for name, tensor in state.items()
@@ -188,7 +191,7 @@ def test_parameters(submission):
     "with a silent feed-forward network the output is x + attention(norm1(x))",
     aspect="values",
     points=2,
-    needs=["test_layer_shapes", "test_parts"],
+    follows=["test_layer_shapes", "test_parts"],
 )
 def test_attention_sublayer(submission, draw):
     x = inputs(draw)
@@ -203,7 +206,7 @@ def test_attention_sublayer(submission, draw):
     "with silent attention the output is x + feed_forward(norm2(x))",
     aspect="values",
     points=2,
-    needs=["test_layer_shapes", "test_parts"],
+    follows=["test_layer_shapes", "test_parts"],
 )
 def test_feed_forward_sublayer(submission, draw):
     x = inputs(draw)
@@ -218,7 +221,7 @@ def test_feed_forward_sublayer(submission, draw):
     "pre-norm: the feed-forward network works on what attention has added",
     aspect="values",
     points=3,
-    needs=["test_layer_shapes", "test_parts"],
+    follows=["test_layer_shapes", "test_parts"],
 )
 def test_pre_norm(submission, draw):
     for batch, time in ((2, 5), (1, 1)):
@@ -234,7 +237,7 @@ def test_pre_norm(submission, draw):
     "post-norm: each sum is normalised, and no sublayer's input is",
     aspect="values",
     points=3,
-    needs=["test_layer_shapes", "test_parts"],
+    follows=["test_layer_shapes", "test_parts"],
 )
 def test_post_norm(submission, draw):
     for batch, time in ((2, 5), (1, 1)):
@@ -250,7 +253,7 @@ def test_post_norm(submission, draw):
     "the feed-forward network has the activation that the layer was asked for",
     aspect="values",
     points=2,
-    needs=["test_parts"],
+    follows=["test_parts"],
 )
 def test_activations(submission, draw):
     x = inputs(draw, scale=2.0)
@@ -266,7 +269,7 @@ def test_activations(submission, draw):
     "a masked key is as good as not there, under either order of the norms",
     aspect="masks",
     points=1,
-    needs=["test_layer_shapes"],
+    follows=["test_layer_shapes"],
 )
 def test_masks(submission, draw):
     x = inputs(draw, time=6)
@@ -288,7 +291,7 @@ def test_masks(submission, draw):
     "attention obeys masks of [T, T], [B, 1, 1, T] and [B, H, T, T], also one that leaves nothing",
     aspect="masks",
     points=1,
-    needs=["test_attention_sublayer"],
+    follows=["test_attention_sublayer"],
 )
 def test_mask_shapes(submission, draw):
     x = inputs(draw)
@@ -340,7 +343,7 @@ def expect_layer_gradients(submission, draw, norm_first):
     "pre-norm: gradients reach x and every parameter, past the sublayers and through them",
     aspect="gradient",
     points=1,
-    needs=["test_pre_norm"],
+    follows=["test_pre_norm"],
 )
 def test_pre_norm_gradients(submission, draw):
     expect_layer_gradients(submission, draw, norm_first=True)
@@ -350,7 +353,7 @@ def test_pre_norm_gradients(submission, draw):
     "post-norm: gradients reach x and every parameter",
     aspect="gradient",
     points=1,
-    needs=["test_post_norm"],
+    follows=["test_post_norm"],
 )
 def test_post_norm_gradients(submission, draw):
     expect_layer_gradients(submission, draw, norm_first=False)
@@ -360,7 +363,7 @@ def test_post_norm_gradients(submission, draw):
     "dropout takes each sublayer's output before it is added, and nothing of x",
     aspect="mode",
     points=2,
-    needs=["test_layer_shapes", "test_parts"],
+    follows=["test_layer_shapes", "test_parts"],
 )
 def test_dropout_of_sublayers(submission, draw):
     x = inputs(draw)
@@ -386,7 +389,7 @@ def test_dropout_of_sublayers(submission, draw):
     "of a sublayer's output the share `dropout` is dropped, and the rest grows by 1 / (1 - dropout)",
     aspect="mode",
     points=1,
-    needs=["test_dropout_of_sublayers", "test_attention_sublayer", "test_feed_forward_sublayer"],
+    follows=["test_dropout_of_sublayers", "test_attention_sublayer", "test_feed_forward_sublayer"],
 )
 def test_dropout_rate(submission, draw):
     x = inputs(draw, batch=8, time=15)
@@ -416,7 +419,7 @@ def test_dropout_rate(submission, draw):
     "the dropout is handed on to FeedForward",
     aspect="mode",
     points=1,
-    needs=["test_layer_shapes", "test_parts"],
+    follows=["test_layer_shapes", "test_parts"],
 )
 def test_dropout_in_feed_forward(submission, draw):
     module, _ = loaded(submission.EncoderLayer(D, H, FF, dropout=NEARLY_ALL), layer_state(draw))
@@ -433,7 +436,7 @@ def test_dropout_in_feed_forward(submission, draw):
     "eval() turns dropout off, and a dropout of 0 is none",
     aspect="mode",
     points=1,
-    needs=["test_layer_shapes", "test_parts"],
+    follows=["test_layer_shapes", "test_parts"],
 )
 def test_eval(submission, draw):
     x = inputs(draw)
@@ -452,7 +455,7 @@ def test_eval(submission, draw):
     "a float64 or bfloat16 layer computes in its dtype",
     aspect="dtype",
     points=1,
-    needs=["test_layer_shapes"],
+    follows=["test_layer_shapes"],
 )
 def test_dtypes(submission, draw):
     for norm_first in (True, False):
@@ -466,7 +469,7 @@ def test_dtypes(submission, draw):
     "arguments are left as they were, and need not be contiguous in memory",
     aspect="arguments",
     points=1,
-    needs=["test_layer_shapes"],
+    follows=["test_layer_shapes"],
 )
 def test_arguments(submission, draw):
     x, mask = inputs(draw), draw.mask(keep=0.6, batch=2, head=1, query=5, key=5)
@@ -520,7 +523,7 @@ def test_encoder_norm(submission):
     "pre-norm: an encoder is its layers, one after the other, and a last norm",
     aspect="values",
     points=2,
-    needs=["test_encoder_shapes", "test_encoder_layers"],
+    follows=["test_encoder_shapes", "test_encoder_layers"],
 )
 def test_encoder_pre_norm(submission, draw):
     for num_layers in (3, 1):
@@ -539,7 +542,7 @@ def test_encoder_pre_norm(submission, draw):
     "post-norm: an encoder ends with its last layer, and norm changes nothing",
     aspect="values",
     points=2,
-    needs=["test_encoder_shapes", "test_encoder_layers"],
+    follows=["test_encoder_shapes", "test_encoder_layers"],
 )
 def test_encoder_post_norm(submission, draw):
     x = inputs(draw, scale=2.0)
@@ -558,7 +561,7 @@ def test_encoder_post_norm(submission, draw):
     "every layer of an encoder gets the mask",
     aspect="masks",
     points=2,
-    needs=["test_encoder_shapes", "test_encoder_layers"],
+    follows=["test_encoder_shapes", "test_encoder_layers"],
 )
 def test_encoder_masks(submission, draw):
     x = inputs(draw)
@@ -579,7 +582,7 @@ def test_encoder_masks(submission, draw):
     "an encoder hands dropout, norm_first and activation on to its layers",
     aspect="arguments",
     points=2,
-    needs=["test_layer_shapes", "test_encoder_layers"],
+    follows=["test_layer_shapes", "test_encoder_layers"],
 )
 def test_encoder_options(submission, draw):
     x = inputs(draw)
@@ -600,7 +603,7 @@ def test_encoder_options(submission, draw):
     "under a causal mask later positions cannot change earlier outputs, however many layers there are",
     aspect="causality",
     points=1,
-    needs=["test_encoder_shapes"],
+    follows=["test_encoder_shapes"],
 )
 def test_causality(submission, draw):
     x, other = inputs(draw, time=7), inputs(draw, time=7)
@@ -621,7 +624,7 @@ def test_causality(submission, draw):
     "what stands in masked padding changes no output of a real position",
     aspect="padding",
     points=1,
-    needs=["test_encoder_shapes"],
+    follows=["test_encoder_shapes"],
 )
 def test_padding(submission, draw):
     x, other = inputs(draw, time=7), inputs(draw, time=7)

@@ -118,7 +118,7 @@ def test_gelu_values(submission, draw):
     "gelu is exact, with erf: an approximation is off by up to 0.0005",
     aspect="values",
     points=1,
-    needs=["test_gelu_values"],
+    follows=["test_gelu_values"],
 )
 def test_gelu_exact(submission, draw):
     x = draw.uniform(-4.0, 4.0, batch=4, width=50)
@@ -285,7 +285,7 @@ def test_gradient_of_x(submission, draw):
     "gradients reach every weight and bias, the gate's too",
     aspect="gradient",
     points=1,
-    needs=["test_relu_values", "test_swiglu_values"],
+    follows=["test_relu_values", "test_swiglu_values"],
 )
 def test_gradient_of_parameters(submission, draw):
     for activation in ("relu", "swiglu"):
@@ -393,7 +393,7 @@ def reasons(y, plain, whole, state, p):
     "the share dropped is p, for each position and unit anew, and different at every call",
     aspect="mode",
     points=1,
-    needs=["test_dropout_places"],
+    follows=["test_dropout_places"],
 )
 def test_dropout_share(submission, draw):
     p = 0.25

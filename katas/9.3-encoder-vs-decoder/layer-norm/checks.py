@@ -106,7 +106,7 @@ def test_parameters(submission):
     "weight starts as ones and bias as zeros: at first nothing is scaled or shifted",
     aspect="parameters",
     points=1,
-    needs=["test_parameters"],
+    follows=["test_parameters"],
 )
 def test_initial_values(submission):
     module = submission.LayerNorm(7)
@@ -121,7 +121,7 @@ def test_initial_values(submission):
     "a new module centres each position: its features sum to 0",
     aspect="values",
     points=1,
-    needs=["test_shape"],
+    follows=["test_shape"],
 )
 def test_centred(submission, draw):
     x = draw.normal(batch=3, time=5, width=8, scale=2.0, shift=3.0)
@@ -135,7 +135,7 @@ def test_centred(submission, draw):
     "a new module gives (x - mean) / √variance, with the biased variance",
     aspect="values",
     points=2,
-    needs=["test_shape"],
+    follows=["test_shape"],
 )
 def test_values(submission, draw):
     for d_model in (6, 9):
@@ -148,7 +148,7 @@ def test_values(submission, draw):
     "each position is normalized alone: neighbours and other sequences make no difference",
     aspect="values",
     points=1.5,
-    needs=["test_shape"],
+    follows=["test_shape"],
 )
 def test_positions_are_independent(submission, draw):
     module = fresh(submission, draw, 6)
@@ -169,7 +169,7 @@ def test_positions_are_independent(submission, draw):
     "any number of axes may come before the last, also none",
     aspect="shape",
     points=1,
-    needs=["test_shape"],
+    follows=["test_shape"],
 )
 def test_leading_axes(submission, draw):
     module = fresh(submission, draw, 6)
@@ -186,7 +186,7 @@ def test_leading_axes(submission, draw):
     "eps is inside the root and 1e-5 unless said otherwise",
     aspect="values",
     points=1,
-    needs=["test_shape"],
+    follows=["test_shape"],
 )
 def test_eps_inside_root(submission, draw):
     # A deviation of 0.003 is a variance of about 1e-5: as large as eps, which halves what is divided.
@@ -194,7 +194,7 @@ def test_eps_inside_root(submission, draw):
     expect(fresh(submission, draw, 6)(x), "output", axes=AXES).close_to(oracle(normalized(), x))
 
 
-@check("the eps given is the one used", aspect="values", points=1, needs=["test_shape"])
+@check("the eps given is the one used", aspect="values", points=1, follows=["test_shape"])
 def test_eps_given(submission, draw):
     x = draw.normal(batch=2, time=5, width=6)
     for eps, module in (
@@ -208,7 +208,7 @@ def test_eps_given(submission, draw):
     "what is normalized is multiplied by weight, then bias is added",
     aspect="values",
     points=1.5,
-    needs=["test_shape", "test_parameters"],
+    follows=["test_shape", "test_parameters"],
 )
 def test_weight_and_bias(submission, draw):
     x = draw.normal(batch=2, time=5, width=6, scale=2.0, shift=1.0)
@@ -224,7 +224,7 @@ def test_weight_and_bias(submission, draw):
     "far from zero (mean 10,000, deviation 1) the result is as right as near it",
     aspect="stability",
     points=2,
-    needs=["test_shape"],
+    follows=["test_shape"],
 )
 def test_far_from_zero(submission, draw):
     module = fresh(submission, draw, 24)
@@ -246,7 +246,7 @@ def test_far_from_zero(submission, draw):
     "a position whose features are all equal gives zeros, and a finite gradient",
     aspect="stability",
     points=1,
-    needs=["test_shape"],
+    follows=["test_shape"],
 )
 def test_equal_features(submission, draw):
     # Powers of two over eight features: mean and differences are exact in any order of the sums.
@@ -272,7 +272,7 @@ def test_gradient_of_x(submission, draw):
     "gradients of weight and bias add up over all positions",
     aspect="gradient",
     points=1,
-    needs=["test_shape", "test_parameters"],
+    follows=["test_shape", "test_parameters"],
 )
 def test_gradient_of_parameters(submission, draw):
     x = draw.normal(batch=2, time=5, width=6, scale=2.0, shift=1.0)
@@ -294,7 +294,7 @@ def test_gradient_of_parameters(submission, draw):
     "a float64 or bfloat16 module gives float64 or bfloat16",
     aspect="dtype",
     points=1,
-    needs=["test_shape"],
+    follows=["test_shape"],
 )
 def test_dtypes(submission, draw):
     for dtype in (torch.float64, torch.bfloat16):
@@ -339,7 +339,7 @@ def test_noncontiguous(submission, draw):
     )
 
 
-@check("layer norm is written from scratch", aspect="scratch", points=0.5, needs=["test_shape"])
+@check("layer norm is written from scratch", aspect="scratch", points=0.5, follows=["test_shape"])
 def test_from_scratch(submission, draw):
     module = fresh(submission, draw, 6)
     module(draw.normal(batch=2, time=5, width=6))

@@ -14,8 +14,10 @@ from grader.checks import (
     expect_gradients,
     expect_raises,
     expect_unchanged,
+    fail,
     oracle,
     oracle_gradients,
+    stand_in,
     with_axes,
 )
 
@@ -41,6 +43,11 @@ def attend(mask=None):
         return weights @ value, weights
 
     return attention
+
+
+@stand_in("scaled_dot_product_attention")
+def right_attention(query, key, value, mask=None):
+    return attend(mask)(query, key, value)
 
 
 def multi_head(num_heads, mask=None):
@@ -99,10 +106,19 @@ def parameters(draw, d_model, dtype=torch.float32):
 
 
 def module_with(submission, num_heads, state):
-    """Build the module and load these parameters; buffers of its own stay as they are."""
+    """Build the module, load these parameters, and return it with those that it now computes with.
+
+    A bias that is not there counts as zero: its absence is another check's matter.
+    """
     module = submission.MultiHeadAttention(state["w_q.weight"].shape[0], num_heads)
-    module.load_state_dict({**module.state_dict(), **state})
-    return module
+    own = module.state_dict()
+    for name in PROJECTIONS:
+        if f"{name}.weight" not in own:
+            fail(f"no parameter  {name}.weight  it cannot be loaded", stage="names")
+    module.load_state_dict({**own, **{name: tensor for name, tensor in state.items() if name in own}})
+    return module, {
+        name: tensor if name in own else torch.zeros_like(tensor) for name, tensor in state.items()
+    }
 
 
 def causal(draw, seq_len):
@@ -129,7 +145,7 @@ def test_shapes(submission, draw):
             )
 
 
-@check("each query's weights sum to one over the keys", aspect="values", points=1, needs=["test_shapes"])
+@check("each query's weights sum to one over the keys", aspect="values", points=1, follows=["test_shapes"])
 def test_weights_sum_to_one(submission, draw):
     query, key, value = inputs(draw)
     _, weights = call(submission, query, key, value)
@@ -140,7 +156,7 @@ def test_weights_sum_to_one(submission, draw):
     "without a mask the weights are softmax(q·k / √d) and the output is their average of the values",
     aspect="values",
     points=3,
-    needs=["test_shapes"],
+    follows=["test_shapes"],
 )
 def test_values(submission, draw):
     tensors = inputs(draw)
@@ -151,7 +167,7 @@ def test_values(submission, draw):
     "a forbidden key gets no weight, and the allowed ones share all of it",
     aspect="masks",
     points=3,
-    needs=["test_shapes"],
+    follows=["test_shapes"],
 )
 def test_mask_values(submission, draw):
     tensors = inputs(draw, key=7)
@@ -163,7 +179,7 @@ def test_mask_values(submission, draw):
     "a mask may have any shape that broadcasts to [.., Tq, Tk]",
     aspect="masks",
     points=2,
-    needs=["test_mask_values"],
+    follows=["test_mask_values"],
 )
 def test_mask_shapes(submission, draw):
     tensors = inputs(draw)
@@ -209,7 +225,7 @@ def test_fully_masked(submission, draw):
     "gradients reach query, key and value through the output and through the weights",
     aspect="gradient",
     points=2,
-    needs=["test_mask_values"],
+    follows=["test_mask_values"],
 )
 def test_gradients(submission, draw):
     query, key, value = inputs(draw, requires_grad=True)
@@ -228,7 +244,7 @@ def test_gradients(submission, draw):
     "a query that may attend to nothing has a zero gradient, and puts NaN into no other",
     aspect="gradient",
     points=2,
-    needs=["test_fully_masked"],
+    follows=["test_fully_masked"],
 )
 def test_fully_masked_gradients(submission, draw):
     query, key, value = inputs(draw, requires_grad=True)
@@ -256,7 +272,7 @@ def large(draw, **spread):
     return query, key, draw.normal(batch=2, head=3, key=7, feature=6)
 
 
-@check("scores in the ten thousands do not overflow", aspect="stability", points=1, needs=["test_shapes"])
+@check("scores in the ten thousands do not overflow", aspect="stability", points=1, follows=["test_shapes"])
 def test_large_scores(submission, draw):
     tensors = large(draw, scale=100.0)
     compare(call(submission, *tensors), oracle(attend(), *tensors), rounding=LARGE_ROUNDING)
@@ -266,7 +282,7 @@ def test_large_scores(submission, draw):
     "a forbidden key stays out however large its score is",
     aspect="stability",
     points=1,
-    needs=["test_mask_values"],
+    follows=["test_mask_values"],
 )
 def test_large_forbidden_scores(submission, draw):
     query, key, value = large(draw, scale=8.0, shift=80.0)
@@ -281,7 +297,7 @@ def test_large_forbidden_scores(submission, draw):
     "float64 and bfloat16 inputs give float64 and bfloat16 results",
     aspect="dtype",
     points=2,
-    needs=["test_shapes"],
+    follows=["test_shapes"],
 )
 def test_dtypes(submission, draw):
     mask = draw.mask(keep=0.6, query=4, key=6)
@@ -297,7 +313,7 @@ def test_dtypes(submission, draw):
     "arguments are left as they were, and need not be contiguous in memory",
     aspect="arguments",
     points=2,
-    needs=["test_shapes"],
+    follows=["test_shapes"],
 )
 def test_arguments(submission, draw):
     tensors, mask = inputs(draw), draw.mask(keep=0.6, batch=2, head=1, query=4, key=6)
@@ -327,7 +343,7 @@ def test_parameters(submission):
         expect(found[name], f"shape of {name}").is_value(shape)
 
 
-@check("with bias=False no projection has a bias", aspect="parameters", points=1, needs=["test_parameters"])
+@check("with bias=False no projection has a bias", aspect="parameters", points=1, follows=["test_parameters"])
 def test_without_bias(submission):
     module = submission.MultiHeadAttention(12, 3, bias=False)
     found = [name for name, _ in module.named_parameters()]
@@ -338,30 +354,32 @@ def test_without_bias(submission):
     "head h attends with columns h·D/H to (h+1)·D/H, scaled by its own width",
     aspect="values",
     points=4,
-    needs=["test_parameters"],
+    follows=["test_parameters"],
+    stand_ins=["scaled_dot_product_attention"],
 )
 def test_module_values(submission, draw):
     state = parameters(draw, 12)
     for num_heads in (3, 1):
         x = draw.normal(batch=2, time=5, width=12)
-        y = module_with(submission, num_heads, state)(x)
-        expect(y, "output", axes="batch time width").close_to(
-            oracle(multi_head(num_heads), x, x, *state.values())
+        module, taken = module_with(submission, num_heads, state)
+        expect(module(x), "output", axes="batch time width").close_to(
+            oracle(multi_head(num_heads), x, x, *taken.values())
         )
     x = draw.normal(batch=1, time=1, width=12)
-    y = module_with(submission, 4, state)(x)
-    expect(y, "output", axes="batch time width").close_to(oracle(multi_head(4), x, x, *state.values()))
+    module, taken = module_with(submission, 4, state)
+    wanted = oracle(multi_head(4), x, x, *taken.values())
+    expect(module(x), "output", axes="batch time width").close_to(wanted)
 
 
 @check(
     "the module obeys masks of [T, T], [B, 1, 1, T] and [B, H, T, T]",
     aspect="masks",
     points=2,
-    needs=["test_module_values"],
+    follows=["test_module_values"],
+    stand_ins=["scaled_dot_product_attention"],
 )
 def test_module_masks(submission, draw):
-    state = parameters(draw, 12)
-    module = module_with(submission, 3, state)
+    module, state = module_with(submission, 3, parameters(draw, 12))
     x = draw.normal(batch=2, time=5, width=12)
     for mask in (
         causal(draw, 5),
@@ -380,11 +398,11 @@ def test_module_masks(submission, draw):
     "keys and values come from the context when there is one",
     aspect="values",
     points=2,
-    needs=["test_module_values"],
+    follows=["test_module_values"],
+    stand_ins=["scaled_dot_product_attention"],
 )
 def test_context(submission, draw):
-    state = parameters(draw, 12)
-    module = module_with(submission, 3, state)
+    module, state = module_with(submission, 3, parameters(draw, 12))
     x = draw.normal(batch=2, time=5, width=12)
     for length in (5, 7, 3):  # as long as x, longer, shorter
         context = draw.normal(batch=2, key=length, width=12)
@@ -398,11 +416,11 @@ def test_context(submission, draw):
     "a mask over the context hides positions of the context",
     aspect="masks",
     points=1,
-    needs=["test_context", "test_module_masks"],
+    follows=["test_context", "test_module_masks"],
+    stand_ins=["scaled_dot_product_attention"],
 )
 def test_context_masks(submission, draw):
-    state = parameters(draw, 12)
-    module = module_with(submission, 3, state)
+    module, state = module_with(submission, 3, parameters(draw, 12))
     x, context = draw.normal(batch=2, time=5, width=12), draw.normal(batch=2, key=7, width=12)
     for mask in (
         draw.mask(keep=0.6, batch=2, head=1, query=1, key=7),
@@ -416,41 +434,45 @@ def test_context_masks(submission, draw):
     "gradients reach all four projections, x and the context",
     aspect="gradient",
     points=1,
-    needs=["test_context"],
+    follows=["test_context"],
+    stand_ins=["scaled_dot_product_attention"],
 )
 def test_module_gradients(submission, draw):
-    state = parameters(draw, 12)
+    drawn = parameters(draw, 12)
     x = draw.normal(batch=2, time=5, width=12, requires_grad=True)
     context = draw.normal(batch=2, key=4, width=12, requires_grad=True)
-    y = module_with(submission, 3, state)(x, context=context)
+    module, state = module_with(submission, 3, drawn)
+    y = module(x, context=context)
 
     def of_inputs(x, context):
         return multi_head(3)(x, context, *(tensor.to(x) for tensor in state.values()))
 
     expect_gradients(y, {"x": x, "context": context}, draw, oracle=of_inputs)
 
-    module = module_with(submission, 3, state)  # afresh: gradients of parameters add up
+    module, _ = module_with(submission, 3, drawn)  # afresh: gradients of parameters add up
+    own = set(module.state_dict())
     y = module(x, context=context)
     expect(y, "output", axes="batch time width").is_tensor(shape=(2, 5, 12))
     cotangent = draw.like(y)
     y.backward(cotangent)
     tensors = {"x": x, "context": context, **state}
     wanted = oracle_gradients(multi_head(3), tensors, cotangent)
-    for name in PROJECTIONS:
-        projection = getattr(module, name)
-        for part, parameter in (("weight", projection.weight), ("bias", projection.bias)):
-            expect(parameter.grad, f"{name}.{part}.grad").close_to(wanted[f"{name}.{part}"])
+    for name in state:
+        if name in own:
+            layer, _, part = name.partition(".")
+            parameter = getattr(getattr(module, layer), part)
+            expect(parameter.grad, f"{name}.grad").close_to(wanted[name])
 
 
 @check(
     "under a causal mask later positions cannot change earlier outputs",
     aspect="causality",
     points=1,
-    needs=["test_parameters"],
+    follows=["test_parameters"],
+    stand_ins=["scaled_dot_product_attention"],
 )
 def test_causality(submission, draw):
-    state = parameters(draw, 12)
-    module = module_with(submission, 3, state)
+    module, _ = module_with(submission, 3, parameters(draw, 12))
     x = draw.normal(batch=2, time=6, width=12)
     changed = x.clone()
     changed[:, 4:] = draw.normal(batch=2, time=2, width=12)
@@ -470,11 +492,11 @@ def test_causality(submission, draw):
     "train() and eval() agree, and a float64 module computes in float64",
     aspect="mode",
     points=1,
-    needs=["test_parameters"],
+    follows=["test_parameters"],
+    stand_ins=["scaled_dot_product_attention"],
 )
 def test_modes(submission, draw):
-    state = parameters(draw, 12)
-    module = module_with(submission, 3, state)
+    module, _ = module_with(submission, 3, parameters(draw, 12))
     x = draw.normal(batch=2, time=5, width=12)
     module.train()
     trained = module(x)
@@ -493,7 +515,7 @@ def test_modes(submission, draw):
     "a width that the heads cannot share is a ValueError",
     aspect="errors",
     points=1,
-    needs=["test_parameters"],
+    follows=["test_parameters"],
 )
 def test_indivisible(submission):
     for d_model, num_heads in ((10, 3), (4, 8)):
@@ -505,7 +527,7 @@ def test_indivisible(submission):
     "attention is written from scratch",
     aspect="scratch",
     points=1,
-    needs=["test_shapes", "test_parameters"],
+    follows=["test_shapes", "test_parameters"],
 )
 def test_from_scratch(submission, draw):
     tensors = inputs(draw)

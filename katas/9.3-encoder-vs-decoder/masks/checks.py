@@ -43,7 +43,7 @@ def test_causal_shape(submission):
     "each query sees itself and the keys before it, nothing later",
     aspect="masks",
     points=1,
-    needs=["test_causal_shape"],
+    follows=["test_causal_shape"],
 )
 def test_causal_values(submission):
     for seq_len in (4, 7):
@@ -87,7 +87,7 @@ def test_padding_shape(submission, draw):
     "real tokens are seen and padding is hidden, wherever it stands",
     aspect="masks",
     points=1,
-    needs=["test_padding_shape"],
+    follows=["test_padding_shape"],
 )
 def test_padding_values(submission, draw):
     tokens = tokens_with_padding(draw, 0, batch=3, time=7)
@@ -103,7 +103,7 @@ def test_padding_values(submission, draw):
     "pad_id says which token is padding, and only that one is",
     aspect="masks",
     points=0.5,
-    needs=["test_padding_shape"],
+    follows=["test_padding_shape"],
 )
 def test_padding_pad_id(submission, draw):
     for pad_id in (4, -100):
@@ -169,7 +169,7 @@ def test_additive_values(submission, draw):
     "the numbers have the dtype asked for, and stay exactly 0 and -inf in it",
     aspect="dtype",
     points=0.5,
-    needs=["test_additive_values"],
+    follows=["test_additive_values"],
 )
 def test_additive_dtypes(submission, draw):
     mask = draw.mask(keep=0.5, query=3, key=7)
@@ -190,7 +190,7 @@ def test_additive_dtypes(submission, draw):
     "arguments are left as they were",
     aspect="arguments",
     points=0.5,
-    needs=["test_padding_shape", "test_combine_counts", "test_additive_values"],
+    follows=["test_padding_shape", "test_combine_counts", "test_additive_values"],
 )
 def test_arguments_unchanged(submission, draw):
     first, second = draw.mask(keep=0.7, query=5, key=5), draw.mask(keep=0.5, query=5, key=5)

@@ -1,0 +1,96 @@
+"""A function of the author's in place of one of the learner's, so that a mistake in it is paid for once.
+
+What else the learner wrote calls it as it would call its own. It runs in the grader: the worker asks for its answers,
+and for gradients on the way back, and never holds it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+from grader.checks.failure import fail
+from grader.host.lent import Lent
+from grader.host.remote import behind
+
+F = TypeVar("F", bound=Callable[..., Any])
+STAND_IN = "grader.worker.stand_in"
+MAX_CALLS, MAX_ENTRIES, MAX_SIZE, MAX_NUMBER = 256, 4096, 64, 4096
+"""What a submission may ask of one stand-in: so many calls, in each so many entries of a tensor, no axis longer and no
+integer larger. What comes of it is computed in the grader, and stays small there."""
+
+
+def stand_in(name: str) -> Callable[[F], F]:
+    """Let a function of `checks.py` stand in for the learner's of this name, in checks that list it in `stand_ins`."""
+
+    def mark(function: F) -> F:
+        function.kata_stand_in = name  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def stand_ins_of(module: object) -> dict[str, Callable[..., Any]]:
+    """Return the stand-ins that a file of checks defines, by the name that each stands in for."""
+    found = {}
+    for value in vars(module).values():
+        if callable(value) and isinstance(name := getattr(value, "kata_stand_in", None), str):
+            found[name] = value
+    return found
+
+
+def put_in_place(submission: Any, functions: Mapping[str, Callable[..., Any]]) -> None:
+    """Replace functions of a submission by stand-ins, until its worker is replaced."""
+    for name, function in functions.items():
+        asked = _Asked(function)
+        ours = behind(submission).given(STAND_IN)
+        parameters = list(inspect.signature(function).parameters)
+        setattr(submission, name, ours.function(parameters, Lent(asked.forward), Lent(asked.backward)))
+
+
+class _Asked:
+    """A stand-in as the worker asks for it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._calls: list[list[Any]] = []
+
+    def forward(self, arguments: Any) -> list[Any]:
+        if not isinstance(arguments, list) or len(self._calls) >= MAX_CALLS:
+            fail("asked too much of a stand-in")
+        for value in arguments:
+            if _is_long(value):
+                fail("asked a stand-in for more than any check does")
+        self._calls.append(arguments)
+        result = self._function(*arguments)
+        return [len(self._calls) - 1, list(result) if isinstance(result, tuple) else result]
+
+    def backward(self, number: Any, gradients: Any) -> list[Tensor | None]:
+        if type(number) is not int or not 0 <= number < len(self._calls) or not isinstance(gradients, list):
+            fail("asked a stand-in for gradients of a call that never was")
+        # Computed again: what every call would keep for its gradient is too much to hold.
+        leaves = [
+            value.detach().requires_grad_(value.is_floating_point()) if isinstance(value, Tensor) else value
+            for value in self._calls[number]
+        ]
+        with torch.enable_grad():
+            result = self._function(*leaves)
+        outputs = result if isinstance(result, tuple) else (result,)
+        wanted = [value for value in leaves if isinstance(value, Tensor) and value.requires_grad]
+        pairs = [(y, g) for y, g in zip(outputs, gradients, strict=True) if y.requires_grad]
+        ours, theirs = [y for y, _ in pairs], [g for _, g in pairs]
+        found = iter(torch.autograd.grad(ours, wanted, theirs, allow_unused=True)) if pairs else iter(())
+        return [
+            next(found, None) if isinstance(value, Tensor) and value.requires_grad else None
+            for value in leaves
+        ]
+
+
+def _is_long(value: object) -> bool:
+    if isinstance(value, Tensor):
+        return value.numel() > MAX_ENTRIES or any(size > MAX_SIZE for size in value.shape)
+    return isinstance(value, int) and abs(value) > MAX_NUMBER

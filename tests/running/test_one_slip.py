@@ -1,0 +1,165 @@
+"""One slip costs what it is worth: what else is right is judged, and earns its points."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.errors import PackError
+from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
+
+FOLLOWS = """
+    @check("it answers 1", aspect="shape")
+    def test_base(submission):
+        expect(submission.thing(1), "result").is_value(1)
+
+    @check("it is an integer", aspect="dtype", follows=["test_base"])
+    def test_integer(submission):
+        expect(type(submission.thing(1)).__name__, "type").is_value("int")
+
+    @check("twice is twice as much", aspect="values", follows=["test_base"])
+    def test_twice(submission):
+        expect(submission.thing(2), "result").is_value(2)
+"""
+
+
+def test_a_check_that_follows_another_counts_where_it_holds(bench: Bench) -> None:  # noqa: F811
+    bench.checks(FOLLOWS)
+    report = bench.check("def thing(x):\n    return 0\n")
+    assert statuses(report) == {"base": "fail", "integer": "pass", "twice": "skipped"}
+    assert message(report, "twice") == "skipped: “it answers 1” has to hold first"
+    assert (report.status, report.score, report.max_score) == ("fail", 1, 3)
+
+
+def test_a_failure_that_follows_from_nothing_is_told(bench: Bench) -> None:  # noqa: F811
+    bench.checks(FOLLOWS)
+    report = bench.check("def thing(x):\n    return 1\n")
+    assert statuses(report) == {"base": "pass", "integer": "pass", "twice": "fail"}
+
+
+def test_a_check_follows_checks_of_its_file(bench: Bench) -> None:  # noqa: F811
+    bench.checks(
+        "@check('claim', aspect='values', follows=['test_typo'])\ndef test_it(submission):\n    pass\n"
+    )
+    with pytest.raises(PackError, match="test_it follows test_typo, and no check has that name"):
+        bench.check("def thing(x):\n    return x\n")
+
+
+STAND_IN = """
+    from grader.checks import stand_in
+
+    @stand_in("half")
+    def right_half(x, more=None):
+        return (x / 2, x.sum()) if more else x / 2
+
+    @check("half is a half", aspect="values")
+    def test_half(submission, draw):
+        x = draw.normal(time=3)
+        expect(submission.half(x), "half").equals(x / 2)
+
+    @check("thing is a half and one", aspect="values", stand_ins=["half"])
+    def test_thing(submission, draw):
+        x = draw.normal(time=3)
+        expect(submission.thing(x), "thing").equals(x / 2 + 1)
+
+    @check("its gradient is a half", aspect="gradient", stand_ins=["half"])
+    def test_gradient(submission, draw):
+        x = draw.normal(time=3, requires_grad=True)
+        submission.thing(x).sum().backward()
+        expect(x.grad, "gradient").equals(torch.full((3,), 0.5))
+
+    @check("a stand-in is gone afterwards", aspect="values")
+    def test_gone(submission):
+        expect(submission.own(), "own").is_value(True)
+"""
+THING = """
+    def half(x):
+        return {half}
+
+    mine = half
+
+    def own():
+        return half is mine
+
+    def thing(x):
+        return {thing}
+"""
+
+
+@pytest.fixture
+def halves(bench: Bench) -> Bench:  # noqa: F811
+    (bench.folder / "thing.py").write_text(
+        "def half(x):\n    raise NotImplementedError\n\n\ndef thing(x):\n    raise NotImplementedError\n"
+    )
+    bench.kata_toml(required='["thing", "half"]')
+    bench.checks(STAND_IN)
+    return bench
+
+
+@pytest.mark.parametrize(
+    "call", ["half(x) + 1", "half(x=x) + 1", "half(x, True)[0] + 1", "half(more=1, x=x)[0] + 1"]
+)
+def test_what_calls_a_wrong_function_is_judged_with_the_authors(halves: Bench, call: str) -> None:
+    report = halves.check(THING.format(half="x / 3", thing=call))
+    assert statuses(report) == {"half": "fail", "thing": "pass", "gradient": "pass", "gone": "pass"}
+    assert message(report, "thing") == "judged with our `half` in place of yours"
+    assert (report.status, report.score) == ("fail", 3)
+
+
+def test_nobody_stands_in_for_a_function_that_holds(halves: Bench) -> None:
+    report = halves.check(THING.format(half="x / 2", thing="half(x) + 1"))
+    assert report.status == "pass"
+    assert not any(check.message for check in report.checks)
+
+
+def test_a_mistake_of_its_own_still_fails(halves: Bench) -> None:
+    report = halves.check(THING.format(half="x / 3", thing="half(x) + 2"))
+    assert statuses(report)["thing"] == "fail"
+    assert "first difference" in message(report, "thing")  # of the learner's own answer, not of ours
+
+
+def test_an_answer_that_never_calls_it_gains_nothing(halves: Bench) -> None:
+    report = halves.check(THING.format(half="x / 3", thing="x / 3 + 1"))
+    assert statuses(report) == {"half": "fail", "thing": "fail", "gradient": "fail", "gone": "pass"}
+
+
+def test_a_stand_in_cannot_be_judged_in_the_learners_place(halves: Bench) -> None:
+    halves.checks(
+        STAND_IN.replace("def test_half(submission, draw):", "def test_first(submission, draw):").replace(
+            'aspect="values")\n    def test_gone', 'aspect="values", stand_ins=["half"])\n    def test_gone'
+        )
+        + """
+    @check("half is still a half", aspect="values", stand_ins=["half"])
+    def test_half(submission, draw):
+        x = draw.normal(time=3)
+        expect(submission.half(x), "half").equals(x / 2)
+    """
+    )
+    report = halves.check(THING.format(half="x / 3", thing="half(x) + 1"))
+    assert statuses(report)["half"] == "fail"
+
+
+@pytest.mark.parametrize(
+    "call", ["half(torch.ones(100_000)).sum() + half(x) + 1", "[half(x) for _ in range(300)][0] + 1"]
+)
+def test_a_stand_in_does_no_more_than_a_check_asks_for(halves: Bench, call: str) -> None:
+    report = halves.check("import torch\n" + THING.format(half="x / 3", thing=call).replace("\n    ", "\n"))
+    assert statuses(report)["thing"] == "fail"
+
+
+def test_a_stand_in_for_a_hidden_check_is_the_reference(halves: Bench) -> None:
+    (halves.solutions / "thing.py").write_text(
+        "def half(x):\n    return x / 2\n\n\ndef thing(x):\n    return half(x) + 1\n"
+    )
+    halves.hidden("""
+        @check("half of a lot", aspect="values")
+        def test_much(submission, draw):
+            x = draw.normal(time=30)
+            expect(submission.half(x), "half").equals(x / 2)
+
+        @check("thing of a lot", aspect="values", stand_ins=["half"])
+        def test_more(submission, draw):
+            x = draw.normal(time=30)
+            expect(submission.thing(x), "thing").equals(x / 2 + 1)
+    """)
+    report = halves.check(THING.format(half="x / 3", thing="half(x) + 1"), hidden=True)
+    assert statuses(report) | {"much": "fail", "more": "pass"} == statuses(report)
