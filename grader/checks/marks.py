@@ -70,8 +70,8 @@ def check(
         trained: what it looks at comes from a model that was trained, and so hangs on the processor's rounding; no
             fingerprint is taken of it.
         threshold: of a speed check, the name of its `[speed.NAME]` in kata.toml, which also holds its points.
-        asked: the words of the stub or of a lesson that ask for it, as they stand there; more than one where it looks at
-            several things.
+        asked: the words of the stub or of a lesson that ask for it, as they stand there; more than one where it looks
+            at several things.
 
     Raises:
         ValueError: an unknown aspect, negative points, an empty title, a threshold for another aspect than performance.
@@ -84,7 +84,15 @@ def check(
         raise ValueError("a check of performance has a threshold, and no other has")
     words = (asked,) if isinstance(asked, str) else tuple(asked)
     info = CheckInfo(
-        title, aspect, float(points), tuple(needs), trained, threshold, words, tuple(follows), tuple(stand_ins)
+        title,
+        aspect,
+        float(points),
+        tuple(needs),
+        trained,
+        threshold,
+        words,
+        tuple(follows),
+        tuple(stand_ins),
     )
 
     def mark(function: F) -> F:

@@ -100,18 +100,20 @@ class Examination:
         copied = {} if attempt.debug else copies(attempt.source, self.checks.kata)
         for item in self.checks.items:
             info, report = self.checks.info(item), self.checks.blank(item)
+            timed, tried, asked = info.threshold is not None, False, frozenset[str]()
             outcome: Outcome | None
             if info.threshold is not None:
                 outcome = self._timed(item, report, info.threshold)
             elif (outcome := self._unmet(info.needs)) is None:
+                tried = True
                 outcome = self._attempted(item, who, attempt.options.seed)
                 report.output = who.take_output() or None
-            timed = info.threshold is not None
+                asked = frozenset(who.asked())
             if outcome.pack_fault:
                 outcome = self._blamed(item, outcome, timed)
-            rests_on_policy, asked = timed or who.rests_on_policy(), frozenset(who.asked())
-            judged_uses, observed = who.asked_uses(), tuple(who.observed())
-            if outcome.status in ("fail", "error") and not timed:
+            rests_on_policy, judged_uses = timed or who.rests_on_policy(), who.asked_uses()
+            observed = tuple(who.observed())
+            if tried and outcome.status in ("fail", "error", "skipped") and not outcome.machine:
                 outcome = self._on_its_own(item, info, outcome)
             report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
             report.points = report.max_points if outcome.status == "pass" else 0.0
