@@ -31,6 +31,8 @@ RECOGNISED = 6
 """Failed checks that are run again to recognise a mistake, when the run had another seed."""
 StandIns = Mapping[str, Callable[..., Any]]
 NONE_STANDS_IN: StandIns = {}
+UNMADE = ("fail", "error", "skipped", "todo")
+"""How a check can end that may pass where another stands in. What ran out of time is not run again."""
 Progress = Callable[[CheckReport, Calls], None]
 """Told after every check: what became of it, and the calls it made."""
 
@@ -113,7 +115,7 @@ class Examination:
                 outcome = self._blamed(item, outcome, timed)
             rests_on_policy, judged_uses = timed or who.rests_on_policy(), who.asked_uses()
             observed = tuple(who.observed())
-            if tried and outcome.status in ("fail", "error", "skipped") and not outcome.machine:
+            if tried and outcome.status in UNMADE and not outcome.machine:
                 outcome = self._on_its_own(item, info, outcome)
             report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
             report.points = report.max_points if outcome.status == "pass" else 0.0
@@ -198,7 +200,7 @@ class Examination:
             if again.status == "pass" and not judged_ours:
                 told = " and ".join(f"`{name}`" for name in names)
                 return Outcome("pass", [f"judged with our {told} in place of yours"])
-        for one in self.done:
+        for one in self.done if outcome.status != "todo" else ():
             if one.report.id in info.follows and one.report.status != "pass":
                 return Outcome("skipped", [f"skipped: “{one.report.name}” has to hold first"])
         return outcome
