@@ -10,6 +10,7 @@ _LIMITS = ResourceLimits()
 _MEMORY = ("MemoryError", "can't allocate memory")
 _HINTS = {
     "SystemExit": "sys.exit() and exit() end a program, and here it is imported: leave them out",
+    "BdbQuit": "nobody is at a keyboard here: for breakpoint() type  kata check --pdb -k CHECK",
     "EOFError": "nobody is here to answer input()",
     "codec can't decode": "save the file as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-",
     "Expected all tensors to be on the same device": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -180,8 +181,11 @@ def write_pieces(output: str, pieces: Iterable[bytes]) -> None:
         file.writelines(pieces)
 
 
-def print_markdown(text: str) -> None:
-    """Print a text of a pack: rendered on a terminal, as it is elsewhere."""
+def print_markdown(text: str, *, paged: bool = False) -> None:
+    """Print a text of a pack: rendered on a terminal, as it is elsewhere.
+
+    `paged`: what is longer than the terminal is high goes through a pager (`PAGER`), when somebody can turn pages.
+    """
     out = console()
     if not out.is_terminal:
         click.echo(safe(text).rstrip("\n"))
@@ -191,8 +195,13 @@ def print_markdown(text: str) -> None:
 
     # The terminal's own colours: a black box on a white terminal is hard to read. A link is shown as text: where
     # it leads should be readable before it is followed.
-    with out.use_theme(Theme({"markdown.code": "bold cyan"})):
+    with out.use_theme(Theme({"markdown.code": "bold cyan"})), out.capture() as shown:
         out.print(Markdown(safe(text), code_theme="ansi_dark", hyperlinks=False))
+    rendered = shown.get()
+    if paged and sys.stdin.isatty() and rendered.count("\n") >= out.height:
+        click.echo_via_pager(rendered, color=True)
+    else:
+        click.echo(rendered, nl=False)
 
 
 def print_python(source: str) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from grader.catalogue import TIERS, read_hints
-from grader.cli.context import complete_id, here, json_option, note, print_json, print_markdown
+from grader.catalogue import TIERS, Kata, read_hints
+from grader.cli.context import Here, complete_id, here, json_option, note, print_json, print_markdown
+from grader.errors import EngineError
 from grader.workspace import edit_progress
 
 
@@ -28,11 +29,7 @@ def hint(id_: str | None, tier: int | None, as_json: bool) -> None:
     seen = min(place.entry(kata).hints, TIERS)
     shown_tier = tier if tier is not None else min(seen + 1, TIERS)
     text = read_hints(kata.hints)[shown_tier - 1]
-    recorded = place.workspace is not None
-    if place.workspace is not None:
-        with edit_progress(place.workspace.root) as progress:
-            entry = progress.of(kata.slug)
-            entry.hints = max(entry.hints, shown_tier)
+    not_recorded = _record(place, kata, shown_tier)
     left = TIERS - max(seen, shown_tier)
     if as_json:
         print_json(
@@ -42,7 +39,7 @@ def hint(id_: str | None, tier: int | None, as_json: bool) -> None:
                 "tier": shown_tier,
                 "tiers": TIERS,
                 "left": left,
-                "recorded": recorded,
+                "recorded": not_recorded is None,
                 "hint": text,
             }
         )
@@ -56,7 +53,18 @@ def hint(id_: str | None, tier: int | None, as_json: bool) -> None:
         note(f"no hints left; to see the answer: kata solution {kata.slug} --give-up")
     else:
         note("no hints left")
-    if not recorded:
-        note(
-            f"not recorded, because this folder is no workspace; the next one: kata hint {kata.slug} --tier N"
-        )
+    if not_recorded is not None:
+        note(f"not recorded, because {not_recorded}; the next one: kata hint {kata.slug} --tier N")
+
+
+def _record(place: Here, kata: Kata, tier: int) -> str | None:
+    """Note that a hint was seen; say why that is not noted. A hint is not withheld for that."""
+    if place.workspace is None:
+        return "this folder is no workspace"
+    try:
+        with edit_progress(place.workspace.root) as progress:
+            entry = progress.of(kata.slug)
+            entry.hints = max(entry.hints, tier)
+    except EngineError as error:
+        return error.message.rstrip(".")
+    return None

@@ -38,6 +38,8 @@ COMMANDS = {
 }
 """Where each command lives; a module is imported when its command is used."""
 
+FOR_OTHERS = ("grade", "gradebook", "report", "pack")
+"""What instructors and authors type: help lists it behind what learners do."""
 INTERNAL_ERROR = 3
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -49,6 +51,18 @@ class KataGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order a learner meets them."""
         return list(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List what learners type first, and what instructors and authors do under a heading of its own."""
+        rows: dict[bool, list[tuple[str, str]]] = {True: [], False: []}
+        found = {name: self.get_command(ctx, name) for name in COMMANDS}
+        room = formatter.width - 6 - max(map(len, COMMANDS))
+        for name, command in found.items():
+            if command is not None:
+                rows[name in FOR_OTHERS].append((name, command.get_short_help_str(room)))
+        for title, which in (("Commands", False), ("For instructors and authors", True)):
+            with formatter.section(title):
+                formatter.write_dl(rows[which])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
@@ -201,6 +215,7 @@ def _flush(code: int) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         _discard_stdout()
+        return BROKEN_PIPE
     except OSError as error:
         _discard_stdout()
         report(f"the output cannot be written ({error.strerror}).")

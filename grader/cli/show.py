@@ -41,7 +41,7 @@ def show(id_: str | None, stub: bool, as_json: bool) -> None:
     elif stub:
         print_python(text)
     else:
-        print_markdown(_with_effort(text, item) if isinstance(item, Kata) else text)
+        print_markdown(_with_effort(text, item) if isinstance(item, Kata) else text, paged=True)
 
 
 def _with_effort(lesson: str, kata: Kata) -> str:

@@ -13,7 +13,7 @@ from grader.catalogue import Catalogue, Kata, Unit
 from grader.catalogue.given import BLOCKS
 from grader.cli.context import complete_id, current_folder, json_option, note, print_json, shown
 from grader.errors import UsageError
-from grader.workspace import Started, Workspace, load_progress
+from grader.workspace import Started, Workspace, load_progress, unit_around
 
 
 @click.command(short_help="Put a unit's or kata's files into this folder; again means resume.")
@@ -22,8 +22,11 @@ from grader.workspace import Started, Workspace, load_progress
 @click.option(
     "--given", is_flag=True, help=f"Write {BLOCKS}, too, whatever answers it shows; that is recorded."
 )
+@click.option(
+    "--here", "own", is_flag=True, help="Make this folder a workspace of its own, below another one, too."
+)
 @json_option
-def start(id_: str, notebook: bool, given: bool, as_json: bool) -> None:
+def start(id_: str, notebook: bool, given: bool, own: bool, as_json: bool) -> None:
     """Put a unit's or kata's files into this folder; again means resume.
 
     Nothing is ever overwritten. The folder becomes your workspace: `kata-progress.json` in it remembers
@@ -47,7 +50,7 @@ def start(id_: str, notebook: bool, given: bool, as_json: bool) -> None:
             f"--given opens the {BLOCKS} of one kata, and {id_} is a unit.",
             f"Name one: kata start {katas[-1].slug} --given",
         )
-    space = workspaces.workspace_to_start_in(folder, catalogue)
+    space = workspaces.workspace_to_start_in(folder, catalogue, own=own)
     new = not space.exists
     closed = _closed(katas[0], space) if by_name else []
     ask = bool(closed) and not (given or as_json) and sys.stdin.isatty()
@@ -74,6 +77,8 @@ def start(id_: str, notebook: bool, given: bool, as_json: bool) -> None:
         )
         return
     note(f"{'new workspace' if new else 'workspace'}  {space.root}")
+    if new is False and space.root != folder.absolute() and unit_around(folder, catalogue) is None:
+        note(f"           for a workspace of its own in this folder: kata start {id_} --here")
     for one in started:
         for file in one.files:
             click.echo(f"  {file.action:8} {shown(file.path, folder)}")

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.text import Text
 
 from grader.catalogue import SUBMISSION_SUFFIXES
 from grader.cli.check import CheckRequest, Target, announce, find_targets, remember
 from grader.cli.context import complete_id, here, seed_option, timeout_option
 from grader.errors import KataError, UsageError
 from grader.host.warm import start_launcher
-from grader.reports.style import console
+from grader.reports.style import console, hanging
 
 if TYPE_CHECKING:
     from grader.host.launcher import Launcher
@@ -89,6 +90,7 @@ class WatchLoop:
         self._out = console()
         self._verbose = False
         self._place = self._first_open()
+        self._report: KataReport | None = None
         self._wake, self._bell = os.pipe()
         os.set_blocking(self._wake, False)
 
@@ -176,6 +178,7 @@ class WatchLoop:
                 break
             except SavedAgain:
                 continue
+        self._report = report
         self._show(report)
         try:
             remember(self._request, [report])
@@ -199,19 +202,23 @@ class WatchLoop:
             self._out.clear()
         again = self._request.again if len(self._request.targets) == 1 else []
         print_reports([report], self._out, verbose=self._verbose, again=again)
-        where = (
-            f"kata {self._place + 1} of {len(self._request.targets)}, "
-            if len(self._request.targets) > 1
-            else ""
-        )
-        self._out.print(
-            f"\n{where}{report.duration_s:.2f} s. Waiting for a save of {self._target.file.name}.",
-            style="dim",
-        )
-        if sys.stdin.isatty():
-            self._out.print(KEYS, style="dim")
+        self._out.print()
         if report.status == "pass" and self._place + 1 < len(self._request.targets):
             self._out.print(f"Passed. Press n for {self._request.targets[self._place + 1].kata.slug}.")
+        if sys.stdin.isatty():
+            hanging(self._out, Text(""), Text(KEYS, "dim"))
+        self._say_where_it_stands(report)
+
+    def _say_where_it_stands(self, report: KataReport) -> None:
+        """Print the verdict and the score in the last line: what is above may have scrolled away."""
+        from grader.reports.terminal import line_of
+
+        count = len(self._request.targets)
+        line = line_of(report, self._out, brief=True)
+        line.append(f"   {report.duration_s:.2f} s", "dim")
+        line.append(f"   kata {self._place + 1} of {count}" if count > 1 else "", "dim")
+        line.append(f"   waiting for a save of {self._target.file.name}", "dim")
+        self._out.print(line, no_wrap=True, overflow="ellipsis")
         sys.stdout.flush()
 
     def _obey(self, key: bytes) -> bool:
@@ -243,6 +250,8 @@ class WatchLoop:
             hint.main([self._target.kata.slug], standalone_mode=False)
         except KataError as error:
             click.echo(f"error: {error.message}", err=True)
+        if self._report is not None and not self._as_json:
+            self._say_where_it_stands(self._report)
 
 
 def _snapshot(folders: list[str]) -> dict[str, object]:

@@ -36,13 +36,21 @@ LOOKS = {
 }
 
 
+class _Piped(Console):
+    """A console that leaves it to the command line what becomes of a reader that went away; rich's own exits with 1."""
+
+    def on_broken_pipe(self) -> None:
+        """Tell the command line."""
+        raise BrokenPipeError
+
+
 def console(*, stderr: bool = False) -> Console:
     """Return a console for results (stdout) or for progress and errors (stderr).
 
     It reads no markup, guesses no highlights, draws colours only on a terminal and never with NO_COLOR. Off a
     terminal it is 160 columns wide (COLUMNS changes that), so that nothing folds at 80.
     """
-    made = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    made = _Piped(stderr=stderr, markup=False, highlight=False, emoji=False)
     if not made.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
         made.width = PLAIN_WIDTH
     return made

@@ -57,11 +57,13 @@ def print_findings(report: KataReport, out: Console) -> None:
     _print_every_check(report, out)
 
 
-def line_of(report: KataReport, out: Console) -> Text:
-    """Return a kata in one line: its status, its points, and what says most of the rest."""
+def line_of(report: KataReport, out: Console, *, brief: bool = False) -> Text:
+    """Return a kata in one line: its status, its points, and, unless `brief`, what says most of the rest."""
     text = status_text(report.status, out).append(f"  {report.number} {report.kata}", "default not dim")
     if report.status not in UNWRITTEN:
         text.append(f"  {_points(report)}", "dim")
+    if brief:
+        return text
     if report.message:
         text.append("  " + safe(report.message.splitlines()[0]), "dim")
     elif report.status == "in_progress" and report.todo:

@@ -137,6 +137,8 @@ class Suite(Collected):
         if report.speed:
             report.speed.score = sum(one.report.points for one in examination.done if one.timed)
             report.speed.max_score -= examination.lost(timed=True)
+            if not report.speed.max_score:  # nothing of it could be told here
+                report.speed = UNSET
         report.status = examination.status()
         report.todo = examination.todo()
         report.left_out = len(self.items) + len(self.rest) - len(report.checks) or UNSET

@@ -86,6 +86,8 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 def _that_count(tree: ast.Module, defined: set[str]) -> Iterator[ast.stmt]:
     for node in tree.body:
+        if isinstance(node, ast.Import) and all(name.name == "kata" for name in node.names):
+            continue  # for `kata.check(...)` in a cell: a tool beside the answer, which need not be there
         if isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) or (
             isinstance(node, ast.Assign | ast.AnnAssign)
             and node.value is not None

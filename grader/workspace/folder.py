@@ -61,13 +61,13 @@ def require_workspace(folder: Path) -> Workspace:
     return found
 
 
-def workspace_to_start_in(folder: Path, catalogue: Catalogue) -> Workspace:
-    """Return the workspace that `folder` lies in, or one that would begin there.
+def workspace_to_start_in(folder: Path, catalogue: Catalogue, *, own: bool = False) -> Workspace:
+    """Return the workspace that `folder` lies in, or one that would begin there; with `own`, always that one.
 
     Raises:
         UsageError: `folder` is inside a pack, where scaffolding would mix learners' files with the pack's.
     """
-    found = find_workspace(folder) or Workspace(folder.absolute())
+    found = (None if own else find_workspace(folder)) or Workspace(folder.absolute())
     resolved = found.root.resolve()
     for pack in catalogue.packs:
         if resolved.is_relative_to(pack.root):

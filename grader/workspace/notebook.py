@@ -10,6 +10,9 @@ from typing import Any
 from grader.catalogue import Kata
 from grader.errors import PackError
 
+CHECK = "# Save first: what is on disk is checked.\n%load_ext kata\n%kata check {}"
+"""The last cell. Magics are no part of an answer."""
+
 
 def notebook_text(kata: Kata) -> str:
     """Return the stub as a notebook (nbformat 4.5), the same text every time.
@@ -30,12 +33,14 @@ def notebook_text(kata: Kata) -> str:
     if introduction:
         lead.append(introduction)
     lead.append(
-        f"Replace each `NotImplementedError`, save, and type `kata check {kata.slug}` in a terminal. "
+        f"Replace each `NotImplementedError`, save, and run the last cell, or type `kata check {kata.slug}` in a "
+        "terminal. "
         "The lesson is in `README.md` beside this file. Imports, definitions and simple assignments are "
         "graded; scratch cells are not."
     )
     made: list[Any] = [_cell(library.v4.new_markdown_cell, "\n\n".join(lead), kata, 0)]
     made += [_cell(library.v4.new_code_cell, text, kata, place) for place, text in enumerate(cells, 1)]
+    made.append(_cell(library.v4.new_code_cell, CHECK.format(kata.slug), kata, len(made)))
     metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -144,6 +145,7 @@ def reset(kata: Kata, workspace: Workspace) -> Reset:
         for path, data in contents.items():
             if path in changed:
                 files.write_atomic(path, data)
+                path.chmod(path.stat().st_mode | stat.S_IWUSR)  # what was there may have been read-only
                 results.append(FileResult(path, "restored"))
             else:
                 created = files.create_new(path, data)

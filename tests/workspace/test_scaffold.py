@@ -94,7 +94,8 @@ def test_a_notebook_holds_the_same_code(merge: Kata, space: Workspace) -> None:
     assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
     assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
     kinds = [cell.cell_type for cell in notebook.cells]
-    assert kinds == ["markdown", "code", "code", "code", "code"]
+    assert kinds == ["markdown", "code", "code", "code", "code", "code"]
+    assert notebook.cells[-1].source.endswith("%kata check merge")  # no part of the code
     words = notebook.cells[0].source
     assert words.startswith("# 1.1.2 Merge")
     assert "Merge two ordered lists." in words
