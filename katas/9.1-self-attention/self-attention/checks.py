@@ -13,8 +13,11 @@ from grader.checks import (
     expect_from_scratch,
     expect_gradients,
     expect_unchanged,
+    fail,
     oracle,
     oracle_gradients,
+    presupposed,
+    resting_on,
     with_axes,
 )
 
@@ -95,7 +98,12 @@ def whole_numbers(draw, size, **axes):
 SIZES = ((2, 5, 8, 6), (3, 4, 5, 9))  # batch, time, d_model, d_k: narrower and wider than the input
 
 
-@check("the result is a pair, and its second part, the weights, is [B, T, T]", aspect="shape", points=1)
+@check(
+    "the result is a pair, and its second part, the weights, is [B, T, T]",
+    aspect="shape",
+    points=1,
+    asked="(output [B, T, d_k], weights [B, T, T])",
+)
 def test_weights_shape(submission, draw):
     for batch, time, d_model, d_k in SIZES:
         x = draw.normal(batch=batch, time=time, width=d_model)
@@ -103,7 +111,12 @@ def test_weights_shape(submission, draw):
         expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(batch, time, time))
 
 
-@check("the result is a pair, and its first part, the output, is [B, T, d_k]", aspect="shape", points=1)
+@check(
+    "the result is a pair, and its first part, the output, is [B, T, d_k]",
+    aspect="shape",
+    points=1,
+    asked="(output [B, T, d_k], weights [B, T, T])",
+)
 def test_output_shape(submission, draw):
     for batch, time, d_model, d_k in SIZES:
         x = draw.normal(batch=batch, time=time, width=d_model)
@@ -115,6 +128,7 @@ def test_output_shape(submission, draw):
     "the three projections are w_q, w_k and w_v, each with a weight of [d_k, d_model]",
     aspect="parameters",
     points=1.5,
+    asked="nn.Linear from d_model to d_k, without a bias; the only parameters.",
 )
 def test_parameters(submission):
     module = submission.SelfAttention(10, 6)
@@ -125,7 +139,12 @@ def test_parameters(submission):
         expect(found[name], f"shape of {name}").is_value([6, 10])
 
 
-@check("no projection has a bias, and there are no other parameters", aspect="parameters", points=1)
+@check(
+    "no projection has a bias, and there are no other parameters",
+    aspect="parameters",
+    points=1,
+    asked="nn.Linear from d_model to d_k, without a bias; the only parameters.",
+)
 def test_no_bias(submission):
     module = submission.SelfAttention(10, 6)
     found = [name for name, _ in module.named_parameters()]
@@ -138,6 +157,7 @@ def test_no_bias(submission):
     aspect="values",
     points=1,
     follows=["test_weights_shape"],
+    asked="the row sums to one",
 )
 def test_weights_sum_to_one(submission, draw):
     x = draw.normal(batch=2, time=5, width=8, scale=3.0)
@@ -150,6 +170,10 @@ def test_weights_sum_to_one(submission, draw):
     aspect="values",
     points=3,
     follows=["test_weights_shape", "test_parameters"],
+    asked=[
+        "scores [B, T, T]: every query times every key, divided by the root of d_k.",
+        "softmax over the keys",
+    ],
 )
 def test_weights(submission, draw):
     for d_model, d_k in ((8, 3), (5, 12)):
@@ -165,12 +189,14 @@ def test_weights(submission, draw):
     aspect="values",
     points=2,
     follows=["test_weights_shape", "test_output_shape", "test_parameters"],
+    asked="for each query, the average of the values under its weights",
 )
 def test_output(submission, draw):
     state = projections(draw, 7, 4)
     x = draw.normal(batch=3, time=5, width=7)
     output, weights = call(module_with(submission, draw, state), x)
-    expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(3, 5, 5)).is_finite()
+    with presupposed("the weights must be numbers"):
+        expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(3, 5, 5)).is_finite()
     wanted = oracle(lambda w, x, w_v: w @ linear(x, w_v), weights.detach(), x, state["w_v"])
     expect(output, "output", axes=OUTPUT).close_to(wanted)
 
@@ -180,6 +206,7 @@ def test_output(submission, draw):
     aspect="shape",
     points=1,
     follows=["test_weights_shape", "test_output_shape", "test_parameters"],
+    asked="It works for any sizes, a sequence of one position and one of thousands.",
 )
 def test_single(submission, draw):
     state = projections(draw, 6, 4)
@@ -202,11 +229,13 @@ def test_single(submission, draw):
     aspect="masks",
     points=1,
     follows=["test_weights_shape"],
+    asked="every position of a sequence looks at every position, itself included",
 )
 def test_both_directions(submission, draw):
     x = draw.normal(batch=2, time=6, width=8)
     _, weights = call(fresh(submission, draw, 8, 5), x)
-    expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(2, 6, 6)).is_finite()
+    with presupposed("the weights must be numbers"):
+        expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(2, 6, 6)).is_finite()
     everyone = torch.ones(2, 6, 6, dtype=torch.bool)
     why = "no position is hidden from another in this exercise"
     expect(weights != 0, "whether the query looks at the key", axes=WEIGHTS, picture="mask").equals(
@@ -219,6 +248,7 @@ def test_both_directions(submission, draw):
     aspect="values",
     points=1,
     follows=["test_weights_shape", "test_output_shape"],
+    asked="the output its rows; not a single number is new",
 )
 def test_order_does_not_matter(submission, draw):
     module = fresh(submission, draw, 8, 5)
@@ -242,6 +272,7 @@ def test_order_does_not_matter(submission, draw):
     aspect="values",
     points=1,
     follows=["test_weights_shape", "test_output_shape"],
+    asked="The sequences of a batch never see each other.",
 )
 def test_sequences_are_alone(submission, draw):
     module = fresh(submission, draw, 8, 5)
@@ -264,6 +295,7 @@ def test_sequences_are_alone(submission, draw):
     aspect="gradient",
     points=1.5,
     follows=["test_weights_shape", "test_output_shape", "test_parameters"],
+    asked="Queries, keys and values are computed so that gradients reach x and all three weights.",
 )
 def test_gradients(submission, draw):
     state = projections(draw, 7, 4)
@@ -281,6 +313,7 @@ def test_gradients(submission, draw):
     aspect="gradient",
     points=1,
     follows=["test_output_shape", "test_parameters"],
+    asked="Queries, keys and values are computed so that gradients reach x and all three weights.",
 )
 def test_parameter_gradients(submission, draw):
     state = projections(draw, 7, 4)
@@ -291,9 +324,13 @@ def test_parameter_gradients(submission, draw):
     cotangent = draw.like(output)
     (output * cotangent).sum().backward()
     wanted = oracle_gradients(lambda *tensors: attend(*tensors)[0], {"x": x, **state}, cotangent)
+    right = oracle(lambda *tensors: attend(*tensors)[0], x, *state.values())
     for name in PROJECTIONS:
         gradient = getattr(module, name).weight.grad
-        expect(gradient, f"{name}.weight.grad", axes="out width").close_to(wanted[name])
+        if gradient is None:
+            fail(f"no gradient  {name}.weight  none arrives", stage="gradient", subject=output)
+        with resting_on("the output must be right", lambda: expect(output, "output").close_to(right)):
+            expect(gradient, f"{name}.weight.grad", axes="out width").close_to(wanted[name])
 
 
 # --- numbers ---
@@ -304,14 +341,19 @@ def test_parameter_gradients(submission, draw):
     aspect="stability",
     points=1,
     follows=["test_weights_shape", "test_output_shape", "test_parameters"],
+    asked="exp(89) is beyond float32. Subtract each row's maximum first",
 )
 def test_large_scores(submission, draw):
     # Whole numbers, and d_k = 16 whose root and fourth root are whole: every score is exact, wherever the
     # scale is applied. Only the softmax has to cope.
-    state = {name: whole_numbers(draw, 6, out=16, width=5) for name in PROJECTIONS}
-    x = whole_numbers(draw, 9, batch=2, time=6, width=5)
-    result = call(module_with(submission, draw, state), x)
-    compare(result, oracle(attend, x, *state.values()))
+    def compare_scores(size):
+        state = {name: whole_numbers(draw, size, out=16, width=5) for name in PROJECTIONS}
+        x = whole_numbers(draw, size, batch=2, time=6, width=5)
+        result = call(module_with(submission, draw, state), x)
+        compare(result, oracle(attend, x, *state.values()))
+
+    with resting_on("small scores must give the right result", lambda: compare_scores(1)):
+        compare_scores(8)
 
 
 @check(
@@ -319,6 +361,7 @@ def test_large_scores(submission, draw):
     aspect="dtype",
     points=0.5,
     follows=["test_weights_shape", "test_output_shape"],
+    asked="Outputs have the dtype and device of the module.",
 )
 def test_dtypes(submission, draw, device):
     for dtype in (torch.bfloat16, torch.float64):
@@ -334,11 +377,13 @@ def test_dtypes(submission, draw, device):
     aspect="arguments",
     points=0.5,
     follows=["test_weights_shape", "test_output_shape"],
+    asked="left as it was and need not be contiguous in memory",
 )
 def test_arguments(submission, draw):
     module = fresh(submission, draw, 8, 5)
     x = draw.normal(batch=2, time=6, width=8, scale=3.0)
-    output, weights = call(module, x)
+    with presupposed("forward must return the pair"):
+        output, weights = call(module, x)
     expect_unchanged(submission)
     for scattered in (draw.noncontiguous(x), with_axes(x.mT.contiguous().mT, *X.split())):
         other_output, other_weights = call(module, scattered)
@@ -353,12 +398,14 @@ def test_arguments(submission, draw):
     aspect="mode",
     points=0.5,
     follows=["test_weights_shape", "test_output_shape"],
+    asked="nothing is kept from one call to the next, and nothing is random",
 )
 def test_modes(submission, draw):
     module = fresh(submission, draw, 8, 5)
     x = draw.normal(batch=2, time=6, width=8, scale=3.0)
     module.train()
-    output, weights = call(module, x)
+    with presupposed("forward must return the pair"):
+        output, weights = call(module, x)
     for again in ("the second call in train mode", "eval mode"):
         if again == "eval mode":
             module.eval()
@@ -373,9 +420,9 @@ def test_modes(submission, draw):
     aspect="scratch",
     points=0.5,
     follows=["test_weights_shape", "test_output_shape"],
+    asked="torch's own attention operators are what you are building",
 )
 def test_from_scratch(submission, draw):
-    module = submission.SelfAttention(8, 5)
-    module.to(draw.device)
-    module(draw.normal(batch=2, time=6, width=8))
+    with presupposed("forward must return the pair"):
+        call(fresh(submission, draw, 8, 5), draw.normal(batch=2, time=6, width=8))
     expect_from_scratch(submission)

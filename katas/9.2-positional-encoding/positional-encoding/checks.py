@@ -22,6 +22,8 @@ from grader.checks import (
     fail,
     oracle,
     oracle_gradients,
+    presupposed,
+    resting_on,
     with_axes,
 )
 
@@ -125,7 +127,12 @@ def gradient_of(module, name, d_model, max_len):
 # --- sinusoidal_positions ---
 
 
-@check("the table is [max_len, d_model]", aspect="shape", points=1)
+@check(
+    "the table is [max_len, d_model]",
+    aspect="shape",
+    points=1,
+    asked="float [max_len, D], with angle = position / 10000 ** (2i / D)",
+)
 def test_table_shape(submission):
     for max_len, d_model in ((7, 10), (12, 4), (1, 6), (5, 2)):
         positions(submission, max_len, d_model)
@@ -136,6 +143,7 @@ def test_table_shape(submission):
     aspect="values",
     points=1,
     follows=["test_table_shape"],
+    asked="Positions count from 0.",
 )
 def test_first_row(submission):
     first = positions(submission, 6, 8)[0]
@@ -147,6 +155,7 @@ def test_first_row(submission):
     aspect="values",
     points=2,
     follows=["test_table_shape"],
+    asked="column 2i holds sin(angle), column 2i + 1 holds cos(angle) of the same angle.",
 )
 def test_even_columns(submission):
     for max_len, d_model in ((9, 10), (11, 4)):
@@ -160,6 +169,7 @@ def test_even_columns(submission):
     aspect="values",
     points=2,
     follows=["test_table_shape"],
+    asked="column 2i holds sin(angle), column 2i + 1 holds cos(angle) of the same angle.",
 )
 def test_odd_columns(submission):
     for max_len, d_model in ((9, 10), (11, 4)):
@@ -173,6 +183,7 @@ def test_odd_columns(submission):
     aspect="stability",
     points=1,
     follows=["test_even_columns", "test_odd_columns"],
+    asked="Tables and sequences may have any length and batches any size, one included.",
 )
 def test_far_positions(submission):
     found = positions(submission, 5000, 6)[4950:]
@@ -180,20 +191,27 @@ def test_far_positions(submission):
     expect(found, "positions[4950:]", axes=TABLE).close_to(wanted)
 
 
-@check("an odd d_model is a ValueError", aspect="errors", points=1)
+@check("an odd d_model is a ValueError", aspect="errors", points=1, asked="ValueError when it is odd.")
 def test_odd_width(submission):
     for d_model in (7, 1):
         with expect_raises("ValueError", what=f"{d_model} columns are not pairs of a sine and a cosine"):
             submission.sinusoidal_positions(4, d_model)
 
 
-@check("the table is made on the device asked for", aspect="dtype", points=0.5)
+@check(
+    "the table is made on the device asked for",
+    aspect="dtype",
+    points=0.5,
+    asked="where the table is made; None means torch's default.",
+)
 def test_device(submission, device):
+    with presupposed("the table must be made at all"):
+        submission.sinusoidal_positions(5, 4)
     found = submission.sinusoidal_positions(max_len=5, d_model=4, device=device)
-    expect(found, "sinusoidal_positions(5, 4, device=...)").is_tensor(shape=(5, 4), device=device)
+    expect(found, "sinusoidal_positions(5, 4, device=...)").is_tensor(device=device)
     expect_device(lambda there: submission.sinusoidal_positions(5, 4, device=there), "positions")
     found = submission.sinusoidal_positions(5, 4, device=None)
-    expect(found, "sinusoidal_positions(5, 4, device=None)").is_tensor(shape=(5, 4))
+    expect(found, "sinusoidal_positions(5, 4, device=None)").is_tensor()
 
 
 # --- SinusoidalPositionalEncoding ---
@@ -204,6 +222,7 @@ def test_device(submission, device):
     aspect="values",
     points=1.5,
     follows=["test_table_shape"],
+    asked="Add position t's row to x[:, t], in every sequence of the batch.",
 )
 def test_sinusoidal_adds(submission, draw):
     for batch, time, d_model, max_len in ((2, 5, 8, 12), (3, 3, 6, 7)):
@@ -216,7 +235,12 @@ def test_sinusoidal_adds(submission, draw):
         )
 
 
-@check("the sinusoidal table is a buffer: there is nothing to train", aspect="parameters", points=1)
+@check(
+    "the sinusoidal table is a buffer: there is nothing to train",
+    aspect="parameters",
+    points=1,
+    asked="The table is a buffer: it moves with the module but is no parameter.",
+)
 def test_buffer(submission):
     module = submission.SinusoidalPositionalEncoding(6, 9)
     found = [name for name, _ in module.named_parameters()]
@@ -234,6 +258,10 @@ def test_buffer(submission):
     aspect="parameters",
     points=0.5,
     follows=["test_sinusoidal_adds"],
+    asked=[
+        "`state_dict()` of one module fits another.",
+        "it moves with the module when that changes device or dtype",
+    ],
 )
 def test_state(submission, draw):
     module, other = (build(submission, draw, "SinusoidalPositionalEncoding", 6, 9) for _ in range(2))
@@ -247,7 +275,13 @@ def test_state(submission, draw):
     expect(wide.float(), "output after double()", axes=X).same_as(y, name="the output before")
 
 
-@check("the gradient passes to x as it is", aspect="gradient", points=0.5, follows=["test_sinusoidal_adds"])
+@check(
+    "the gradient passes to x as it is",
+    aspect="gradient",
+    points=0.5,
+    follows=["test_sinusoidal_adds"],
+    asked="the gradient passes to x as it is",
+)
 def test_sinusoidal_gradient(submission, draw):
     x = draw.normal(batch=2, time=5, width=6, requires_grad=True)
     y = build(submission, draw, "SinusoidalPositionalEncoding", 6, 9)(x)
@@ -258,6 +292,7 @@ def test_sinusoidal_gradient(submission, draw):
     "SinusoidalPositionalEncoding takes max_len positions; one more is a ValueError",
     aspect="errors",
     points=1,
+    asked="T > max_len is a ValueError.",
 )
 def test_sinusoidal_too_long(submission, draw):
     _check_limit(submission, draw, "SinusoidalPositionalEncoding")
@@ -278,7 +313,10 @@ def _check_limit(submission, draw, name):
 
 
 @check(
-    "a learned encoding has one parameter, of max_len times d_model numbers", aspect="parameters", points=1
+    "a learned encoding has one parameter, of max_len times d_model numbers",
+    aspect="parameters",
+    points=1,
+    asked="The table is the only parameter, with one number per position and column.",
 )
 def test_learned_parameter(submission):
     module = submission.LearnedPositionalEncoding(6, 9)
@@ -300,6 +338,7 @@ def test_learned_parameter(submission):
     aspect="values",
     points=1.5,
     follows=["test_learned_parameter"],
+    asked="Add position t's row to x[:, t], in every sequence of the batch.",
 )
 def test_learned_adds(submission, draw):
     for batch, time, d_model, max_len in ((2, 5, 8, 12), (3, 3, 6, 7)):
@@ -313,6 +352,10 @@ def test_learned_adds(submission, draw):
     aspect="gradient",
     points=1,
     follows=["test_learned_adds"],
+    asked=[
+        "Row t gets a gradient only from sequences with more than t positions",
+        "the gradient passes to x as it is",
+    ],
 )
 def test_learned_gradient(submission, draw):
     module, rows, name = learned_with_table(submission, draw, 6, 9)
@@ -322,14 +365,18 @@ def test_learned_gradient(submission, draw):
     (y * cotangent).sum().backward()
     wanted = oracle_gradients(lambda x, rows: x + rows[:5], {"x": x, "table": rows}, cotangent)
     gradient = gradient_of(module, name, 6, 9)
-    expect(gradient, f"{name}.grad", axes=TABLE).close_to(wanted["table"])
-    expect(x.grad, "x.grad", axes=X).close_to(wanted["x"])
+    with resting_on(
+        "the output must be right", lambda: expect(y, "output", axes=X).close_to(plus(x, rows[:5]))
+    ):
+        expect(gradient, f"{name}.grad", axes=TABLE).close_to(wanted["table"])
+        expect(x.grad, "x.grad", axes=X).close_to(wanted["x"])
 
 
 @check(
     "LearnedPositionalEncoding takes max_len positions; one more is a ValueError",
     aspect="errors",
     points=1,
+    asked="T > max_len is a ValueError.",
 )
 def test_learned_too_long(submission, draw):
     _check_limit(submission, draw, "LearnedPositionalEncoding")
@@ -339,10 +386,11 @@ def test_learned_too_long(submission, draw):
 
 
 @check(
-    "the output has the dtype of x, not that of the table (sinusoidal)",
+    "the output has the dtype of x, and far rows are right in bfloat16 too (sinusoidal)",
     aspect="dtype",
     points=0.5,
     follows=["test_sinusoidal_adds"],
+    asked=["[B, T, D], in the dtype of x.", "Make the table in float32, whatever x is, and cast its *rows*."],
 )
 def test_sinusoidal_dtypes(submission, draw, device):
     module = build(submission, draw, "SinusoidalPositionalEncoding", 6, 400)
@@ -351,10 +399,11 @@ def test_sinusoidal_dtypes(submission, draw, device):
 
 
 @check(
-    "the output has the dtype of x, not that of the table (learned)",
+    "the output has the dtype of x, and far rows are right in bfloat16 too (learned)",
     aspect="dtype",
     points=0.5,
     follows=["test_learned_adds"],
+    asked=["[B, T, D], in the dtype of x.", "Make the table in float32, whatever x is, and cast its *rows*."],
 )
 def test_learned_dtypes(submission, draw, device):
     module, rows, _ = learned_with_table(submission, draw, 6, 400)
@@ -373,7 +422,12 @@ def _check_dtypes(module, draw, device, rows, slack=0.0):
     y.close_to(plus(x, rows), tolerance=limit)
 
 
-@check("batch size 1 and a sequence of length 1 work", aspect="shape", points=0.5)
+@check(
+    "batch size 1 and a sequence of length 1 work",
+    aspect="shape",
+    points=0.5,
+    asked="Tables and sequences may have any length and batches any size, one included.",
+)
 def test_single(submission, draw):
     for name in MODULES:
         module = build(submission, draw, name, 6, 9)
@@ -382,25 +436,38 @@ def test_single(submission, draw):
             expect(y, "output", axes=X).is_tensor(shape=(batch, time, 6), dtype=torch.float32)
 
 
-@check("x is left as it was, and need not be contiguous in memory", aspect="arguments", points=0.5)
+@check(
+    "x is left as it was, and need not be contiguous in memory",
+    aspect="arguments",
+    points=0.5,
+    asked="left as it was and need not be contiguous in memory",
+)
 def test_arguments(submission, draw):
     for name in MODULES:
         module = build(submission, draw, name, 6, 9)
         x = draw.normal(batch=2, time=5, width=6)
-        y = module(x)
+        with presupposed("forward must give [B, T, D]"):
+            y = expect(module(x), "output", axes=X).is_tensor(shape=(2, 5, 6)).actual
         expect_unchanged(submission)
         again = module(draw.noncontiguous(x))
         expect_unchanged(submission)
         expect(again, "output", axes=X).same_as(y, name="the output for a contiguous x")
 
 
-@check("train() and eval() agree, and so do two calls in a row", aspect="mode", points=0.5)
+@check(
+    "train() and eval() agree, and so do two calls in a row",
+    aspect="mode",
+    points=0.5,
+    asked="nothing is kept from one call to the next, and nothing is random",
+)
 def test_modes(submission, draw):
     for name in MODULES:
         module = build(submission, draw, name, 6, 9)
         x = draw.normal(batch=2, time=5, width=6)
         module.train()
-        y, again = module(x), module(x)
+        with presupposed("forward must give [B, T, D]"):
+            y = expect(module(x), "output", axes=X).is_tensor(shape=(2, 5, 6)).actual
+        again = module(x)
         first = "the first call in train mode"
         expect(again, "output of the second call in train mode", axes=X).same_as(y, name=first)
         module.eval()

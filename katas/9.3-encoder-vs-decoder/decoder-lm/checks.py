@@ -22,6 +22,8 @@ from grader.checks import (
     fail,
     given_module,
     oracle,
+    presupposed,
+    resting_on,
     speak_of,
     with_axes,
 )
@@ -94,13 +96,19 @@ def cached(submission, model):
     return reader
 
 
-def read(submission, model, tokens, vocab_size=SIZES[0], name="logits"):
-    """Return the logits [B, T, V] of tokens read in one go."""
+def read(submission, model, tokens, vocab_size=SIZES[0]):
+    """Return the logits [B, T, V] of tokens read in one go; that there are any is another check's affair."""
+    with presupposed("forward must give finite logits [B, T, V]"):
+        return read_for_certain(submission, model, tokens, vocab_size)
+
+
+def read_for_certain(submission, model, tokens, vocab_size=SIZES[0]):
+    """Return the logits [B, T, V] of tokens read in one go, and fail where there are none."""
     with torch.no_grad():
         reader = given_module(submission, "probes").logits(model)
         speak_of(reader, model)
         found = reader(tokens=tokens)
-    expect(found, name, axes=AXES).is_tensor(shape=(*tokens.shape, vocab_size)).is_finite()
+    expect(found, "logits", axes=AXES).is_tensor(shape=(*tokens.shape, vocab_size)).is_finite()
     return found
 
 
@@ -155,7 +163,12 @@ def compare_shares(found, logits, what):
 # --- DecoderLM ---
 
 
-@check("forward gives (logits [B, T, V], cache), up to T = max_len", aspect="shape", points=1.5)
+@check(
+    "forward gives (logits [B, T, V], cache), up to T = max_len",
+    aspect="shape",
+    points=1.5,
+    asked=["(logits [B, T, V], cache).", "the longest text, prompt and continuation together."],
+)
 def test_shapes(submission, draw):
     for sizes, batch, time in (((13, 12, 3, 20, 2, 16), 2, 5), ((11, 10, 5, 7, 1, 6), 3, 6), ((9,), 1, 128)):
         model = submission.DecoderLM(*sizes).to(draw.device)
@@ -168,10 +181,15 @@ def test_shapes(submission, draw):
     model = submission.DecoderLM(
         vocab_size=8, d_model=6, num_heads=1, d_ff=9, num_layers=3, max_len=4, dropout=0.1
     )
-    read(submission, model.to(draw.device), tokens_of(draw, 1, 1, 8), vocab_size=8)
+    read_for_certain(submission, model.to(draw.device), tokens_of(draw, 1, 1, 8), vocab_size=8)
 
 
-@check("a token changes the logits from its own position on, and none before", aspect="causality", points=4.5)
+@check(
+    "a token changes the logits from its own position on, and none before",
+    aspect="causality",
+    points=4.5,
+    asked="logits at t depend on tokens 0 to t, on each of them, and on none after.",
+)
 def test_causal(submission, draw):
     model, tokens = build(submission, draw), tokens_of(draw, 2, 6)
     before = read(submission, model, tokens)
@@ -188,7 +206,12 @@ def test_causal(submission, draw):
     )
 
 
-@check("logits are scores of any sign, not probabilities", aspect="values", points=1.5)
+@check(
+    "logits are scores of any sign, not probabilities",
+    aspect="values",
+    points=1.5,
+    asked="**Logits, not probabilities**",
+)
 def test_scores(submission, draw):
     found = read(submission, build(submission, draw), tokens_of(draw, 2, 5))
     sums = found.double().sum(dim=-1)
@@ -200,7 +223,12 @@ def test_scores(submission, draw):
         )
 
 
-@check("the order of the earlier tokens matters", aspect="values", points=1.5)
+@check(
+    "the order of the earlier tokens matters",
+    aspect="values",
+    points=1.5,
+    asked="exchange two earlier tokens, and the logits change.",
+)
 def test_positions(submission, draw):
     # One layer: with two, the causal mask alone lets a model without positions guess at the order.
     model = build(submission, draw, *SIZES[:4], 1, SIZES[5])
@@ -213,7 +241,12 @@ def test_positions(submission, draw):
     )
 
 
-@check("each row of a batch is read by itself", aspect="values", points=1.5)
+@check(
+    "each row of a batch is read by itself",
+    aspect="values",
+    points=1.5,
+    asked="Each row of a batch is read by itself.",
+)
 def test_rows(submission, draw):
     model, tokens = build(submission, draw), tokens_of(draw, 3, 5)
     together = read(submission, model, tokens)
@@ -229,6 +262,7 @@ def test_rows(submission, draw):
     aspect="cache",
     points=4.5,
     needs=["test_causal"],
+    asked="*in pieces or in one go, the logits are the same.*",
 )
 def test_cache_steps(submission, draw):
     model, tokens = build(submission, draw, *SIZES[:5], 8), tokens_of(draw, 2, 8)
@@ -241,6 +275,10 @@ def test_cache_steps(submission, draw):
     aspect="cache",
     points=3,
     needs=["test_causal"],
+    asked=[
+        "*in pieces or in one go, the logits are the same.*",
+        "several at once must not see each other's future, nor lose sight of the past",
+    ],
 )
 def test_cache_chunks(submission, draw):
     model, tokens = build(submission, draw), tokens_of(draw, 2, 9)
@@ -248,7 +286,12 @@ def test_cache_chunks(submission, draw):
     compare_pieces(submission, draw, model, tokens, (4, 1, 2))
 
 
-@check("without a cache a text begins anew", aspect="cache", points=1.5)
+@check(
+    "without a cache a text begins anew",
+    aspect="cache",
+    points=1.5,
+    asked="Without a cache the whole text; with one, only what is new since.",
+)
 def test_cache_fresh(submission, draw):
     used, unused = build(submission, draw), build(submission, draw)
     first, second = tokens_of(draw, 2, 5), tokens_of(draw, 2, 4)
@@ -264,7 +307,13 @@ def test_cache_fresh(submission, draw):
 
 
 @check(
-    "every layer brings parameters of its own, and the widths are as asked", aspect="parameters", points=1.5
+    "every layer brings parameters of its own, and the widths are as asked",
+    aspect="parameters",
+    points=1.5,
+    asked=[
+        "how many layers, each with parameters of its own.",
+        "the inner width of each layer's feed-forward network.",
+    ],
 )
 def test_sizes(submission):
     size = given_module(submission, "probes").count_parameters
@@ -284,7 +333,12 @@ def test_sizes(submission):
     )
 
 
-@check("dropout drops in train mode only, and not when it is 0", aspect="mode", points=1.5)
+@check(
+    "dropout drops in train mode only, and not when it is 0",
+    aspect="mode",
+    points=1.5,
+    asked="share of activations that is dropped in train mode.",
+)
 def test_modes(submission, draw):
     tokens = tokens_of(draw, 2, 5)
     model = build(submission, draw, dropout=0.5)
@@ -310,12 +364,13 @@ def test_modes(submission, draw):
     "the logits have the model's dtype, float64 and bfloat16 alike, with a cache too",
     aspect="dtype",
     points=1.5,
+    asked="Logits have the model's dtype, the loss that of the logits, with a cache too",
 )
 def test_dtypes(submission, draw):
     tokens = tokens_of(draw, 2, 5)
     for dtype in (torch.float64, torch.bfloat16):
         model = build(submission, draw).to(dtype)
-        found = read(submission, model, tokens)
+        found = read_for_certain(submission, model, tokens)
         expect(found, "logits", axes=AXES).is_tensor(dtype=dtype, device=draw.device)
         reader = cached(submission, model)
         with torch.no_grad():
@@ -324,7 +379,12 @@ def test_dtypes(submission, draw):
                 expect(found, "logits with a cache", axes=AXES).is_tensor(dtype=dtype)
 
 
-@check("the gradient of the logits reaches every parameter they depend on", aspect="gradient", points=1.5)
+@check(
+    "the gradient of the logits reaches every parameter they depend on",
+    aspect="gradient",
+    points=1.5,
+    asked="gradients reach every parameter that the logits depend on",
+)
 def test_model_gradients(submission, draw):
     model, tokens = build(submission, draw).double(), tokens_of(draw, 2, 5)
     reader = given_module(submission, "probes").logits(model)
@@ -343,12 +403,17 @@ def test_model_gradients(submission, draw):
     )
 
 
-@check("tokens are left as they were, and need not be contiguous in memory", aspect="arguments", points=1.5)
+@check(
+    "tokens are left as they were, and need not be contiguous in memory",
+    aspect="arguments",
+    points=1.5,
+    asked="Arguments are left as they were and need not be contiguous in memory.",
+)
 def test_arguments(submission, draw):
     model, tokens = build(submission, draw), tokens_of(draw, 2, 5)
     found = read(submission, model, tokens)
     expect_unchanged(submission)
-    scattered = read(submission, model, draw.noncontiguous(tokens))
+    scattered = read_for_certain(submission, model, draw.noncontiguous(tokens))
     expect_unchanged(submission)
     expect(scattered, "logits", axes=AXES).same_as(found, name="those for contiguous tokens")
 
@@ -360,6 +425,7 @@ def test_arguments(submission, draw):
     "position t is scored on token t + 1, and the loss is the mean over all of them",
     aspect="values",
     points=3,
+    asked="A scalar: the mean of -log p(tokens[b, t + 1]) under softmax(logits[b, t]), over all targets that count.",
 )
 def test_loss(submission, draw):
     for batch, time, vocab_size in ((3, 6, 11), (1, 2, 5)):
@@ -380,7 +446,11 @@ def padded(draw, pad_id):
 
 
 @check(
-    "targets that are pad_id do not count, all others do", aspect="padding", points=3, follows=["test_loss"]
+    "targets that are pad_id do not count, all others do",
+    aspect="padding",
+    points=3,
+    follows=["test_loss"],
+    asked="targets that are this token do not count; None: all count.",
 )
 def test_loss_padding(submission, draw):
     for pad_id in (0, 7):
@@ -397,7 +467,15 @@ def test_loss_padding(submission, draw):
         )
 
 
-@check("the loss's gradient is right, and zero where nothing is predicted", aspect="gradient", points=1.5)
+@check(
+    "the loss's gradient is right, and zero where nothing is predicted",
+    aspect="gradient",
+    points=1.5,
+    asked=[
+        "gradients reach every parameter that the logits depend on",
+        "targets that are this token do not count; None: all count.",
+    ],
+)
 def test_loss_gradients(submission, draw):
     tokens = padded(draw, 3)
     logits = draw.normal(batch=4, time=7, token=11, requires_grad=True)
@@ -405,24 +483,47 @@ def test_loss_gradients(submission, draw):
     expect_gradients(found, {"logits": logits}, draw, oracle=loss_of(tokens, 3), names=("loss",))
 
 
-@check("logits in the hundreds do not overflow, and float64 stays float64", aspect="stability", points=1.5)
+@check(
+    "logits in the hundreds do not overflow, and float64 stays float64",
+    aspect="stability",
+    points=1.5,
+    asked=[
+        "`log(softmax(x))` is -∞ where the softmax rounds to 0",
+        "Logits have the model's dtype, the loss that of the logits, with a cache too",
+    ],
+)
 def test_loss_stability(submission, draw):
     tokens = tokens_of(draw, 3, 6, 11)
-    logits = draw.normal(batch=3, time=6, token=11, scale=300.0)
-    found = submission.next_token_loss(logits, tokens)
-    expect(found, "loss").is_tensor(shape=()).is_finite().close_to(oracle(loss_of(tokens), logits))
+
+    def compare(scale):
+        logits = draw.normal(batch=3, time=6, token=11, scale=scale)
+        found = submission.next_token_loss(logits, tokens)
+        expect(found, "loss").is_tensor(shape=()).is_finite().close_to(oracle(loss_of(tokens), logits))
+
+    with resting_on("the loss of ordinary logits must be right", lambda: compare(1.0)):
+        compare(300.0)
     exact = draw.normal(batch=3, time=6, token=11, dtype=torch.float64)
     scattered = submission.next_token_loss(draw.noncontiguous(exact), draw.noncontiguous(tokens))
     expect_unchanged(submission)
-    expect(scattered, "loss").is_tensor(shape=(), dtype=torch.float64).close_to(
-        oracle(loss_of(tokens), exact)
-    )
+    loss = expect(scattered, "loss").is_tensor(shape=(), dtype=torch.float64)
+    with resting_on("the loss of ordinary logits must be right", lambda: compare(1.0)):
+        # The dtype is asked for, not that every step on the way has it.
+        single = oracle(loss_of(tokens), exact.float())
+        loss.close_to(oracle(loss_of(tokens), exact), tolerance=single.tolerance)
 
 
 # --- generate ---
 
 
-@check("temperature 0 appends the best next token, over and over", aspect="values", points=3)
+@check(
+    "temperature 0 appends the best next token, over and over",
+    aspect="values",
+    points=3,
+    asked=[
+        "int [B, T + n]: the prompt and what follows; shorter if all rows have ended.",
+        "0 takes the best token; otherwise draw from softmax(logits / temperature).",
+    ],
+)
 def test_greedy(submission, draw):
     model, table = scripted(submission, draw)
     for batch, time, count in ((3, 4, 6), (1, 1, 3), (2, 3, 0)):
@@ -434,7 +535,12 @@ def test_greedy(submission, draw):
         )
 
 
-@check("your own model is continued with its own best tokens, up to max_len", aspect="cache", points=1.5)
+@check(
+    "your own model is continued with its own best tokens, up to max_len",
+    aspect="cache",
+    points=1,
+    asked=["Continue every row of the prompt.", "the longest text, prompt and continuation together."],
+)
 def test_own_model(submission, draw):
     model, prompt = build(submission, draw, *SIZES[:5], 9), tokens_of(draw, 2, 3)
     found = submission.generate(model, prompt, 6)
@@ -448,7 +554,12 @@ def test_own_model(submission, draw):
     )
 
 
-@check("with a temperature, tokens are drawn from softmax(logits / temperature)", aspect="values", points=3)
+@check(
+    "with a temperature, tokens are drawn from softmax(logits / temperature)",
+    aspect="values",
+    points=3,
+    asked="0 takes the best token; otherwise draw from softmax(logits / temperature).",
+)
 def test_sampling(submission, draw):
     for temperature in (3.0, 1.0, 0.4):
         model, table = scripted(submission, draw, vocab_size=5)
@@ -461,6 +572,7 @@ def test_sampling(submission, draw):
     aspect="values",
     points=1.5,
     follows=["test_sampling"],
+    asked="draw from the k most likely tokens only; None, or k > V, from all.",
 )
 def test_top_k(submission, draw):
     for top_k, temperature in ((3, 2.0), (1, 1.0), (5, 1.0), (50, 1.0)):
@@ -478,7 +590,13 @@ def test_top_k(submission, draw):
     expect(found, "tokens at temperature 0", axes="batch time").equals(continued(table, prompt, 4))
 
 
-@check("all chance comes from the generator", aspect="values", points=1.5, follows=["test_sampling"])
+@check(
+    "all chance comes from the generator",
+    aspect="values",
+    points=1.5,
+    follows=["test_sampling"],
+    asked="where all chance comes from; None: torch's global one.",
+)
 def test_generator(submission, draw):
     model, _ = scripted(submission, draw, scale=0.5)
     prompt, chance = tokens_of(draw, 4, 2, 7), generator(draw, 1)
@@ -512,7 +630,12 @@ def staged(submission, draw, eos_id, steps, length=3, count=8, dropout=0.0):
             return given_module(submission, "probes").ScriptedModel(table, dropout), table, prompt
 
 
-@check("a row that has ended is filled with eos_id, while the others go on", aspect="values", points=3)
+@check(
+    "a row that has ended is filled with eos_id, while the others go on",
+    aspect="values",
+    points=3,
+    asked="the token that ends a row: it is kept, and what follows in this row is eos_id too; None: no such token.",
+)
 def test_eos(submission, draw):
     for eos_id in (3, 0):
         model, table, prompt = staged(submission, draw, eos_id, (1, None, 4))
@@ -525,7 +648,12 @@ def test_eos(submission, draw):
     expect(found, "tokens with eos_id=None", axes="batch time").equals(continued(table, prompt, 8))
 
 
-@check("when all rows have ended it may stop, each with its eos_id", aspect="values", points=1.5)
+@check(
+    "when all rows have ended it may stop, each with its eos_id",
+    aspect="values",
+    points=1.5,
+    asked="int [B, T + n]: the prompt and what follows; shorter if all rows have ended.",
+)
 def test_all_ended(submission, draw):
     model, table, prompt = staged(submission, draw, 5, (4, 0, 2))
     found = submission.generate(model, prompt, 8, eos_id=5)
@@ -539,7 +667,32 @@ def test_all_ended(submission, draw):
     )
 
 
-@check("afterwards grad mode and train/eval are as before", aspect="mode", points=1.5)
+@check(
+    "no dropout acts while it writes, though the model comes in train mode",
+    aspect="mode",
+    points=1,
+    asked="so the model is in eval mode while it writes",
+)
+def test_rests_while_writing(submission, draw):
+    model, _, prompt = staged(submission, draw, 5, (None, None, None), dropout=0.5)
+    model.eval()
+    with presupposed("generate must continue a prompt"):
+        wanted = submission.generate(model, prompt, 8)
+        expect(wanted, "tokens", axes="batch time").is_tensor(shape=(3, 11), dtype=torch.int64)
+    model.train()
+    expect(submission.generate(model, prompt, 8), "tokens", axes="batch time").same_as(
+        wanted,
+        name="those that it wrote in eval mode",
+        why="this model has dropout=0.5 and came in train mode",
+    )
+
+
+@check(
+    "afterwards grad mode and train/eval are as before",
+    aspect="mode",
+    points=1,
+    asked="Grad mode and the model's train/eval mode are afterwards what they were before.",
+)
 def test_restored(submission, draw):
     modes = ((True, True), (False, True), (True, False))
     for eos_id in (None, 5):  # to the end, and stopping early
@@ -548,7 +701,8 @@ def test_restored(submission, draw):
             model.train(training)
             reader = given_module(submission, "probes").logits(model)
             with torch.set_grad_enabled(grad):
-                submission.generate(model, prompt, 5, eos_id=eos_id)
+                with presupposed("generate must continue a prompt"):
+                    submission.generate(model, prompt, 5, eos_id=eos_id)
                 compare_modes(submission, reader, prompt, f"after generate(eos_id={eos_id})", training, grad)
             if grad and not training:
                 wanted = visits(prompt.cpu()).to(draw.device)
@@ -561,7 +715,8 @@ def test_restored(submission, draw):
         if torch.equal(first, read(submission, model, prompt)):
             return  # its dropout does nothing, which costs its points elsewhere
         model.train(training)
-        submission.generate(model, prompt, 3)
+        with presupposed("generate must continue a prompt"):
+            submission.generate(model, prompt, 3)
         compare_modes(submission, reader, prompt, "after generate()", training, True)
 
 
@@ -586,13 +741,21 @@ def visits(prompt):
     return count
 
 
-@check("the prompt is left as it was, and need not be contiguous in memory", aspect="arguments", points=1.5)
+@check(
+    "the prompt is left as it was, and need not be contiguous in memory",
+    aspect="arguments",
+    points=1.5,
+    asked="Arguments are left as they were and need not be contiguous in memory.",
+)
 def test_prompt(submission, draw):
-    model, table, prompt = staged(submission, draw, 2, (1, None))
-    for given in (prompt, draw.noncontiguous(prompt)):
-        found = submission.generate(model, given, 4, eos_id=2)
-        expect_unchanged(submission)
-        expect(found, "tokens", axes="batch time").equals(ended(continued(table, prompt, 4), 3, 2))
+    model, _, prompt = staged(submission, draw, 2, (1, None))
+    with presupposed("generate must continue a prompt"):
+        wanted = submission.generate(model, prompt, 4, eos_id=2)
+        expect(wanted, "tokens", axes="batch time").is_tensor()
+    expect_unchanged(submission)
+    found = submission.generate(model, draw.noncontiguous(prompt), 4, eos_id=2)
+    expect_unchanged(submission)
+    expect(found, "tokens", axes="batch time").same_as(wanted, name="those for a contiguous prompt")
 
 
 # --- all of it ---
@@ -603,6 +766,7 @@ def test_prompt(submission, draw):
     aspect="learning",
     trained=True,
     points=4.5,
+    asked="your model is trained on a text of 36 sentences",
 )
 def test_learning(submission, draw):
     text, new = (CORPUS["encode"](CORPUS[name]).to(draw.device) for name in ("TEXT", "HELD_OUT"))
@@ -627,10 +791,16 @@ def test_learning(submission, draw):
         )
 
 
-@check("no transformer class of torch is used", aspect="scratch", points=1.5)
+@check(
+    "no transformer class of torch is used",
+    aspect="scratch",
+    points=1.5,
+    asked="torch's transformer classes (`nn.Transformer…`) are what you are building",
+)
 def test_from_scratch(submission, draw):
     model, tokens = build(submission, draw), tokens_of(draw, 2, 5)
     logits = read(submission, model, tokens)
-    submission.next_token_loss(logits, tokens)
-    submission.generate(model, tokens, 2)
+    with presupposed("next_token_loss and generate must return something"):
+        submission.next_token_loss(logits, tokens)
+        submission.generate(model, tokens, 2)
     expect_from_scratch(submission)

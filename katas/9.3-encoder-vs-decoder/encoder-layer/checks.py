@@ -20,6 +20,8 @@ from grader.checks import (
     fail,
     oracle,
     oracle_gradients,
+    presupposed,
+    resting_on,
 )
 
 AXES = "batch time width"
@@ -157,7 +159,12 @@ def causal(draw, seq_len):
 # --- EncoderLayer ---
 
 
-@check("a layer takes [B, T, D] to [B, T, D], for any B and T", aspect="shape", points=1)
+@check(
+    "a layer takes [B, T, D] to [B, T, D], for any B and T",
+    aspect="shape",
+    points=1,
+    asked=["[B, T, D], left as it is.", "Layer and encoder work for any sizes, one position and hundreds"],
+)
 def test_layer_shapes(submission, draw):
     for norm_first in (True, False):
         module = submission.EncoderLayer(D, H, FF, norm_first=norm_first)
@@ -166,7 +173,12 @@ def test_layer_shapes(submission, draw):
             expect(y, "output", axes=AXES).is_tensor(shape=(batch, time, D), dtype=torch.float32)
 
 
-@check("attention, feed_forward, norm1 and norm2 are the parts of a layer", aspect="parameters", points=1)
+@check(
+    "attention, feed_forward, norm1 and norm2 are the parts of a layer",
+    aspect="parameters",
+    points=1,
+    asked="attention, feed_forward, norm1, norm2: the parts, which hold all the parameters there are.",
+)
 def test_parts(submission):
     module = submission.EncoderLayer(D, H, FF)
     for name in ("attention", "feed_forward", "norm1", "norm2"):
@@ -179,7 +191,12 @@ def test_parts(submission):
         expect(found[name], f"shape of {name}").is_value(shape)
 
 
-@check("a layer has the parameters of its four parts and no others", aspect="parameters", points=1)
+@check(
+    "a layer has the parameters of its four parts and no others",
+    aspect="parameters",
+    points=1,
+    asked="attention, feed_forward, norm1, norm2: the parts, which hold all the parameters there are.",
+)
 def test_parameters(submission):
     for activation in ("relu", "swiglu"):
         module = submission.EncoderLayer(D, H, FF, activation=activation)
@@ -192,6 +209,7 @@ def test_parameters(submission):
     aspect="values",
     points=2,
     follows=["test_layer_shapes", "test_parts"],
+    asked="h = x + drop(attention(norm1(x), M))",
 )
 def test_attention_sublayer(submission, draw):
     x = inputs(draw)
@@ -207,6 +225,7 @@ def test_attention_sublayer(submission, draw):
     aspect="values",
     points=2,
     follows=["test_layer_shapes", "test_parts"],
+    asked="y = h + drop(feed_forward(norm2(h)))",
 )
 def test_feed_forward_sublayer(submission, draw):
     x = inputs(draw)
@@ -222,6 +241,7 @@ def test_feed_forward_sublayer(submission, draw):
     aspect="values",
     points=3,
     follows=["test_layer_shapes", "test_parts"],
+    asked=["h = x + drop(attention(norm1(x), M))", "y = h + drop(feed_forward(norm2(h)))"],
 )
 def test_pre_norm(submission, draw):
     for batch, time in ((2, 5), (1, 1)):
@@ -238,6 +258,7 @@ def test_pre_norm(submission, draw):
     aspect="values",
     points=3,
     follows=["test_layer_shapes", "test_parts"],
+    asked=["h = norm1(x + drop(attention(x, M)))", "y = norm2(h + drop(feed_forward(h)))"],
 )
 def test_post_norm(submission, draw):
     for batch, time in ((2, 5), (1, 1)):
@@ -254,6 +275,7 @@ def test_post_norm(submission, draw):
     aspect="values",
     points=2,
     follows=["test_parts"],
+    asked="that of the feed-forward network: relu, gelu or swiglu.",
 )
 def test_activations(submission, draw):
     x = inputs(draw, scale=2.0)
@@ -270,6 +292,7 @@ def test_activations(submission, draw):
     aspect="masks",
     points=1,
     follows=["test_layer_shapes"],
+    asked="True where attention is allowed",
 )
 def test_masks(submission, draw):
     x = inputs(draw, time=6)
@@ -292,6 +315,7 @@ def test_masks(submission, draw):
     aspect="masks",
     points=1,
     follows=["test_attention_sublayer"],
+    asked="bool [T, T], or broadcastable to [B, H, T, T]; None allows everything.",
 )
 def test_mask_shapes(submission, draw):
     x = inputs(draw)
@@ -331,11 +355,17 @@ def expect_layer_gradients(submission, draw, norm_first):
     cotangent = draw.like(y)
     (y * cotangent).sum().backward()
     wanted = oracle_gradients(of_state, state, cotangent)
+    right_output = oracle(right, x, None, state)
     for name in state:
-        if (
-            name in own and name != "attention.w_k.bias"
-        ):  # which no softmax sees: its gradient is rounding alone
-            parameter = functools.reduce(getattr, name.split("."), module)
+        # No softmax sees the bias of w_k: its gradient is rounding alone.
+        if name not in own or name == "attention.w_k.bias":
+            continue
+        parameter = functools.reduce(getattr, name.split("."), module)
+        if parameter.grad is None:
+            fail(f"no gradient  {name}  none arrives", stage="gradient", subject=y)
+        with resting_on(
+            "the output must be right", lambda: expect(y, "output", axes=AXES).close_to(right_output)
+        ):
             expect(parameter.grad, f"{name}.grad").close_to(wanted[name])
 
 
@@ -344,6 +374,7 @@ def expect_layer_gradients(submission, draw, norm_first):
     aspect="gradient",
     points=1,
     follows=["test_pre_norm"],
+    asked="Gradients reach x and every parameter.",
 )
 def test_pre_norm_gradients(submission, draw):
     expect_layer_gradients(submission, draw, norm_first=True)
@@ -354,6 +385,7 @@ def test_pre_norm_gradients(submission, draw):
     aspect="gradient",
     points=1,
     follows=["test_post_norm"],
+    asked="Gradients reach x and every parameter.",
 )
 def test_post_norm_gradients(submission, draw):
     expect_layer_gradients(submission, draw, norm_first=False)
@@ -364,6 +396,7 @@ def test_post_norm_gradients(submission, draw):
     aspect="mode",
     points=2,
     follows=["test_layer_shapes", "test_parts"],
+    asked=["on each sublayer's output *before* it is added", "Never on the stream itself"],
 )
 def test_dropout_of_sublayers(submission, draw):
     x = inputs(draw)
@@ -390,6 +423,7 @@ def test_dropout_of_sublayers(submission, draw):
     aspect="mode",
     points=1,
     follows=["test_dropout_of_sublayers", "test_attention_sublayer", "test_feed_forward_sublayer"],
+    asked="how much of each sublayer's output is dropped before it is added; also what FeedForward drops.",
 )
 def test_dropout_rate(submission, draw):
     x = inputs(draw, batch=8, time=15)
@@ -420,6 +454,7 @@ def test_dropout_rate(submission, draw):
     aspect="mode",
     points=1,
     follows=["test_layer_shapes", "test_parts"],
+    asked="how much of each sublayer's output is dropped before it is added; also what FeedForward drops.",
 )
 def test_dropout_in_feed_forward(submission, draw):
     module, _ = loaded(submission.EncoderLayer(D, H, FF, dropout=NEARLY_ALL), layer_state(draw))
@@ -437,6 +472,7 @@ def test_dropout_in_feed_forward(submission, draw):
     aspect="mode",
     points=1,
     follows=["test_layer_shapes", "test_parts"],
+    asked="`nn.functional.dropout(y, p)` drops after `eval()` too, unless you tell it",
 )
 def test_eval(submission, draw):
     x = inputs(draw)
@@ -456,6 +492,7 @@ def test_eval(submission, draw):
     aspect="dtype",
     points=1,
     follows=["test_layer_shapes"],
+    asked="compute in their own dtype",
 )
 def test_dtypes(submission, draw):
     for norm_first in (True, False):
@@ -470,12 +507,14 @@ def test_dtypes(submission, draw):
     aspect="arguments",
     points=1,
     follows=["test_layer_shapes"],
+    asked="Arguments are left as they were and need not be contiguous in memory.",
 )
 def test_arguments(submission, draw):
     x, mask = inputs(draw), draw.mask(keep=0.6, batch=2, head=1, query=5, key=5)
     for norm_first in (True, False):
         module = submission.EncoderLayer(D, H, FF, norm_first=norm_first)
-        y = module(x, mask)
+        with presupposed("a layer must give [B, T, D]"):
+            y = expect(module(x, mask), "output", axes=AXES).is_tensor(shape=(2, 5, D)).actual
         expect_unchanged(submission)
         other = module(draw.noncontiguous(x), draw.noncontiguous(mask))
         expect_unchanged(submission)
@@ -485,7 +524,12 @@ def test_arguments(submission, draw):
 # --- Encoder ---
 
 
-@check("an encoder takes [B, T, D] to [B, T, D]", aspect="shape", points=1)
+@check(
+    "an encoder takes [B, T, D] to [B, T, D]",
+    aspect="shape",
+    points=1,
+    asked="Layer and encoder work for any sizes, one position and hundreds",
+)
 def test_encoder_shapes(submission, draw):
     for norm_first in (True, False):
         module = submission.Encoder(3, D, H, FF, norm_first=norm_first)
@@ -494,7 +538,15 @@ def test_encoder_shapes(submission, draw):
             expect(y, "output", axes=AXES).is_tensor(shape=(batch, time, D), dtype=torch.float32)
 
 
-@check("an encoder has num_layers layers, each with parameters of its own", aspect="parameters", points=1)
+@check(
+    "an encoder has num_layers layers, each with parameters of its own",
+    aspect="parameters",
+    points=1,
+    asked=[
+        "layers: nn.ModuleList of EncoderLayer.",
+        "make num_layers layers, each with parameters of its own, and hand every option on to them.",
+    ],
+)
 def test_encoder_layers(submission):
     module = submission.Encoder(3, D, H, FF)
     wanted = {f"layers.{index}.{name}" for index in range(3) for name in weights()}
@@ -509,6 +561,7 @@ def test_encoder_layers(submission):
     "an encoder has a norm of its own when norm_first, and no other parameter",
     aspect="parameters",
     points=1,
+    asked="after the last layer, a LayerNorm when norm_first, else nn.Identity.",
 )
 def test_encoder_norm(submission):
     for norm_first in (True, False):
@@ -524,6 +577,7 @@ def test_encoder_norm(submission):
     aspect="values",
     points=2,
     follows=["test_encoder_shapes", "test_encoder_layers"],
+    asked=["xᵢ = layerᵢ(xᵢ₋₁, M)", "output = norm(x_last)"],
 )
 def test_encoder_pre_norm(submission, draw):
     for num_layers in (3, 1):
@@ -543,6 +597,7 @@ def test_encoder_pre_norm(submission, draw):
     aspect="values",
     points=2,
     follows=["test_encoder_shapes", "test_encoder_layers"],
+    asked=["xᵢ = layerᵢ(xᵢ₋₁, M)", "output = x_last"],
 )
 def test_encoder_post_norm(submission, draw):
     x = inputs(draw, scale=2.0)
@@ -562,6 +617,7 @@ def test_encoder_post_norm(submission, draw):
     aspect="masks",
     points=2,
     follows=["test_encoder_shapes", "test_encoder_layers"],
+    asked="Send x through all layers, each under the same mask.",
 )
 def test_encoder_masks(submission, draw):
     x = inputs(draw)
@@ -583,6 +639,7 @@ def test_encoder_masks(submission, draw):
     aspect="arguments",
     points=2,
     follows=["test_layer_shapes", "test_encoder_layers"],
+    asked="make num_layers layers, each with parameters of its own, and hand every option on to them.",
 )
 def test_encoder_options(submission, draw):
     x = inputs(draw)
@@ -604,19 +661,21 @@ def test_encoder_options(submission, draw):
     aspect="causality",
     points=1,
     follows=["test_encoder_shapes"],
+    asked="one unmasked layer undoes all the masked ones",
 )
 def test_causality(submission, draw):
     x, other = inputs(draw, time=7), inputs(draw, time=7)
     changed = torch.cat((x[:, :4], other[:, 4:]), dim=1)
     module, mask = submission.Encoder(3, D, H, FF), causal(draw, 7)
     before, after = module(x, mask), module(changed, mask)
-    for y in (before, after):
-        expect(y, "output", axes=AXES).is_tensor(shape=(2, 7, D))
+    with presupposed("an encoder must read x"):
+        for y in (before, after):
+            expect(y, "output", axes=AXES).is_tensor(shape=(2, 7, D))
+        expect(after[:, 4:], "output at positions 4 to 6", axes=AXES).differs_from(
+            before[:, 4:], why="x was changed at these positions"
+        )
     expect(after[:, :4], "output at positions 0 to 3", axes=AXES).same_as(
         before[:, :4], name="the output for another future", why="only positions 4 to 6 were changed"
-    )
-    expect(after[:, 4:], "output at positions 4 to 6", axes=AXES).differs_from(
-        before[:, 4:], why="x was changed at these positions"
     )
 
 
@@ -625,6 +684,7 @@ def test_causality(submission, draw):
     aspect="padding",
     points=1,
     follows=["test_encoder_shapes"],
+    asked="one unmasked layer undoes all the masked ones",
 )
 def test_padding(submission, draw):
     x, other = inputs(draw, time=7), inputs(draw, time=7)
@@ -641,10 +701,16 @@ def test_padding(submission, draw):
     )
 
 
-@check("layer and encoder are written from scratch", aspect="scratch", points=1)
+@check(
+    "layer and encoder are written from scratch",
+    aspect="scratch",
+    points=1,
+    asked="is what you are writing, so it is not to be used",
+)
 def test_from_scratch(submission, draw):
     x, mask = inputs(draw), causal(draw, 5)
-    for norm_first in (True, False):
-        submission.EncoderLayer(D, H, FF, norm_first=norm_first)(x, mask)
-        submission.Encoder(2, D, H, FF, norm_first=norm_first)(x, mask)
+    with presupposed("layer and encoder must return something"):
+        for norm_first in (True, False):
+            submission.EncoderLayer(D, H, FF, norm_first=norm_first)(x, mask)
+            submission.Encoder(2, D, H, FF, norm_first=norm_first)(x, mask)
     expect_from_scratch(submission)

@@ -17,6 +17,8 @@ from grader.checks import (
     fail,
     oracle,
     oracle_gradients,
+    presupposed,
+    resting_on,
     with_axes,
 )
 
@@ -100,7 +102,12 @@ def compare_values(submission, draw, activation, /, *arguments, **options):
 # --- gelu ---
 
 
-@check("gelu gives x · Φ(x), in the shape of x", aspect="values", points=1.5)
+@check(
+    "gelu gives x · Φ(x), in the shape of x",
+    aspect="values",
+    points=1.5,
+    asked=["Keep of each number the share that its size deserves: x · Φ(x).", "the same shape and dtype."],
+)
 def test_gelu_values(submission, draw):
     for x in (
         draw.normal(batch=3, time=7, width=5, scale=2.0),
@@ -119,6 +126,7 @@ def test_gelu_values(submission, draw):
     aspect="values",
     points=1,
     follows=["test_gelu_values"],
+    asked="It is meant exactly, from the error function",
 )
 def test_gelu_exact(submission, draw):
     x = draw.uniform(-4.0, 4.0, batch=4, width=50)
@@ -129,6 +137,7 @@ def test_gelu_exact(submission, draw):
     "far from zero gelu is x above and 0 below, and so is its slope 1 and 0",
     aspect="stability",
     points=0.5,
+    asked="Keep of each number the share that its size deserves: x · Φ(x).",
 )
 def test_gelu_tails(submission, draw):
     size = draw.uniform(20.0, 1e4, batch=3, width=7)
@@ -146,13 +155,17 @@ def test_gelu_tails(submission, draw):
     "the gradient of gelu is Φ(x) + x · φ(x)",
     aspect="gradient",
     points=1,
+    asked=[
+        "Gradients reach x and every weight and bias.",
+        "Keep of each number the share that its size deserves: x · Φ(x).",
+    ],
 )
 def test_gelu_gradient(submission, draw):
     x = draw.normal(batch=3, time=4, width=6, scale=1.5, requires_grad=True)
     expect_gradients(submission.gelu(x), {"x": x}, draw, oracle=exact_gelu, names=("gelu(x)",))
 
 
-@check("gelu keeps float64 and bfloat16", aspect="dtype", points=0.5)
+@check("gelu keeps float64 and bfloat16", aspect="dtype", points=0.5, asked="the same shape and dtype.")
 def test_gelu_dtypes(submission, draw):
     for dtype in (torch.float64, torch.bfloat16):
         x = draw.normal(batch=3, width=8, dtype=torch.bfloat16)  # the same numbers in all three
@@ -172,10 +185,12 @@ def test_gelu_dtypes(submission, draw):
     "gelu leaves x as it was, contiguous in memory or not",
     aspect="arguments",
     points=0.5,
+    asked="x is left as it was and need not be contiguous in memory.",
 )
 def test_gelu_arguments(submission, draw):
     x = draw.normal(batch=3, width=8)
-    y = submission.gelu(x)
+    with presupposed("gelu must return a tensor"):
+        y = expect(submission.gelu(x), "gelu(x)").is_tensor().actual
     expect_unchanged(submission)
     scattered = submission.gelu(draw.noncontiguous(x))
     expect_unchanged(submission)
@@ -183,9 +198,15 @@ def test_gelu_arguments(submission, draw):
 
 
 # FeedForward may use torch's GELU: only what this check calls counts.
-@check("gelu is written from scratch", aspect="scratch", points=1)
+@check(
+    "gelu is written from scratch",
+    aspect="scratch",
+    points=1,
+    asked="do without torch's own GELU: it is what you are building",
+)
 def test_gelu_from_scratch(submission, draw):
-    submission.gelu(draw.normal(batch=3, width=8))
+    with presupposed("gelu must return a tensor"):
+        submission.gelu(draw.normal(batch=3, width=8))
     expect_from_scratch(submission)
 
 
@@ -207,6 +228,11 @@ def expect_parameters(module, layers):
     "for relu and gelu the parameters are linear1 and linear2, with biases",
     aspect="parameters",
     points=1,
+    asked=[
+        "linear1: nn.Linear(D, F).",
+        "linear2: nn.Linear(F, D).",
+        'gate: nn.Linear(D, F), of "swiglu" alone.',
+    ],
 )
 def test_parameters(submission):
     for activation in ("relu", "gelu"):
@@ -214,7 +240,12 @@ def test_parameters(submission):
         expect_parameters(module, {"linear1": (10, 6), "linear2": (6, 10)})
 
 
-@check("swiglu has a third layer, gate, with a bias", aspect="parameters", points=1)
+@check(
+    "swiglu has a third layer, gate, with a bias",
+    aspect="parameters",
+    points=1,
+    asked='gate: nn.Linear(D, F), of "swiglu" alone.',
+)
 def test_gate_parameters(submission):
     module = submission.FeedForward(6, 10, "swiglu")
     expect_parameters(module, {"linear1": (10, 6), "linear2": (6, 10), "gate": (10, 6)})
@@ -224,6 +255,7 @@ def test_gate_parameters(submission):
     "another activation is a ValueError when the module is made",
     aspect="errors",
     points=1,
+    asked='"relu", "gelu" or "swiglu"; ValueError for anything else.',
 )
 def test_unknown_activation(submission):
     for activation in ("tanh", "glu", ""):
@@ -234,18 +266,33 @@ def test_unknown_activation(submission):
 # --- FeedForward: values ---
 
 
-@check("relu, also by default: linear2(relu(linear1(x)))", aspect="values", points=1.5)
+@check(
+    "relu, also by default: linear2(relu(linear1(x)))",
+    aspect="values",
+    points=1.5,
+    asked="relu and gelu: widen with linear1, then apply the activation",
+)
 def test_relu_values(submission, draw):
     compare_values(submission, draw, "relu")
     compare_values(submission, draw, "relu", activation="relu")
 
 
-@check("gelu: linear2(gelu(linear1(x)))", aspect="values", points=1)
+@check(
+    "gelu: linear2(gelu(linear1(x)))",
+    aspect="values",
+    points=1,
+    asked="relu and gelu: widen with linear1, then apply the activation",
+)
 def test_gelu_network_values(submission, draw):
     compare_values(submission, draw, "gelu", "gelu")
 
 
-@check("swiglu: linear2(silu(gate(x)) · linear1(x))", aspect="values", points=1.5)
+@check(
+    "swiglu: linear2(silu(gate(x)) · linear1(x))",
+    aspect="values",
+    points=1.5,
+    asked=["swiglu: silu of the gate, times linear1", "output = linear2(hidden)"],
+)
 def test_swiglu_values(submission, draw):
     compare_values(submission, draw, "swiglu", "swiglu")
 
@@ -254,11 +301,13 @@ def test_swiglu_values(submission, draw):
     "each position passes alone: what its neighbours hold makes no difference",
     aspect="values",
     points=0.5,
+    asked="nothing passes between them",
 )
 def test_positions_are_independent(submission, draw):
     module, _ = module_with(submission, draw, parameters(draw, 6, 10, "relu"), "relu")
     x = draw.normal(batch=3, time=4, width=6)
-    y = expect(module(x), "output", axes=AXES).is_tensor(shape=(3, 4, 6)).actual
+    with presupposed("forward must give [B, T, D]"):
+        y = expect(module(x), "output", axes=AXES).is_tensor(shape=(3, 4, 6)).actual
     for batch, time, name in (
         (slice(1, 2), slice(None), "output of batch 1 alone"),
         (slice(None), slice(2, 3), "output of time 2 alone"),
@@ -270,7 +319,9 @@ def test_positions_are_independent(submission, draw):
 # --- FeedForward: gradients ---
 
 
-@check("gradients reach x", aspect="gradient", points=0.5)
+@check(
+    "gradients reach x", aspect="gradient", points=0.5, asked="Gradients reach x and every weight and bias."
+)
 def test_gradient_of_x(submission, draw):
     module, state = module_with(submission, draw, parameters(draw, 6, 10, "relu"), "relu")
     x = draw.normal(batch=2, time=5, width=6, requires_grad=True)
@@ -286,6 +337,7 @@ def test_gradient_of_x(submission, draw):
     aspect="gradient",
     points=1,
     follows=["test_relu_values", "test_swiglu_values"],
+    asked="Gradients reach x and every weight and bias.",
 )
 def test_gradient_of_parameters(submission, draw):
     for activation in ("relu", "swiglu"):
@@ -295,10 +347,16 @@ def test_gradient_of_parameters(submission, draw):
         cotangent = draw.like(y)
         (y * cotangent).sum().backward()
         wanted = oracle_gradients(network(activation, list(state)), {"x": x, **state}, cotangent)
+        right = oracle(network(activation, list(state)), x, *state.values())
         for name in state:
             layer, _, part = name.partition(".")
             parameter = getattr(getattr(module, layer), part)
-            expect(parameter.grad, f"{activation}: {name}.grad").close_to(wanted[name])
+            if parameter.grad is None:
+                fail(f"no gradient  {activation}: {name}  none arrives", stage="gradient", subject=y)
+            with resting_on(
+                "the output must be right", lambda y=y, right=right: expect(y, "output").close_to(right)
+            ):
+                expect(parameter.grad, f"{activation}: {name}.grad").close_to(wanted[name])
 
 
 # --- FeedForward: dropout ---
@@ -327,6 +385,11 @@ def hidden_units(y, state):
     "in train mode dropout sets hidden units to zero, after the activation, and scales up the rest",
     aspect="mode",
     points=1.5,
+    asked=[
+        "the share of the F activations that is set to zero in train mode",
+        "dropout, in all three cases here, before linear2.",
+        "those that are left are multiplied by 1/(1 - p)",
+    ],
 )
 def test_dropout_places(submission, draw):
     p = 0.25
@@ -394,6 +457,7 @@ def reasons(y, plain, whole, state, p):
     aspect="mode",
     points=1,
     follows=["test_dropout_places"],
+    asked=["is set to zero with probability p, anew at every call"],
 )
 def test_dropout_share(submission, draw):
     p = 0.25
@@ -423,13 +487,19 @@ def test_dropout_share(submission, draw):
         fail("wrong dropout  a second call drops the same units: each call draws anew", subject=y)
 
 
-@check("in eval mode nothing is dropped", aspect="mode", points=1)
+@check(
+    "in eval mode nothing is dropped",
+    aspect="mode",
+    points=1,
+    asked="nothing needs to be scaled in eval mode, where nothing is dropped",
+)
 def test_eval(submission, draw):
     state = parameters(draw, 6, 10, "relu")
     plain, _ = module_with(submission, draw, state, "relu")
     module, _ = module_with(submission, draw, state, "relu", dropout=0.5)
     x = draw.normal(batch=3, time=5, width=6)
-    wanted = plain(x)
+    with presupposed("a module without dropout must give [B, T, D]"):
+        wanted = expect(plain(x), "output without dropout", axes=AXES).is_tensor(shape=(3, 5, 6)).actual
     name = "that of a module without dropout"
     expect(module(x), "output in eval mode", axes=AXES).same_as(wanted, name=name)
     module.train()
@@ -442,6 +512,7 @@ def test_eval(submission, draw):
     "dropout is 0 unless asked for: train mode gives what eval mode gives",
     aspect="mode",
     points=0.5,
+    asked='activation="relu", dropout=0.0',
 )
 def test_no_dropout(submission, draw):
     x = draw.normal(batch=3, time=5, width=6)
@@ -449,7 +520,8 @@ def test_no_dropout(submission, draw):
         module = submission.FeedForward(6, 10, "relu", **options).to(draw.device)
         load(module, parameters(draw, 6, 10, "relu"))
         module.eval()
-        plain = module(x)
+        with presupposed("forward must give [B, T, D]"):
+            plain = expect(module(x), "output in eval mode", axes=AXES).is_tensor(shape=(3, 5, 6)).actual
         module.train()
         expect(module(x), "output in train mode", axes=AXES).same_as(plain, name="the one in eval mode")
 
@@ -461,6 +533,7 @@ def test_no_dropout(submission, draw):
     "a float64 or bfloat16 module gives float64 or bfloat16",
     aspect="dtype",
     points=0.5,
+    asked="float64 stays float64 and bfloat16 bfloat16",
 )
 def test_dtypes(submission, draw):
     for activation in ("relu", "gelu", "swiglu"):
@@ -475,12 +548,14 @@ def test_dtypes(submission, draw):
     "x is left as it was, and need not be contiguous in memory",
     aspect="arguments",
     points=0.5,
+    asked="x is left as it was and need not be contiguous in memory.",
 )
 def test_arguments(submission, draw):
     for activation in ("relu", "gelu", "swiglu"):
         module, _ = module_with(submission, draw, parameters(draw, 6, 10, activation), activation)
         x = draw.normal(batch=2, time=5, width=6)
-        y = module(x)
+        with presupposed("forward must give [B, T, D]"):
+            y = expect(module(x), f"output for {activation}", axes=AXES).is_tensor(shape=(2, 5, 6)).actual
         expect_unchanged(submission)
         scattered = module(draw.noncontiguous(x))
         expect_unchanged(submission)

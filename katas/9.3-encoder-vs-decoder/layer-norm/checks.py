@@ -10,8 +10,11 @@ from grader.checks import (
     expect_from_scratch,
     expect_gradients,
     expect_unchanged,
+    fail,
     oracle,
     oracle_gradients,
+    presupposed,
+    resting_on,
     with_axes,
 )
 
@@ -85,6 +88,7 @@ def plain_output(submission, draw, x):
     "the output has the shape of the input, also for a batch of 1 and a single position",
     aspect="shape",
     points=0.5,
+    asked="[.., D], of the same shape, dtype and device.",
 )
 def test_shape(submission, draw):
     module = fresh(submission, draw, 6)
@@ -93,7 +97,15 @@ def test_shape(submission, draw):
         expect(y, "output", axes=AXES).is_tensor(shape=(batch, time, 6), dtype=torch.float32)
 
 
-@check("the parameters are weight and bias, each [D]", aspect="parameters", points=1)
+@check(
+    "the parameters are weight and bias, each [D]",
+    aspect="parameters",
+    points=1,
+    asked=[
+        "parameter [D], ones at the start; multiplies each feature after the normalization.",
+        "parameter [D], zeros at the start; is added last.",
+    ],
+)
 def test_parameters(submission):
     module = submission.LayerNorm(7)
     found = {name: list(tensor.shape) for name, tensor in module.named_parameters()}
@@ -107,6 +119,7 @@ def test_parameters(submission):
     aspect="parameters",
     points=1,
     follows=["test_parameters"],
+    asked="**weight** starts as ones and **bias** as zeros",
 )
 def test_initial_values(submission):
     module = submission.LayerNorm(7)
@@ -122,6 +135,7 @@ def test_initial_values(submission):
     aspect="values",
     points=1,
     follows=["test_shape"],
+    asked="shift it so that its mean is 0",
 )
 def test_centred(submission, draw):
     x = draw.normal(batch=3, time=5, width=8, scale=2.0, shift=3.0)
@@ -136,6 +150,7 @@ def test_centred(submission, draw):
     aspect="values",
     points=2,
     follows=["test_shape"],
+    asked="The variance is the **biased** one: divided by D.",
 )
 def test_values(submission, draw):
     for d_model in (6, 9):
@@ -149,6 +164,7 @@ def test_values(submission, draw):
     aspect="values",
     points=1.5,
     follows=["test_shape"],
+    asked="Each vector of D numbers is normalized by itself.",
 )
 def test_positions_are_independent(submission, draw):
     module = fresh(submission, draw, 6)
@@ -170,6 +186,7 @@ def test_positions_are_independent(submission, draw):
     aspect="shape",
     points=1,
     follows=["test_shape"],
+    asked="any number of leading axes",
 )
 def test_leading_axes(submission, draw):
     module = fresh(submission, draw, 6)
@@ -187,6 +204,7 @@ def test_leading_axes(submission, draw):
     aspect="values",
     points=1,
     follows=["test_shape"],
+    asked="is 1e-5 and stands *inside* the root",
 )
 def test_eps_inside_root(submission, draw):
     # A deviation of 0.003 is a variance of about 1e-5: as large as eps, which halves what is divided.
@@ -194,7 +212,13 @@ def test_eps_inside_root(submission, draw):
     expect(fresh(submission, draw, 6)(x), "output", axes=AXES).close_to(oracle(normalized(), x))
 
 
-@check("the eps given is the one used", aspect="values", points=1, follows=["test_shape"])
+@check(
+    "the eps given is the one used",
+    aspect="values",
+    points=1,
+    follows=["test_shape"],
+    asked="is added to the variance, so that a vector of equal numbers is not divided by zero.",
+)
 def test_eps_given(submission, draw):
     x = draw.normal(batch=2, time=5, width=6)
     for eps, module in (
@@ -209,6 +233,10 @@ def test_eps_given(submission, draw):
     aspect="values",
     points=1.5,
     follows=["test_shape", "test_parameters"],
+    asked=[
+        "parameter [D], ones at the start; multiplies each feature after the normalization.",
+        "parameter [D], zeros at the start; is added last.",
+    ],
 )
 def test_weight_and_bias(submission, draw):
     x = draw.normal(batch=2, time=5, width=6, scale=2.0, shift=1.0)
@@ -225,6 +253,7 @@ def test_weight_and_bias(submission, draw):
     aspect="stability",
     points=2,
     follows=["test_shape"],
+    asked="Subtract the mean *first*: the differences are small numbers again",
 )
 def test_far_from_zero(submission, draw):
     module = fresh(submission, draw, 24)
@@ -247,6 +276,7 @@ def test_far_from_zero(submission, draw):
     aspect="stability",
     points=1,
     follows=["test_shape"],
+    asked="It keeps a vector of equal numbers from being 0/0",
 )
 def test_equal_features(submission, draw):
     # Powers of two over eight features: mean and differences are exact in any order of the sums.
@@ -261,7 +291,12 @@ def test_equal_features(submission, draw):
 # --- gradients ---
 
 
-@check("gradients reach x, also through its mean and its variance", aspect="gradient", points=1.5)
+@check(
+    "gradients reach x, also through its mean and its variance",
+    aspect="gradient",
+    points=1.5,
+    asked="Gradients reach x, also through its mean and its variance, and weight and bias.",
+)
 def test_gradient_of_x(submission, draw):
     x = draw.normal(batch=2, time=5, width=6, scale=2.0, shift=1.0, requires_grad=True)
     y = fresh(submission, draw, 6)(x)
@@ -273,6 +308,7 @@ def test_gradient_of_x(submission, draw):
     aspect="gradient",
     points=1,
     follows=["test_shape", "test_parameters"],
+    asked="Gradients reach x, also through its mean and its variance, and weight and bias.",
 )
 def test_gradient_of_parameters(submission, draw):
     x = draw.normal(batch=2, time=5, width=6, scale=2.0, shift=1.0)
@@ -283,8 +319,14 @@ def test_gradient_of_parameters(submission, draw):
     cotangent = draw.like(y)
     (y * cotangent).sum().backward()
     wanted = oracle_gradients(affine, {"normal": normal, **state}, cotangent)
+    right = oracle(affine, normal, *state.values())
     for name, parameter in (("weight", module.weight), ("bias", module.bias)):
-        expect(parameter.grad, f"{name}.grad", axes="width").close_to(wanted[name])
+        if parameter.grad is None:
+            fail(f"no gradient  {name}  none arrives", stage="gradient", subject=y)
+        with resting_on(
+            "weight and bias must be applied", lambda: expect(y, "output", axes=AXES).close_to(right)
+        ):
+            expect(parameter.grad, f"{name}.grad", axes="width").close_to(wanted[name])
 
 
 # --- dtype, mode, arguments, policy ---
@@ -295,6 +337,7 @@ def test_gradient_of_parameters(submission, draw):
     aspect="dtype",
     points=1,
     follows=["test_shape"],
+    asked="A float64 or bfloat16 module gives float64 or bfloat16.",
 )
 def test_dtypes(submission, draw):
     for dtype in (torch.float64, torch.bfloat16):
@@ -311,12 +354,14 @@ def test_dtypes(submission, draw):
     "nothing is remembered: train() and eval() agree, and so does the first call with a later one",
     aspect="mode",
     points=0.5,
+    asked="nothing is remembered from one call to the next, in train mode or in eval mode",
 )
 def test_modes(submission, draw):
     module = fresh(submission, draw, 6)
     x = draw.normal(batch=2, time=5, width=6)
     module.train()
-    first = module(x)
+    with presupposed("forward must return a tensor"):
+        first = expect(module(x), "output").is_tensor().actual
     module(draw.normal(batch=3, time=4, width=6, scale=3.0, shift=5.0))
     again = "the first output"
     expect(module(x), "output of the same x later", axes=AXES).same_as(first, name=again)
@@ -324,25 +369,40 @@ def test_modes(submission, draw):
     expect(module(x), "output in eval mode", axes=AXES).same_as(first, name="the one in train mode")
 
 
-@check("x is left as it was", aspect="arguments", points=0.5)
+@check("x is left as it was", aspect="arguments", points=0.5, asked="x is left as it was")
 def test_argument_unchanged(submission, draw):
-    fresh(submission, draw, 6)(draw.normal(batch=2, time=5, width=6, shift=1.0))
+    with presupposed("forward must return a tensor"):
+        fresh(submission, draw, 6)(draw.normal(batch=2, time=5, width=6, shift=1.0))
     expect_unchanged(submission)
 
 
-@check("x need not be contiguous in memory", aspect="arguments", points=0.5)
+@check(
+    "x need not be contiguous in memory",
+    aspect="arguments",
+    points=0.5,
+    asked="need not be contiguous in memory",
+)
 def test_noncontiguous(submission, draw):
     module = fresh(submission, draw, 6)
     x = draw.normal(batch=2, time=5, width=6)
+    with presupposed("a contiguous x must give a tensor"):
+        y = expect(module(x), "output", axes=AXES).is_tensor().actual
     expect(module(draw.noncontiguous(x)), "output", axes=AXES).same_as(
-        module(x), name="the result for a contiguous x"
+        y, name="the result for a contiguous x"
     )
 
 
-@check("layer norm is written from scratch", aspect="scratch", points=0.5, follows=["test_shape"])
+@check(
+    "layer norm is written from scratch",
+    aspect="scratch",
+    points=0.5,
+    follows=["test_shape"],
+    asked="torch's own norm layers and their functions are excluded",
+)
 def test_from_scratch(submission, draw):
-    module = fresh(submission, draw, 6)
-    module(draw.normal(batch=2, time=5, width=6))
-    module.eval()
-    module(draw.normal(batch=1, time=4, width=6))
+    with presupposed("forward must return a tensor"):
+        module = fresh(submission, draw, 6)
+        module(draw.normal(batch=2, time=5, width=6))
+        module.eval()
+        module(draw.normal(batch=1, time=4, width=6))
     expect_from_scratch(submission)

@@ -17,6 +17,8 @@ from grader.checks import (
     fail,
     oracle,
     oracle_gradients,
+    presupposed,
+    resting_on,
     stand_in,
     with_axes,
 )
@@ -128,7 +130,15 @@ def causal(draw, seq_len):
 # --- scaled_dot_product_attention ---
 
 
-@check("the output is [.., Tq, dv] and the weights are [.., Tq, Tk]", aspect="shape", points=2)
+@check(
+    "the output is [.., Tq, dv] and the weights are [.., Tq, Tk]",
+    aspect="shape",
+    points=2,
+    asked=[
+        "(output [.., Tq, dv], weights [.., Tq, Tk])",
+        "Both work for any sizes and any number of leading axes",
+    ],
+)
 def test_shapes(submission, draw):
     for lead in ({"batch": 2, "head": 3}, {"batch": 4}, {}, {"batch": 1, "head": 1}):
         for queries, keys in ((4, 6), (1, 1), (5, 2)):
@@ -145,7 +155,13 @@ def test_shapes(submission, draw):
             )
 
 
-@check("each query's weights sum to one over the keys", aspect="values", points=1, follows=["test_shapes"])
+@check(
+    "each query's weights sum to one over the keys",
+    aspect="values",
+    points=1,
+    follows=["test_shapes"],
+    asked="Each row of weights sums to one",
+)
 def test_weights_sum_to_one(submission, draw):
     query, key, value = inputs(draw)
     _, weights = call(submission, query, key, value)
@@ -157,6 +173,10 @@ def test_weights_sum_to_one(submission, draw):
     aspect="values",
     points=3,
     follows=["test_shapes"],
+    asked=[
+        "scores [.., Tq, Tk]: every query times every key, divided by the root of d.",
+        "softmax over the keys.",
+    ],
 )
 def test_values(submission, draw):
     tensors = inputs(draw)
@@ -168,6 +188,10 @@ def test_values(submission, draw):
     aspect="masks",
     points=3,
     follows=["test_shapes"],
+    asked=[
+        "where the mask forbids, make the score -inf, so that the softmax gives it nothing.",
+        "Each row of weights sums to one",
+    ],
 )
 def test_mask_values(submission, draw):
     tensors = inputs(draw, key=7)
@@ -180,6 +204,7 @@ def test_mask_values(submission, draw):
     aspect="masks",
     points=2,
     follows=["test_mask_values"],
+    asked="bool, broadcastable to [.., Tq, Tk], True where attention is allowed; None allows everything.",
 )
 def test_mask_shapes(submission, draw):
     tensors = inputs(draw)
@@ -204,6 +229,7 @@ def test_mask_shapes(submission, draw):
     aspect="masks",
     points=3,
     needs=["test_weights_sum_to_one"],
+    asked="may attend to nothing gets zero weights and a zero output, and no NaN, here or in the gradient",
 )
 def test_fully_masked(submission, draw):
     tensors = inputs(draw)
@@ -226,6 +252,7 @@ def test_fully_masked(submission, draw):
     aspect="gradient",
     points=2,
     follows=["test_mask_values"],
+    asked="gradients reach all that was given, and all four projections",
 )
 def test_gradients(submission, draw):
     query, key, value = inputs(draw, requires_grad=True)
@@ -245,6 +272,7 @@ def test_gradients(submission, draw):
     aspect="gradient",
     points=2,
     follows=["test_fully_masked"],
+    asked="may attend to nothing gets zero weights and a zero output, and no NaN, here or in the gradient",
 )
 def test_fully_masked_gradients(submission, draw):
     query, key, value = inputs(draw, requires_grad=True)
@@ -272,10 +300,20 @@ def large(draw, **spread):
     return query, key, draw.normal(batch=2, head=3, key=7, feature=6)
 
 
-@check("scores in the ten thousands do not overflow", aspect="stability", points=1, follows=["test_shapes"])
+@check(
+    "scores in the ten thousands do not overflow",
+    aspect="stability",
+    points=1,
+    follows=["test_shapes"],
+    asked="exp(89) is beyond float32; torch's softmax subtracts each row's maximum first",
+)
 def test_large_scores(submission, draw):
-    tensors = large(draw, scale=100.0)
-    compare(call(submission, *tensors), oracle(attend(), *tensors), rounding=LARGE_ROUNDING)
+    def compare_scores(scale):
+        tensors = large(draw, scale=scale)
+        compare(call(submission, *tensors), oracle(attend(), *tensors), rounding=LARGE_ROUNDING)
+
+    with resting_on("ordinary scores must give the right weights", lambda: compare_scores(1.0)):
+        compare_scores(100.0)
 
 
 @check(
@@ -283,14 +321,19 @@ def test_large_scores(submission, draw):
     aspect="stability",
     points=1,
     follows=["test_mask_values"],
+    asked="-10000 for -∞: a large enough score overtakes it.",
 )
 def test_large_forbidden_scores(submission, draw):
-    query, key, value = large(draw, scale=8.0, shift=80.0)
-    mask = draw.mask(keep=0.5, query=1, key=7)
-    # Every allowed score is now about -20,000, every forbidden one about 20,000.
-    key = with_axes(torch.where(mask.mT, -key, key), *KEY.split())
-    wanted = oracle(attend(mask), query, key, value)
-    compare(call(submission, query, key, value, mask), wanted, mask, LARGE_ROUNDING)
+    def compare_scores(scale, shift):
+        query, key, value = large(draw, scale=scale, shift=shift)
+        mask = draw.mask(keep=0.5, query=1, key=7)
+        # With shift 80 every allowed score is about -20,000, every forbidden one about 20,000.
+        key = with_axes(torch.where(mask.mT, -key, key), *KEY.split())
+        wanted = oracle(attend(mask), query, key, value)
+        compare(call(submission, query, key, value, mask), wanted, mask, LARGE_ROUNDING)
+
+    with resting_on("ordinary scores must give the right weights", lambda: compare_scores(1.0, 0.0)):
+        compare_scores(8.0, 80.0)
 
 
 @check(
@@ -298,6 +341,7 @@ def test_large_forbidden_scores(submission, draw):
     aspect="dtype",
     points=2,
     follows=["test_shapes"],
+    asked="Results have the dtype of what was given, float64 and bfloat16 alike",
 )
 def test_dtypes(submission, draw):
     mask = draw.mask(keep=0.6, query=4, key=6)
@@ -306,7 +350,9 @@ def test_dtypes(submission, draw):
         output, weights = call(submission, *tensors, mask)
         expect(weights, "weights under a mask", axes=WEIGHTS).is_tensor(shape=(2, 3, 4, 6), dtype=dtype)
         expect(output, "output under a mask", axes=OUTPUT).is_tensor(shape=(2, 3, 4, 7), dtype=dtype)
-        compare(call(submission, *tensors), oracle(attend(), *tensors))
+        output, weights = call(submission, *tensors)
+        expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(2, 3, 4, 6), dtype=dtype)
+        expect(output, "output", axes=OUTPUT).is_tensor(shape=(2, 3, 4, 7), dtype=dtype)
 
 
 @check(
@@ -314,12 +360,14 @@ def test_dtypes(submission, draw):
     aspect="arguments",
     points=2,
     follows=["test_shapes"],
+    asked="Arguments are left as they were and need not be contiguous in memory.",
 )
 def test_arguments(submission, draw):
     tensors, mask = inputs(draw), draw.mask(keep=0.6, batch=2, head=1, query=4, key=6)
     scattered = [draw.noncontiguous(tensor) for tensor in (*tensors, mask)]
     for count in (3, 4):  # without and with the mask
-        output, weights = call(submission, *(*tensors, mask)[:count])
+        with presupposed("attention must return the pair"):
+            output, weights = call(submission, *(*tensors, mask)[:count])
         expect_unchanged(submission)
         other_output, other_weights = call(submission, *scattered[:count])
         expect_unchanged(submission)
@@ -331,7 +379,12 @@ def test_arguments(submission, draw):
 # --- MultiHeadAttention ---
 
 
-@check("the parameters are w_q, w_k, w_v and w_o, each [D, D] with a bias", aspect="parameters", points=1)
+@check(
+    "the parameters are w_q, w_k, w_v and w_o, each [D, D] with a bias",
+    aspect="parameters",
+    points=1,
+    asked="w_q, w_k, w_v, w_o: nn.Linear(D, D), the only parameters.",
+)
 def test_parameters(submission):
     module = submission.MultiHeadAttention(12, 3)
     wanted = {f"{name}.weight": [12, 12] for name in PROJECTIONS} | {
@@ -343,7 +396,13 @@ def test_parameters(submission):
         expect(found[name], f"shape of {name}").is_value(shape)
 
 
-@check("with bias=False no projection has a bias", aspect="parameters", points=1, follows=["test_parameters"])
+@check(
+    "with bias=False no projection has a bias",
+    aspect="parameters",
+    points=1,
+    follows=["test_parameters"],
+    asked="whether the four projections have a bias.",
+)
 def test_without_bias(submission):
     module = submission.MultiHeadAttention(12, 3, bias=False)
     found = [name for name, _ in module.named_parameters()]
@@ -356,6 +415,7 @@ def test_without_bias(submission):
     points=4,
     follows=["test_parameters"],
     stand_ins=["scaled_dot_product_attention"],
+    asked=["Head h reads columns h·D/H up to (h+1)·D/H", "The heads divide by √(D/H), not by √D"],
 )
 def test_module_values(submission, draw):
     state = parameters(draw, 12)
@@ -377,6 +437,7 @@ def test_module_values(submission, draw):
     points=2,
     follows=["test_module_values"],
     stand_ins=["scaled_dot_product_attention"],
+    asked="bool [T, Tk], or broadcastable to [B, H, T, Tk]; Tk is the length of what is looked at.",
 )
 def test_module_masks(submission, draw):
     module, state = module_with(submission, 3, parameters(draw, 12))
@@ -400,6 +461,7 @@ def test_module_masks(submission, draw):
     points=2,
     follows=["test_module_values"],
     stand_ins=["scaled_dot_product_attention"],
+    asked="where keys and values come from; None means x itself.",
 )
 def test_context(submission, draw):
     module, state = module_with(submission, 3, parameters(draw, 12))
@@ -418,6 +480,7 @@ def test_context(submission, draw):
     points=1,
     follows=["test_context", "test_module_masks"],
     stand_ins=["scaled_dot_product_attention"],
+    asked="bool [T, Tk], or broadcastable to [B, H, T, Tk]; Tk is the length of what is looked at.",
 )
 def test_context_masks(submission, draw):
     module, state = module_with(submission, 3, parameters(draw, 12))
@@ -436,6 +499,7 @@ def test_context_masks(submission, draw):
     points=1,
     follows=["test_context"],
     stand_ins=["scaled_dot_product_attention"],
+    asked="gradients reach all that was given, and all four projections",
 )
 def test_module_gradients(submission, draw):
     drawn = parameters(draw, 12)
@@ -457,11 +521,14 @@ def test_module_gradients(submission, draw):
     y.backward(cotangent)
     tensors = {"x": x, "context": context, **state}
     wanted = oracle_gradients(multi_head(3), tensors, cotangent)
-    for name in state:
-        if name in own:
-            layer, _, part = name.partition(".")
-            parameter = getattr(getattr(module, layer), part)
-            expect(parameter.grad, f"{name}.grad").close_to(wanted[name])
+    right = oracle(multi_head(3), x, context, *state.values())
+    for name in (name for name in state if name in own):
+        layer, _, part = name.partition(".")
+        gradient = getattr(getattr(module, layer), part).grad
+        if gradient is None:
+            fail(f"no gradient  {name}  none arrives", stage="gradient", subject=y)
+        with resting_on("the output must be right", lambda: expect(y, "output").close_to(right)):
+            expect(gradient, f"{name}.grad").close_to(wanted[name])
 
 
 @check(
@@ -470,6 +537,7 @@ def test_module_gradients(submission, draw):
     points=1,
     follows=["test_parameters"],
     stand_ins=["scaled_dot_product_attention"],
+    asked="where the mask forbids, make the score -inf, so that the softmax gives it nothing.",
 )
 def test_causality(submission, draw):
     module, _ = module_with(submission, 3, parameters(draw, 12))
@@ -478,14 +546,15 @@ def test_causality(submission, draw):
     changed[:, 4:] = draw.normal(batch=2, time=2, width=12)
     mask = causal(draw, 6)
     before, after = module(x, mask), module(with_axes(changed, "batch", "time", "width"), mask)
-    for y in (before, after):
-        expect(y, "output", axes="batch time width").is_tensor(shape=(2, 6, 12))
+    with presupposed("the module must read x"):
+        for y in (before, after):
+            expect(y, "output", axes="batch time width").is_tensor(shape=(2, 6, 12))
+        late = expect(after[:, 4:], "output at positions 4 and 5", axes="batch time width")
+        late.differs_from(before[:, 4:], why="x was changed at these positions")
     early = expect(after[:, :4], "output at positions 0 to 3", axes="batch time width")
     early.same_as(
         before[:, :4], name="the output for another future", why="only positions 4 and 5 were changed"
     )
-    late = expect(after[:, 4:], "output at positions 4 and 5", axes="batch time width")
-    late.differs_from(before[:, 4:], why="x was changed at these positions")
 
 
 @check(
@@ -494,12 +563,14 @@ def test_causality(submission, draw):
     points=1,
     follows=["test_parameters"],
     stand_ins=["scaled_dot_product_attention"],
+    asked=["nothing is random", "Results have the dtype of what was given, float64 and bfloat16 alike"],
 )
 def test_modes(submission, draw):
     module, _ = module_with(submission, 3, parameters(draw, 12))
     x = draw.normal(batch=2, time=5, width=12)
     module.train()
-    trained = module(x)
+    with presupposed("the module must give [B, T, D]"):
+        trained = expect(module(x), "output", axes="batch time width").is_tensor(shape=(2, 5, 12)).actual
     module.eval()
     expect(module(x), "output in eval mode", axes="batch time width").same_as(
         trained, name="the one in train mode"
@@ -516,6 +587,7 @@ def test_modes(submission, draw):
     aspect="errors",
     points=1,
     follows=["test_parameters"],
+    asked="H; ValueError when it does not divide d_model.",
 )
 def test_indivisible(submission):
     for d_model, num_heads in ((10, 3), (4, 8)):
@@ -528,11 +600,13 @@ def test_indivisible(submission):
     aspect="scratch",
     points=1,
     follows=["test_shapes", "test_parameters"],
+    asked="torch's own attention operators are what you are building",
 )
 def test_from_scratch(submission, draw):
     tensors = inputs(draw)
-    submission.scaled_dot_product_attention(*tensors)
-    submission.scaled_dot_product_attention(*tensors, draw.mask(query=4, key=6))
-    module = submission.MultiHeadAttention(12, 3)
-    module(draw.normal(batch=2, time=5, width=12), causal(draw, 5))
+    with presupposed("function and module must return something"):
+        submission.scaled_dot_product_attention(*tensors)
+        submission.scaled_dot_product_attention(*tensors, draw.mask(query=4, key=6))
+        module = submission.MultiHeadAttention(12, 3)
+        module(draw.normal(batch=2, time=5, width=12), causal(draw, 5))
     expect_from_scratch(submission)

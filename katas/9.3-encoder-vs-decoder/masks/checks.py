@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import check, expect, expect_device, expect_unchanged
+from grader.checks import check, expect, expect_device, expect_unchanged, presupposed
 
 INF = float("inf")
 
@@ -23,7 +23,12 @@ def tokens_with_padding(draw, pad_id, **axes):
 # --- bidirectional_mask and causal_mask ---
 
 
-@check("a bidirectional mask is boolean [T, T] and True everywhere", aspect="masks", points=0.5)
+@check(
+    "a bidirectional mask is boolean [T, T] and True everywhere",
+    aspect="masks",
+    points=0.5,
+    asked="bool [T, T], all True.",
+)
 def test_bidirectional_all_true(submission):
     for seq_len in (5, 8):
         mask = submission.bidirectional_mask(seq_len)
@@ -31,7 +36,12 @@ def test_bidirectional_all_true(submission):
         expect(mask, "mask", axes="query key", picture="mask").equals(wanted)
 
 
-@check("a causal mask is boolean [T, T]", aspect="shape", points=0.5)
+@check(
+    "a causal mask is boolean [T, T]",
+    aspect="shape",
+    points=0.5,
+    asked="bool [T, T], True where key <= query.",
+)
 def test_causal_shape(submission):
     for seq_len in (6, 3):
         expect(submission.causal_mask(seq_len), "mask", axes="query key").is_tensor(
@@ -44,6 +54,7 @@ def test_causal_shape(submission):
     aspect="masks",
     points=1,
     follows=["test_causal_shape"],
+    asked="bool [T, T], True where key <= query.",
 )
 def test_causal_values(submission):
     for seq_len in (4, 7):
@@ -51,33 +62,59 @@ def test_causal_values(submission):
         expect(mask, "mask", axes="query key", picture="mask").equals(lower_triangle(seq_len))
 
 
-@check("a single position sees itself", aspect="shape", points=0.5)
+@check(
+    "a single position sees itself",
+    aspect="shape",
+    points=0.5,
+    asked="A mask is as long as the text, 3 positions or 3,000",
+)
 def test_length_one(submission):
-    seen = torch.ones(1, 1, dtype=torch.bool)
-    expect(submission.causal_mask(1), "causal_mask(1)", axes="query key").equals(seen)
-    expect(submission.bidirectional_mask(1), "bidirectional_mask(1)", axes="query key").equals(seen)
-    mask = submission.padding_mask(torch.tensor([[3]]))
-    expect(mask, "padding_mask([[3]])", axes="batch head query key").equals(seen[None, None])
+    for name, mask, ndim in (
+        ("causal_mask(1)", submission.causal_mask(1), 2),
+        ("bidirectional_mask(1)", submission.bidirectional_mask(1), 2),
+        ("padding_mask([[3]])", submission.padding_mask(torch.tensor([[3]])), 4),
+    ):
+        seen = torch.ones((1,) * ndim, dtype=torch.bool)
+        with presupposed("masks must have the right type and number of axes"):
+            whole = expect(mask, name).is_tensor(shape=(None,) * ndim, dtype=torch.bool)
+        whole.equals(seen)
 
 
-@check("masks are made on the device asked for, or on that of the input", aspect="dtype", points=0.5)
+@check(
+    "masks are made on the device asked for, or on that of the input",
+    aspect="dtype",
+    points=0.5,
+    asked=[
+        "where the mask is made; None means torch's default",
+        "where there is an input tensor, its device is the right one",
+    ],
+)
 def test_device(submission, draw, device):
+    with presupposed("masks must be made at all"):
+        submission.bidirectional_mask(3), submission.causal_mask(4)
     square = submission.bidirectional_mask(seq_len=3, device=device)
-    expect(square, "bidirectional_mask(3, device=...)").is_tensor(shape=(3, 3), device=device)
+    expect(square, "bidirectional_mask(3, device=...)").is_tensor(device=device)
     square = submission.causal_mask(seq_len=4, device=device)
-    expect(square, "causal_mask(4, device=...)").is_tensor(shape=(4, 4), device=device)
+    expect(square, "causal_mask(4, device=...)").is_tensor(device=device)
     expect_device(lambda there: submission.bidirectional_mask(3, device=there), "bidirectional mask")
     expect_device(lambda there: submission.causal_mask(seq_len=4, device=there), "causal mask")
     tokens = draw.integers(0, 4, batch=2, time=5).to(device)
-    expect(submission.padding_mask(tokens), "padding_mask(tokens)").is_tensor(device=device)
     allowed = draw.mask(query=3, key=5).to(device)
-    expect(submission.additive_mask(allowed), "additive_mask(mask)").is_tensor(device=device)
+    with presupposed("masks must be made at all"):
+        padding, numbers = submission.padding_mask(tokens), submission.additive_mask(allowed)
+    expect(padding, "padding_mask(tokens)").is_tensor(device=device)
+    expect(numbers, "additive_mask(mask)").is_tensor(device=device)
 
 
 # --- padding_mask ---
 
 
-@check("a padding mask is boolean [B, 1, 1, T]", aspect="shape", points=0.5)
+@check(
+    "a padding mask is boolean [B, 1, 1, T]",
+    aspect="shape",
+    points=0.5,
+    asked="bool [B, 1, 1, T], True where the token is real.",
+)
 def test_padding_shape(submission, draw):
     mask = submission.padding_mask(draw.integers(0, 4, batch=3, time=5))
     expect(mask, "mask", axes="batch head query key").is_tensor(shape=(3, 1, 1, 5), dtype=torch.bool)
@@ -88,6 +125,7 @@ def test_padding_shape(submission, draw):
     aspect="masks",
     points=1,
     follows=["test_padding_shape"],
+    asked=["bool [B, 1, 1, T], True where the token is real.", "Nor does padding always come last."],
 )
 def test_padding_values(submission, draw):
     tokens = tokens_with_padding(draw, 0, batch=3, time=7)
@@ -104,6 +142,10 @@ def test_padding_values(submission, draw):
     aspect="masks",
     points=0.5,
     follows=["test_padding_shape"],
+    asked=[
+        'the id that stands for "no token here"',
+        "`pad_id` is not always 0, and 0 is then an ordinary token.",
+    ],
 )
 def test_padding_pad_id(submission, draw):
     for pad_id in (4, -100):
@@ -114,10 +156,16 @@ def test_padding_pad_id(submission, draw):
         expect(mask, f"mask for pad_id={pad_id}", axes="batch head query key", picture="mask").equals(wanted)
 
 
-@check("tokens may be of any integer type", aspect="dtype", points=0.5)
+@check(
+    "tokens may be of any integer type",
+    aspect="dtype",
+    points=0.5,
+    asked="int [B, T] token ids, of any integer type.",
+)
 def test_padding_integer_types(submission, draw):
     tokens = tokens_with_padding(draw, 0, batch=2, time=6)
-    wanted = submission.padding_mask(tokens)
+    with presupposed("int64 tokens must get a mask"):
+        wanted = expect(submission.padding_mask(tokens), "mask of int64 tokens").is_tensor().actual
     for dtype in (torch.int32, torch.int16, torch.uint8):
         mask = submission.padding_mask(tokens.to(dtype))
         expect(mask, f"mask of {dtype} tokens").same_as(wanted, name="that of int64 tokens")
@@ -126,7 +174,12 @@ def test_padding_integer_types(submission, draw):
 # --- combine_masks ---
 
 
-@check("one, two or three masks together allow what every one allows", aspect="masks", points=1)
+@check(
+    "one, two or three masks together allow what every one allows",
+    aspect="masks",
+    points=1,
+    asked=["one or more boolean masks", "Allow only what every one of the masks allows."],
+)
 def test_combine_counts(submission, draw):
     masks = [draw.mask(keep=0.7, query=4, key=6) for _ in range(3)]
     for mask, allowed in zip(masks, (True, True, False), strict=True):
@@ -137,7 +190,12 @@ def test_combine_counts(submission, draw):
         expect(combined, f"combination of {count}", axes="query key", picture="mask").equals(wanted)
 
 
-@check("masks of different shapes broadcast: [T, T] with [B, 1, 1, T]", aspect="masks", points=1)
+@check(
+    "masks of different shapes broadcast: [T, T] with [B, 1, 1, T]",
+    aspect="masks",
+    points=1,
+    asked="bool of the broadcast shape, e.g. [B, 1, T, T].",
+)
 def test_combine_broadcasts(submission, draw):
     causal = lower_triangle(5).to(draw.device)
     padding = draw.mask(keep=0.6, batch=3, head=1, query=1, key=5)
@@ -155,7 +213,12 @@ def test_combine_broadcasts(submission, draw):
 # --- additive_mask ---
 
 
-@check("allowed pairs become 0 and blocked ones -inf, in the mask's own shape", aspect="values", points=1)
+@check(
+    "allowed pairs become 0 and blocked ones -inf, in the mask's own shape",
+    aspect="values",
+    points=1,
+    asked="dtype of the same shape: 0 where mask is True, -inf where it is False.",
+)
 def test_additive_values(submission, draw):
     square = draw.mask(keep=0.5, query=4, key=6)
     square[2, :] = False  # a query that may look at nothing
@@ -170,6 +233,7 @@ def test_additive_values(submission, draw):
     aspect="dtype",
     points=0.5,
     follows=["test_additive_values"],
+    asked=["the floating type of the result", "-∞ is exact in every floating dtype"],
 )
 def test_additive_dtypes(submission, draw):
     mask = draw.mask(keep=0.5, query=3, key=7)
@@ -191,20 +255,28 @@ def test_additive_dtypes(submission, draw):
     aspect="arguments",
     points=0.5,
     follows=["test_padding_shape", "test_combine_counts", "test_additive_values"],
+    asked="No argument may be changed",
 )
 def test_arguments_unchanged(submission, draw):
     first, second = draw.mask(keep=0.7, query=5, key=5), draw.mask(keep=0.5, query=5, key=5)
-    submission.combine_masks(first, second)
-    expect_unchanged(submission)
-    submission.combine_masks(draw.mask(keep=0.5, batch=2, head=1, query=5, key=5), second, first)
-    expect_unchanged(submission)
-    submission.padding_mask(draw.integers(0, 3, batch=2, time=6))
-    expect_unchanged(submission)
-    submission.additive_mask(first)
-    expect_unchanged(submission)
+    wide, tokens = draw.mask(keep=0.5, batch=2, head=1, query=5, key=5), draw.integers(0, 3, batch=2, time=6)
+    for function, given in (
+        (submission.combine_masks, (first, second)),
+        (submission.combine_masks, (wide, second, first)),
+        (submission.padding_mask, (tokens,)),
+        (submission.additive_mask, (first,)),
+    ):
+        with presupposed("masks must be made at all"):
+            function(*given)
+        expect_unchanged(submission)
 
 
-@check("inputs that are not contiguous in memory give the same masks", aspect="arguments", points=0.5)
+@check(
+    "inputs that are not contiguous in memory give the same masks",
+    aspect="arguments",
+    points=0.5,
+    asked="none need be contiguous in memory",
+)
 def test_noncontiguous(submission, draw):
     same = "the result for a contiguous input"
     tokens = tokens_with_padding(draw, 0, batch=3, time=4)
@@ -214,5 +286,6 @@ def test_noncontiguous(submission, draw):
         (submission.combine_masks, "combined mask", mask, (other,)),
         (submission.additive_mask, "additive mask", mask, ()),
     ):
-        wanted = function(given, *rest)
+        with presupposed("contiguous inputs must give a mask"):
+            wanted = expect(function(given, *rest), name).is_tensor().actual
         expect(function(draw.noncontiguous(given), *rest), name).same_as(wanted, name=same)

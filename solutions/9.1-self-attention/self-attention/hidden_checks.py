@@ -44,7 +44,12 @@ def compare(result, wanted):
     expect(output, "output", axes=OUTPUT).close_to(wanted[0])
 
 
-@check("self-attention is right for any sizes", aspect="values", points=2)
+@check(
+    "self-attention is right for any sizes",
+    aspect="values",
+    points=1,
+    asked="It works for any sizes, a sequence of one position and one of thousands.",
+)
 def test_any_size(submission, reference, draw):
     for _ in range(4):
         batch, time, d_model, d_k = draw.sizes(4, 1, 12)
@@ -56,7 +61,12 @@ def test_any_size(submission, reference, draw):
         expect_unchanged(submission)
 
 
-@check("one module serves batches and sequences of any size, one after the other", aspect="shape", points=1)
+@check(
+    "one module serves batches and sequences of any size, one after the other",
+    aspect="shape",
+    points=1,
+    asked="It works for any sizes, a sequence of one position and one of thousands.",
+)
 def test_module_is_reusable(submission, reference, draw):
     state = random_state(draw, 9, 4)
     module = build(submission, state)
@@ -66,7 +76,12 @@ def test_module_is_reusable(submission, reference, draw):
         compare(module(x), oracle(attend(reference), state, x))
 
 
-@check("two modules have weights of their own", aspect="parameters", points=1)
+@check(
+    "two modules have weights of their own",
+    aspect="parameters",
+    points=1,
+    asked="A result depends on x and on the weights as they are now",
+)
 def test_modules_are_separate(submission, reference, draw):
     states = random_state(draw, 6, 5), random_state(draw, 6, 5)
     modules = [build(submission, state) for state in states]
@@ -76,7 +91,15 @@ def test_modules_are_separate(submission, reference, draw):
         compare(module(x), oracle(attend(reference), state, x))
 
 
-@check("gradients are right for any sizes", aspect="gradient", points=1)
+@check(
+    "gradients are right for any sizes",
+    aspect="gradient",
+    points=1,
+    asked=[
+        "Queries, keys and values are computed so that gradients reach x and all three weights.",
+        "It works for any sizes, a sequence of one position and one of thousands.",
+    ],
+)
 def test_any_gradient(submission, reference, draw):
     batch, time, d_model, d_k = draw.sizes(4, 2, 9)
     state = random_state(draw, d_model, d_k)
@@ -89,3 +112,41 @@ def test_any_gradient(submission, reference, draw):
     expect_gradients(
         result, {"x": x}, draw, oracle=lambda x: trusted.to(x.dtype)(x), names=("output", "weights")
     )
+
+
+@check(
+    "a sequence of hundreds of positions is read as one of five is",
+    aspect="values",
+    points=0.5,
+    asked="It works for any sizes, a sequence of one position and one of thousands.",
+)
+def test_long(submission, reference, draw):
+    time, d_model, d_k = draw.size(300, 420), draw.size(65, 99), draw.size(100, 140)
+    state = random_state(draw, d_model, d_k)
+    module = build(submission, state)
+    module.to(draw.device)
+    x = draw.normal(batch=2, time=time, width=d_model)
+    compare(module(x), oracle(attend(reference), state, x))
+
+
+@check(
+    "each call answers for its own x and the weights of now, whatever came before",
+    aspect="values",
+    points=0.5,
+    asked=[
+        "A result depends on x and on the weights as they are now",
+        "nothing is kept from one call to the next",
+    ],
+)
+def test_in_turns(submission, reference, draw):
+    states = random_state(draw, 6, 5), random_state(draw, 6, 5)
+    modules = [build(submission, state) for state in states]
+    for module in modules:
+        module.to(draw.device)
+    first, second = (draw.normal(batch=2, time=4, width=6) for _ in range(2))
+    longer = draw.normal(batch=3, time=7, width=6)
+    for x in (first, second, longer, first):
+        for module, state in zip(modules, states, strict=True):
+            compare(module(x), oracle(attend(reference), state, x))
+    modules[0].load_state_dict({**modules[0].state_dict(), **states[1]})
+    compare(modules[0](first), oracle(attend(reference), states[1], first))

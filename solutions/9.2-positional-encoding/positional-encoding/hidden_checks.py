@@ -21,7 +21,15 @@ def exact(reference, max_len, d_model):
     return oracle(table, also=[lambda: reference.sinusoidal_positions(max_len, d_model)])
 
 
-@check("the table is right for any length and any even width", aspect="values", points=1.5)
+@check(
+    "the table is right for any length and any even width",
+    aspect="values",
+    points=1,
+    asked=[
+        "Tables and sequences may have any length and batches any size, one included.",
+        "column 2i holds sin(angle), column 2i + 1 holds cos(angle) of the same angle.",
+    ],
+)
 def test_any_table(submission, reference, draw):
     for max_len, half in (
         draw.sizes(2, 1, 40),
@@ -36,14 +44,23 @@ def test_any_table(submission, reference, draw):
         expect(found[first:].float(), name, axes=TABLE).close_to(wanted)
 
 
-@check("every odd width is a ValueError", aspect="errors", points=0.5)
+@check("every odd width is a ValueError", aspect="errors", points=0.5, asked="ValueError when it is odd.")
 def test_any_odd_width(submission, draw):
     for d_model in (3, 2 * draw.size(8, 60) + 1):
         with expect_raises("ValueError", what=f"{d_model} columns are not pairs of a sine and a cosine"):
             submission.sinusoidal_positions(draw.size(1, 9), d_model)
 
 
-@check("one sinusoidal module serves batches and sequences of any size", aspect="values", points=1)
+@check(
+    "one sinusoidal module serves batches and sequences of any size",
+    aspect="values",
+    points=1,
+    asked=[
+        "Add position t's row to x[:, t], in every sequence of the batch.",
+        "Tables and sequences may have any length and batches any size, one included.",
+        "left as it was and need not be contiguous in memory",
+    ],
+)
 def test_sinusoidal_is_reusable(submission, reference, draw):
     max_len, half = draw.size(20, 30), draw.size(1, 8)
     module = submission.SinusoidalPositionalEncoding(2 * half, max_len)
@@ -58,7 +75,16 @@ def test_sinusoidal_is_reusable(submission, reference, draw):
         expect(y, "output", axes=X).close_to(sums, tolerance=sums.tolerance + wanted.tolerance)
 
 
-@check("one learned module serves any sizes, and two have tables of their own", aspect="values", points=1)
+@check(
+    "one learned module serves any sizes, and two have tables of their own",
+    aspect="values",
+    points=1,
+    asked=[
+        "Add position t's row to x[:, t], in every sequence of the batch.",
+        "Tables and sequences may have any length and batches any size, one included.",
+        "A result depends on the arguments and the module's own table alone",
+    ],
+)
 def test_learned_is_reusable(submission, draw):
     d_model, max_len = 2 * draw.size(1, 5), draw.size(11, 20)
     modules = [submission.LearnedPositionalEncoding(d_model, max_len) for _ in range(2)]
@@ -89,7 +115,11 @@ def test_learned_is_reusable(submission, draw):
 @check(
     "a table of one row is not stretched over a longer sequence: that is a ValueError too",
     aspect="errors",
-    points=1,
+    points=0.5,
+    asked=[
+        "T > max_len is a ValueError.",
+        "A table with a single row would be stretched over any T by broadcasting",
+    ],
 )
 def test_one_row(submission, draw):
     for name in MODULES:
@@ -100,3 +130,58 @@ def test_one_row(submission, draw):
             x = draw.normal(batch=3, time=time, width=4)
             with expect_raises("ValueError", what=f"{time} positions do not fit into max_len=1"):
                 module(x)
+
+
+@check(
+    "tables and sequences of thousands of positions are as right as short ones",
+    aspect="values",
+    points=0.5,
+    asked="Tables and sequences may have any length and batches any size, one included.",
+)
+def test_long(submission, reference, draw):
+    max_len, d_model = draw.size(5100, 7000), 2 * draw.size(1, 3)
+    found = submission.sinusoidal_positions(max_len, d_model)
+    expect(found, "positions", axes=TABLE).is_tensor(shape=(max_len, d_model))
+    wanted = exact(reference, max_len, d_model)
+    first = max_len - 100
+    expect(found[first:].float(), f"positions[{first}:]", axes=TABLE).close_to(wanted[first:])
+    for name in MODULES:
+        module = getattr(submission, name)(d_model, max_len)
+        module.to(draw.device)
+        module.eval()
+        x = draw.normal(batch=2, time=max_len, width=d_model)
+        y = expect(module(x), "output", axes=X).is_tensor(shape=(2, max_len, d_model)).actual
+        if name == MODULES[0]:
+            sums = oracle(lambda x, rows: x + rows, x, wanted.value)
+            end = expect(y[:, first:], f"output at positions {first} and later", axes=X)
+            end.close_to(sums[:, first:], tolerance=sums.tolerance + wanted.tolerance)
+
+
+@check(
+    "each call answers for its own arguments and its own module",
+    aspect="values",
+    points=0.5,
+    asked=[
+        "A result depends on the arguments and the module's own table alone",
+        "nothing is kept from one call to the next",
+    ],
+)
+def test_in_turns(submission, reference, draw):
+    lengths, widths = draw.sizes(2, 3, 9), [2 * half for half in draw.sizes(2, 1, 5)]
+    pairs = [(length, width) for length in lengths for width in widths]
+    for max_len, d_model in (*pairs, *reversed(pairs)):
+        found = submission.sinusoidal_positions(max_len, d_model)
+        name = f"sinusoidal_positions({max_len}, {d_model})"
+        expect(found, name, axes=TABLE).is_tensor(shape=(max_len, d_model))
+        expect(found.float(), name, axes=TABLE).close_to(exact(reference, max_len, d_model))
+    modules = [
+        (submission.SinusoidalPositionalEncoding(width, length), length, width) for length, width in pairs
+    ]
+    for module, length, width in (*modules, *reversed(modules)):
+        module.to(draw.device)
+        module.eval()
+        wanted = exact(reference, length, width)
+        x = draw.normal(batch=2, time=length, width=width)
+        sums = oracle(lambda x, rows: x + rows, x, wanted.value)
+        y = expect(module(x), f"output for d_model={width}, max_len={length}", axes=X)
+        y.close_to(sums, tolerance=sums.tolerance + wanted.tolerance)

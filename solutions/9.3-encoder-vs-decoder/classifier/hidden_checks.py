@@ -51,7 +51,16 @@ def classifier(submission, draw, vocab_size, num_classes, **options):
     return model
 
 
-@check("pooling is right for any sizes and masks", aspect="values", points=4)
+@check(
+    "pooling is right for any sizes and masks",
+    aspect="values",
+    points=3,
+    asked=[
+        '"cls", the vector at position 0; "mean" or "max", over the real positions, column by column.',
+        "All of it works for any sizes: texts of one token and of hundreds, as long as `max_len` allows",
+        "Arguments are left as they were and need not be contiguous in memory.",
+    ],
+)
 def test_any_pooling(submission, draw):
     for strategy in POOLINGS:
         batch, time, width = draw.sizes(3, 2, 12)
@@ -67,7 +76,15 @@ def test_any_pooling(submission, draw):
         expect_gradients(vector, {"hidden": hidden}, draw, oracle=pooled(mask, strategy))
 
 
-@check("padding never matters, for any sizes, pad_id and pooling", aspect="masks", points=4)
+@check(
+    "padding never matters, for any sizes, pad_id and pooling",
+    aspect="masks",
+    points=3,
+    asked=[
+        "logits [B, C]: free numbers, no softmax. Positions matter; padding never does.",
+        "the token that is padding.",
+    ],
+)
 def test_any_padding(submission, draw):
     for pooling in POOLINGS:
         batch, time, more = draw.sizes(3, 2, 9)
@@ -102,7 +119,16 @@ def test_any_padding(submission, draw):
     )
 
 
-@check("fit keeps its books for any number of examples and any batch size", aspect="learning", points=4)
+@check(
+    "fit keeps its books for any number of examples and any batch size",
+    aspect="learning",
+    points=4,
+    asked=[
+        "Each epoch takes every example once, in batches of batch_size with a shorter last one",
+        "One float an epoch: the mean loss per example while it was trained.",
+        "one example and more than a batch holds",
+    ],
+)
 def test_any_fit(submission, draw):
     for examples, batch_size in ((1, 4), (draw.size(13, 20), 6), (12, 12), (5, 1)):
         rows = draw.normal(example=examples, label=4, scale=2.0)
@@ -132,7 +158,12 @@ def test_any_fit(submission, draw):
             fail("wrong training  too many examples, eval mode, or gradients of earlier batches")
 
 
-@check("it learns which of two words comes first, in sentences of all lengths", aspect="learning", points=4)
+@check(
+    "it learns which of two words comes first, in sentences of all lengths",
+    aspect="learning",
+    points=4,
+    asked=["Positions matter; padding never does.", "it learns at the `lr` it is given"],
+)
 def test_learns_order(submission, draw):
     def sentences(count):
         tokens = draw.integers(4, 9, sentence=count, time=9)
@@ -159,3 +190,87 @@ def test_learns_order(submission, draw):
         if accuracy >= 0.9:
             return
     fail(f"too little learned  {accuracy:.0%} of held-out sentences are right; want 90%")
+
+
+SMALL = {"d_model": 6, "num_heads": 2, "d_ff": 7, "num_layers": 1}
+
+
+def logits_of(model, tokens, name):
+    with torch.no_grad():
+        logits = model(with_axes(tokens.contiguous(), "batch", "time"))
+    return expect(logits, name, axes=LOGITS).is_tensor(shape=(len(tokens), 4)).is_finite()
+
+
+@check(
+    "texts of hundreds of tokens are read to their end",
+    aspect="values",
+    points=1,
+    asked=[
+        "All of it works for any sizes: texts of one token and of hundreds, as long as `max_len` allows",
+        "Every real token has its say.",
+    ],
+)
+def test_long(submission, draw):
+    max_len, vocab_size = draw.size(520, 640), draw.size(1030, 2000)
+    for strategy in POOLINGS:
+        mask = draw.mask(keep=0.7, batch=2, time=max_len)
+        hidden = draw.normal(batch=2, time=max_len, width=3)
+        vector = submission.pool(hidden, mask, strategy)
+        expect(vector, f"{strategy} pooling", axes=POOLED).close_to(oracle(pooled(mask, strategy), hidden))
+    model = classifier(submission, draw, vocab_size, 4, **SMALL, max_len=max_len, pooling="mean")
+    tokens = draw.integers(1, vocab_size, batch=2, time=max_len)
+    tokens[1, draw.size(260, 500) :] = 0
+    whole = logits_of(model, tokens, f"logits of {max_len} tokens").actual
+    length = int((tokens[1] != 0).sum())
+    alone = logits_of(model, tokens[1:, :length], f"logits of {length} tokens, row alone")
+    alone.same_as(whole[1:], name="that in a batch")
+    for place in (0, max_len - 1):
+        changed = tokens.clone()
+        changed[0, place] = tokens[0, place] % (vocab_size - 1) + 1  # another real token
+        logits_of(model, changed[:1], f"logits of {max_len} tokens").differs_from(
+            whole[:1], why=f"another token at position {place} of {max_len}"
+        )
+
+
+@check(
+    "each call answers for its own text and the parameters of now, whatever came before",
+    aspect="values",
+    points=1,
+    asked=[
+        "But for dropout, a result depends on the arguments and the parameters as they are now",
+        "nothing is kept from one text, batch, model or call to the next",
+    ],
+)
+def test_in_turns(submission, draw):
+    masks = [draw.mask(keep=0.5, batch=3, time=5) for _ in range(2)]
+    hidden = draw.normal(batch=3, time=5, width=4)
+    for strategy in POOLINGS:
+        for mask in (*masks, masks[0]):
+            vector = submission.pool(hidden, mask, strategy)
+            expect(vector, f"{strategy} pooling", axes=POOLED).close_to(
+                oracle(pooled(mask, strategy), hidden)
+            )
+    texts = [draw.integers(1, 11, batch=3, time=6) for _ in range(2)]
+    texts[0][0, 4:], texts[1][1, 2:], texts[1][2, 5:] = 0, 0, 0
+    for pooling in POOLINGS:
+
+        def build(pooling=pooling):
+            return classifier(submission, draw, 11, 4, **SMALL, max_len=9, pooling=pooling)
+
+        def twin(model, build=build):
+            other = build()
+            other.load_state_dict(model.state_dict())
+            return other
+
+        models = [build() for _ in range(2)]
+        name = f"logits with pooling={pooling!r}"
+        for tokens in (*texts, texts[0]):
+            for model in models:
+                logits_of(model, tokens, name).same_as(
+                    logits_of(twin(model), tokens, name).actual,
+                    name="that of a model that has read nothing else",
+                )
+        models[0].load_state_dict(models[1].state_dict())
+        logits_of(models[0], texts[1], f"{name}, loaded anew").same_as(
+            logits_of(models[1], texts[1], name).actual, name="that of the model saved"
+        )

@@ -47,7 +47,15 @@ def write(table, prompt, count, eos_id=None):
     return torch.tensor(rows, device=prompt.device)
 
 
-@check("the loss is right for any sizes and any padding", aspect="padding", points=4.5)
+@check(
+    "the loss is right for any sizes and any padding",
+    aspect="padding",
+    points=3,
+    asked=[
+        "A scalar: the mean of -log p(tokens[b, t + 1]) under softmax(logits[b, t]), over all targets that count.",
+        "targets that are this token do not count; None: all count.",
+    ],
+)
 def test_any_loss(submission, draw):
     for _ in range(4):
         batch, time, vocab_size = draw.sizes(3, 2, 12)
@@ -76,7 +84,13 @@ def test_any_loss(submission, draw):
 
 
 @check(
-    "deep, wide and narrow models read any text in any pieces as they do in one go", aspect="cache", points=6
+    "deep, wide and narrow models read any text in any pieces as they do in one go",
+    aspect="cache",
+    points=4.5,
+    asked=[
+        "*in pieces or in one go, the logits are the same.*",
+        "All of it works for any sizes: texts of one token and of thousands, as long as `max_len` allows.",
+    ],
 )
 def test_any_pieces(submission, draw):
     for sizes in ((7, 8, 2, 5, 4, 12), (5, 20, 5, 31, 1, 12), (9, 4, 1, 6, 3, 12)):
@@ -98,7 +112,12 @@ def test_any_pieces(submission, draw):
             start = end
 
 
-@check("a model that has written a text can still learn", aspect="gradient", points=3)
+@check(
+    "a model that has written a text can still learn",
+    aspect="gradient",
+    points=3,
+    asked="a model that has written can still learn",
+)
 def test_learns_after_writing(submission, draw):
     model = build(submission, draw, 7, 8, 2, 5, 2, 12)
     tokens = draw.integers(0, 7, batch=2, time=6)
@@ -114,7 +133,15 @@ def test_learns_after_writing(submission, draw):
     ).is_between(1, float("inf"), why="after generate the model must still learn")
 
 
-@check("rows end when they do, drawn or best, with any eos_id", aspect="values", points=4.5)
+@check(
+    "rows end when they do, drawn or best, with any eos_id",
+    aspect="values",
+    points=4.5,
+    asked=[
+        "the token that ends a row: it is kept, and what follows in this row is eos_id too; None: no such token.",
+        "int [B, T + n]: the prompt and what follows; shorter if all rows have ended.",
+    ],
+)
 def test_any_end(submission, draw):
     for _ in range(3):
         batch, length, count, vocab_size = draw.sizes(4, 2, 9)
@@ -133,7 +160,15 @@ def test_any_end(submission, draw):
             expect(found, "tokens", axes="batch time").equals(wanted[:, : found.shape[1]])
 
 
-@check("large logits, float64 and low temperatures are drawn from without NaN", aspect="stability", points=3)
+@check(
+    "large logits, float64 and low temperatures are drawn from without NaN",
+    aspect="stability",
+    points=3,
+    asked=[
+        "0 takes the best token; otherwise draw from softmax(logits / temperature).",
+        "Dividing by a temperature of 0.",
+    ],
+)
 def test_hard_choices(submission, draw):
     for dtype, scale, temperature in ((torch.float32, 1000.0, 0.01), (torch.float64, 3.0, 0.005)):
         model, table = scripted(submission, draw, 6, scale, dtype)
@@ -148,7 +183,12 @@ def test_hard_choices(submission, draw):
         expect(picked, "probability of the token drawn", axes="batch step").is_between(1e-9, 1.0)
 
 
-@check("one seed gives one text, whatever else is drawn", aspect="values", points=3)
+@check(
+    "one seed gives one text, whatever else is drawn",
+    aspect="values",
+    points=3,
+    asked="All chance comes from `generator`, so that a text can be had again.",
+)
 def test_seed(submission, draw):
     model, _ = scripted(submission, draw, 8, 1.0)
     prompt = draw.integers(0, 8, batch=3, time=2)
@@ -163,3 +203,77 @@ def test_seed(submission, draw):
         submission.DecoderLM(5, 8, 2, 7, 1, 6)  # makes random weights
     expect(texts[1], "tokens", axes="batch time").same_as(texts[0], name="the same seed before")
     expect(texts[2], "tokens", axes="batch time").same_as(texts[0], name="the same seed before")
+
+
+@check(
+    "texts of a thousand tokens and more are read, continued and scored to their end",
+    aspect="cache",
+    points=1.5,
+    asked="All of it works for any sizes: texts of one token and of thousands, as long as `max_len` allows.",
+)
+def test_long(submission, draw):
+    length = draw.size(1030, 1100)
+    model = build(submission, draw, 7, 4, 1, 5, 1, length)
+    tokens = draw.integers(0, 7, batch=1, time=length)
+    whole = read(submission, model, tokens)
+    expect(whole, "logits", axes=AXES).is_tensor(shape=(1, length, 7)).is_finite()
+    reader = given_module(submission, "probes").cached(model)
+    cut = length - 3
+    with torch.no_grad():
+        reader(tokens=with_axes(tokens[:, :cut].contiguous(), "batch", "time"), cache=None)
+        found = reader(tokens=with_axes(tokens[:, cut:].contiguous(), "batch", "time"), cache="the newest")
+    expect(found, f"logits at positions {cut} to {length - 1}", axes=AXES).same_as(
+        whole[:, cut:], name="the text in one go"
+    )
+    changed = tokens.clone()
+    changed[:, 0] = (tokens[:, 0] + 1) % 7
+    after = read(submission, model, changed)
+    expect(after[:, -1], f"logits at position {length - 1}", axes="batch token").differs_from(
+        whole[:, -1], why="token 0 was changed: the last position sees it too"
+    )
+    model, table = scripted(submission, draw, 7, 2.0)
+    prompt = draw.integers(0, 7, batch=2, time=draw.size(100, 110))
+    found = submission.generate(model, prompt, 12)
+    expect(found, "tokens", axes="batch time").equals(write(table, prompt, 12))
+
+
+@check(
+    "texts and models that are read in turns do not disturb each other",
+    aspect="cache",
+    points=1.5,
+    asked=[
+        "Several texts may be read in turns, each with its own cache, by one model or by several",
+        "nothing from one call to the next",
+    ],
+)
+def test_in_turns(submission, draw):
+    models = [
+        build(submission, draw, *sizes)
+        for sizes in ((7, 8, 2, 5, 2, 12), (7, 8, 2, 5, 2, 12), (9, 6, 3, 4, 1, 16))
+    ]
+    with torch.no_grad():  # the first two are built alike; now they are not alike
+        state = {name: -value for name, value in models[1].named_parameters()}
+    models[1].load_state_dict(state, strict=False)
+    readers = []
+    for model, vocab_size in zip(models, (7, 7, 9), strict=True):
+        for _ in range(2):  # two texts for each model
+            tokens = draw.integers(0, vocab_size, batch=draw.size(1, 3), time=8)
+            whole = read(submission, model, tokens)
+            expect(whole, "logits", axes=AXES).is_tensor(shape=(*tokens.shape, vocab_size)).is_finite()
+            readers.append((given_module(submission, "probes").cached(model), tokens, whole))
+    for start, end in ((0, 3), (3, 4), (4, 6), (6, 8)):
+        for reader, tokens, whole in readers:
+            with torch.no_grad():
+                piece = with_axes(tokens[:, start:end].contiguous(), "batch", "time")
+                found = reader(tokens=piece, cache="the newest" if start else None)
+            expect(found, f"logits at positions {start} to {end - 1}", axes=AXES).same_as(
+                whole[:, start:end],
+                name="the text in one go",
+                why=f"{len(readers)} texts are read in turns, each with its own cache",
+            )
+    scripts = [scripted(submission, draw, size, 2.0) for size in (7, 5)]
+    prompts = [draw.integers(0, 5, batch=batch, time=4) for batch in (3, 2)]
+    for prompt in (*prompts, prompts[0]):
+        for model, table in scripts:
+            found = submission.generate(model, prompt, 5)
+            expect(found, "tokens", axes="batch time").equals(write(table, prompt, 5))

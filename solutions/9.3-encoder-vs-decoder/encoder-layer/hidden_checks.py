@@ -37,7 +37,15 @@ def pair(submission, reference, draw, name, *arguments, **options):
     return module, state, forward
 
 
-@check("a layer is right for any sizes and numbers of heads", aspect="values", points=4)
+@check(
+    "a layer is right for any sizes and numbers of heads",
+    aspect="values",
+    points=3,
+    asked=[
+        "Layer and encoder work for any sizes, one position and hundreds",
+        "bool [T, T], or broadcastable to [B, H, T, T]; None allows everything.",
+    ],
+)
 def test_any_size(submission, reference, draw):
     for num_heads, options in (
         (1, {}),
@@ -56,7 +64,12 @@ def test_any_size(submission, reference, draw):
         expect(module(x, mask), "output under a mask", axes=AXES).close_to(oracle(forward, state, x, mask))
 
 
-@check("arguments may be given by position, in the order of the signature", aspect="arguments", points=2)
+@check(
+    "arguments may be given by position, in the order of the signature",
+    aspect="arguments",
+    points=2,
+    asked=['norm_first=True, activation="relu"'],
+)
 def test_positional_arguments(submission, reference, draw):
     x, mask = draw.normal(batch=3, time=4, width=8), draw.mask(query=4, key=4)
     for name, arguments in (
@@ -68,7 +81,12 @@ def test_positional_arguments(submission, reference, draw):
         expect(module(x, mask), f"output of {name}", axes=AXES).close_to(oracle(forward, state, x, mask))
 
 
-@check("an encoder of any depth is right, and serves any length", aspect="values", points=4)
+@check(
+    "an encoder of any depth is right, and serves any length",
+    aspect="values",
+    points=3,
+    asked=["xᵢ = layerᵢ(xᵢ₋₁, M)", "Layer and encoder work for any sizes, one position and hundreds"],
+)
 def test_any_depth(submission, reference, draw):
     for norm_first in (True, False):
         depth = draw.size(2, 6)
@@ -84,7 +102,12 @@ def test_any_depth(submission, reference, draw):
             expect(module(x), name, axes=AXES).close_to(oracle(forward, state, x))
 
 
-@check("gradients find their way from the end of an encoder to its first layer", aspect="gradient", points=3)
+@check(
+    "gradients find their way from the end of an encoder to its first layer",
+    aspect="gradient",
+    points=3,
+    asked="Gradients reach x and every parameter.",
+)
 def test_encoder_gradients(submission, reference, draw):
     for norm_first in (True, False):
         module, state, forward = pair(
@@ -123,7 +146,15 @@ def test_encoder_gradients(submission, reference, draw):
             expect(gradient, f"{name}.grad").close_to(wanted[name])
 
 
-@check("dropout reaches every layer of an encoder, and eval() ends it everywhere", aspect="mode", points=3)
+@check(
+    "dropout reaches every layer of an encoder, and eval() ends it everywhere",
+    aspect="mode",
+    points=3,
+    asked=[
+        "how much of each sublayer's output is dropped before it is added; also what FeedForward drops.",
+        "make num_layers layers, each with parameters of its own, and hand every option on to them.",
+    ],
+)
 def test_encoder_dropout(submission, reference, draw):
     x = draw.normal(batch=2, time=5, width=8)
     module, state, _ = pair(submission, reference, draw, "Encoder", 3, 8, 2, 13, dropout=0.99999999)
@@ -139,3 +170,50 @@ def test_encoder_dropout(submission, reference, draw):
     expect(one, "output in train mode", axes=AXES).differs_from(other, why="each call drops other features")
     module.eval()
     expect(module(x), "output after eval()", axes=AXES).close_to(oracle(forward, state, x))
+
+
+@check(
+    "hundreds of positions and a deep stack are served as a few are",
+    aspect="values",
+    points=1,
+    asked="Layer and encoder work for any sizes, one position and hundreds",
+)
+def test_long(submission, reference, draw):
+    time = draw.size(300, 420)
+    for norm_first in (True, False):
+        module, state, forward = pair(
+            submission, reference, draw, "Encoder", 1, 6, 2, 9, norm_first=norm_first
+        )
+        x = draw.normal(batch=1, time=time, width=6)
+        mask = draw.mask(keep=0.5, query=time, key=time)
+        name = f"output at {time} positions"
+        expect(module(x, mask), name, axes=AXES).close_to(oracle(forward, state, x, mask))
+    depth = draw.size(13, 16)
+    module, state, forward = pair(submission, reference, draw, "Encoder", depth, 6, 2, 9)
+    x = draw.normal(batch=2, time=4, width=6)
+    expect(module(x), f"output of {depth} layers", axes=AXES).close_to(oracle(forward, state, x))
+
+
+@check(
+    "each call obeys its own mask and the parameters of now, whatever came before",
+    aspect="masks",
+    points=1,
+    asked=[
+        "a result depends on x, the mask of this very call and the parameters as they are now",
+        "nothing is kept from one call to the next",
+    ],
+)
+def test_in_turns(submission, reference, draw):
+    x = draw.normal(batch=2, time=5, width=8)
+    masks = [draw.mask(keep=0.5, batch=2, head=1, query=5, key=5) for _ in range(2)]
+    for name, arguments in (("EncoderLayer", (8, 2, 14)), ("Encoder", (2, 8, 2, 14))):
+        built = [pair(submission, reference, draw, name, *arguments) for _ in range(2)]
+        for mask in (masks[0], masks[1], None, masks[0]):
+            for module, state, forward in built:
+                given = (x,) if mask is None else (x, mask)
+                expect(module(*given), f"output of {name}", axes=AXES).close_to(
+                    oracle(forward, state, *given)
+                )
+        (module, _, forward), (_, state, _) = built
+        module.load_state_dict({**module.state_dict(), **state})
+        expect(module(x), f"output of {name}, loaded anew", axes=AXES).close_to(oracle(forward, state, x))

@@ -41,7 +41,12 @@ def function(reference, activation, state):
     return forward
 
 
-@check("any sizes work, also an inner width below the outer one", aspect="values", points=2.5)
+@check(
+    "any sizes work, also an inner width below the outer one",
+    aspect="values",
+    points=2,
+    asked="Both work for any sizes, a single position and hundreds, an inner width below the outer one too",
+)
 def test_any_size(submission, reference, draw):
     for activation in ACTIVATIONS:
         for _ in range(2):
@@ -55,7 +60,12 @@ def test_any_size(submission, reference, draw):
             expect_unchanged(submission)
 
 
-@check("gelu is exact for any shape and size of number", aspect="values", points=1)
+@check(
+    "gelu is exact for any shape and size of number",
+    aspect="values",
+    points=1,
+    asked=["It is meant exactly, from the error function", "any shape; it is not changed"],
+)
 def test_any_gelu(submission, reference, draw):
     for scale in (1e-3, 0.3, 3.0, 30.0):
         rows, width = draw.sizes(2, 2, 17)
@@ -65,7 +75,12 @@ def test_any_gelu(submission, reference, draw):
         expect_gradients(y, {"x": x}, draw, oracle=reference.gelu, names=("gelu(x)",))
 
 
-@check("all parameters get their gradient, whatever the activation", aspect="gradient", points=2)
+@check(
+    "all parameters get their gradient, whatever the activation",
+    aspect="gradient",
+    points=1.5,
+    asked="Gradients reach x and every weight and bias.",
+)
 def test_any_gradient(submission, reference, draw):
     for activation in ACTIVATIONS:
         batch, time, d_model, d_ff = draw.sizes(4, 2, 11)
@@ -88,6 +103,10 @@ def test_any_gradient(submission, reference, draw):
     "dropout takes the share asked for, on average changes nothing, and ends with eval()",
     aspect="mode",
     points=1.5,
+    asked=[
+        "the share of the F activations that is set to zero in train mode",
+        "The expected value of what linear2 is given stays the same",
+    ],
 )
 def test_any_dropout(submission, reference, draw):
     for activation in ACTIVATIONS:
@@ -124,7 +143,12 @@ def test_any_dropout(submission, reference, draw):
             )
 
 
-@check("modules with different activations live side by side", aspect="mode", points=1)
+@check(
+    "modules with different activations live side by side",
+    aspect="mode",
+    points=1,
+    asked="But for dropout, a result depends on x and on the module's own parameters",
+)
 def test_side_by_side(submission, reference, draw):
     states = {name: state_of(draw, 6, 9, name) for name in ACTIVATIONS}
     modules = {name: build(submission, state, name).to(draw.device) for name, state in states.items()}
@@ -133,3 +157,47 @@ def test_side_by_side(submission, reference, draw):
         state = states[activation]
         wanted = oracle(function(reference, activation, state), x, *state.values())
         expect(modules[activation](x), f"output for {activation}", axes=AXES).close_to(wanted)
+
+
+@check(
+    "hundreds of positions and a thousand hidden units work as a few do",
+    aspect="values",
+    points=0.5,
+    asked="Both work for any sizes, a single position and hundreds, an inner width below the outer one too",
+)
+def test_large(submission, reference, draw):
+    for activation in ACTIVATIONS:
+        d_ff, time = draw.size(1030, 1300), draw.size(520, 700)
+        state = state_of(draw, 6, d_ff, activation)
+        module = build(submission, state, activation).to(draw.device)
+        module.eval()
+        x = draw.normal(batch=2, time=time, width=6)
+        wanted = oracle(function(reference, activation, state), x, *state.values())
+        expect(module(x), f"output for {activation}", axes=AXES).close_to(wanted)
+
+
+@check(
+    "each call answers for its own x and the parameters of now, whatever came before",
+    aspect="values",
+    points=0.5,
+    asked=[
+        "But for dropout, a result depends on x and on the module's own parameters",
+        "nothing is kept from one call to the next",
+    ],
+)
+def test_in_turns(submission, reference, draw):
+    numbers = [draw.normal(row=3, width=5) for _ in range(2)]
+    for x in (*numbers, *numbers):
+        expect(submission.gelu(x), "gelu(x)", axes="row width").close_to(oracle(reference.gelu, x))
+    for activation in ACTIVATIONS:
+        states = [state_of(draw, 6, 9, activation) for _ in range(2)]
+        modules = [build(submission, state, activation).to(draw.device).eval() for state in states]
+        inputs = [draw.normal(batch=2, time=4, width=6) for _ in range(2)]
+        forward = function(reference, activation, states[0])
+        for x in (*inputs, inputs[0]):
+            for module, state in zip(modules, states, strict=True):
+                wanted = oracle(forward, x, *state.values())
+                expect(module(x), f"output for {activation}", axes=AXES).close_to(wanted)
+        modules[0].load_state_dict(states[1], strict=False)
+        wanted = oracle(forward, inputs[1], *states[1].values())
+        expect(modules[0](inputs[1]), f"output for {activation}, loaded anew", axes=AXES).close_to(wanted)

@@ -40,7 +40,15 @@ def function(reference, eps=1e-5):
     return forward
 
 
-@check("any width and any leading axes are normalized", aspect="values", points=2.5)
+@check(
+    "any width and any leading axes are normalized",
+    aspect="values",
+    points=2,
+    asked=[
+        "It works for any width and any number of leading axes, one feature and thousands.",
+        "[.., D], of the same shape, dtype and device.",
+    ],
+)
 def test_any_size(submission, reference, draw):
     for names in ((), ("row",), ("batch", "time"), ("group", "batch", "head", "time")):
         *lead, d_model = draw.sizes(len(names) + 1, 2, 19)
@@ -52,7 +60,15 @@ def test_any_size(submission, reference, draw):
         expect(y, "output", axes=" ".join((*names, "width"))).close_to(wanted)
 
 
-@check("positions of very different size and offset share a batch", aspect="stability", points=2)
+@check(
+    "positions of very different size and offset share a batch",
+    aspect="stability",
+    points=1.5,
+    asked=[
+        "Each vector of D numbers is normalized by itself.",
+        "Subtract the mean *first*: the differences are small numbers again",
+    ],
+)
 def test_mixed_offsets(submission, reference, draw):
     batch, time, d_model = draw.sizes(3, 3, 9)
     state = state_of(draw, d_model)
@@ -68,7 +84,15 @@ def test_mixed_offsets(submission, reference, draw):
         expect(module(x), "output", axes="batch time width").close_to(wanted)
 
 
-@check("gradients are right for any sizes, far from zero too", aspect="gradient", points=2)
+@check(
+    "gradients are right for any sizes, far from zero too",
+    aspect="gradient",
+    points=2,
+    asked=[
+        "Gradients reach x, also through its mean and its variance, and weight and bias.",
+        "Subtract the mean *first*: the differences are small numbers again",
+    ],
+)
 def test_any_gradient(submission, reference, draw):
     for shift in (0.0, 1e4):
         batch, time, d_model = draw.sizes(3, 3, 9)
@@ -92,7 +116,12 @@ def test_any_gradient(submission, reference, draw):
             expect(parameter.grad, f"{name}.grad", axes="width").close_to(wanted[name])
 
 
-@check("two modules of different width and eps do not disturb each other", aspect="mode", points=1.5)
+@check(
+    "two modules of different width and eps do not disturb each other",
+    aspect="mode",
+    points=1.5,
+    asked="A result depends on x and on the module's own weight, bias and eps",
+)
 def test_two_modules(submission, reference, draw):
     first, second = draw.sizes(2, 4, 12)
     states = [state_of(draw, first), state_of(draw, second)]
@@ -104,3 +133,45 @@ def test_two_modules(submission, reference, draw):
         x = draw.normal(batch=2, time=3, width=state["weight"].shape[0], scale=0.1)
         wanted = oracle(function(reference, eps), x, *state.values())
         expect(modules[index](x), f"output for eps={eps}", axes="batch time width").close_to(wanted)
+
+
+@check(
+    "thousands of features and hundreds of positions are normalized as a few are",
+    aspect="values",
+    points=0.5,
+    asked="It works for any width and any number of leading axes, one feature and thousands.",
+)
+def test_wide(submission, reference, draw):
+    for time, d_model in ((draw.size(2, 4), draw.size(1100, 3000)), (draw.size(600, 1100), draw.size(5, 9))):
+        state = state_of(draw, d_model)
+        x = draw.normal(batch=2, time=time, width=d_model, scale=3.0, shift=-2.0)
+        wanted = oracle(function(reference), x, *state.values())
+        y = build(submission, state).to(draw.device)(x)
+        expect(y, "output", axes="batch time width").close_to(wanted)
+
+
+@check(
+    "each call answers for its own x and its own module, whatever came before",
+    aspect="values",
+    points=0.5,
+    asked=[
+        "A result depends on x and on the module's own weight, bias and eps",
+        "nothing is remembered from one call to the next",
+    ],
+)
+def test_in_turns(submission, reference, draw):
+    states, epsilons = [state_of(draw, 7) for _ in range(2)], (0.5, 1e-5)
+    modules = [
+        build(submission, state, eps).to(draw.device) for state, eps in zip(states, epsilons, strict=True)
+    ]
+    first, second = (draw.normal(batch=2, time=5, width=7, scale=size) for size in (1.0, 30.0))
+
+    def compare(module, x, state, eps):
+        wanted = oracle(function(reference, eps), x, *state.values())
+        expect(module(x), f"output for eps={eps}", axes="batch time width").close_to(wanted)
+
+    for x in (first, second, first):
+        for module, state, eps in zip(modules, states, epsilons, strict=True):
+            compare(module, x, state, eps)
+    modules[0].load_state_dict({**modules[0].state_dict(), **states[1]})
+    compare(modules[0], second, states[1], epsilons[0])

@@ -65,7 +65,15 @@ def expected(reference, num_heads, state, mask, *tensors):
     return oracle(forward, state, *tensors)
 
 
-@check("attention is right for any sizes", aspect="values", points=5)
+@check(
+    "attention is right for any sizes",
+    aspect="values",
+    points=4,
+    asked=[
+        "Both work for any sizes and any number of leading axes",
+        "may attend to nothing gets zero weights and a zero output, and no NaN, here or in the gradient",
+    ],
+)
 def test_any_size(submission, reference, draw):
     for _ in range(3):
         batch, head, query, key, width, feature = draw.sizes(6, 1, 17)
@@ -81,7 +89,9 @@ def test_any_size(submission, reference, draw):
         expect_unchanged(submission)
 
 
-@check("one leading axis or three work as two do", aspect="shape", points=3)
+@check(
+    "one leading axis or three work as two do", aspect="shape", points=2, asked="any number of leading axes"
+)
 def test_leading_axes(submission, reference, draw):
     query, key = draw.sizes(2, 2, 7)
     for lead in ({"batch": 3}, {"group": 2, "batch": 3, "head": 4}):
@@ -103,8 +113,9 @@ def test_leading_axes(submission, reference, draw):
 @check(
     "any number of heads that divides the width works, down to one column each",
     aspect="values",
-    stand_ins=["scaled_dot_product_attention"],
     points=4,
+    asked=["Head h reads columns h·D/H up to (h+1)·D/H", "one head and as many as columns"],
+    stand_ins=["scaled_dot_product_attention"],
 )
 def test_head_counts(submission, reference, draw):
     for d_model, num_heads in ((15, 5), (14, 7), (6, 6), (draw.size(2, 9) * 3, 3)):
@@ -120,8 +131,13 @@ def test_head_counts(submission, reference, draw):
 @check(
     "one module serves sequences of any length, masked or not",
     aspect="masks",
-    stand_ins=["scaled_dot_product_attention"],
     points=4,
+    asked=[
+        "Both work for any sizes and any number of leading axes",
+        "bool [T, Tk], or broadcastable to [B, H, T, Tk]; Tk is the length of what is looked at.",
+        "where keys and values come from; None means x itself.",
+    ],
+    stand_ins=["scaled_dot_product_attention"],
 )
 def test_module_is_reusable(submission, reference, draw):
     module, state = build(submission, 8, 2, random_state(draw, 8))
@@ -143,8 +159,12 @@ def test_module_is_reusable(submission, reference, draw):
 @check(
     "a sequence of padding only leaves no NaN in the module, forward or backward",
     aspect="gradient",
-    stand_ins=["scaled_dot_product_attention"],
     points=4,
+    asked=[
+        "may attend to nothing gets zero weights and a zero output, and no NaN, here or in the gradient",
+        "gradients reach all that was given, and all four projections",
+    ],
+    stand_ins=["scaled_dot_product_attention"],
 )
 def test_padding_only(submission, reference, draw):
     batch, time = draw.sizes(2, 2, 7)
@@ -158,3 +178,55 @@ def test_padding_only(submission, reference, draw):
 
     trusted, _ = build(reference, 9, 3, state)
     expect_gradients(y, {"x": x}, draw, oracle=lambda x: trusted.to(x.dtype)(x, mask.cpu()))
+
+
+@check(
+    "hundreds of positions and many heads are served as a few are",
+    aspect="values",
+    points=1,
+    asked=["Both work for any sizes and any number of leading axes", "one position and hundreds"],
+)
+def test_long(submission, reference, draw):
+    query, key = draw.size(300, 420), draw.size(520, 640)
+    tensors = (
+        draw.normal(batch=1, head=2, query=query, width=9),
+        draw.normal(batch=1, head=2, key=key, width=9),
+        draw.normal(batch=1, head=2, key=key, feature=5),
+    )
+    mask = draw.mask(keep=0.5, query=query, key=key)
+    compare(call(submission, *tensors, mask), oracle(attend(reference, mask), *tensors), "batch head")
+    heads, time = draw.size(17, 24), draw.size(260, 300)
+    module, state = build(submission, 3 * heads, heads, random_state(draw, 3 * heads))
+    x = draw.normal(batch=1, time=time, width=3 * heads)
+    mask = draw.mask(keep=0.5, query=time, key=time)
+    y = module(x, mask)
+    expect(y, f"output of {heads} heads", axes=AXES).close_to(expected(reference, heads, state, mask, x))
+
+
+@check(
+    "each call obeys its own mask and its own module, whatever came before",
+    aspect="masks",
+    points=1,
+    asked=[
+        "A result depends on the arguments of its own call and on the module's own weights",
+        "nothing is kept from one call to the next",
+    ],
+)
+def test_in_turns(submission, reference, draw):
+    tensors = (
+        draw.normal(batch=2, head=3, query=4, width=5),
+        draw.normal(batch=2, head=3, key=6, width=5),
+        draw.normal(batch=2, head=3, key=6, feature=7),
+    )
+    masks = [draw.mask(keep=0.5, query=4, key=6) for _ in range(2)]
+    for mask in (masks[0], masks[1], None, masks[0]):
+        arguments = tensors if mask is None else (*tensors, mask)
+        wanted = oracle(attend(reference, mask), *tensors)
+        compare(call(submission, *arguments), wanted, "batch head")
+    x, context = draw.normal(batch=2, time=4, width=12), draw.normal(batch=2, key=6, width=12)
+    built = [(heads, *build(submission, 12, heads, random_state(draw, 12))) for heads in (2, 3)]
+    for mask, source in ((masks[0], context), (None, None), (masks[1], context), (None, context)):
+        for heads, module, state in built:
+            given = (x,) if source is None else (x, source)
+            wanted = expected(reference, heads, state, mask, *given)
+            expect(module(x, mask, source), f"output of {heads} heads", axes=AXES).close_to(wanted)

@@ -1,6 +1,7 @@
-"""What `generate` leaves behind.
+"""In which mode `generate` works, and what it leaves behind.
 
-Gradients, and train or eval mode, are afterwards what they were before, whichever way it ends.
+Dropout rests while it writes. Gradients, and train or eval mode, are afterwards what they were before, whichever way it
+ends.
 """
 
 
@@ -71,4 +72,18 @@ class grad_left_on:
 
           model.train(training)
         + torch.set_grad_enabled(True)
+    """
+
+
+class never_in_eval:
+    """your generate never switches to eval mode: what it writes is spoilt by dropout
+
+    Fails: test_rests_while_writing
+    """
+
+    generate = """
+        - training = model.training
+        - model.eval()
+
+        - model.train(training)
     """

@@ -1,0 +1,33 @@
+"""Positions that are right for a short text, or for the first table.
+
+A table has as many rows as it is asked for, and belongs to the call or the module that made it.
+"""
+
+
+class table_of_5000:
+    """your table never has more than 5000 rows, however many are asked for
+
+    Fails: test_long
+    Unnamed: no visible table is as long
+    """
+
+    sinusoidal_positions = """
+        + max_len = min(max_len, 5000)
+          position = torch.arange(max_len, dtype=torch.float32, device=device)[:, None]
+    """
+
+
+class table_kept:
+    """your table is kept from the first call with this max_len: another d_model gets the same columns
+
+    Fails: test_in_turns
+    Unnamed: which visible check meets a kept table hangs on which ran before
+    """
+
+    kept = {}  # noqa: RUF012
+
+    sinusoidal_positions = """
+        - return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
+        + table = torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
+        + return kept.setdefault(max_len, table)[:, :d_model].to(table)
+    """
