@@ -5,7 +5,7 @@ Every position looks at every position, however long the text is, with the weigh
 
 
 class window:
-    """each position looks at the 64 on either side of it alone: in a long text it misses the rest
+    """your attention looks at the 64 positions on either side alone: in a long text it misses the rest
 
     Fails: test_long
     Unnamed: no visible text is as long

@@ -66,3 +66,18 @@ class torch_layer_norm:
     class LayerNorm:
         def forward(self, x):
             return nn.functional.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
+
+
+class contiguous_alone:
+    """your norm takes a view of x, which only a tensor that is contiguous in memory gives: reshape copies where it must
+
+    Fails: test_noncontiguous
+    """
+
+    class LayerNorm:
+        forward = """
+            + shape = x.shape
+            + x = x.view(-1, shape[-1])
+            - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
+            + return (centred / torch.sqrt(variance + self.eps) * self.weight + self.bias).view(shape)
+        """
