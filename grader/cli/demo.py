@@ -41,9 +41,10 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
     pack = subject.pack if isinstance(subject, Unit) else subject.unit.pack
     note(f"demo of {subject.number} {subject.slug} …")
     launcher = start_launcher()
-    from grader.demos.runner import Own, run_demo
+    from grader.demos.runner import Own, run_demo, scripts, uses
 
-    own = [Own(kata, file) for kata, file in _passing(around) if kata.unit.pack is pack]
+    wanted = uses(source, pack)
+    own = [Own(kata, file) for kata, file in _passing(around) if kata in wanted]
     try:
         with console(stderr=True).status("running"):
             exhibits = run_demo(source, pack, own, launcher)
@@ -52,12 +53,7 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
     from grader.demos.page import page
     from grader.demos.pictures import draw
 
-    names = ", ".join(item.kata.slug for item in own)
-    intro = (
-        f"Your own code: {names}. The rest is given."
-        if own
-        else "On given blocks: nothing of yours passes yet."
-    )
+    intro = _whose([item.kata.slug for item in own], [kata.slug for kata in wanted])
     drawn = [(exhibit, draw(exhibit)) for exhibit in exhibits]
     files = []
     for number, (_, svg) in enumerate(drawn, 1):
@@ -65,7 +61,9 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
             files.append(folder / f"{number:02}.svg")
             write_atomic(files[-1], svg)
     files.append(folder / "index.html")
-    write_atomic(files[-1], page(f"{subject.number} {subject.title}", intro, drawn))
+    write_atomic(
+        files[-1], page(f"{subject.number} {subject.title}", intro, drawn, scripts(exhibits, source, pack))
+    )
     if as_json:
         import msgspec
 
@@ -95,6 +93,18 @@ def _find(text: str, around: Here) -> tuple[Kata | Unit, Path]:
         if _demo(subject).is_file():
             return subject, _demo(subject)
     raise UsageError(f"{text} has no demo.", hint)
+
+
+def _whose(own: list[str], wanted: list[str]) -> str:
+    """Say on whose code a demo runs."""
+    rest = ", ".join(slug for slug in wanted if slug not in own)
+    if own:
+        return f"Your own code: {', '.join(own)}. " + (
+            f"Given: {rest}." if rest else "Nothing else is needed."
+        )
+    if not wanted:
+        return "This demo needs none of the katas."
+    return f"On given blocks; yours take their place when they pass: {rest}."
 
 
 def _demo(subject: Kata | Unit) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -123,7 +123,40 @@ class Scatter(Base, tag="scatter"):
     y_axis: Words = ""
 
 
-Exhibit = Text | Table | Heatmap | Lines | Bars | Scatter
+Still = Text | Table | Heatmap | Lines | Bars | Scatter
+"""What stands still: the same on paper, in a terminal and on a page."""
+
+
+class Frame(msgspec.Struct, forbid_unknown_fields=True):
+    """One of several states: what is shown when its label is chosen."""
+
+    label: Words
+    shown: list[Still]
+
+
+class Choice(Base, tag="choice"):
+    """States of one thing, of which a page shows the chosen one, and paper all of them."""
+
+    axis: Words
+    frames: Annotated[list[Frame], Meta(min_length=2, max_length=64)]
+    start: int = 0
+    slider: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse to start at a state that there is not."""
+        if not 0 <= self.start < len(self.frames):
+            raise ValueError(f"starts at {self.start}, of {len(self.frames)} states")
+
+
+class Play(Base, tag="play"):
+    """Something to try on a page, by a script of the pack's; without one, what `shown` holds."""
+
+    script: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]*\.js\Z", max_length=64)]
+    data: dict[str, Any]
+    shown: Annotated[list[Still], Meta(min_length=1)]
+
+
+Exhibit = Still | Choice | Play
 
 
 def _same(wanted: int, *found: int) -> None:

@@ -1,4 +1,4 @@
-"""What a demo shows, as plain data: texts, tables, heat maps, lines, bars, scatters.
+"""What a demo shows, as plain data: texts, tables, heat maps, lines, bars, scatters, and what one may play with.
 
 A `demo.py` calls these in the worker; the grader checks the data (`model`) and draws it.
 """
@@ -131,6 +131,66 @@ def scatter(
         "y_axis": y_axis,
         "note": note,
     }
+
+
+def choice(
+    title: str,
+    axis: str,
+    frames: Mapping[Any, Exhibit | Sequence[Exhibit]],
+    *,
+    start: int = 0,
+    slider: bool = False,
+    note: str = "",
+) -> Exhibit:
+    """Show one of several states, which a page lets people choose.
+
+    Args:
+        title: what it is.
+        axis: what is chosen: "mask", "training step".
+        frames: the label of each state, and what it shows (no choices and plays of its own).
+        start: which state is shown first, and alone in a terminal.
+        slider: the states have an order, and a slider goes through them; otherwise each has a button.
+        note: said below.
+    """
+    return {
+        "kind": "choice",
+        "title": title,
+        "axis": axis,
+        "frames": [
+            {"label": str(label), "shown": [shown] if isinstance(shown, dict) else list(shown)}
+            for label, shown in frames.items()
+        ],
+        "start": start,
+        "slider": slider,
+        "note": note,
+    }
+
+
+def play(title: str, script: str, data: Mapping[str, Any], *shown: Exhibit, note: str = "") -> Exhibit:
+    """Show something to try: a script of the pack's on a page, and `shown` wherever no script runs.
+
+    Args:
+        title: what it is.
+        script: the name of a file beside the demo, in its unit's folder or in the pack's folder `play`.
+        data: what the script is given: dicts, lists, texts, numbers, and tensors, which become lists.
+        shown: exhibits that stand still.
+        note: said below.
+    """
+    return {
+        "kind": "play",
+        "title": title,
+        "script": script,
+        "data": {name: _deep(value) for name, value in data.items()},
+        "shown": list(shown),
+        "note": note,
+    }
+
+
+def _deep(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _deep(one) for name, one in value.items()}
+    value = _plain(value)
+    return [_deep(one) for one in value] if isinstance(value, list) else value
 
 
 def _plain(value: Any) -> Any:

@@ -1,33 +1,69 @@
-"""A demo as one HTML page that needs nothing else: no script, no network, readable on a phone and in print."""
+"""A demo as one HTML page that needs nothing else: no network; readable on a phone, on paper, and without scripts."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import itertools
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from grader.demos.exhibit_types import Exhibit
+from grader.demos.exhibit_types import Exhibit, Still
+from grader.demos.pictures import draw
 from grader.demos.printing import cell
 
+HERE = Path(__file__).parent
 LONG = 24
 """Letters up to which a cell is one line."""
-NARROW_PT = 520.0
-"""Pictures up to this width shrink until they fit a phone; wider ones keep their numbers legible and scroll."""
+SMALLEST = 0.66
+"""How far a picture shrinks on a phone: below that its numbers cannot be read, so it scrolls."""
 
 
-def page(title: str, intro: str, exhibits: Sequence[tuple[Exhibit, str | None]]) -> str:
-    """Return the page: each exhibit with its SVG, where it has one."""
+def page(
+    title: str,
+    intro: str,
+    exhibits: Sequence[tuple[Exhibit, str | None]],
+    scripts: Mapping[str, str] | None = None,
+) -> str:
+    """Return the page.
+
+    Args:
+        title: its heading.
+        intro: said below it.
+        exhibits: each with its SVG, where it has one.
+        scripts: the sources of what is played, by the names that the exhibits give. They are the pack's; texts and
+            numbers of a demo stay data.
+    """
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader(HERE),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(cell=cell, cell_class=_cell_class, inline=_inline)
+    count = itertools.count(1)
+
+    def picture(exhibit: Still, svg: str | None = None) -> Markup | None:
+        svg = svg or draw(exhibit)
+        return _inline(svg, exhibit.title, next(count)) if svg is not None else None
+
+    sources = {"": (HERE / "play.js").read_text(encoding="utf-8"), **(scripts or {})}
+    playing = any(hasattr(exhibit, "frames") or hasattr(exhibit, "script") for exhibit, _ in exhibits)
+    code = {name: f"{source.rstrip()}\n" for name, source in sources.items()} if playing else {}
+    hashes = " ".join(_hash(source) for source in code.values()) or "'none'"
+    environment.globals.update(
+        cell=cell,
+        cell_class=_cell_class,
+        picture=picture,
+        as_data=_as_data,
+        scripts=[Markup(source) for source in code.values()],
+        policy=f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {hashes}; base-uri 'none'",
+    )
     environment.tests["a_number"] = _is_number
     return environment.get_template("page.html").render(title=title, intro=intro, exhibits=exhibits) + "\n"
 
@@ -41,14 +77,24 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _as_data(value: object) -> Markup:
+    """Return a value as JSON that cannot end the element it stands in."""
+    return Markup(json.dumps(value, ensure_ascii=False).replace("<", "\\u003c"))
+
+
+def _hash(source: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
+
+
 def _inline(svg: str, title: str, number: int) -> Markup:
     """Make an SVG part of a page: no XML head, a title for readers, names that clash with no other picture."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'(<image\b[^>]*) id="[^"]*"', r"\1", svg)  # equal maps have one id; nothing asks for it
     svg = re.sub(r'\bid="', f'id="p{number}-', svg)
     svg = re.sub(r"url\(#", f"url(#p{number}-", svg)
     svg = re.sub(r'xlink:href="#', f'xlink:href="#p{number}-', svg)
     width = re.search(r'\bwidth="([\d.]+)pt"', svg)
     points = float(width[1]) if width else 0.0
-    style = f' style="min-width:{points * (0.53 if points < NARROW_PT else 0.6):.0f}pt"'
+    style = f' style="min-width:{points * SMALLEST:.0f}pt; max-width:{points * 1.4:.0f}pt"'
     return Markup(svg.replace(">", f'{style} role="img" aria-label="{escape(title)}">', 1))

@@ -17,7 +17,7 @@ STYLE = {
     "svg.hashsalt": "kata",
     "svg.fonttype": "none",
     "font.family": "sans-serif",
-    "font.size": 10,
+    "font.size": 11,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": False,
@@ -27,6 +27,8 @@ DASHES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3))]
 MARKERS = "os^Dv*Px"
 NUMBERS = 12
 """Cells across in which numbers still fit."""
+WIDE, HIGH = 10.0, 4.4
+"""Inches of a page's width, and of a plot's height."""
 
 
 def draw(exhibit: Exhibit) -> str | None:
@@ -59,15 +61,16 @@ def _heatmap(exhibit: Heatmap) -> Any:
     low, high = exhibit.limits()
     across = max(len(panel.columns) for panel in panels)
     down = max(len(panel.rows) for panel in panels)
-    per_row = min(len(panels), 4)
+    written = across <= NUMBERS and down <= NUMBERS
+    labels = 0.9 + 0.085 * max(len(label) for panel in panels for label in panel.rows)
+    least = max(2.4, labels + across * (0.6 if written else 0.11))
+    per_row = max(1, min(len(panels), int(WIDE / least)))
+    wide = min((WIDE - 0.8) / per_row, labels + across * 1.1)
+    cell = (wide - labels) / across
+    high_in = 1.3 + down * (0.42 if written else max(0.11, min(0.16, cell)))
+    lines = -(-len(panels) // per_row)
     figure, axes = pyplot.subplots(
-        -(-len(panels) // per_row),
-        per_row,
-        squeeze=False,
-        figsize=(
-            min(16, per_row * max(2.6, 0.9 + 0.45 * min(across, NUMBERS))),
-            -(-len(panels) // per_row) * max(2.6, 1.2 + 0.36 * min(down, NUMBERS)),
-        ),
+        lines, per_row, squeeze=False, figsize=(per_row * wide + 0.8, lines * max(2.2, high_in))
     )
     image = None
     for place, axis in enumerate(axes.flat):
@@ -79,12 +82,12 @@ def _heatmap(exhibit: Heatmap) -> Any:
         image = axis.imshow(
             panel.values, vmin=low, vmax=high, cmap=colours, aspect="auto", interpolation="nearest"
         )
-        axis.set_title(_words(panel.title), fontsize=10)
+        axis.set_title(_words(panel.title), fontsize=11)
         _ticks(axis, panel.columns, panel.rows)
         axis.set_xlabel(_words(exhibit.column_axis))
         if place % per_row == 0:
             axis.set_ylabel(_words(exhibit.row_axis))
-        if len(panel.columns) <= NUMBERS and len(panel.rows) <= NUMBERS:
+        if written:
             _write_numbers(axis, panel.values, low, high, diverging=exhibit.diverging)
     if image is not None:
         figure.colorbar(image, ax=list(axes.flat), shrink=0.8)
@@ -96,14 +99,14 @@ def _ticks(axis: Any, columns: list[str], rows: list[str]) -> None:
         step = max(1, len(labels) // 16)
         long = max((len(label) for label in labels), default=0) > 3
         options = {"rotation": turn, "ha": "right"} if turn and long else {}
-        put(range(0, len(labels), step), [_words(label) for label in labels[::step]], fontsize=8, **options)
+        put(range(0, len(labels), step), [_words(label) for label in labels[::step]], fontsize=10, **options)
 
 
 def _write_numbers(axis: Any, values: list[list[float]], low: float, high: float, *, diverging: bool) -> None:
     for row, line in enumerate(values):
         for column, value in enumerate(line):
             if not math.isfinite(value):
-                axis.text(column, row, str(value), ha="center", va="center", fontsize=6, color="grey")
+                axis.text(column, row, str(value), ha="center", va="center", fontsize=9, color="grey")
                 continue
             part = (
                 abs(value) / (max(abs(low), abs(high)) or 1)
@@ -112,11 +115,11 @@ def _write_numbers(axis: Any, values: list[list[float]], low: float, high: float
             )
             text = f"{value:.0f}" if value == round(value) else f"{value:.2f}"
             colour = "white" if part > 0.6 else "black"
-            axis.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
+            axis.text(column, row, text, ha="center", va="center", fontsize=10, color=colour)
 
 
 def _axes(exhibit: Any) -> tuple[Any, Any]:
-    figure, axis = pyplot.subplots(figsize=(7.2, 4.0))
+    figure, axis = pyplot.subplots(figsize=(WIDE, HIGH))
     axis.set_ylabel(_words(exhibit.y_axis))
     return figure, axis
 
@@ -161,8 +164,8 @@ def _bars(exhibit: Bars) -> Any:
             label=_words(series.name),
             hatch=["", "//", "..", "xx"][place % 4],
         )
-        axis.bar_label(drawn, fmt="%.3g", fontsize=7, padding=1)
-    axis.set_xticks(range(len(exhibit.labels)), [_words(label) for label in exhibit.labels], fontsize=8)
+        axis.bar_label(drawn, fmt="%.3g", fontsize=9, padding=1)
+    axis.set_xticks(range(len(exhibit.labels)), [_words(label) for label in exhibit.labels], fontsize=10)
     if exhibit.log_y and any(value > 0 for series in exhibit.series for value in series.y):
         axis.set_yscale("log")
     if len(exhibit.series) > 1:

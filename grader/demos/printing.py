@@ -11,19 +11,65 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
-from grader.demos.exhibit_types import Bars, Exhibit, Heatmap, Lines, Panel, Scatter, Table, Text
+from grader.demos.exhibit_types import (
+    Bars,
+    Choice,
+    Exhibit,
+    Heatmap,
+    Lines,
+    Panel,
+    Play,
+    Scatter,
+    Still,
+    Table,
+    Text,
+)
 from grader.reports.plots import ASCII, plot
 from grader.reports.style import has_unicode, safe
 
 SHADES = (" .:-=+*#%@", " ░▒▓█")
 SHOWN = 16
-"""Columns of a heat map up to which it is shown as numbers; the picture has all of it in any case."""
+"""Rows of a terminal that a map takes at most, and columns up to which it is shown as numbers."""
+NARROWEST = 7
+"""Columns that a number with its shade takes."""
+GAP = 3
+"""Columns between two maps side by side."""
 
 
 def print_exhibit(exhibit: Exhibit, out: Console) -> None:
-    """Print one exhibit."""
+    """Print one exhibit; of what is chosen on the page, the state that it begins with."""
     out.print()
     out.print(RichText(safe(exhibit.title), style="bold"))
+    match exhibit:
+        case Choice():
+            frame = exhibit.frames[exhibit.start]
+            out.print(f"  {safe(exhibit.axis)}: {safe(frame.label)}")
+            _print_inner(frame.shown, exhibit.title, out)
+            others = ", ".join(safe(one.label) for one in exhibit.frames if one is not frame)
+            out.print(
+                Padding(
+                    RichText(f"On the page also {safe(exhibit.axis)}: {others}.", style="dim"), (0, 0, 0, 2)
+                )
+            )
+        case Play():
+            _print_inner(exhibit.shown, exhibit.title, out)
+            out.print(Padding(RichText("On the page you can play with it.", style="dim"), (0, 0, 0, 2)))
+        case _:
+            _print_still(exhibit, out)
+    if exhibit.note:
+        out.print(Padding(RichText(safe(exhibit.note), style="dim"), (0, 0, 0, 2)))
+
+
+def _print_inner(shown: Sequence[Still], title: str, out: Console) -> None:
+    for one in shown:
+        if len(shown) > 1 and one.title != title:
+            out.print(f"  {safe(one.title)}")
+        _print_still(one, out)
+        if one.note:
+            out.print(Padding(RichText(safe(one.note), style="dim"), (0, 0, 0, 2)))
+
+
+def _print_still(exhibit: Still, out: Console) -> None:
     match exhibit:
         case Text():
             for paragraph in exhibit.body.strip().split("\n\n"):
@@ -31,14 +77,11 @@ def print_exhibit(exhibit: Exhibit, out: Console) -> None:
         case Table():
             out.print(_table(exhibit.columns, [[cell(value) for value in row] for row in exhibit.rows]))
         case Heatmap():
-            for panel in exhibit.panels:
-                _print_panel(panel, exhibit, out)
+            _print_maps(exhibit, out)
         case Lines() | Scatter():
             _print_plot(exhibit, out)
         case Bars():
             _print_bars(exhibit, out)
-    if exhibit.note:
-        out.print(Padding(RichText(safe(exhibit.note), style="dim"), (0, 0, 0, 2)))
 
 
 def cell(value: object) -> str:
@@ -66,44 +109,99 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _print_panel(panel: Panel, exhibit: Heatmap, out: Console) -> None:
-    """Print a map as numbers with shades where they fit, and as shades alone where they do not."""
+def _print_maps(exhibit: Heatmap, out: Console) -> None:
+    """Print the maps, side by side as far as they fit."""
+    out.print(f"  rows: {safe(exhibit.row_axis)}, columns: {safe(exhibit.column_axis)}")
+    blocks = [_map(panel, exhibit, out) for panel in exhibit.panels]
+    while blocks:
+        row, width = [blocks.pop(0)], 0
+        width = row[0][0]
+        while blocks and width + GAP + blocks[0][0] <= out.width - 2:
+            width += GAP + blocks[0][0]
+            row.append(blocks.pop(0))
+        for number in range(max(len(lines) for _, lines in row)):
+            parts = [lines[number] if number < len(lines) else "" for _, lines in row]
+            line = (" " * GAP).join(f"{part:<{wide}}" for part, (wide, _) in zip(parts, row, strict=True))
+            out.print(f"  {line.rstrip()}", no_wrap=True, crop=False, highlight=False)
+        out.print()
+    if any(_is_coarse(panel, exhibit, out) for panel in exhibit.panels):
+        low, high = exhibit.limits()
+        out.print(f"  light: {_short(low)}   dark: {_short(high)}")
+
+
+def _is_coarse(panel: Panel, exhibit: Heatmap, out: Console) -> bool:
+    """Return whether a map is too large for numbers, so that shades alone have to say it."""
+    return len(panel.columns) > SHOWN or _wide(panel, out) < NARROWEST
+
+
+def _left(panel: Panel) -> int:
+    return max(len(label) for label in panel.rows)
+
+
+def _wide(panel: Panel, out: Console) -> int:
+    """Return the width of a column: what its label needs, as far as there is room."""
+    room = out.width - 2 - _left(panel)
+    return min(max([NARROWEST, *(len(label) + 1 for label in panel.columns)]), room // len(panel.columns))
+
+
+def _map(panel: Panel, exhibit: Heatmap, out: Console) -> tuple[int, list[str]]:
+    """Return a map's width and lines: numbers with shades where they fit, shades alone where they do not."""
     low, high = exhibit.limits()
     shades = SHADES[has_unicode(out)]
-    left = max([len(exhibit.row_axis), *(len(label) for label in panel.rows)])
-    room = out.width - left - 2
-    wide = max([7, *(len(label) + 1 for label in panel.columns)])
-    numbers = wide * len(panel.columns) <= room and len(panel.columns) <= SHOWN
-    wide = wide if numbers else 2
-    columns, rows = panel.columns[: room // wide], panel.rows[: SHOWN if numbers else 2 * SHOWN]
-    out.print(
-        f"  {safe(panel.title)}   (rows: {safe(exhibit.row_axis)}, columns: {safe(exhibit.column_axis)})"
-    )
-    out.print("  " + " " * left + _header(columns, wide, numbers=numbers), no_wrap=True, crop=False)
-    for label, values in zip(rows, panel.values, strict=False):
-        line = RichText(f"  {safe(label):<{left}}")
-        for value in values[: len(columns)]:
-            part = (value - low) / (high - low) if high > low and math.isfinite(value) else 0.0
-            shade = shades[min(len(shades) - 1, int(part * len(shades)))]
-            line.append(f"{_short(value):>{wide - 1}}{shade}" if numbers else shade * wide)
-        out.print(line, no_wrap=True, crop=False)
-    if not numbers:
-        out.print(f"  light: {_short(low)}   dark: {_short(high)}")
-    if len(columns) < len(panel.columns) or len(rows) < len(panel.rows):
-        whole = f"{len(panel.rows)} × {len(panel.columns)}"
-        out.print(f"  … the first {len(rows)} × {len(columns)} of {whole}; all of it is in the picture")
-    out.print()
+
+    def shade(value: float) -> str:
+        part = (value - low) / (high - low) if high > low and math.isfinite(value) else 0.0
+        return shades[min(len(shades) - 1, int(part * len(shades)))]
+
+    left = _left(panel)
+    title = safe(panel.title)
+    if not _is_coarse(panel, exhibit, out):
+        wide = _wide(panel, out)
+        lines = [
+            title,
+            " " * left + "".join(safe(label)[: wide - 1].rjust(wide - 1) + " " for label in panel.columns),
+        ]
+        for label, values in zip(panel.rows[:SHOWN], panel.values, strict=False):
+            cells = "".join(f"{_short(value):>{wide - 1}}{shade(value)}" for value in values)
+            lines.append(f"{safe(label):<{left}}{cells}")
+    else:
+        step = max(1, -(-len(panel.rows) // SHOWN), -(-2 * len(panel.columns) // (out.width - 4 - left)))
+        small = _coarser(panel, step)
+        title += f"  (each block: the mean of {step} × {step})" if step > 1 else ""
+        lines = [title, f"{'':<{left}} {_header(small.columns)}"]
+        for label, values in zip(small.rows, small.values, strict=True):
+            lines.append(f"{safe(label):<{left}} {''.join(2 * shade(value) for value in values)}")
+    if len(lines) - 2 < len(panel.rows) and not _is_coarse(panel, exhibit, out):
+        lines.append(f"… {len(panel.rows) - SHOWN} more rows are in the picture")
+    return max(map(len, lines)), lines
 
 
-def _header(labels: Sequence[str], wide: int, *, numbers: bool) -> str:
-    """Name the columns: all of them over numbers, those that have room over shades."""
-    if numbers:
-        return "".join(safe(label).rjust(wide) for label in labels)
+def _coarser(panel: Panel, step: int) -> Panel:
+    """Return the map with each block of step × step cells as its mean."""
+    values = [
+        [
+            _mean(
+                [value for line in panel.values[row : row + step] for value in line[column : column + step]]
+            )
+            for column in range(0, len(panel.columns), step)
+        ]
+        for row in range(0, len(panel.rows), step)
+    ]
+    return Panel(panel.title, values, panel.rows[::step], panel.columns[::step])
+
+
+def _mean(values: list[float]) -> float:
+    finite = [value for value in values if math.isfinite(value)]
+    return sum(finite) / len(finite) if finite else math.nan
+
+
+def _header(labels: Sequence[str]) -> str:
+    """Name the columns over shades, those that have room."""
     line = ""
     for place, label in enumerate(labels):
-        if place * wide >= len(line):
-            line = f"{line:<{place * wide}}{safe(label)} "
-    return line
+        if place * 2 >= len(line):
+            line = f"{line:<{place * 2}}{safe(label)} "
+    return line[: 2 * len(labels)].rstrip()
 
 
 def _short(value: float) -> str:

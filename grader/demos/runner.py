@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -10,7 +11,8 @@ from pathlib import Path
 
 from grader.catalogue import Kata, Pack
 from grader.catalogue.given import BLOCKS
-from grader.demos.exhibit_types import Exhibit, read_exhibits
+from grader.data_files import read_text
+from grader.demos.exhibit_types import Exhibit, Play, read_exhibits
 from grader.errors import PackError
 from grader.host.calls import Calls
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
@@ -23,6 +25,8 @@ from grader.host.terms import Terms
 TIME_S = 300.0
 EXHIBITS = "grader.demos.exhibits"
 """What a demo is written with; imported before it, since files of the engine are closed to a worker."""
+SCRIPTS = "play"
+"""The folder of a pack with scripts for pages, where several demos share them."""
 MINE = "mine.py"
 """The module that a demo imports: every name of the katas, the learner's own where it passes."""
 
@@ -66,6 +70,40 @@ def run_demo(demo: Path, pack: Pack, own: Sequence[Own], launcher: Launcher) -> 
         finally:
             session.close()
     return read_exhibits(shown)
+
+
+def uses(demo: Path, pack: Pack) -> tuple[Kata, ...]:
+    """Return the katas whose names a demo imports: where they pass, it runs on the learner's own code."""
+    try:
+        tree = ast.parse(read_text(demo))
+    except (SyntaxError, ValueError):  # running it says what is wrong
+        return ()
+    names = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == Path(MINE).stem
+        for alias in node.names
+    }
+    return tuple(kata for kata in pack.katas if names & {*kata.required, "*"})
+
+
+def scripts(exhibits: Sequence[Exhibit], demo: Path, pack: Pack) -> dict[str, str]:
+    """Return the scripts of the pack's that a page with these exhibits runs, by name.
+
+    Raises:
+        PackError: there is no such file, or it cannot stand in a page.
+    """
+    found = {}
+    for name in dict.fromkeys(one.script for one in exhibits if isinstance(one, Play)):
+        places = (demo.parent, demo.parent.parent, pack.root / SCRIPTS)
+        file = next((place / name for place in places if (place / name).is_file()), None)
+        if file is None:
+            looked = ", ".join(map(str, places))
+            raise PackError(f"The demo {demo} plays {name}, which is in none of {looked}.")
+        found[name] = read_text(file)
+        if "</script" in found[name].lower():
+            raise PackError(f"{file}: holds `</script`, which would end it in the middle of a page.")
+    return found
 
 
 def _lay_out(folder: Path, demo: Path, pack: Pack, own: Sequence[Own]) -> None:

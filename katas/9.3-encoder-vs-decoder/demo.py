@@ -1,6 +1,8 @@
-"""Unit 9.3 live: one attention, two masks, and what each of them is good for."""
+"""Unit 9.3 live: one attention, two masks, and what each of them is good for: a reader and a writer, trained here."""
 
 from __future__ import annotations
+
+from itertools import product
 
 import torch
 from mine import (
@@ -11,41 +13,117 @@ from mine import (
     sinusoidal_positions,
 )
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, bars, heatmap, panel, table, text
+from grader.demos.exhibits import Exhibit, bars, choice, heatmap, panel, play, table, text
 
 WORDS = ["the", "tired", "cat", "slept", "again"]
-VOCABULARY = ["the", "tired", "cat", "dog", "slept", "sang", "again", "never"]
-D_MODEL, D_HEAD = 16, 8
+VOCABULARY = ["the", "tired", "merry", "cat", "dog", "slept", "sang", "again", "never"]
+WIDTH, LENGTH, STEPS = 16, len(WORDS), 120
+SHOWN = (0, 10, 30, STEPS)
+"""After how many steps of training the writer is asked."""
+VERBS, ENDS = {"cat": "slept", "dog": "sang"}, {"tired": "again", "merry": "never"}
+MASKS = {"bidirectional": bidirectional_mask, "causal": causal_mask}
+
+
+class Model(nn.Module):
+    """One head of attention between word vectors and scores at every position."""
+
+    def __init__(self, outputs: int) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(len(VOCABULARY), WIDTH)
+        self.w_q, self.w_k, self.w_v = (nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(3))
+        self.head = nn.Linear(WIDTH, outputs)
+        self.positions = sinusoidal_positions(LENGTH, WIDTH)
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return scores [B, T, outputs] and weights [B, T, T]."""
+        x = self.embed(tokens) + self.positions
+        output, weights = scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), mask)
+        return self.head(x + output), weights
 
 
 def demo() -> list[Exhibit]:
     """Return what the unit shows."""
-    torch.manual_seed(3)
-    embedding = nn.Embedding(len(VOCABULARY), D_MODEL)
-    w_q, w_k, w_v = (nn.Linear(D_MODEL, D_HEAD, bias=False) for _ in range(3))
-    tokens = torch.tensor([VOCABULARY.index(word) for word in WORDS])
+    masks = {name: make(LENGTH) for name, make in MASKS.items()}
+    readers = {name: _reader(mask) for name, mask in masks.items()}
+    writer, asked = _writer(masks["causal"], SHOWN)
+    cheat, _ = _writer(masks["bidirectional"], (STEPS,))
+    tokens = _tokens([WORDS])
     with torch.no_grad():
-        x = 1.5 * embedding(tokens) + sinusoidal_positions(len(WORDS), D_MODEL)
-        q, k, v = w_q(x), w_k(x), w_v(x)
-        masks = {"bidirectional": bidirectional_mask(len(WORDS)), "causal": causal_mask(len(WORDS))}
+        x = writer.embed(tokens[0]) + writer.positions
+        q, k, v = writer.w_q(x), writer.w_k(x), writer.w_v(x)
         results = {name: scaled_dot_product_attention(q, k, v, mask) for name, mask in masks.items()}
-        return [
-            text(
-                "One mechanism",
-                "An encoder reads: every word may look at every other. A decoder writes: a word may look only "
-                "at itself and at what came before. Below, both run on the same queries, keys and values. "
-                "Nothing differs but the mask.",
-            ),
-            _maps_of_masks(masks),
-            _weights_from_scores(q, k, masks["causal"]),
-            _maps_of_weights(results),
-            _who_sees_what(masks),
-            _distances(results),
-            _classification(results["bidirectional"][0]),
-            _next_words(results["causal"][0]),
-            _order_matters(embedding(tokens), (w_q, w_k, w_v)),
-        ]
+    return [
+        text(
+            "One mechanism",
+            "An encoder reads: every word may look at every other (bidirectional self-attention). A decoder writes: "
+            "a word "
+            "may look only at itself and at what came before (causal self-attention). Below, both run on the same "
+            "queries, keys and values. Nothing differs but the mask.",
+        ),
+        _maps_of_masks(masks),
+        _weights_from_scores(q, k, masks["causal"]),
+        _maps_of_weights(results),
+        _who_sees_what(masks),
+        _distances(results),
+        _reading(readers, masks),
+        _next_words(asked),
+        _writing({"causal": writer, "bidirectional": cheat}, masks),
+        _order_matters(writer),
+        _play(writer, results["causal"][1]),
+    ]
+
+
+def _tokens(sentences: list[list[str]]) -> Tensor:
+    return torch.tensor([[VOCABULARY.index(word) for word in words] for words in sentences])
+
+
+def _train(model: Model, tokens: Tensor, targets: Tensor, mask: Tensor, steps: range) -> None:
+    """Train on all sentences at once; a target below 0 is none."""
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    for _ in steps:
+        scores, _ = model(tokens, mask)
+        loss = F.cross_entropy(scores.flatten(0, 1), targets.flatten(), ignore_index=-1)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def _claims() -> tuple[Tensor, Tensor]:
+    """Return eight sentences [8, T], and for each position whether the sentence ends in "again" [8, T]."""
+    sentences = [
+        ["the", adjective, animal, verb, end]
+        for adjective, (animal, verb), end in product(ENDS, VERBS.items(), ENDS.values())
+    ]
+    happened = [[int(words[-1] == "again")] * LENGTH for words in sentences]
+    return _tokens(sentences), torch.tensor(happened)
+
+
+def _reader(mask: Tensor) -> Model:
+    torch.manual_seed(0)
+    model, (tokens, labels) = Model(2), _claims()
+    _train(model, tokens, labels, mask, range(STEPS))
+    return model
+
+
+def _writer(mask: Tensor, shown: tuple[int, ...]) -> tuple[Model, dict[int, Tensor]]:
+    """Train to say the next word; return the model, and after each number of steps its probabilities [T, V]."""
+    torch.manual_seed(1)
+    model = Model(len(VOCABULARY))
+    sentences = [
+        ["the", adjective, animal, VERBS[animal], ENDS[adjective]]
+        for adjective, animal in product(ENDS, VERBS)
+    ]
+    tokens = _tokens(sentences)
+    targets = torch.cat([tokens[:, 1:], torch.full((len(tokens), 1), -1)], dim=1)
+    asked, done = {}, 0
+    for steps in shown:
+        _train(model, tokens, targets, mask, range(done, steps))
+        done = steps
+        with torch.no_grad():
+            asked[steps] = model(_tokens([WORDS]), mask)[0][0].softmax(-1)
+    return model, asked
 
 
 def _maps_of_masks(masks: dict[str, Tensor]) -> Exhibit:
@@ -54,7 +132,7 @@ def _maps_of_masks(masks: dict[str, Tensor]) -> Exhibit:
 
 
 def _weights_from_scores(q: Tensor, k: Tensor, mask: Tensor) -> Exhibit:
-    scores = q @ k.T / D_HEAD**0.5
+    scores = q @ k.T / WIDTH**0.5
     masked = scores + additive_mask(mask)
     word = WORDS.index("cat")
     rows = [
@@ -71,8 +149,17 @@ def _weights_from_scores(q: Tensor, k: Tensor, mask: Tensor) -> Exhibit:
 
 
 def _maps_of_weights(results: dict[str, tuple[Tensor, Tensor]]) -> Exhibit:
-    panels = [panel(f"{name} weights", weights, WORDS, WORDS) for name, (_, weights) in results.items()]
-    return heatmap("The same scores, softmaxed under each mask", panels, note="Every row sums to 1.")
+    return choice(
+        "The same scores, softmaxed under each mask",
+        "mask",
+        {
+            name: heatmap("weights", [panel(name, weights, WORDS, WORDS)])
+            for name, (_, weights) in results.items()
+        },
+        start=1,
+        note="Every row sums to 1. The queries and keys are those of the writer below, which was trained under the "
+        "causal mask.",
+    )
 
 
 def _who_sees_what(masks: dict[str, Tensor]) -> Exhibit:
@@ -99,54 +186,101 @@ def _distances(results: dict[str, tuple[Tensor, Tensor]]) -> Exhibit:
         WORDS,
         {"distance": distance.tolist()},
         y_axis="distance of the two outputs",
-        note="The last word sees everything under both masks: its two outputs are the same.",
+        note=f"The last word sees everything under both masks: its two outputs differ by {float(distance[-1]):.1g}.",
     )
 
 
-def _classification(output: Tensor) -> Exhibit:
-    sentence = output.mean(dim=0)
-    direction = torch.randn(D_HEAD, generator=torch.Generator().manual_seed(1))
-    score = float(sentence @ direction)
-    rows = [
-        [f"feature {i}", round(float(s), 3), round(float(d), 3)]
-        for i, (s, d) in enumerate(zip(sentence, direction, strict=True))
-    ]
-    verdict = "positive" if score > 0 else "negative"
-    return table(
-        "A reader's task: one label for the sentence",
-        ["", "mean of the outputs", "weight of the classifier"],
-        [*rows, ["sum of products", round(score, 3), verdict]],
-        note="The classifier is random: this shows where the label comes from, not that it is right. 9.3.6 trains one.",
+@torch.no_grad()
+def _reading(readers: dict[str, Model], masks: dict[str, Tensor]) -> Exhibit:
+    tokens, labels = _claims()
+    right = {
+        name: (model(tokens, masks[name])[0].argmax(-1) == labels).float().mean(0)
+        for name, model in readers.items()
+    }
+    both, past = (right[name] for name in masks)
+    return bars(
+        "A reader's task: say at every word whether the sentence ends in “again” or in “never”",
+        [
+            "1st word",
+            *(
+                f"{place}th word" if place > 3 else ["2nd word", "3rd word"][place - 2]
+                for place in range(2, 6)
+            ),
+        ],
+        {f"{name} mask": (100 * values).tolist() for name, values in right.items()},
+        y_axis="% of eight sentences that are read correctly",
+        note=f"Two readers, trained for {STEPS} steps from the same weights. The bidirectional one is right at "
+        f"{int((both == 1).sum())} of {LENGTH} words, because every word may look at the end. The causal one is "
+        "right at "
+        f"{int((past == 1).sum())}: before the last word it can only guess (a guess is right in half of all cases). "
+        "Labels for tokens want an encoder.",
     )
 
 
-def _next_words(output: Tensor) -> Exhibit:
-    head = torch.randn(len(VOCABULARY), D_HEAD, generator=torch.Generator().manual_seed(2))
-    rows = []
-    for place in range(len(WORDS) - 1):
-        probabilities = (head @ output[place]).softmax(dim=-1)
-        best = probabilities.topk(3)
-        guesses = [
-            f"{VOCABULARY[i]} {p:.2f}"
-            for p, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)
-        ]
-        rows.append([" ".join(WORDS[: place + 1]), *guesses, WORDS[place + 1]])
-    return table(
+def _next_words(asked: dict[int, Tensor]) -> Exhibit:
+    frames = {}
+    for steps, probabilities in asked.items():
+        rows = []
+        for place in range(LENGTH - 1):
+            best = probabilities[place].topk(3)
+            guesses = [
+                f"{VOCABULARY[i]} {p:.2f}"
+                for p, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+            ]
+            rows.append([" ".join(WORDS[: place + 1]), *guesses, WORDS[place + 1]])
+        frames[steps] = table(
+            "guesses", ["seen so far", "1st guess", "2nd guess", "3rd guess", "really next"], rows
+        )
+    last = asked[STEPS]
+    known = [float(last[place, VOCABULARY.index(WORDS[place + 1])]) for place in range(LENGTH - 1)]
+    return choice(
         "A writer's task: the next word, step by step",
-        ["seen so far", "1st guess", "2nd guess", "3rd guess", "really next"],
-        rows,
-        note="An untrained model guesses; what matters is that no row could have seen its answer. 9.3.7 trains one.",
+        "training step",
+        frames,
+        start=len(frames) - 1,
+        slider=True,
+        note="It learns from four sentences: a cat slept, a dog sang; after “tired” it ends in “again”, after "
+        "“merry” in "
+        f"“never”. At the end “slept” gets a probability of {known[2]:.2f} and “again” {known[3]:.2f}, as the text "
+        "before "
+        f"them decides; “tired” gets {known[0]:.2f} and “cat” {known[1]:.2f}, since nothing before them does. No row "
+        "could have seen its answer.",
     )
 
 
-def _order_matters(embedded: Tensor, projections: tuple[nn.Linear, ...]) -> Exhibit:
+@torch.no_grad()
+def _writing(writers: dict[str, Model], masks: dict[str, Tensor]) -> Exhibit:
+    """Let both write from the same beginning, where no next word exists yet: the rest is filled with "the"."""
+    rows = []
+    for name, model in writers.items():
+        for start in (["the", "tired", "dog"], ["the", "merry", "cat"]):
+            words = list(start)
+            while len(words) < LENGTH:
+                scores, _ = model(_tokens([words + ["the"] * (LENGTH - len(words))]), masks[name])
+                words.append(VOCABULARY[int(scores[0, len(words) - 1].argmax())])
+            wanted = [VERBS[start[2]], ENDS[start[1]]]
+            rows.append([name, " ".join(start), " ".join(words[3:]), " ".join(wanted)])
+    right = {name: sum(row[2] == row[3] for row in rows if row[0] == name) for name in writers}
+    return table(
+        "Two writers, trained with the same loss under different masks",
+        ["mask", "prompt", "it goes on", "right"],
+        rows,
+        note=f"Right: {right['causal']} of 2 under the causal mask, {right['bidirectional']} of 2 under the "
+        "bidirectional one. "
+        "In training the second could look at the next word and copy it: a leak. In use there is nothing to copy.",
+    )
+
+
+@torch.no_grad()
+def _order_matters(model: Model) -> Exhibit:
+    embedded = model.embed(_tokens([WORDS])[0])
+
     def outputs(x: Tensor) -> Tensor:
-        q, k, v = (project(x) for project in projections)
-        return scaled_dot_product_attention(q, k, v)[0]
+        return scaled_dot_product_attention(model.w_q(x), model.w_k(x), model.w_v(x))[0]
 
     shuffle = torch.tensor([4, 2, 0, 3, 1])
     back = shuffle.argsort()
-    positions = sinusoidal_positions(len(WORDS), D_MODEL)
+    positions = model.positions
     bare = (outputs(embedded) - outputs(embedded[shuffle])[back]).norm(dim=-1)
     placed = (outputs(embedded + positions) - outputs(embedded[shuffle] + positions)[back]).norm(dim=-1)
     return bars(
@@ -154,5 +288,26 @@ def _order_matters(embedded: Tensor, projections: tuple[nn.Linear, ...]) -> Exhi
         WORDS,
         {"without positions": bare.tolist(), "with sinusoidal positions": placed.tolist()},
         y_axis="change of the output",
-        note="Attention alone reads a set of words. Positions make it a sequence.",
+        note="No mask. Attention alone reads a set of words (it is permutation-equivariant); positions make it a "
+        f"sequence. The largest change without them is {float(bare.max()):.1g}, which is rounding.",
+    )
+
+
+@torch.no_grad()
+def _play(model: Model, weights: Tensor) -> Exhibit:
+    return play(
+        "Try it: your own sentence, your own mask",
+        "attention.js",
+        {
+            "vectors": dict(zip(VOCABULARY, model.embed.weight, strict=True)),
+            "w_q": model.w_q.weight,
+            "w_k": model.w_k.weight,
+            "positions": model.positions,
+            "sentence": " ".join(WORDS),
+            "masks": True,
+            "causal": True,
+            "limit": LENGTH,
+        },
+        heatmap("The trained writer's weights", [panel("causal", weights, WORDS, WORDS)]),
+        note="The queries and keys are the trained writer's. Which word does the end of the sentence depend on?",
     )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
+import json
 import math
 import os
 import re
@@ -22,11 +25,21 @@ from rich.console import Console
 from grader.catalogue import Pack
 from grader.catalogue.load import load_pack
 from grader.demos import exhibits as make
-from grader.demos.exhibit_types import Exhibit, Lines, Scatter, Table, Text, read_exhibits
+from grader.demos.exhibit_types import (
+    Choice,
+    Exhibit,
+    Heatmap,
+    Lines,
+    Play,
+    Scatter,
+    Table,
+    Text,
+    read_exhibits,
+)
 from grader.demos.page import page
 from grader.demos.pictures import draw
 from grader.demos.printing import print_exhibit
-from grader.demos.runner import Own, run_demo
+from grader.demos.runner import Own, run_demo, scripts, uses
 from grader.errors import PackError
 
 ROOT = Path(__file__).parents[2]
@@ -75,6 +88,25 @@ def shown(request: pytest.FixtureRequest, shared: Shared, launcher: Any, pack: P
     return once(request.param, shared, launcher, pack)
 
 
+def own_scripts(shown: list[Exhibit]) -> dict[str, str]:
+    names = {exhibit.script for exhibit in shown if isinstance(exhibit, Play)}
+    return {name: (KATAS / "play" / name).read_text() for name in names}
+
+
+def stills(shown: list[Exhibit]) -> list[Exhibit]:
+    """Return everything that stands still, also in what may be played with."""
+    found: list[Exhibit] = []
+    for one in shown:
+        inner = [still for frame in one.frames for still in frame.shown] if isinstance(one, Choice) else []
+        found += inner or (one.shown if isinstance(one, Play) else [one])
+    return found
+
+
+@pytest.mark.slow
+def test_every_page_has_something_to_play_with(shown: list[Exhibit]) -> None:
+    assert any(isinstance(exhibit, Choice | Play) for exhibit in shown)
+
+
 @pytest.mark.slow
 def test_a_demo_says_what_there_is_to_see(shown: list[Exhibit]) -> None:
     titles = [exhibit.title for exhibit in shown]
@@ -88,7 +120,7 @@ def test_a_demo_says_what_there_is_to_see(shown: list[Exhibit]) -> None:
 
 @pytest.mark.slow
 def test_curves_hold_finite_numbers(shown: list[Exhibit]) -> None:
-    for exhibit in shown:
+    for exhibit in stills(shown):
         series = (
             exhibit.series
             if isinstance(exhibit, Lines)
@@ -107,7 +139,7 @@ def test_the_page_needs_nothing_else(shown: list[Exhibit]) -> None:
     for exhibit, svg in drawn:
         if svg is not None:
             assert ElementTree.fromstring(svg).tag == f"{SVG}svg", exhibit.title
-    read = read_page(page("9.3 <A & B>", "given", drawn))
+    read = read_page(page("9.3 <A & B>", "given", drawn, own_scripts(shown)))
     assert read.headings == ["9.3 <A & B>", *(exhibit.title for exhibit in shown)]
 
 
@@ -120,6 +152,16 @@ def test_a_terminal_of_80_columns_shows_it(shown: list[Exhibit]) -> None:
     for exhibit in shown:
         assert exhibit.title.split()[0] in text
     assert not [line for line in text.splitlines() if len(line.rstrip()) > 80]
+
+
+@pytest.mark.slow
+def test_no_map_is_higher_than_a_terminal(shown: list[Exhibit]) -> None:
+    for exhibit in stills(shown):
+        out = Console(file=io.StringIO(), width=80, markup=False, highlight=False, emoji=False)
+        if isinstance(exhibit, Heatmap):
+            print_exhibit(exhibit, out)
+            maps = out.file.getvalue().split("\n\n")  # type: ignore[attr-defined]
+            assert max(one.count("\n") for one in maps) < 24, exhibit.title
 
 
 @pytest.mark.slow
@@ -136,10 +178,16 @@ class Page(HTMLParser):
         self.headings: list[str] = []
         self.ids: list[str] = []
         self.wanted: list[str] = []
+        self.scripts: list[str] = []
         self._heading = False
+        self._script: str | None = "none"
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag not in {"script", "iframe", "object", "embed", "link", "base", "foreignobject", "img"}, tag
+        assert tag not in {"iframe", "object", "embed", "link", "base", "foreignobject", "img"}, tag
+        if tag == "script":  # the pack's own, in the page, or data; nothing else has a hash in the policy
+            self._script = dict(attrs).get("type")
+            assert self._script in {None, "application/json"}
+            self.scripts.append("")
         for name, value in attrs:
             assert not name.startswith("on"), name
             if name in {"src", "href", "xlink:href", "action", "data"}:
@@ -156,10 +204,16 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self._heading = self._heading and tag not in {"h1", "h2"}
+        if tag == "script":
+            if self._script == "application/json":
+                json.loads(self.scripts.pop())
+            self._script = "none"
 
     def handle_data(self, data: str) -> None:
         if self._heading:
             self.headings[-1] += data
+        elif self._script != "none":
+            self.scripts[-1] += data
         else:
             self._styles(data)
 
@@ -175,6 +229,16 @@ def read_page(text: str) -> Page:
     read.close()
     assert len(set(read.ids)) == len(read.ids)
     assert set(read.wanted) <= set(read.ids)
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
+    assert policy is not None
+    hashes = {
+        f"&#39;sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}&#39;"
+        for source in read.scripts
+    }
+    assert policy[1].startswith("default-src &#39;none&#39;; img-src data:; ")
+    assert (
+        set(re.findall(r"&#39;sha256-[^;]*&#39;", policy[1].replace("&#39; &#39;", "&#39;;&#39;"))) == hashes
+    )
     return read
 
 
@@ -190,6 +254,8 @@ ONE_OF_EACH = [
     ),
     make.bars("Bars", ["one", "two"], {"a": [1, 2], "b": [3, float("nan")]}, y_axis="y"),
     make.scatter("Points", {"a": [[0, 1], [1, 0]], "b": [[2, 2]]}, x_axis="x", y_axis="y"),
+    make.choice("States", "step", {n: make.text("t", f"state {n}") for n in range(3)}, start=1, slider=True),
+    make.play("Play", "own.js", {"a": [1.5, "</script>"]}, make.table("still", ["a"], [[1]])),
 ]
 
 
@@ -205,7 +271,7 @@ def test_the_same_exhibits_are_the_same_bytes() -> None:
         from grader.demos.page import page
         from grader.demos.pictures import draw
         drawn = [(e, draw(e)) for e in read_exhibits(msgspec.msgpack.decode(sys.stdin.buffer.read()))]
-        sys.stdout.buffer.write(page("t", "i", drawn).encode())
+        sys.stdout.buffer.write(page("t", "i", drawn, {"own.js": "plays"}).encode())
     """
     elsewhere = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
@@ -214,7 +280,7 @@ def test_the_same_exhibits_are_the_same_bytes() -> None:
         check=True,
         env={**os.environ, "PYTHONHASHSEED": "7"},
     )
-    assert elsewhere.stdout.decode() == page("t", "i", drawn)
+    assert elsewhere.stdout.decode() == page("t", "i", drawn, {"own.js": "plays"})
 
 
 @pytest.mark.filterwarnings("error")
@@ -267,7 +333,7 @@ def test_numbers_give_way_to_shades_where_a_map_is_wide() -> None:
         print_exhibit(exhibit, out)
     texts = [out.file.getvalue() for out in outs]  # type: ignore[attr-defined]
     assert texts[0].count("0.25") == 1  # the end of the scale
-    assert "the first 1 × 26 of 1 × 40" in texts[0]
+    assert "each block: the mean of 2 × 2" in texts[0]
     assert texts[1].count("0.25") == 4
 
 
@@ -289,6 +355,12 @@ HEAD = "from grader.demos.exhibits import *\n"
         ("def demo(): return [lines('t', {'s': ([1], [])}, x_axis='x', y_axis='y')]", "0 values for 1"),
         ("def demo(): return [text('\\x1b[2J', '')]", "Exhibit 1"),
         ("def demo(): return [object()]", "."),
+        ("def demo(): return [play('t', '../other.js', {}, text('t', 'b'))]", "Exhibit 1"),
+        ("def demo(): return [play('t', 'x.js', {}, play('t', 'x.js', {}, text('t', 'b')))]", "Exhibit 1"),
+        (
+            "def demo(): return [choice('t', 'a', {1: text('t', 'b'), 2: text('t', 'b')}, start=2)]",
+            "starts at 2",
+        ),
         ("def demo(): return [text('t', 'b' * 30_000)]", "Exhibit 1"),
         (
             "def demo(): return [text('t', 'b' * 100_000)]",
@@ -310,6 +382,25 @@ def test_a_demo_that_cannot_be_shown_is_refused(
     with pytest.raises(PackError, match=says) as caught:
         run_demo(tmp_path / "demo.py", pack, [], launcher)
     assert "Traceback" not in str(caught.value)
+
+
+def test_a_page_runs_the_packs_own_scripts_and_no_others(pack: Pack, tmp_path: Path) -> None:
+    shown = read_exhibits([make.play("t", "own.js", {}, make.text("t", "b"))])
+    demo = tmp_path / "unit" / "kata" / "demo.py"
+    demo.parent.mkdir(parents=True)
+    with pytest.raises(PackError, match=r"plays own\.js, which is in none of"):
+        scripts(shown, demo, pack)
+    (demo.parent.parent / "own.js").write_text("let a = '</script>';")
+    with pytest.raises(PackError, match="would end it in the middle of a page"):
+        scripts(shown, demo, pack)
+    (demo.parent / "own.js").write_text("let a;")
+    assert scripts(shown, demo, pack) == {"own.js": "let a;"}
+
+
+def test_a_demo_is_said_to_use_what_it_imports(pack: Pack) -> None:
+    unit = KATAS / "9.3-encoder-vs-decoder"
+    assert [kata.slug for kata in uses(unit / "masks" / "demo.py", pack)] == ["masks"]
+    assert "layer-norm" not in {kata.slug for kata in uses(unit / "masked-attention" / "demo.py", pack)}
 
 
 def test_the_line_that_failed_is_named(launcher: Any, pack: Pack, tmp_path: Path) -> None:
@@ -383,10 +474,13 @@ def kata(kata: Run, launcher: Any, monkeypatch: pytest.MonkeyPatch) -> Run:
     return kata
 
 
-@pytest.mark.parametrize(("id_", "says"), [("masks", "masks has no demo"), ("9.77", "no 9.77")])
+@pytest.mark.parametrize(
+    ("id_", "says"), [("insertion-sort", "insertion-sort has no demo"), ("9.77", "no 9.77")]
+)
 def test_an_id_without_a_demo_is_answered_with_those_that_have_one(
-    kata: Run, folder: Path, id_: str, says: str
+    kata: Run, folder: Path, id_: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("KATA_PACKS", str(ROOT / "tests" / "packs" / "tiny"))
     ran = kata("demo", id_)
     assert ran.code == 2
     assert says in ran.text
@@ -418,7 +512,10 @@ def test_the_command_uses_files_that_pass_and_no_others(kata: Run, folder: Path)
     after = kata("demo", "9.3", "--json")
     assert after.json["own"] == ["masks"]
     assert causal(after) == causal(before)[::-1] != causal(before)
-    assert "Your own code: masks." in (folder / "kata-demo" / "encoder-vs-decoder" / "index.html").read_text()
+    assert (
+        "Your own code: masks. Given: "
+        in (folder / "kata-demo" / "encoder-vs-decoder" / "index.html").read_text()
+    )
 
 
 @pytest.mark.slow
@@ -426,7 +523,7 @@ def test_the_command_writes_a_page_and_pictures(kata: Run, folder: Path) -> None
     ran = kata("demo", "encoder-vs-decoder")
     assert ran.code == 0
     assert "The two masks" in ran.out
-    assert "nothing of yours passes yet" in ran.out
+    assert "On given blocks; yours take their place when they pass: " in ran.out
     home = folder / "kata-demo" / "encoder-vs-decoder"
     assert str(Path("kata-demo", "encoder-vs-decoder", "index.html")) in ran.out
     pictures = sorted(home.glob("*.svg"))
@@ -456,7 +553,7 @@ def test_a_folder_that_holds_other_things_is_left_alone(kata: Run, folder: Path)
 def test_a_units_only_demo_is_found_under_the_unit(
     kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.demos.runner.run_demo", lambda *_: read_exhibits(ONE_OF_EACH))
+    monkeypatch.setattr("grader.demos.runner.run_demo", lambda *_: read_exhibits(ONE_OF_EACH[:-1]))
     ran = kata("demo", "9.2")
     assert ran.code == 0
     assert (folder / "kata-demo" / "positional-encoding" / "index.html").is_file()

@@ -7,7 +7,7 @@ from mine import SelfAttention
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, heatmap, lines, panel, table, text
+from grader.demos.exhibits import Exhibit, choice, heatmap, lines, panel, play, table, text
 
 WORDS = {
     "river": (2.0, 0.0, 0.0),
@@ -19,12 +19,14 @@ WORDS = {
 KEYS, TRIALS = 10, 2000
 NAMES, VALUES = ["ann", "ben", "cleo", "dan"], ["red", "blue", "green", "white"]
 STEPS = 300
+SHOWN = (0, 30, 60, 120, STEPS)
+"""After how many steps of training the map is looked at."""
 
 
 def demo() -> list[Exhibit]:
     """Return what the kata shows."""
     torch.manual_seed(0)
-    return [*_two_sentences(), _scaling(), _no_order(), *_learning_to_look()]
+    return [*_two_sentences(), _try_it(), _scaling(), _no_order(), *_learning_to_look()]
 
 
 def _of_the_lesson() -> SelfAttention:
@@ -63,6 +65,28 @@ def _two_sentences() -> list[Exhibit]:
     ]
 
 
+def _try_it() -> Exhibit:
+    attention, sentence = _of_the_lesson(), ["loan", "bank", "floods"]
+    with torch.no_grad():
+        _, weights = attention(torch.tensor([[WORDS[word] for word in sentence]]))
+    return play(
+        "Try it: a sentence of your own",
+        "attention.js",
+        {
+            "vectors": WORDS,
+            "w_q": attention.w_q.weight,
+            "w_k": attention.w_k.weight,
+            "positions": None,
+            "sentence": " ".join(sentence),
+            "masks": False,
+            "causal": False,
+            "limit": 8,
+        },
+        heatmap("Who looks at whom", [panel(" ".join(sentence), weights[0], sentence, sentence)]),
+        note="Put the words in another order, or write one twice. What changes, and what does not?",
+    )
+
+
 def _scaling() -> Exhibit:
     widths = [4, 16, 64, 256, 1024]
     scaled, unscaled = [], []
@@ -87,8 +111,10 @@ def _scaling() -> Exhibit:
         x_axis="d_k: how wide queries and keys are",
         y_axis="largest weight, on average",
         log_x=True,
-        note="Unscaled, wide vectors make hard choices before anything has been learnt, and a hard choice passes no "
-        "gradient on. Divided by √d_k, the width does not matter.",
+        note=f"From a width of {widths[0]} to one of {widths[-1]}, the largest weight goes from {unscaled[0]:.2f} to "
+        f"{unscaled[-1]:.2f} unscaled: a hard choice before anything has been learned, through which almost no "
+        "gradient "
+        f"flows (the softmax saturates). Divided by √d_k it goes from {scaled[0]:.2f} to {scaled[-1]:.2f}.",
     )
 
 
@@ -149,11 +175,15 @@ def _learning_to_look() -> list[Exhibit]:
     labels = [f"{name}?" for name in NAMES]
     owned = x[0, len(NAMES) :, len(NAMES) + 1 :].argmax(dim=-1)
     labels += [f"{NAMES[name]}: {VALUES[value]}" for name, value in zip(order[0], owned, strict=True)]
-    with torch.no_grad():
-        before = model(x)[1]
+    maps = {}
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
     losses = []
-    for _ in range(STEPS):
+    for step in range(STEPS + 1):
+        if step in SHOWN:
+            with torch.no_grad():
+                maps[step] = model(x)[1]
+        if step == STEPS:
+            break
         batch, wanted, _ = _draw(64)
         guesses, _ = model(batch)
         loss = F.cross_entropy(guesses[:, : len(NAMES)].flatten(0, 1), wanted.flatten())
@@ -162,9 +192,13 @@ def _learning_to_look() -> list[Exhibit]:
         optimizer.step()
         losses.append(loss.item())
     with torch.no_grad():
-        guesses, after = model(x)
+        guesses, _ = model(x)
     chosen = guesses[0, : len(NAMES)].argmax(dim=-1)
     asked = slice(0, len(NAMES))
+    holder = len(NAMES) + order[0].argsort()
+    share = {
+        step: float(weights[0, asked].gather(1, holder[:, None]).mean()) for step, weights in maps.items()
+    }
     return [
         text(
             "Learning where to look",
@@ -172,13 +206,21 @@ def _learning_to_look() -> list[Exhibit]:
             "and who stands where, is drawn anew each time. Nobody says where to look. The module is only told "
             "whether the colour was right, and gradients do the rest.",
         ),
-        heatmap(
-            "Before and after training",
-            [
-                panel("before", before[0, asked], labels[: len(NAMES)], labels),
-                panel(f"after {STEPS} steps", after[0, asked], labels[: len(NAMES)], labels),
-            ],
-            note="A query now says whose colour it seeks, a key whose colour it has, a value which colour that is.",
+        choice(
+            "Where each question looks, while it learns",
+            "training step",
+            {
+                step: heatmap(
+                    "weights", [panel(f"step {step}", weights[0, asked], labels[: len(NAMES)], labels)]
+                )
+                for step, weights in maps.items()
+            },
+            start=len(maps) - 1,
+            slider=True,
+            note=f"At step 0 a question gives {share[0]:.0%} of its weight to the position that holds its answer, at "
+            "step "
+            f"{STEPS} {share[STEPS]:.0%}. A query now says whose colour it seeks, a key whose colour it has, a value "
+            "which colour that is.",
         ),
         lines(
             "Loss",
@@ -186,6 +228,8 @@ def _learning_to_look() -> list[Exhibit]:
             x_axis="step",
             y_axis="loss",
             log_y=True,
+            note=f"Cross-entropy: from {losses[0]:.2f} to {losses[-1]:.3f}. A blind guess among {len(VALUES)} "
+            f"colours costs {torch.tensor(len(VALUES)).log():.2f}.",
         ),
         table(
             "Questions and answers",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -10,12 +11,13 @@ from mine import (
     MultiHeadAttention,
     SinusoidalPositionalEncoding,
     causal_mask,
+    scaled_dot_product_attention,
     sinusoidal_positions,
 )
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, heatmap, lines, panel, table, text
+from grader.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, play, table, text
 
 D_MODEL, TOKENS, BACK = 32, 8, 2
 TRAINED, TESTED = 16, 32
@@ -26,8 +28,113 @@ def demo() -> list[Exhibit]:
     """Return what the kata shows."""
     torch.manual_seed(0)
     models, curves = _train_each()
-    exhibits = [_the_numbers(), _distance_map(), _distance_by_offset(), _rotations()]
-    return [*exhibits, *_past_the_end(curves), _side_by_side(models["learned"].encoding)]
+    return [
+        _the_numbers(),
+        _hands(),
+        _distance_map(),
+        _distance_by_offset(),
+        _rotations(),
+        _order_on_and_off(),
+        *_past_the_end(curves),
+        _where_it_looks(models["sinusoidal"], curves),
+        _side_by_side(models["learned"].encoding),
+    ]
+
+
+def _wavelength(pair: int) -> float:
+    return 2 * math.pi * 10_000 ** (2 * pair / D_MODEL)
+
+
+def _hands() -> Exhibit:
+    positions = sinusoidal_positions(64, D_MODEL)
+    pairs = range(0, D_MODEL // 2, 3)
+    frames = {
+        t: bars(
+            "hands",
+            [f"pair {pair}: {_wavelength(pair):.3g}" for pair in pairs],
+            {"sine": positions[t, 0::2][pairs], "cosine": positions[t, 1::2][pairs]},
+            y_axis="value at this position",
+        )
+        for t in (0, 1, 2, 3, 4, 5, 6, 12, 19, 63)
+    }
+    return choice(
+        "One position at a time: where the hands of the clock stand",
+        "position",
+        frames,
+        start=1,
+        slider=True,
+        note="Each pair of columns is a hand; beside it stands how many positions one turn takes (its wavelength). "
+        "Pair 0 "
+        f"has almost gone round at position 6: its cosine is {float(positions[6, 1]):.2f}. The last one has hardly "
+        f"moved at position 63: its sine is {float(positions[63, -2]):.3f}.",
+    )
+
+
+def _order_on_and_off() -> Exhibit:
+    generator = torch.Generator().manual_seed(3)
+    words = ["dog", "bites", "man", "the", "a"]
+    vectors = torch.randn(len(words), 8, generator=generator)
+    w_q, w_k = torch.randn(2, 8, 8, generator=generator) * 0.4
+    sentence = words[:3]
+    positions = sinusoidal_positions(8, 8)
+    x = vectors[:3] + positions[:3]
+    weights = ((x @ w_q.T) @ (x @ w_k.T).T / 8**0.5).softmax(-1)
+    return play(
+        "Try it: with and without positions",
+        "attention.js",
+        {
+            "vectors": dict(zip(words, vectors, strict=True)),
+            "w_q": w_q,
+            "w_k": w_k,
+            "positions": positions,
+            "sentence": " ".join(sentence),
+            "masks": False,
+            "causal": False,
+            "limit": 8,
+        },
+        heatmap("Weights with positions", [panel("random projections", weights, sentence, sentence)]),
+        note="Write “man bites dog”. With the positions left out, the same numbers come back in other places. The "
+        "vectors and projections are random: order makes a difference before anything is learned.",
+    )
+
+
+@torch.no_grad()
+def _where_it_looks(model: Model, curves: dict[str, Tensor]) -> Exhibit:
+    """Show how far back the sinusoidal model looks, position by position: what its peaks past the end are."""
+    tokens = torch.randint(TOKENS, (100, TESTED), generator=torch.Generator().manual_seed(5))
+    x, attention = model.encoding(model.embed(tokens)), model.attention
+    heads = attention.num_heads if hasattr(attention, "num_heads") else 2
+    q, k = (w(x).unflatten(-1, (heads, -1)).transpose(1, 2) for w in (attention.w_q, attention.w_k))
+    _, weights = scaled_dot_product_attention(q, k, k, causal_mask(TESTED))
+    weights = weights.mean(dim=(0, 1))
+    places, steps = range(TRAINED - 4, TESTED), range(TESTED - 8)
+    values = [[float(weights[t, t - back]) if back <= t else 0.0 for back in steps] for t in places]
+    peak = TRAINED + 2 + int(curves["sinusoidal"][TRAINED + 2 :].argmax())
+    dip = TRAINED + int(curves["sinusoidal"][TRAINED:peak].argmin())
+    furthest = int(weights[dip, : dip + 1].argmax())
+    turn = _wavelength(0)
+    return heatmap(
+        "Why there are peaks past the end: how far back it looks",
+        [panel("weight of attention", values, places, steps)],
+        row_axis="position",
+        column_axis="positions back",
+        note=f"It has learned to look {BACK} back. The fastest hand turns once in {turn:.1f} positions, so to it "
+        f"{BACK} back, "
+        f"{BACK + turn:.0f} back and {BACK + 2 * turn:.0f} back are one and the same; only slower hands tell them "
+        "apart, and past "
+        f"position {TRAINED - 1} they stand as they never did in training. At position {dip} it looks "
+        f"{dip - furthest} back "
+        f"({float(curves['sinusoidal'][dip]):.0%} right). Position {peak} is one turn of the fastest hand behind "
+        f"{peak - turn:.1f}, a position that it knows: there {float(weights[peak, peak - BACK]):.0%} of the weight "
+        f"is {BACK} "
+        f"back again, and {float(curves['sinusoidal'][peak]):.0%} of the answers are right. It is luck, not a rule: "
+        "see how much a peak depends on the draw.",
+    )
+
+
+def _peaks(curve: Tensor) -> str:
+    best = TRAINED + 2 + int(curve[TRAINED + 2 :].argmax())
+    return f"{float(curve[best]):.0%} at position {best}"
 
 
 def _the_numbers() -> Exhibit:
@@ -38,9 +145,9 @@ def _the_numbers() -> Exhibit:
         row_axis="position",
         column_axis="column",
         diverging=True,
-        note="Columns come in pairs, a sine and a cosine of one speed. The first pair turns once in 6.3 "
-        "positions, the last one in 35 000: on the left neighbours differ, on the right only distant "
-        "positions do.",
+        note="Columns come in pairs, a sine and a cosine of one speed. The first pair turns once in "
+        f"{_wavelength(0):.1f} positions, the last one in {_wavelength(D_MODEL // 2 - 1):,.0f}: on the left "
+        "neighbours differ, on the right only distant positions do.",
     )
 
 
@@ -64,6 +171,7 @@ def _distance_by_offset() -> Exhibit:
         for start in (0, 40, 800)
     }
     curves["rows drawn at random"] = (untrained - untrained[0]).norm(dim=-1)
+    random = curves["rows drawn at random"]
     return lines(
         "Distance against offset",
         {name: (offsets, curve) for name, curve in curves.items()},
@@ -71,7 +179,7 @@ def _distance_by_offset() -> Exhibit:
         y_axis="distance",
         note="Three sinusoidal curves lie on one another: where you start does not matter. Near is near, "
         "though the curve does not rise all the way. Rows drawn at random know no near: all are about "
-        "equally far.",
+        f"equally far, {float(random[1:].min()):.1f} to {float(random.max()):.1f}.",
     )
 
 
@@ -121,20 +229,24 @@ def _past_the_end(curves: dict[str, Tensor]) -> list[Exhibit]:
         ),
         text(
             "A formula goes on. Does the model?",
-            f"Three models, one layer of attention each, learn to repeat the token {BACK} places back. They "
+            f"Four models, one layer of attention each, learn to repeat the token {BACK} places back. They "
             f"are trained on {TRAINED} positions and tested on {TESTED}. The learned table has {TESTED} "
             "rows from the start, so that nothing raises; rows past the trained length are as they were "
-            "drawn.",
+            "drawn. Two "
+            "models are the same but for the random numbers that they begin with.",
         ),
         lines(
             f"Accuracy at each position; trained on 0 to {TRAINED - 1}",
             {name: (range(BACK, TESTED), curve[BACK:]) for name, curve in curves.items()},
             x_axis="position",
             y_axis="right answers, of 1",
-            note=f"Inside: {_means(curves, seen)}. Past it: {_means(curves, beyond)}. Chance is "
-            f"{1 / TOKENS:.0%}. The learned table falls to chance at once. The sinusoidal one also breaks: "
-            "its rows are right, but the attention has met only 16 of them. That an encoding goes on "
-            "forever does not mean that a model does.",
+            note=f"Inside: {_means(curves, seen)}. Past it: {_means(curves, beyond)}. Chance is {1 / TOKENS:.0%}. "
+            "The rows "
+            f"of the sinusoidal table are right, but the attention has met only {TRAINED} of them: length "
+            "extrapolation is "
+            f"a property of the model, not of the table. Its best position from {TRAINED + 2} on: "
+            f"{_peaks(curves['sinusoidal'])} in the first draw, {_peaks(curves['sinusoidal, second draw'])} in the "
+            "second. The next picture shows why.",
         ),
     ]
 
@@ -175,10 +287,11 @@ def _train_each() -> tuple[dict[str, Model], dict[str, Tensor]]:
         "sinusoidal": lambda: SinusoidalPositionalEncoding(D_MODEL, TESTED),
         "learned": lambda: LearnedPositionalEncoding(D_MODEL, TESTED),
         "no positions": nn.Identity,
+        "sinusoidal, second draw": lambda: SinusoidalPositionalEncoding(D_MODEL, TESTED),
     }
     models, curves = {}, {}
     for name, make in makers.items():
-        torch.manual_seed(0)
+        torch.manual_seed(2 if "second" in name else 0)
         models[name] = model = Model(make())
         generator = torch.Generator().manual_seed(1)
         optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
