@@ -15,7 +15,7 @@ plays["sentence.js"] = (place, data) => {
   });
   const line = kata.make("p");
   data.joins.forEach((text, number) => line.append(` ${text} `, ...(number < fields.length ? [fields[number]] : [])));
-  const said = kata.make("div", { role: "status" });
+  const said = kata.make("div", { role: "status", class: "scroll" });
   const say = () => {
     const place = chosen.reduce((index, value, number) => index * data.slots[number].options.length + value, 0);
     const rows = data.models.map((model, number) => {

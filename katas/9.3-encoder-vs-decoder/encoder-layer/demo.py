@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import statistics
 import time
 
 import torch
 from mine import Encoder, EncoderLayer
 from torch import Tensor, nn
 
-from grader.demos.exhibits import Exhibit, bars, heatmap, lines, panel, table
+from grader.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, table
 
 D_MODEL, HEADS, D_FF = 64, 4, 256
 LENGTHS = [32, 64, 128, 256, 512]
@@ -74,13 +73,15 @@ def _cost_by_length() -> Exhibit:
 
 def _time_by_length() -> Exhibit:
     layer = EncoderLayer(D_MODEL, HEADS, D_FF).eval()
-    times = [_median_ms(layer, torch.randn(4, length, D_MODEL)) for length in LENGTHS]
+    times = [_least_ms(layer, torch.randn(4, length, D_MODEL)) for length in LENGTHS]
     per_token = [1000 * t / (4 * length) for t, length in zip(times, LENGTHS, strict=True)]
     return table(
         "Time of one layer, measured here (4 sequences, one thread)",
         ["length", "ms", "µs a token"],
         [[length, round(t, 2), round(u, 2)] for length, t, u in zip(LENGTHS, times, per_token, strict=True)],
-        note="Were the cost only linear, the last column would stay the same.",
+        note=f"Were the cost only linear in the length, a token would cost the same at every length. Here it costs "
+        f"{per_token[0]:.1f} µs at {LENGTHS[0]} and {per_token[-1]:.1f} µs at {LENGTHS[-1]}. Two things move it: the "
+        "calls, whose cost many tokens share, and the table of T × T, of which each token pays a row.",
     )
 
 
@@ -89,7 +90,7 @@ def _cost_by_depth() -> Exhibit:
     times, sizes = [], []
     for depth in DEPTHS:
         encoder = Encoder(depth, D_MODEL, HEADS, D_FF).eval()
-        times.append(_median_ms(encoder, x))
+        times.append(_least_ms(encoder, x))
         sizes.append(count(encoder) / 1000)
     return table(
         "Depth: parameters and time, measured here",
@@ -98,7 +99,8 @@ def _cost_by_depth() -> Exhibit:
             [d, round(s, 1), round(t, 2), round(t / d, 2)]
             for d, s, t in zip(DEPTHS, sizes, times, strict=True)
         ],
-        note="Both grow in proportion: layers run one after the other and share nothing.",
+        note=f"From {DEPTHS[0]} to {DEPTHS[-1]} layers: {sizes[-1] / sizes[0]:.1f} times the parameters, "
+        f"{times[-1] / times[0]:.1f} times the time. Layers run one after the other and share nothing.",
     )
 
 
@@ -112,7 +114,7 @@ def _states(encoder: Encoder, x: Tensor) -> list[Tensor]:
 
 def _similarity() -> Exhibit:
     x = torch.randn(8, 32, D_MODEL)
-    panels = []
+    frames, kept = {}, []
     for name, norm_first in (("pre-norm", True), ("post-norm", False)):
         states = [
             s.flatten(0, 1)
@@ -120,13 +122,18 @@ def _similarity() -> Exhibit:
         ]
         cosines = [[float(torch.cosine_similarity(a, b, dim=-1).mean()) for b in states] for a in states]
         labels = ["input", *(str(depth) for depth in range(1, 7))]
-        panels.append(panel(name, cosines, labels, labels))
-    return heatmap(
+        kept.append(f"{name} {cosines[0][-1]:.2f}")
+        frames[name] = heatmap(
+            "cosine",
+            [panel(name, cosines, labels, labels)],
+            row_axis="after layer",
+            column_axis="after layer",
+        )
+    return choice(
         "How alike are the representations of a token after each layer? (cosine, untrained)",
-        panels,
-        row_axis="after layer",
-        column_axis="after layer",
-        note="The residual path keeps the input in view. Post-norm rescales it at every step.",
+        "norm",
+        frames,
+        note=f"Input against the last layer: {', '.join(kept)}. The residual path keeps the input in view.",
     )
 
 
@@ -141,15 +148,17 @@ def _size_by_depth() -> Exhibit:
         ["input", *range(1, 7)],
         sizes,
         y_axis="mean norm",
-        note="Pre-norm adds without looking back, so vectors grow; that is why it ends with a norm of its own.",
+        note="From the input to the last layer: "
+        + ", ".join(f"{name} {lengths[0]:.1f} to {lengths[-1]:.1f}" for name, lengths in sizes.items())
+        + ". A pre-norm stream is only ever added to; that is why the encoder ends with a norm of its own.",
     )
 
 
 @torch.no_grad()
-def _median_ms(module: nn.Module, x: Tensor) -> float:
+def _least_ms(module: nn.Module, x: Tensor) -> float:
     times = []
     for _ in range(7):
         start = time.perf_counter()
         module(x)
         times.append(1000 * (time.perf_counter() - start))
-    return statistics.median(times)
+    return min(times)

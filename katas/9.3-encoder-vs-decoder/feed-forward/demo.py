@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import statistics
 import time
+from typing import Any
 
 import torch
 from mine import EncoderLayer, FeedForward, gelu
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, bars, lines, table
+from grader.demos.exhibits import Exhibit, bars, choice, lines, table
 
 ACTIVATIONS = ("relu", "gelu", "swiglu")
 NAMES = {"relu": "ReLU", "gelu": "GELU", "swiglu": "SwiGLU"}
@@ -19,6 +20,7 @@ EXPANSIONS = (1, 2, 4, 8)
 HIDDEN = {"relu": 40, "gelu": 40, "swiglu": 24}
 """Hidden units that give each network from one number to one number 121 parameters."""
 STEPS, SEEDS = 400, 3
+SHOWN = (0, 25, 50, 100, 200, STEPS)
 
 
 def demo() -> list[Exhibit]:
@@ -144,31 +146,36 @@ def _share() -> Exhibit:
 def _fit() -> list[Exhibit]:
     x = torch.linspace(-3, 3, 121)[:, None]
     target = torch.sin(2 * x) + 0.5 * x.abs()
-    curves, rows = {"target": (x[:, 0], target[:, 0])}, []
+    aim = (x[:, 0], target[:, 0])
+    curves: dict[int, dict[str, Any]] = {step: {"target": aim} for step in SHOWN}
+    rows = []
     for activation in ACTIVATIONS:
         errors = []
         for seed in range(SEEDS):
             torch.manual_seed(seed)
             network = FeedForward(1, HIDDEN[activation], activation)
             optimizer = torch.optim.Adam(network.parameters(), lr=0.02)
-            for _ in range(STEPS):
+            for step in range(STEPS + 1):
+                if seed == 0 and step in SHOWN:
+                    curves[step][NAMES[activation]] = (x[:, 0], network(x).detach()[:, 0])
+                if step == STEPS:
+                    break
                 loss = F.mse_loss(network(x), target)
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
             output = network(x).detach()
             errors.append(float(F.mse_loss(output, target)) ** 0.5)
-            if seed == 0:
-                curves[NAMES[activation]] = (x[:, 0], output[:, 0])
         counted = [HIDDEN[activation], _parameters(network)]
         rows.append([NAMES[activation], *counted, *(round(error, 3) for error in errors)])
     means = ", ".join(f"{row[0]} {statistics.mean(row[-SEEDS:]):.2f}" for row in rows)
     return [
-        lines(
+        choice(
             f"Fitted to sin 2x + |x|/2 in {STEPS} steps",
-            curves,
-            x_axis="x",
-            y_axis="y",
+            "training step",
+            {step: lines("fit", fits, x_axis="x", y_axis="y") for step, fits in curves.items()},
+            start=len(SHOWN) - 1,
+            slider=True,
             note="Look at the bends: a sum of ReLUs is made of straight pieces, the others are smooth.",
         ),
         table(

@@ -7,7 +7,7 @@ from mine import Encoder, LayerNorm, causal_mask, sinusoidal_positions
 from torch import nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, heatmap, lines, panel, table
+from grader.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, table
 
 WIDTH, DEPTH = 8, 12
 D_MODEL, TOKENS, LENGTH, STEPS = 32, 8, 12, 60
@@ -16,7 +16,7 @@ STACKS = ("pre-norm", "post-norm", "no norm")
 
 def demo() -> list[Exhibit]:
     """Return what the kata shows."""
-    return [_one_token(), *_beside_batch_norm(), *_by_depth(), _training(), _far_from_zero()]
+    return [_one_token(), _louder(), *_beside_batch_norm(), *_by_depth(), _training(), _far_from_zero()]
 
 
 def _one_token() -> Exhibit:
@@ -35,6 +35,39 @@ def _one_token() -> Exhibit:
         f"{deviation:.0f}, so the first three become one: how loud a token is and what its features share "
         "is taken away, its pattern is kept. A token without a pattern becomes zeros; eps keeps it from "
         "0/0. Weight and bias may then set any scale again.",
+    )
+
+
+def _louder() -> Exhibit:
+    """Scale and shift one token, and look at what comes out."""
+    token = torch.randn(WIDTH, generator=torch.Generator().manual_seed(0))
+    changes = {
+        "as it is": token,
+        "× 0.001": token / 1000,
+        "× 10": 10 * token,
+        "× 1000": 1000 * token,
+        "+ 100": token + 100,
+    }
+    norm = LayerNorm(WIDTH)
+    with torch.no_grad():
+        outputs = {name: norm(x) for name, x in changes.items()}
+    apart = {name: float((y - outputs["as it is"]).abs().max()) for name, y in outputs.items()}
+    return choice(
+        "Louder, quieter, shifted: what the next layer reads",
+        "the token",
+        {
+            name: bars(
+                "after layer norm",
+                [f"feature {i}" for i in range(WIDTH)],
+                {"output": y},
+                y_axis="output",
+                log_y=False,
+            )
+            for name, y in outputs.items()
+        },
+        note="Largest change of an output: "
+        + ", ".join(f"{name} {change:.1g}" for name, change in apart.items())
+        + ". Scale and shift are forgotten; only where the token is as small as √eps does eps make it smaller.",
     )
 
 
@@ -124,9 +157,11 @@ def _by_depth() -> list[Exhibit]:
             {kind: gradients[kind] for kind in STACKS[:2]},
             x_axis="layer, from input to output",
             y_axis="norm of the gradient",
-            note="Post-norm gives most to the layers next to the output, pre-norm to those next to the "
-            f"input. The last layer's gradient is {ratio:.1f} times as large in the post-norm stack: that "
-            "is where a large first step does harm. Mean of three draws of the weights.",
+            note=f"The layer with the largest gradient: {_largest(gradients, 'pre-norm')} in the pre-norm stack, "
+            f"{_largest(gradients, 'post-norm')} in the post-norm stack. The last layer's gradient is {ratio:.1f} "
+            "times as "
+            "large in the post-norm stack: that is where a large first step does harm. Mean of three draws of the "
+            "weights.",
         ),
         table(
             "And without any norm?",
@@ -139,6 +174,10 @@ def _by_depth() -> list[Exhibit]:
     ]
 
 
+def _largest(gradients: dict[str, tuple[list[int], torch.Tensor]], kind: str) -> int:
+    return 1 + int(gradients[kind][1].argmax())
+
+
 def _training() -> Exhibit:
     runs = {"pre-norm": ("pre-norm", 1), "post-norm": ("post-norm", 1)}
     runs["post-norm, rate warmed up"] = ("post-norm", STEPS // 2)
@@ -149,9 +188,15 @@ def _training() -> Exhibit:
         curves,
         x_axis="step",
         y_axis="cross entropy",
-        note=f"At the end: {ends}; a guess costs {torch.tensor(TOKENS).log():.2f}. Here post-norm learns "
-        f"only when the rate begins small and grows (over {STEPS // 2} steps); pre-norm needs no such care.",
+        note=f"At the end: {ends}; a guess costs {torch.tensor(TOKENS).log():.2f}. Lowest: "
+        f"{min(curves, key=lambda name: sum(curves[name][1][-5:]))}. Warm-up lets the learning rate grow over the "
+        f"first {STEPS // 2} steps; it takes post-norm from {_end(curves, 'post-norm'):.2f} to "
+        f"{_end(curves, 'post-norm, rate warmed up'):.2f}.",
     )
+
+
+def _end(curves: dict[str, tuple[range, list[float]]], name: str) -> float:
+    return sum(curves[name][1][-5:]) / 5
 
 
 def _train(kind: str, warm_up: int) -> list[float]:

@@ -7,7 +7,7 @@ from mine import MultiHeadAttention, causal_mask, scaled_dot_product_attention, 
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, heatmap, lines, panel, table, text
+from grader.demos.exhibits import Exhibit, choice, heatmap, lines, panel, play, table, text
 
 TEXT = "the cat sat on the mat and the dog lay on the rug and the cat and the dog sang to the moon. "
 WORDS = ["she", "gave", "him", "the", "book"]
@@ -17,7 +17,7 @@ CONTEXT, D_MODEL, STEPS = 24, 48, 150
 def demo() -> list[Exhibit]:
     """Return what the kata shows."""
     torch.manual_seed(0)
-    return [*_from_scores_to_weights(), _heads(), *_a_leak()]
+    return [*_from_scores_to_weights(), _try_it(), _heads(), *_a_leak()]
 
 
 def _from_scores_to_weights() -> list[Exhibit]:
@@ -41,6 +41,32 @@ def _from_scores_to_weights() -> list[Exhibit]:
     ]
 
 
+def _try_it() -> Exhibit:
+    generator = torch.Generator().manual_seed(6)
+    words = [*WORDS, "his", "a", "letter"]
+    vectors, positions = torch.randn(len(words), 8, generator=generator), sinusoidal_positions(8, 8)
+    w_q, w_k = torch.randn(2, 8, 8, generator=generator) * 0.5
+    x = vectors[: len(WORDS)] + positions[: len(WORDS)]
+    _, weights = scaled_dot_product_attention(x @ w_q.T, x @ w_k.T, x, causal_mask(len(WORDS)))
+    return play(
+        "Try it: block a key, and see where its weight goes",
+        "attention.js",
+        {
+            "vectors": dict(zip(words, vectors, strict=True)),
+            "w_q": w_q,
+            "w_k": w_k,
+            "positions": positions,
+            "sentence": " ".join(WORDS),
+            "masks": True,
+            "causal": True,
+            "limit": 8,
+        },
+        heatmap("Weights under the causal mask", [panel("weights", weights, WORDS, WORDS)]),
+        note="Block every key of one query: it may then attend to nothing, and gets zeros. Vectors and projections "
+        "are random.",
+    )
+
+
 def _heads() -> Exhibit:
     torch.manual_seed(4)
     attention = MultiHeadAttention(32, 4)
@@ -48,10 +74,10 @@ def _heads() -> Exhibit:
     with torch.no_grad():
         q, k = (w(x).unflatten(-1, (4, 8)).transpose(1, 2) * 2 for w in (attention.w_q, attention.w_k))
         _, weights = scaled_dot_product_attention(q, k, k, causal_mask(len(WORDS)))
-    panels = [panel(f"head {h}", weights[0, h], WORDS, WORDS) for h in range(4)]
-    return heatmap(
+    return choice(
         "Four heads of one layer, before any training",
-        panels,
+        "head",
+        {h: heatmap("weights", [panel(f"head {h}", weights[0, h], WORDS, WORDS)]) for h in range(4)},
         note="Head h has columns h·D/H to (h+1)·D/H for itself; each softmaxes by itself under the same mask.",
     )
 
@@ -78,7 +104,7 @@ def _a_leak() -> list[Exhibit]:
     windows = codes.unfold(0, CONTEXT + 1, 1)[: len(TEXT)]
     inputs, targets = windows[:, :-1], windows[:, 1:]
     curves: dict[str, tuple[list[float], list[float]]] = {}
-    rows = []
+    rows, honest = [], {}
     for name, mask in (("with the causal mask", causal_mask(CONTEXT)), ("without a mask", None)):
         torch.manual_seed(1)
         model = Model(len(letters))
@@ -89,6 +115,7 @@ def _a_leak() -> list[Exhibit]:
             alone = torch.stack(
                 [model(inputs[:, : t + 1], None)[:, -1].argmax(-1) for t in range(CONTEXT)], dim=1
             )
+        honest[name] = float((alone == targets).float().mean())
         rows.append([
             name,
             f"{losses[-1]:.3f}",
@@ -96,6 +123,10 @@ def _a_leak() -> list[Exhibit]:
             f"{(alone == targets).float().mean():.0%}",
             _write(model, letters, "the cat "),
         ])  # fmt: skip
+    low, better = (
+        min(curves, key=lambda name: curves[name][1][-1]),
+        max(honest, key=lambda name: honest[name]),
+    )
     return [
         text(
             "A leak",
@@ -107,12 +138,13 @@ def _a_leak() -> list[Exhibit]:
             "Training loss",
             curves,
             x_axis="step",
-            y_axis="cross entropy",
+            y_axis="cross-entropy",
             log_y=True,
-            note="The lower curve is not the better model.",
+            note=f"Lower at the end: {low}. Better at guessing what it cannot see: {better}. A loss says nothing "
+            "about a model that has seen its answers.",
         ),
         table(
-            "What each model learnt",
+            "What each model learned",
             [
                 "model",
                 "loss",
@@ -121,7 +153,8 @@ def _a_leak() -> list[Exhibit]:
                 "it writes: the cat …",
             ],
             rows,
-            note="Writing means to guess where no next letter exists. Who has learnt to copy it has nothing to copy.",
+            note="When a model writes, the next letter does not exist yet. One that has learned to copy it finds "
+            "nothing to copy.",
         ),
     ]
 
