@@ -293,7 +293,7 @@ def test_exports_can_be_narrowed_and_canvas_told_its_assignments(kata: Kata) -> 
     head = kata(
         "export", "--format", "canvas", "--only", "9.3.3", "--assignment", "layer-norm=42"
     ).stdout.splitlines()[0]
-    assert head.endswith("Section,9.3.3 Layer normalization (42)")
+    assert head.endswith("Section,9.3.3 Layer normalisation (42)")
 
 
 def test_excel_gets_a_byte_order_mark_when_asked(kata: Kata) -> None:

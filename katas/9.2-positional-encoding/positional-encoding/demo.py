@@ -51,7 +51,7 @@ def _hands() -> Exhibit:
     frames = {
         t: bars(
             "hands",
-            [f"pair {pair}: {_wavelength(pair):.3g}" for pair in pairs],
+            [f"pair {pair}: {_wavelength(pair):,.0f}" for pair in pairs],
             {"sine": positions[t, 0::2][pairs], "cosine": positions[t, 1::2][pairs]},
             y_axis="value at this position",
         )

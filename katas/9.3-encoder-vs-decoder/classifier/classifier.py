@@ -30,11 +30,7 @@ def pool(hidden: torch.Tensor, mask: torch.Tensor, strategy: str) -> torch.Tenso
     Raises:
         ValueError: another strategy.
     """
-    # TODO 1: cls is one index.
-    # TODO 2: mean. Add up what is real; divide by how many are real. What if there are none?
-    # TODO 3: max. What may stand in the place of padding, so that it never wins, even if all else is negative?
-    #         And what if nothing is left?
-    # TODO 4: anything else is a ValueError.
+    # TODO: three strategies and an error. For each, ask what a row of padding only gives, forwards and backwards.
     raise NotImplementedError("pool")
 
 
@@ -65,9 +61,7 @@ class EncoderClassifier(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        # TODO 1: a vector for each token, and positions for max_len places (register_buffer keeps them with the
-        #         model when it changes its dtype or device).
-        # TODO 2: the encoder, and a linear layer from D to C.
+        # TODO: everything on the way from tokens to logits. What of it is learned, and what is a constant?
         raise NotImplementedError("EncoderClassifier.__init__")
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
@@ -76,10 +70,7 @@ class EncoderClassifier(nn.Module):
         Returns:
             logits [B, C]: free numbers, no softmax. Positions matter; padding never does.
         """
-        # TODO 1: which tokens are real, bool [B, T]?
-        # TODO 2: token vectors plus the first T positions: [B, T, D].
-        # TODO 3: encode, with a mask that keeps every query from looking at padding.
-        # TODO 4: pool, without padding, and classify.
+        # TODO: read, pool, decide. By which ways could padding get in?
         raise NotImplementedError("EncoderClassifier.forward")
 
 
@@ -102,8 +93,6 @@ def fit(
     Returns:
         One float an epoch: the mean loss per example while it was trained.
     """
-    # TODO 1: an optimizer over the model's parameters; train mode.
-    # TODO 2: an epoch's order: a permutation of all N examples, drawn from the generator; cut it into batches.
-    # TODO 3: for each batch: logits, loss, empty the gradients, backward, one step.
-    # TODO 4: a batch's loss is a mean over its examples. How do you get the mean over all N from these?
+    # TODO: the loop. What is drawn once, what once an epoch, and what once a batch? And how do you get the mean over
+    #       all N examples from the means of batches of different sizes?
     raise NotImplementedError("fit")

@@ -42,10 +42,8 @@ class DecoderLM(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        # TODO 1: a vector for each token, and a vector for each of max_len positions.
-        # TODO 2: num_layers layers: norm, attention, norm, feed-forward. A class Layer of your own helps, since
-        #         attention has to hand out its keys and values. Keep the layers in an nn.ModuleList.
-        # TODO 3: a last norm, and the head from D to V.
+        # TODO: design the model. Attention has to give out its keys and values, so that a cache can keep them: does
+        #       that take a layer class of your own?
         raise NotImplementedError("DecoderLM.__init__")
 
     def forward(self, tokens: torch.Tensor, cache: Any = None) -> tuple[torch.Tensor, Any]:
@@ -59,11 +57,7 @@ class DecoderLM(nn.Module):
             (logits [B, T, V], cache). logits[:, t] scores what follows tokens[:, t], and depends on that token and
             those before it, in their order. The cache is for the call that goes on with this text.
         """
-        # TODO 1: how many positions does the cache already hold? The new tokens come after them.
-        # TODO 2: add the vectors of tokens and positions, with dropout.
-        # TODO 3: the layers. Queries come from the new positions only; keys and values are the cached ones followed
-        #         by the new ones. Which rows of the causal mask belong to the new positions?
-        # TODO 4: norm and head; give back the logits, and a cache that holds the new positions too.
+        # TODO: begin without a cache. Then decide what it holds: with it, the logits must be those of the whole text.
         raise NotImplementedError("DecoderLM.forward")
 
 
@@ -78,8 +72,7 @@ def next_token_loss(logits: torch.Tensor, tokens: torch.Tensor, pad_id: int | No
     Returns:
         A scalar: the mean of -log p(tokens[b, t + 1]) under softmax(logits[b, t]), over all targets that count.
     """
-    # TODO 1: line them up: which logits have a target, and which tokens are targets?
-    # TODO 2: the mean cross-entropy over the targets that are not pad_id. One mean over all rows together.
+    # TODO: which logits have a target, which tokens are targets, and over how many of them is the mean taken?
     raise NotImplementedError("next_token_loss")
 
 
@@ -109,9 +102,6 @@ def generate(
         int [B, T + n]: the prompt and what follows; shorter if all rows have ended. Grad mode and the model's
         train/eval mode are afterwards what they were before.
     """
-    # TODO 1: remember the model's mode, switch to eval, and record no gradients; put back what you changed.
-    # TODO 2: n times: run the model, take the logits of the last position, choose a token for each row, append it.
-    #         Without the cache feed the whole text each time, with it only what is new.
-    # TODO 3: choosing: argmax at temperature 0 (do not divide by it), else temperature, top_k, softmax, draw.
-    # TODO 4: eos_id: once a row has it, every further token of this row is eos_id. Mind that eos_id may be 0.
+    # TODO: the loop, the choice of a token, rows that have ended, and modes that are as before afterwards. Begin
+    #       with temperature 0 and one row.
     raise NotImplementedError("generate")

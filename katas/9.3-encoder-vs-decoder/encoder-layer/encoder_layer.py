@@ -46,8 +46,7 @@ class EncoderLayer(nn.Module):
         activation: str = "relu",
     ) -> None:
         super().__init__()
-        # TODO 1: make the four parts; FeedForward takes the activation and the dropout too.
-        # TODO 2: make what drops the sublayers' outputs, and remember where the norms go.
+        # TODO: the four parts, and what else forward needs. Which argument goes to which part?
         raise NotImplementedError("EncoderLayer.__init__")
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
@@ -60,10 +59,7 @@ class EncoderLayer(nn.Module):
         Returns:
             [B, T, D]
         """
-        # TODO 1, pre-norm: normalise a copy of the stream with norm1, attend under the mask, drop, add to the
-        #         stream. Then the same with norm2 and the feed-forward network, on what the first step gave.
-        # TODO 2, post-norm: no norm on the way in; norm1 and norm2 take the two sums instead.
-        # TODO 3: the caller still needs x. Which of `x += y` and `x = x + y` writes into it?
+        # TODO: the lesson's equations, for both places of the norm. The caller still needs x as it is.
         raise NotImplementedError("EncoderLayer.forward")
 
 
@@ -93,8 +89,7 @@ class Encoder(nn.Module):
         activation: str = "relu",
     ) -> None:
         super().__init__()
-        # TODO 1: make num_layers layers, each with parameters of its own, and hand every option on to them.
-        # TODO 2: make the norm after the last layer. Why does a post-norm stack need none?
+        # TODO: the layers, each with parameters of its own, and what comes after the last of them.
         raise NotImplementedError("Encoder.__init__")
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
@@ -107,5 +102,5 @@ class Encoder(nn.Module):
         Returns:
             [B, T, D]
         """
-        # TODO: each layer takes what the one before gave; the norm comes last.
+        # TODO: from x to the output. What does each layer need besides the stream?
         raise NotImplementedError("Encoder.forward")

@@ -1,7 +1,7 @@
-"""9.3.3 Layer normalization: every position gets mean 0 and variance 1 over its own features.
+"""9.3.3 Layer normalisation: every position gets mean 0 and variance 1 over its own features.
 
 D = d_model is the number of features of one position; `..` stands for any leading axes, such as batch and
-time, or for none at all. Each vector of D numbers is normalized by itself.
+time, or for none at all. Each vector of D numbers is normalised by itself.
 
 Write it from means, differences and a root: torch's own norm layers and their functions are
 excluded.
@@ -16,14 +16,14 @@ from torch import nn
 
 
 class LayerNorm(nn.Module):
-    """Normalize the last axis, then scale and shift each feature by learned numbers.
+    """Normalise the last axis, then scale and shift each feature by learned numbers.
 
     Args:
         d_model: D, the length of the last axis.
         eps: is added to the variance, so that a vector of equal numbers is not divided by zero.
 
     Attributes:
-        weight: parameter [D], ones at the start; multiplies each feature after the normalization.
+        weight: parameter [D], ones at the start; multiplies each feature after the normalisation.
         bias: parameter [D], zeros at the start; is added last.
     """
 
@@ -34,7 +34,7 @@ class LayerNorm(nn.Module):
         raise NotImplementedError("LayerNorm.__init__")
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Normalize each vector along the last axis of x.
+        """Normalise each vector along the last axis of x.
 
         Args:
             x: [.., D], any number of leading axes; it is not changed.
