@@ -477,7 +477,7 @@ def test_pad_id(submission, draw):
     aspect="stability",
     points=1,
     follows=["test_logits_shape"],
-    asked="A row of padding only has no vectors at all to pool.",
+    asked="A row that is nothing but padding has no vectors to pool.",
 )
 def test_padding_only(submission, draw):
     for pooling in POOLINGS:
@@ -643,7 +643,7 @@ def test_fit_every_example(submission, draw):
     aspect="gradient",
     points=2,
     asked=[
-        "for each batch: logits, loss, empty the gradients, backward, one step.",
+        "logits → loss → empty the gradients → backward → step",
         "to give the labels [N] for tokens [N, T], by cross-entropy",
     ],
 )
@@ -670,7 +670,7 @@ def test_fit_zeroes_gradients(submission, draw):
     aspect="learning",
     points=2,
     asked=[
-        "for each batch: logits, loss, empty the gradients, backward, one step.",
+        "logits → loss → empty the gradients → backward → step",
         "it learns at the `lr` it is given",
     ],
 )

@@ -544,7 +544,7 @@ def test_encoder_shapes(submission, draw):
     points=1,
     asked=[
         "layers: nn.ModuleList of EncoderLayer.",
-        "make num_layers layers, each with parameters of its own, and hand every option on to them.",
+        "the layers, each with parameters of its own",
     ],
 )
 def test_encoder_layers(submission):
@@ -639,7 +639,7 @@ def test_encoder_masks(submission, draw):
     aspect="arguments",
     points=2,
     follows=["test_layer_shapes", "test_encoder_layers"],
-    asked="make num_layers layers, each with parameters of its own, and hand every option on to them.",
+    asked="Options have to be handed on: from the layer to its feed-forward network, from the encoder to its layers.",
 )
 def test_encoder_options(submission, draw):
     x = inputs(draw)

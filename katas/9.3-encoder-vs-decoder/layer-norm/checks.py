@@ -102,7 +102,7 @@ def test_shape(submission, draw):
     aspect="parameters",
     points=1,
     asked=[
-        "parameter [D], ones at the start; multiplies each feature after the normalization.",
+        "parameter [D], ones at the start; multiplies each feature after the normalisation.",
         "parameter [D], zeros at the start; is added last.",
     ],
 )
@@ -164,7 +164,7 @@ def test_values(submission, draw):
     aspect="values",
     points=1.5,
     follows=["test_shape"],
-    asked="Each vector of D numbers is normalized by itself.",
+    asked="Each vector of D numbers is normalised by itself.",
 )
 def test_positions_are_independent(submission, draw):
     module = fresh(submission, draw, 6)
@@ -234,7 +234,7 @@ def test_eps_given(submission, draw):
     points=1.5,
     follows=["test_shape", "test_parameters"],
     asked=[
-        "parameter [D], ones at the start; multiplies each feature after the normalization.",
+        "parameter [D], ones at the start; multiplies each feature after the normalisation.",
         "parameter [D], zeros at the start; is added last.",
     ],
 )

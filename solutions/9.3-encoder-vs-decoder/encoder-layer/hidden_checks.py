@@ -152,7 +152,7 @@ def test_encoder_gradients(submission, reference, draw):
     points=3,
     asked=[
         "how much of each sublayer's output is dropped before it is added; also what FeedForward drops.",
-        "make num_layers layers, each with parameters of its own, and hand every option on to them.",
+        "Options have to be handed on: from the layer to its feed-forward network, from the encoder to its layers.",
     ],
 )
 def test_encoder_dropout(submission, reference, draw):

@@ -65,7 +65,7 @@ def test_any_size(submission, reference, draw):
     aspect="stability",
     points=1.5,
     asked=[
-        "Each vector of D numbers is normalized by itself.",
+        "Each vector of D numbers is normalised by itself.",
         "Subtract the mean *first*: the differences are small numbers again",
     ],
 )
