@@ -72,7 +72,7 @@ def main() -> None:
         found = dict(zip(slugs, pool.map(elsewhere, slugs), strict=True))
     for slug, marks in found.items():
         for one in marks:
-            for check, share in one.flips():
+            for check, share in one.flips().items():
                 print(f"{slug}: {one.mistake}: {check} flips on {share:.0%} of the seeds", file=sys.stderr)
     text = "\n".join(report(found, options.seeds))
     print(text)

@@ -40,9 +40,16 @@ def pack() -> None:
     show_default=True,
     help="Right answers must pass on each.",
 )
+@click.option(
+    "--mistake-seeds",
+    type=click.IntRange(1, 1000),
+    default=20,
+    show_default=True,
+    help="Each mistake must get the same verdicts on each.",
+)
 @click.option("--update", is_flag=True, help="Renew fingerprints and transcripts instead of comparing them.")
 @json_option
-def check(id_: str | None, seeds: int, update: bool, as_json: bool) -> int:
+def check(id_: str | None, seeds: int, mistake_seeds: int, update: bool, as_json: bool) -> int:
     """Examine katas: stub, right and wrong answers, points, hints, files, inputs.
 
     Exit code 0 says that every kata passed the gate, 1 that one did not.
@@ -69,7 +76,11 @@ def check(id_: str | None, seeds: int, update: bool, as_json: bool) -> int:
     ) as bar:
         task = bar.add_task("collecting", total=None)
         gate = Gate(
-            launcher, seeds=seeds, update=update, step=lambda text: bar.update(task, description=safe(text))
+            launcher,
+            seeds=seeds,
+            mistake_seeds=mistake_seeds,
+            update=update,
+            step=lambda text: bar.update(task, description=safe(text)),
         )
 
         def body(suites: dict[str, Suite]) -> list[Verdict]:

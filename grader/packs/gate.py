@@ -22,6 +22,7 @@ from grader.files import write_atomic
 from grader.host.calls import CallRecord, Calls
 from grader.host.launcher import Launcher
 from grader.host.source import read_source
+from grader.packs import steadiness
 from grader.packs.mistakes import Mistake, in_full, mistakes, slow_answers
 from grader.reports.report import WRONG, CheckReport, KataReport
 from grader.running.copies import copies, unrecognised
@@ -79,12 +80,14 @@ class Gate:
         launcher: Launcher,
         *,
         seeds: int = 10,
+        mistake_seeds: int = steadiness.SEEDS,
         update: bool = False,
         step: Step = lambda _: None,
         draw: Draw | None = None,
     ) -> None:
         self._launcher = launcher
         self._seeds = seeds
+        self._mistake_seeds = mistake_seeds
         self._update = update
         self._step = step
         self._draw = draw
@@ -117,6 +120,7 @@ class Gate:
             self._right_answers(kata, suite, copy, verdict)
             if mutants is not None:
                 self._wrong_answers(kata, suite, copy, mutants, verdict)
+                self._marks(kata, suite, copy, mutants, verdict)
             self._speed(kata, suite, copy, slow, verdict)
         return verdict
 
@@ -195,6 +199,30 @@ class Gate:
                     f"{mutant.name} is not recognised; add a check that tells it apart, or a line `Unnamed: why`",
                 )
         self._keep(kata, fresh, _transcripts(mutants, reports, suite.trained()), verdict)
+
+    def _marks(self, kata: Kata, suite: Suite, copy: Copy, mutants: list[Mistake], verdict: Verdict) -> None:
+        """Demand that a mistake gets the same mark whatever is drawn, and loses no more than it is worth."""
+        before = {item.name: {*suite.info(item).needs, *suite.info(item).follows} for item in suite.items}
+        for mutant in mutants:
+            self._step(f"{kata.slug}: marks of {mutant.name}")
+            marks = steadiness.grade(suite, copy(mutant), mutant.name, self._launcher, self._mistake_seeds)
+            flips = marks.flips()
+            for check, share in flips.items():
+                # What only follows a check that changes its mind has no need of an author.
+                if share > steadiness.FLIPPED and before[check].isdisjoint(flips):
+                    verdict.find(
+                        "steadiness",
+                        f"{check} changes its mind on {mutant.name}: {share:.0%} of {len(marks.points[check])} seeds "
+                        "differ; draw what shows the mistake every time",
+                    )
+            if marks.loss > steadiness.HALF and mutant.costs is None:
+                verdict.find(
+                    "cost",
+                    f"{mutant.name} costs {marks.loss:.0%} of the points; let what is right in it be seen (`follows`, "
+                    "`stand_ins`), or say why in a line `Costs: why`",
+                )
+            elif marks.loss <= steadiness.HALF and mutant.costs is not None:
+                verdict.find("cost", f"{mutant.name} costs {marks.loss:.0%}: its line `Costs:` can go")
 
     def _speed(self, kata: Kata, suite: Suite, copy: Copy, slow: list[Mistake], verdict: Verdict) -> None:
         """Look at everything that speed is decided by, without timing anything: `kata pack calibrate` does that."""

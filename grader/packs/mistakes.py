@@ -21,7 +21,8 @@ from grader.packs.merge import PythonFile, is_docstring, merged
 _FAILS = re.compile(r"^Fails:\s*(\w+(?:\s*,\s*\w+)*)\s*$", re.MULTILINE)
 _UNNAMED = re.compile(r"^Unnamed:\s*(\S.*)$", re.MULTILINE)
 _BASE = re.compile(r"^Base:\s*(\S+)\s*$", re.MULTILINE)
-_KEYS = ("Fails:", "Unnamed:", "Base:")
+_COSTS = re.compile(r"^Costs:\s*(\S.*)$", re.MULTILINE)
+_KEYS = ("Fails:", "Unnamed:", "Base:", "Costs:")
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Mistake:
     """Check functions; the first must fail."""
     unnamed: str | None
     """Why visible checks cannot tell this mistake from others, where that is so."""
+    costs: str | None
+    """Why it costs more than half of the kata's points, where it does."""
     text: str
     """A whole module: what a learner who makes this mistake hands in."""
 
@@ -137,7 +140,17 @@ def _mistake(kata: Kata, topic: PythonFile, node: ast.ClassDef | ast.Module) -> 
             )
         text = merged(topic, node, _base(kata, topic, node, base[1] if base else None))
     checks = tuple(check.strip() for check in fails[1].split(","))
-    return Mistake(name, topic.path, line, say, checks, unnamed[1] if unnamed else None, text)
+    costs = _COSTS.search(about)
+    return Mistake(
+        name,
+        topic.path,
+        line,
+        say,
+        checks,
+        unnamed[1] if unnamed else None,
+        costs[1] if costs else None,
+        text,
+    )
 
 
 def _base(kata: Kata, topic: PythonFile, node: ast.ClassDef, named: str | None) -> PythonFile:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,12 +42,14 @@ class Gradings:
         """What the mistake costs, as a share of all points: the median."""
         return 1 - statistics.median(self.scores()) / self.max_score
 
-    def flips(self) -> Iterator[tuple[str, float]]:
-        """Yield the checks that change their minds, with the share of seeds that are in the minority."""
+    def flips(self) -> dict[str, float]:
+        """Return the checks that change their minds, with the share of seeds that are in the minority."""
+        found = {}
         for check, points in self.points.items():
             passed = sum(one > 0 for one in points)
             if 0 < passed < len(points):
-                yield check, min(passed, len(points) - passed) / len(points)
+                found[check] = min(passed, len(points) - passed) / len(points)
+        return found
 
 
 def grade(

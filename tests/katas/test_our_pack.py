@@ -15,6 +15,7 @@ from grader.running.suite import Suite, with_suites
 from tests import record
 
 SEEDS, SEEDS_WHERE_CHECKS_TRAIN = 3, 1
+MISTAKE_SEEDS, MISTAKE_SEEDS_IN_A_LIGHT_GATE = 20, 3
 
 
 @pytest.mark.gate
@@ -30,7 +31,8 @@ def test_a_kata_passes_the_gate(
         trains = any(info.aspect == "learning" for info in suite.infos())
         seeds = SEEDS_WHERE_CHECKS_TRAIN if trains or not full else SEEDS
         draw = None if full else lambda names: record.sample(slug, names)
-        return Gate(launcher, seeds=seeds, draw=draw).examine(kata, suite)
+        mistake_seeds = MISTAKE_SEEDS if full else MISTAKE_SEEDS_IN_A_LIGHT_GATE
+        return Gate(launcher, seeds=seeds, mistake_seeds=mistake_seeds, draw=draw).examine(kata, suite)
 
     digest = record.digest_of_kata(slug)
     verdict = with_suites([kata], examine, hidden=True)
