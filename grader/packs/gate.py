@@ -221,8 +221,6 @@ class Gate:
                     f"{mutant.name} costs {marks.loss:.0%} of the points; let what is right in it be seen (`follows`, "
                     "`stand_ins`), or say why in a line `Costs: why`",
                 )
-            elif marks.loss <= steadiness.HALF and mutant.costs is not None:
-                verdict.find("cost", f"{mutant.name} costs {marks.loss:.0%}: its line `Costs:` can go")
 
     def _speed(self, kata: Kata, suite: Suite, copy: Copy, slow: list[Mistake], verdict: Verdict) -> None:
         """Look at everything that speed is decided by, without timing anything: `kata pack calibrate` does that."""

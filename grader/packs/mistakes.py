@@ -41,7 +41,7 @@ class Mistake:
     unnamed: str | None
     """Why visible checks cannot tell this mistake from others, where that is so."""
     costs: str | None
-    """Why it costs more than half of the kata's points, where it does."""
+    """Why it, or its topic, costs more than half of the kata's points, where it does."""
     text: str
     """A whole module: what a learner who makes this mistake hands in."""
 
@@ -140,7 +140,7 @@ def _mistake(kata: Kata, topic: PythonFile, node: ast.ClassDef | ast.Module) -> 
             )
         text = merged(topic, node, _base(kata, topic, node, base[1] if base else None))
     checks = tuple(check.strip() for check in fails[1].split(","))
-    costs = _COSTS.search(about)
+    costs = _COSTS.search(about) or _COSTS.search(ast.get_docstring(topic.tree) or "")
     return Mistake(
         name,
         topic.path,

@@ -37,7 +37,7 @@ def course(pristine: Path, tmp_path: Path) -> Path:
 
 def examine(course: Path, launcher: Any, *, update: bool = False) -> Verdict:
     [kata] = load_pack(course / "katas").katas
-    gate = Gate(launcher, seeds=1, update=update)
+    gate = Gate(launcher, seeds=1, mistake_seeds=4, update=update)
     return with_suites([kata], lambda suites: gate.examine(kata, suites[SLUG]), hidden=True)
 
 
@@ -180,6 +180,19 @@ def test_blocks_that_nobody_else_would_write_are_all_right(course: Path, launche
     assert examine(course, launcher).findings == []
 
 
+def _check_flips(course: Path) -> None:
+    edit(
+        course / KATA / "checks.py",
+        "def test_gradients(submission, draw):\n",
+        "def test_gradients(submission, draw):\n    if draw.size(0, 1):\n        return\n",
+    )
+
+
+def _costs_unsaid(course: Path) -> None:
+    path = course / SOLUTION / "mutants" / "weighting.py"
+    path.write_text(re.sub(r"Costs: .*\n", "", path.read_text()))
+
+
 def _few_checks(course: Path) -> None:
     text = (course / KATA / "checks.py").read_text()
     head, tail = text.split('@check("large weights', 1)
@@ -220,6 +233,8 @@ def _few_checks(course: Path) -> None:
         ),
         (_block_too_short, "blocks", "weighted_mean of blocks.py is too short to be known again"),
         (_block_no_python, "blocks", "blocks.py, line 1: not valid Python"),
+        (_check_flips, "steadiness", "test_gradients changes its mind on detached: 25% of 4 seeds differ"),
+        (_costs_unsaid, "cost", "not_divided costs 86% of the points"),
         (_few_checks, "checks", "fewer than 12"),
     ],
 )

@@ -298,7 +298,9 @@ def test_equal_features(submission, draw):
     asked="Gradients reach x, also through its mean and its variance, and weight and bias.",
 )
 def test_gradient_of_x(submission, draw):
-    x = draw.normal(batch=2, time=5, width=6, scale=2.0, shift=1.0, requires_grad=True)
+    x = draw.normal(
+        batch=2, time=5, width=6, scale=20.0, shift=10.0, requires_grad=True
+    )  # eps is nothing to this
     y = fresh(submission, draw, 6)(x)
     expect_gradients(y, {"x": x}, draw, oracle=normalized())
 

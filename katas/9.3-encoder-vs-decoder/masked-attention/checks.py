@@ -300,6 +300,15 @@ def large(draw, **spread):
     return query, key, draw.normal(batch=2, head=3, key=7, feature=6)
 
 
+def large_and_apart(draw):
+    """Draw such that each query has one key whose score is far above the others, however scores are scaled."""
+    while True:
+        query, key, value = large(draw, scale=100.0)
+        best = (query @ key.transpose(-2, -1)).topk(2).values
+        if float((best[..., 0] - best[..., 1]).min()) > 300:
+            return query, key, value
+
+
 @check(
     "scores in the ten thousands do not overflow",
     aspect="stability",
@@ -308,12 +317,11 @@ def large(draw, **spread):
     asked="exp(89) is beyond float32; torch's softmax subtracts each row's maximum first",
 )
 def test_large_scores(submission, draw):
-    def compare_scores(scale):
-        tensors = large(draw, scale=scale)
+    def compare_scores(tensors):
         compare(call(submission, *tensors), oracle(attend(), *tensors), rounding=LARGE_ROUNDING)
 
-    with resting_on("ordinary scores must give the right weights", lambda: compare_scores(1.0)):
-        compare_scores(100.0)
+    with resting_on("ordinary scores must give the right weights", lambda: compare_scores(large(draw))):
+        compare_scores(large_and_apart(draw))
 
 
 @check(
@@ -324,16 +332,14 @@ def test_large_scores(submission, draw):
     asked="-10000 for -∞: a large enough score overtakes it.",
 )
 def test_large_forbidden_scores(submission, draw):
-    def compare_scores(scale, shift):
-        query, key, value = large(draw, scale=scale, shift=shift)
-        mask = draw.mask(keep=0.5, query=1, key=7)
-        # With shift 80 every allowed score is about -20,000, every forbidden one about 20,000.
-        key = with_axes(torch.where(mask.mT, -key, key), *KEY.split())
-        wanted = oracle(attend(mask), query, key, value)
-        compare(call(submission, query, key, value, mask), wanted, mask, LARGE_ROUNDING)
-
-    with resting_on("ordinary scores must give the right weights", lambda: compare_scores(1.0, 0.0)):
-        compare_scores(8.0, 80.0)
+    query, key, value = large(draw, scale=8.0, shift=80.0)
+    mask = draw.mask(keep=0.5, query=1, key=7)
+    # Every allowed score is now about -20,000, every forbidden one about 20,000.
+    key = with_axes(torch.where(mask.mT, -key, key), *KEY.split())
+    output, weights = call(submission, query, key, value, mask)
+    weights = expect(weights, "weights", axes=WEIGHTS, picture="attention").is_tensor(shape=(2, 3, 5, 7))
+    weights.is_finite().is_zero_where(~mask.expand(2, 3, 5, 7)).sums_to(1.0, "key")
+    expect(output, "output", axes=OUTPUT).is_finite()
 
 
 @check(
@@ -364,6 +370,7 @@ def test_dtypes(submission, draw):
 )
 def test_arguments(submission, draw):
     tensors, mask = inputs(draw), draw.mask(keep=0.6, batch=2, head=1, query=4, key=6)
+    mask[:, :, 0] = True  # a key that nobody may see is another check's matter
     scattered = [draw.noncontiguous(tensor) for tensor in (*tensors, mask)]
     for count in (3, 4):  # without and with the mask
         with presupposed("attention must return the pair"):
@@ -442,12 +449,13 @@ def test_module_values(submission, draw):
 def test_module_masks(submission, draw):
     module, state = module_with(submission, 3, parameters(draw, 12))
     x = draw.normal(batch=2, time=5, width=12)
+    late = draw.mask(keep=0.6, batch=2, head=1, query=1, key=5)
+    late[1, ..., 0] = False  # under a causal mask this leaves the first query with nothing
     for mask in (
         causal(draw, 5),
         draw.mask(keep=0.6, batch=2, head=1, query=1, key=5),
         draw.mask(keep=0.6, batch=2, head=3, query=5, key=5),
-        causal(draw, 5)
-        & draw.mask(keep=0.6, batch=2, head=1, query=1, key=5),  # may leave a query with nothing
+        causal(draw, 5) & late,
     ):
         y = module(x, mask)
         expect_unchanged(submission)

@@ -141,8 +141,11 @@ def test_head_counts(submission, reference, draw):
 )
 def test_module_is_reusable(submission, reference, draw):
     module, state = build(submission, 8, 2, random_state(draw, 8))
-    for time in draw.sizes(3, 1, 12):
-        batch, key = draw.sizes(2, 1, 6)
+    # A context longer than x, one that is shorter, and one of any length.
+    first, second, third = draw.sizes(3, 2, 12)
+    lengths = ((first, first + draw.size(1, 4)), (second, draw.size(1, second - 1)), (third, draw.size(1, 6)))
+    for time, key in lengths:
+        batch = draw.size(1, 6)
         x = draw.noncontiguous(draw.normal(batch=batch, time=time, width=8))
         context = draw.normal(batch=batch, key=key, width=8)
         for mask in (
