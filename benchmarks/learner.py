@@ -395,7 +395,7 @@ def _suites(launcher: Launcher, repetitions: int) -> Figures:
             assert file is not None
             _progress(f"checks of {kata.slug}", repetitions, repetitions)
             inside, across = _in_turns(
-                lambda: suite.debug(file, Options(), interactive=False),  # noqa: B023
+                lambda: suite.debug(file, Options()),  # noqa: B023
                 lambda: suite.check(file, launcher, Options()),  # noqa: B023
                 repetitions,
             )

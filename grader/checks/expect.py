@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from grader.checks.describe import describe, dtype_name, is_tensor, type_name, type_names
-from grader.checks.failure import CheckFailure, Failure, Stage
+from grader.checks.failure import NOT_SAID, CheckFailure, Failure, Stage
 from grader.checks.locate import first_index, locate, places
 from grader.checks.oracle import Expected, doubled, rounding_tolerance, slack
 from grader.checks.picture import PICTURES, Picture, draw_difference
@@ -48,7 +48,7 @@ def expect(
 class Expectation:
     """One value of the submission, and the words in which a message speaks of it."""
 
-    __slots__ = ("_axes", "_name", "_picture", "actual")
+    __slots__ = ("_axes", "_name", "_picture", "_wanted", "actual")
 
     def __init__(
         self,
@@ -63,6 +63,7 @@ class Expectation:
         self._name = name
         self._axes = tuple(axes.split()) if isinstance(axes, str) else tuple(axes or ())
         self._picture = picture
+        self._wanted: object = NOT_SAID
 
     # -- what it is ------------------------------------------------------------------------------------
 
@@ -149,6 +150,7 @@ class Expectation:
     def equals(self, want: Tensor, why: str = "") -> Expectation:
         """Require exactly this tensor: type, shape, dtype, NaN where it has none, then every value."""
         __tracebackhide__ = True
+        self._wanted = want
         value = self._comparable(tuple(want.shape), want.dtype)
         want = want.detach().cpu()
         if torch.equal(value, want):
@@ -176,6 +178,7 @@ class Expectation:
                 expected.detach().cpu(), rounding_tolerance(expected, expected.dtype), expected.dtype
             )
         want, limit = expected.value, expected.tolerance if tolerance is None else tolerance
+        self._wanted = want
         value = self._comparable(tuple(want.shape), expected.dtype)
         if not expected.dtype.is_floating_point:
             return self.equals(want, why)
@@ -302,6 +305,7 @@ class Expectation:
         __tracebackhide__ = True
         mine = self._sized()
         theirs = Expectation(other, name, self._axes)._sized().detach().cpu()
+        self._wanted = theirs
         value = self._comparable(tuple(theirs.shape), theirs.dtype)
         if not theirs.dtype.is_floating_point:
             if bool((value != theirs).any()):
@@ -340,6 +344,7 @@ class Expectation:
     def is_value(self, want: object, why: str = "") -> Expectation:
         """Require this Python value: numbers, strings, lists, dicts, with the same types all through."""
         __tracebackhide__ = True
+        self._wanted = want
         found = _unequal(self.actual, want, self._name)
         if found is None:
             return self
@@ -450,7 +455,8 @@ class Expectation:
     def _fail_as(self, subject: object, want: str, hint: str = "") -> NoReturn:
         __tracebackhide__ = True
         got = f"wrong type  {self._name}  got {self._kind()}  want {want}"
-        raise CheckFailure(Failure("type", (clean(got), hint or self._type_hint(want))), subject)
+        failure = Failure("type", (clean(got), hint or self._type_hint(want)))
+        raise CheckFailure(failure, subject, expected=self._wanted, name=self._name)
 
     def _kind(self) -> str:
         value = self.actual
@@ -586,9 +592,8 @@ class Expectation:
         picture: tuple[str, ...] = (),
     ) -> NoReturn:
         __tracebackhide__ = True
-        raise CheckFailure(
-            Failure(stage, tuple(line for line in lines if line), location, picture), self.actual
-        )
+        failure = Failure(stage, tuple(line for line in lines if line), location, picture)
+        raise CheckFailure(failure, self.actual, expected=self._wanted, name=self._name)
 
 
 def _count(wrong: Tensor, verb: str, out_of: int | None = None, of_what: str = "values") -> str:

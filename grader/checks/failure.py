@@ -22,6 +22,8 @@ Stage = Literal[
     "policy",
     "speed",
 ]
+NOT_SAID = object()
+"""In place of an expected value where there is none."""
 LINES = 40
 """Lines of the longest message."""
 
@@ -65,10 +67,21 @@ def _bounded(lines: tuple[str, ...], limit: int) -> tuple[str, ...]:
 class CheckFailure(AssertionError):
     """Raised when a check finds the submission wrong; `subject` is the value that was looked at."""
 
-    def __init__(self, failure: Failure, subject: object = None, used: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        failure: Failure,
+        subject: object = None,
+        used: Sequence[str] = (),
+        expected: object = NOT_SAID,
+        name: str = "",
+    ) -> None:
         super().__init__(str(failure))
         self.failure = failure
         self.subject = subject
+        self.expected = expected
+        """What `subject` should have been, where that is a value."""
+        self.name = name
+        """What the message calls `subject`."""
         self.used = tuple(used)
         """What the kata excludes and was used."""
 

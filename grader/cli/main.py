@@ -24,6 +24,7 @@ COMMANDS = {
     "start": "grader.cli.start:start",
     "show": "grader.cli.show:show",
     "check": "grader.cli.check:check",
+    "try": "grader.cli.try_:try_",
     "bench": "grader.cli.bench:bench",
     "watch": "grader.cli.watch:watch",
     "hint": "grader.cli.hint:hint",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any, cast
 
 import torch
@@ -22,6 +23,10 @@ class CallRecord:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     changed: tuple[torch.Tensor, ...] = ()
+    callee: Any = None
+    """In one process: the function or the module itself."""
+    frame: FrameType | None = None
+    """In one process: the learner's own call as it ended, with its variables."""
 
 
 class Calls:

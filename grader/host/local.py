@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ import torch
 
 from grader.host.calls import CallRecord, Calls
 from grader.host.endings import SubmissionRaised
+from grader.host.objects import brief
 from grader.host.remote import Submission, behind
 from grader.host.source import Source
 from grader.host.terms import Terms
@@ -27,13 +29,17 @@ class LocalSubmission:
     __slots__ = ("__kata__",)
     __kata__: Submission
 
-    def __init__(self, module: types.ModuleType, calls: Calls, used: dict[str, None], terms: Terms) -> None:
-        object.__setattr__(self, "__kata__", _Here(module, calls, used, terms))
+    def __init__(
+        self, module: types.ModuleType, calls: Calls, used: dict[str, None], terms: Terms, watched: bool
+    ) -> None:
+        object.__setattr__(self, "__kata__", _Here(module, calls, used, terms, watched))
 
     def __getattr__(self, name: str) -> Any:
         here = _here(self)
         value = getattr(here.module, name)
-        return _recording(here.calls, name, value) if isinstance(value, types.FunctionType) else value
+        if isinstance(value, types.FunctionType):
+            return _Recorded(here, name, name, value)
+        return _Made(here, name, value) if here.watched and isinstance(value, type) else value
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(_here(self).module, name, value)
@@ -42,8 +48,11 @@ class LocalSubmission:
 class _Here:
     """Behind a module that runs in this process."""
 
-    def __init__(self, module: types.ModuleType, calls: Calls, used: dict[str, None], terms: Terms) -> None:
+    def __init__(
+        self, module: types.ModuleType, calls: Calls, used: dict[str, None], terms: Terms, watched: bool
+    ) -> None:
         self.module = module
+        self.watched = watched
         self.calls = calls
         self.advice = terms.advice
         self.used = used
@@ -71,15 +80,103 @@ def begin(submission: LocalSubmission) -> None:
         here.used.clear()
 
 
-def _recording(calls: Calls, name: str, function: types.FunctionType) -> Any:
-    def call(*args: Any, **kwargs: Any) -> Any:
+def learners_names(submission: LocalSubmission) -> dict[str, Any]:
+    """Return what the learner's module defines or imports."""
+    return {
+        name: value for name, value in vars(_here(submission).module).items() if not name.startswith("__")
+    }
+
+
+class _Recorded:
+    """A function of the learner's whose calls are noted for messages."""
+
+    def __init__(self, here: _Here, label: str, signature: str, function: Callable[..., Any]) -> None:
+        self._here, self._label, self._signature, self._function = here, label, signature, function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         before = [(part, part.detach().clone()) for part in (*args, *kwargs.values()) if _is_tensor(part)]
-        result = function(*args, **kwargs)
-        changed = tuple(part for part, was in before if not torch.equal(part.detach(), was))
-        calls.add(CallRecord(name, name, args, kwargs, changed), result)
+        last = _LastFrame(self._here)
+        result = None
+        try:
+            with last:
+                result = self._function(*args, **kwargs)
+        finally:  # what raised is told, too
+            changed = tuple(part for part, was in before if not torch.equal(part.detach(), was))
+            record = CallRecord(
+                self._label, self._signature, args, kwargs, changed, self._function, last.frame
+            )
+            self._here.calls.add(record, result)
         return result
 
-    return call
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._function, name)
+
+
+class _Made:
+    """A class of the learner's; the calls of modules that are made of it are noted, too."""
+
+    def __init__(self, here: _Here, name: str, kind: type) -> None:
+        self._here, self._name, self._kind = here, name, kind
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        made = _Recorded(self._here, self._name, self._name, self._kind)(*args, **kwargs)
+        if isinstance(made, torch.nn.Module):
+            told = [brief(value) for value in args] + [
+                f"{key}={brief(value)}" for key, value in kwargs.items()
+            ]
+            _note_calls(self._here, f"{self._name}({', '.join(told)})", self._name, made)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._kind, name)
+
+
+def _note_calls(here: _Here, label: str, root: str, module: torch.nn.Module) -> None:
+    """Note every call of a module with what it returned; hooks see it from whichever side it is called."""
+    running: list[_LastFrame] = []
+
+    def begin(module: torch.nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
+        running.append(_LastFrame(here))
+        running[-1].__enter__()
+
+    def end(module: torch.nn.Module, args: Any, kwargs: dict[str, Any], result: Any) -> None:
+        last = running.pop()
+        last.__exit__()
+        here.calls.add(CallRecord(label, f"{root}.forward", args, kwargs, (), module, last.frame), result)
+
+    module.register_forward_pre_hook(begin, with_kwargs=True)
+    module.register_forward_hook(end, with_kwargs=True, always_call=True)
+
+
+class _LastFrame:
+    """Keeps the learner's frame that returned last while it is open: the outermost of a call, with its variables.
+
+    A frame that somebody holds keeps its variables when it has returned, and the line it returned from.
+    """
+
+    def __init__(self, here: _Here) -> None:
+        self.frame: types.FrameType | None = None
+        self._watched = here.watched
+        self._folder = os.path.dirname(here.module.__file__ or "")
+        self._before: Any = None
+
+    def __enter__(self) -> None:
+        if self._watched:
+            self._before = sys.getprofile()
+            sys.setprofile(self._look)
+
+    def __exit__(self, *error: object) -> None:
+        if self._watched:
+            sys.setprofile(self._before)
+
+    def _look(self, frame: types.FrameType, event: str, argument: object) -> None:
+        if event == "return" and is_learners(frame.f_code.co_filename, self._folder):
+            self.frame = frame
+
+
+def is_learners(file: str, folder: str) -> bool:
+    """Tell whether code of `file` is that of a submission in `folder`."""
+    return os.path.dirname(file) == folder or ".ipynb, cell " in file
 
 
 def told(error: BaseException, source: Source) -> SubmissionRaised:
@@ -88,8 +185,13 @@ def told(error: BaseException, source: Source) -> SubmissionRaised:
 
 
 @contextmanager
-def load_local(source: Source, terms: Terms, calls: Calls) -> Iterator[LocalSubmission]:
-    """Load a submission into this process; on exit, torch and `sys` are as they were."""
+def load_local(
+    source: Source, terms: Terms, calls: Calls, *, watched: bool = False
+) -> Iterator[LocalSubmission]:
+    """Load a submission into this process; on exit, torch and `sys` are as they were.
+
+    `watched`: for a person to look into: every call is noted with the learner's variables, which takes time.
+    """
     used: dict[str, None] = {}
     recorder = Recorder(lambda number, line, token: used.setdefault(terms.forbid[number]))
     path, modules = list(sys.path), set(sys.modules)
@@ -101,7 +203,7 @@ def load_local(source: Source, terms: Terms, calls: Calls) -> Iterator[LocalSubm
         else:
             module = load_module(terms.module, str(source.path), source.data, given)
         used.clear()  # what runs while it is loaded is a test of its own
-        yield LocalSubmission(module, calls, used, terms)
+        yield LocalSubmission(module, calls, used, terms, watched)
     finally:
         recorder.restore()
         sys.path[:] = path

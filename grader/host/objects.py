@@ -84,8 +84,8 @@ class RemoteObject:
         signature = mine.label if mine.kind in ("function", "class") else f"{mine.root}.forward"
         result = _run(self, None, args, kwargs, mine.label, signature)
         if isinstance(result, RemoteObject) and mine.kind == "class":
-            arguments = [_brief(value) for value in args] + [
-                f"{key}={_brief(value)}" for key, value in kwargs.items()
+            arguments = [brief(value) for value in args] + [
+                f"{key}={brief(value)}" for key, value in kwargs.items()
             ]
             call_it(result, f"{mine.label}({', '.join(arguments)})", mine.root, mine.calls)
         return result
@@ -102,7 +102,7 @@ class RemoteObject:
 
     def __getitem__(self, key: Any) -> Any:
         label = f"{facts_of(self).label}[...]"
-        return _adopt(self, _run(self, "__getitem__", (key,), {}, label, ""), f"[{_brief(key)}]")
+        return _adopt(self, _run(self, "__getitem__", (key,), {}, label, ""), f"[{brief(key)}]")
 
     def __iter__(self) -> Iterator[Any]:
         values = _run(self, "__iter__", (), {}, f"iter({facts_of(self).label})", "")
@@ -199,7 +199,8 @@ def note(session: Conversation, root: str, error: Exception | None) -> None:
             outcomes.written.add(root)
 
 
-def _brief(value: Any) -> str:
+def brief(value: Any) -> str:
+    """Return a value in a word, as a label of a call has it."""
     if isinstance(value, torch.Tensor):
         return f"tensor{list(value.shape)}"
     if isinstance(value, RemoteObject):

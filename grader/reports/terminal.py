@@ -265,8 +265,11 @@ def _print_next_steps(check: CheckReport, report: KataReport, out: Console, agai
     # What is timed gets inputs that nobody can know before, whatever the seed.
     how = ["--perf"] if check.aspect == "performance" else ["--seed", str(report.seed)]
     repeat = shlex.join(["kata", "check", *target, "-k", check.id, *how])
-    out.print(Text.assemble(("  try     ", "bold"), f"kata hint {report.kata}"))
-    # Unbroken, whatever the width: it is there to be copied.
-    out.print(
-        Text.assemble(("  repeat  ", "bold"), safe(repeat)), no_wrap=True, overflow="ignore", crop=False
-    )
+    steps = [("hint", f"kata hint {report.kata}"), ("repeat", repeat)]
+    if check.aspect != "performance":
+        seed = ["--seed", str(report.seed)] if report.seed else []
+        steps.insert(1, ("look", shlex.join(["kata", "try", *target, "-k", check.id, *seed])))
+    for word, command in steps:
+        # Unbroken, whatever the width: it is there to be copied.
+        line = Text.assemble((f"  {word:6}  ", "bold"), safe(command))
+        out.print(line, no_wrap=True, overflow="ignore", crop=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 import torch
@@ -24,6 +25,8 @@ class Backend(Protocol):
 
     calls: Calls
     submission: Any
+    folder: Path | None
+    """Where the learner's own files lie, when they run in this process."""
 
     @property
     def isolation(self) -> str:
@@ -74,6 +77,8 @@ class Backend(Protocol):
 
 class WorkerBackend:
     """The real thing: a submission in a worker."""
+
+    folder: Path | None = None
 
     def __init__(self, session: Session, timeout_s: float | None = None) -> None:
         self.calls = Calls()
@@ -144,6 +149,7 @@ class InProcessBackend:
 
     def __init__(self, submission: LocalSubmission, source: Source) -> None:
         self._source = source
+        self.folder: Path | None = source.path.parent
         self.calls = behind(submission).calls
         self.submission = submission
         self.outcomes = Outcomes()
@@ -156,6 +162,8 @@ class InProcessBackend:
     def understand(self, error: BaseException) -> BaseException:
         """Return what a worker would have told of an exception that passed through the submission."""
         raised = told(error, self._source)
+        if raised.not_written:
+            self.outcomes.not_written.add(raised.message)
         return raised if raised.frames else error
 
     def rest(self) -> None:

@@ -87,6 +87,8 @@ class _Noted:
 class _Nobody:
     """There is no submission: a speed check has no use for one."""
 
+    folder: Path | None = None
+
     isolation = "none"
     submission: Any = None
 

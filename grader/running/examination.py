@@ -20,11 +20,12 @@ from grader.host.launcher import Launcher
 from grader.host.session import Session
 from grader.host.source import Source, read_source
 from grader.reports.report import WRONG, CheckReport, KataStatus
+from grader.running.at_hand import Look
 from grader.running.backend import Backend, WorkerBackend
 from grader.running.collected import Collected
 from grader.running.copies import copies, refuse
 from grader.running.outcome import Outcome, Wording, judge, unusable
-from grader.running.plugin import CheckContext, Conditions, check_seed
+from grader.running.plugin import CheckContext, Conditions, check_seed, no_reference
 from grader.running.recognise import SEED, Mark, fingerprint
 
 RECOGNISED = 6
@@ -62,8 +63,8 @@ class Attempt:
     options: Options
     launcher: Launcher | None = None
     """Where workers come from; None when the submission is in this process, where nothing can be timed."""
-    debug: bool = False
-    """Whether a debugger opens at every failure; then there are no marks."""
+    look: Look | None = None
+    """Told of every check that goes wrong, where the submission is in this process: then there are no marks."""
     progress: Progress | None = None
 
 
@@ -99,7 +100,7 @@ class Examination:
     def run(self) -> None:
         """Run every check, in order; then name the mistakes, and take back what rests on what is excluded."""
         attempt, who = self.attempt, self.attempt.backend
-        copied = {} if attempt.debug else copies(attempt.source, self.checks.kata)
+        copied = {} if attempt.look else copies(attempt.source, self.checks.kata)
         for item in self.checks.items:
             info, report = self.checks.info(item), self.checks.blank(item)
             timed, tried, asked = info.threshold is not None, False, frozenset[str]()
@@ -130,7 +131,7 @@ class Examination:
                 attempt.progress(report, who.calls)
             if attempt.options.fail_fast and report.status in WRONG:
                 break
-        if attempt.options.name_mistakes and not attempt.debug:
+        if attempt.options.name_mistakes and not attempt.look:
             self._recognise()
         self._withhold()
 
@@ -236,8 +237,9 @@ class Examination:
             seed,
             torch.device(attempt.options.device),
             Wording(attempt.source.path.name, checks.kata.signatures(), timeout_s),
-            checks.reference,
-            attempt.debug,
+            # Where a learner looks around there is no answer.
+            checks.reference if attempt.launcher is not None else no_reference,
+            attempt.look,
         )
 
     def _timed(self, item: pytest.Item, report: CheckReport, threshold: str) -> Outcome:

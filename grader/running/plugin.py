@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import pdb
 import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +18,8 @@ from grader.checks.draw import Draw
 from grader.checks.marks import CheckInfo
 from grader.errors import MachineFault, PackError, UsageError
 from grader.machine import shortage
+from grader.running import at_hand
+from grader.running.at_hand import AtHand, Look
 from grader.running.backend import Backend
 from grader.running.outcome import UNSAID, Outcome, Wording, judge
 
@@ -33,8 +34,9 @@ PASSED = Outcome("pass")
 CPU = torch.device("cpu")
 
 
-def _no_reference() -> types.ModuleType:
-    raise PackError("the fixture `reference` is not for speed checks")
+def no_reference() -> types.ModuleType:
+    """Refuse: where the reference must not come."""
+    raise PackError("the fixture `reference` is for hidden checks alone")
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,9 @@ class Conditions:
     seed: int = 0
     device: torch.device = CPU
     wording: Wording = UNSAID
-    reference: Callable[[], types.ModuleType] = _no_reference
-    debug: bool = False
+    reference: Callable[[], types.ModuleType] = no_reference
+    look: Look | None = None
+    """Where the submission is in this process, told of every check that goes wrong."""
 
 
 @dataclass(frozen=True)
@@ -207,11 +210,16 @@ class KataPlugin(Generic[A, T]):
         if isinstance(error, KeyboardInterrupt | MachineFault):
             raise error
         who, conditions = now.backend, now.conditions
-        if not conditions.debug and (help_for := shortage(error)) is not None:
+        if conditions.look is None and (help_for := shortage(error)) is not None:
             raise MachineFault(f"While this was graded, the machine ran out of something: {error}.", help_for)
         self._outcome = judge(who.understand(error), who.calls, conditions.wording, who.observed())
-        if conditions.debug:
-            _debug(item, error.__traceback__, self._outcome)
+        if conditions.look is not None and at_hand.wanted(self._outcome):
+            where = who.folder or item.path.parent
+            names = conditions.wording.signatures
+            title = at_hand.title_of(item)
+            conditions.look(
+                AtHand.of(title, self._outcome, error, who.calls, names, item.path, who.submission, where)
+            )
 
 
 @dataclass(frozen=True)
@@ -358,24 +366,3 @@ _UNUSED = (
     *("unittest", "monkeypatch", "recwarn", "tmpdir", "legacypath", "subtests", "reports"),
 )
 """Plugins of pytest that a check has no use for; each costs time on every check."""
-
-
-def _debug(item: pytest.Item, trace: types.TracebackType | None, outcome: Outcome) -> None:
-    """Open a debugger where it helps: the learner's innermost line, or the check that found the difference."""
-    print(f"\n{info_of(item).title}: {outcome.status}\n{outcome.message}\n")
-    frames = []
-    while trace is not None:
-        frames.append(trace)
-        trace = trace.tb_next
-    engine = str(Path(__file__).parents[1])
-    wanted = [
-        frame
-        for frame in frames
-        if not frame.tb_frame.f_code.co_filename.startswith((engine, pytest.__path__[0]))
-    ]
-    for frame in reversed(
-        [f for f in wanted if "_pytest" not in f.tb_frame.f_code.co_filename] or frames[-1:]
-    ):
-        frame.tb_next = None
-        pdb.post_mortem(frame)
-        return

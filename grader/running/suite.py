@@ -25,6 +25,7 @@ from grader.host.local import load_local, told
 from grader.host.session import Session
 from grader.host.source import Source, Unreadable, read_source
 from grader.reports.report import Isolation, KataReport, KataStatus, SpeedScore
+from grader.running.at_hand import Look
 from grader.running.backend import InProcessBackend, WorkerBackend
 from grader.running.collected import Collected
 from grader.running.control import try_the_machine
@@ -83,18 +84,20 @@ class Suite(Collected):
         report.duration_s = round(time.perf_counter() - started, 4)
         return report
 
-    def debug(self, file: Path, options: Options = AS_USUAL, *, interactive: bool = True) -> KataReport:
-        """Examine a submission in this process, with a debugger at every failure. Not for marks."""
+    def debug(self, file: Path, options: Options = AS_USUAL, look: Look | None = None) -> KataReport:
+        """Examine a submission in this process; `look` is told of every check that goes wrong. Not for marks."""
         try:
             source = read_source(file)
         except Unreadable as error:
             return self._unread(error, file, options)
         with contextlib.ExitStack() as stack:
             try:
-                submission = stack.enter_context(load_local(source, self.terms, Calls()))
+                submission = stack.enter_context(
+                    load_local(source, self.terms, Calls(), watched=look is not None)
+                )
             except (Exception, SystemExit) as error:
                 return self._unloaded("error", _does_not_load(source, told(error, source)), file, options)
-            attempt = Attempt(source, InProcessBackend(submission, source), options, debug=interactive)
+            attempt = Attempt(source, InProcessBackend(submission, source), options, look=look)
             examination = Examination(self, attempt)
             examination.run()
             return self._report(examination)

@@ -111,6 +111,7 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
     )
     tempfile.tempdir = None  # whoever forked us may have looked it up in another environment
     sys.argv = ["submission"]
+    sys.breakpointhook = _no_breakpoint
     sys.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115 - lives as long as we do
     sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
@@ -139,6 +140,11 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
         device.meet(job.gpu_bytes)
     worker.greet(level)
     return worker
+
+
+def _no_breakpoint(*_: object, **__: object) -> None:
+    """Say what to type: pdb would only tell that the input has ended."""
+    raise RuntimeError("nobody is at a keyboard here: for breakpoint() type  kata check --pdb -k CHECK")
 
 
 def _rewire(ends: Sequence[int], keep: Collection[int]) -> None:

@@ -1,0 +1,110 @@
+"""`kata try`: the failing call at hand."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.cli.check import CheckRequest, find_targets
+from grader.cli.context import Here, complete_id, here, note, seed_option
+from grader.errors import KataError, UsageError
+from grader.reports.style import console
+
+if TYPE_CHECKING:
+    from grader.reports.report import KataReport
+    from grader.running.suite import Suite
+
+
+@click.command("try", short_help="Look at a failing call: its inputs, yours and the expected, in a REPL.")
+@click.argument("what", metavar="[CHECK|ID|PATH]", required=False, shell_complete=complete_id)
+@click.option("-k", "keyword", metavar="EXPR", help="Only checks whose name or title matches.")
+@seed_option
+@click.option("--pdb", is_flag=True, help="A debugger in your own code instead: where it raised or returned.")
+def try_(what: str | None, keyword: str | None, seed: int, pdb: bool) -> int:
+    """Look at a failing call: its inputs, yours and the expected, in a REPL.
+
+    The first check that goes wrong is run in a Python of your own, and everything that its message speaks of has its
+    name there: the inputs, `yours`, `expected` and `difference`; your functions, too. Nothing is recorded.
+
+    Without CHECK, the first failing check of the kata whose folder you are in, or of the one that comes next.
+
+    \b
+    Example:
+      kata try
+      kata try test_causal_values
+      kata try masked-attention -k future --pdb
+    """
+    around = here()
+    request, keyword = _meant(what, keyword, around)
+    from grader.running.suite import with_suites
+
+    looked, reports = with_suites(
+        [target.kata for target in request.targets],
+        partial(_look, request, seed, pdb),
+        keyword=keyword,
+    )
+    if not reports:
+        raise UsageError(f"No check matches {keyword!r}.", "kata check -v lists them with their titles.")
+    if looked:
+        return 0
+    return _print_what_there_is(reports)
+
+
+def _meant(what: str | None, keyword: str | None, around: Here) -> tuple[CheckRequest, str | None]:
+    """Return where to look for a check that goes wrong, the likeliest first, and which checks are meant."""
+    is_check = what is not None and re.fullmatch(r"test_\w+", what) is not None
+    if what is not None and not is_check:
+        try:
+            return find_targets(what, around), keyword
+        except KataError:
+            if keyword is not None or around.workspace is None or not re.fullmatch(r"\w+", what):
+                raise
+            is_check = True  # a word of a title
+    keyword = what if is_check else keyword
+    if around.workspace is None:
+        return find_targets(None, around), keyword
+    first = around.kata(None)
+    if keyword is None:
+        return find_targets(first.slug, around), None
+    held = find_targets(str(around.workspace.root) + "/.", around).targets
+    ordered = sorted(held, key=lambda target: target.kata is not first)
+    return CheckRequest(ordered, around.workspace), keyword
+
+
+def _look(
+    request: CheckRequest, seed: int, pdb: bool, suites: dict[str, Suite]
+) -> tuple[bool, list[KataReport]]:
+    """Run checks until one goes wrong and was looked at."""
+    from grader.running.at_hand import AtHand, stop, talk
+    from grader.running.suite import Options
+
+    looked: list[AtHand] = []
+
+    def look(at: AtHand) -> None:
+        looked.append(at)
+        (stop if pdb else talk)(at)
+
+    reports = []
+    for target in request.targets:
+        suite = suites[target.kata.slug]
+        if not len(suite):
+            continue
+        note(f"{target.kata.number} {target.kata.slug}, in this process …")
+        reports.append(suite.debug(target.file, Options(seed=seed, fail_fast=True), look))
+        if looked or reports[-1].status in ("fail", "error"):
+            break
+    return bool(looked), reports
+
+
+def _print_what_there_is(reports: list[KataReport]) -> int:
+    """Say why there was nothing to look at."""
+    from grader.reports.terminal import print_reports
+
+    last = reports[-1]
+    print_reports([last], console(), again=[last.kata])
+    if last.status == "pass":
+        click.echo("Nothing is wrong, so there is nothing to look at.")
+    return 0 if last.status == "pass" else 1

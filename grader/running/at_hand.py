@@ -1,0 +1,174 @@
+"""The failing call at hand: what it was given, what came back and what should have, for a REPL or a debugger.
+
+Only where the submission runs in this process, for the person who wrote it; visible checks alone are run there.
+"""
+
+from __future__ import annotations
+
+import code
+import pdb
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from grader.checks.describe import describe
+from grader.checks.failure import NOT_SAID, CheckFailure
+from grader.checks.text import clean
+from grader.host.calls import CallRecord, Calls
+from grader.host.local import is_learners, learners_names
+from grader.reports.report import WRONG
+from grader.running.outcome import Outcome
+
+_FIXTURES = frozenset({"submission", "draw", "seed", "device", "reference", "speed"})
+Look = Callable[["AtHand"], None]
+"""Told of every check that went wrong."""
+
+
+@dataclass(frozen=True)
+class AtHand:
+    """A check that went wrong, and what can be looked at."""
+
+    title: str
+    outcome: Outcome
+    told: Mapping[str, Any]
+    """What the message speaks of: inputs by parameter, `yours`, `expected`, `difference`, or `error`."""
+    names: Mapping[str, Any]
+    """The learner's names and the check's variables."""
+    frame: types.FrameType | None
+    """The learner's own: where it raised, or where the wrong value was returned."""
+    line: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        outcome: Outcome,
+        error: BaseException,
+        calls: Calls,
+        parameters: Mapping[str, Sequence[str]],
+        check: Path,
+        submission: Any,
+        folder: Path,
+    ) -> AtHand:
+        """Gather what can be looked at after `error`."""
+        frames = _frames(error)
+        inside = [frame for frame, _ in frames if frame.f_code.co_filename == str(check)]
+        local = dict(inside[-1].f_locals) if inside else {}
+        names = learners_names(submission) | {
+            name: value for name, value in local.items() if name not in _FIXTURES
+        }
+        where = [pair for pair in frames if is_learners(pair[0].f_code.co_filename, str(folder))]
+        if isinstance(error, CheckFailure):
+            call = calls.origin(error.subject)
+            told = _inputs(call, parameters) | _values(error)
+            frame = call.frame if call is not None else None
+            return cls(title, outcome, told, names, frame or (inside[-1] if inside else None))
+        told = _inputs(calls.last, parameters) | {"error": error}
+        frame, line = where[-1] if where else (inside[-1] if inside else None, 0)
+        return cls(title, outcome, told, names, frame, line)
+
+
+def wanted(outcome: Outcome) -> bool:
+    """Return whether there is something to look at: a check that went wrong, not one that waits."""
+    return outcome.status in WRONG
+
+
+def stop(here: AtHand) -> None:
+    """Open a debugger in the learner's own code, with `yours`, `expected` and `difference` among its variables."""
+    _say(here)
+    frame = here.frame
+    if frame is None:
+        return
+    for name, value in here.told.items():
+        frame.f_locals.setdefault(name, value)
+    # A traceback of one entry: in all other frames there is nothing of the learner's.
+    pdb.post_mortem(types.TracebackType(None, frame, frame.f_lasti, here.line or frame.f_lineno))
+
+
+def talk(here: AtHand) -> None:
+    """Open a REPL in which all of it has its name."""
+    _say(here)
+    for name, value in here.told.items():
+        print(f"  {name:12}{clean(describe(value) if name != 'error' else repr(value))}")
+    own = [name for name, value in here.names.items() if name not in here.told and _is_own(name, value)]
+    print(f"and torch, {', '.join(own)}\nCtrl-D leaves.\n")
+    names: dict[str, Any] = {"torch": torch, **here.names, **here.told}
+    _complete(names)
+    code.InteractiveConsole(names, filename="<kata try>").interact(banner="", exitmsg="")
+
+
+def _is_own(name: str, value: object) -> bool:
+    """Tell whether a name is worth telling: the learner's or the check's, and nothing imported."""
+    imported = isinstance(value, types.ModuleType) or str(getattr(value, "__module__", "")).startswith(
+        ("torch", "__future__", "typing")
+    )
+    return not (name.startswith("_") or imported)
+
+
+def _say(here: AtHand) -> None:
+    print(f"\n{here.title}: {here.outcome.status}\n{here.outcome.message}\n")
+
+
+def _complete(names: dict[str, Any]) -> None:
+    """Let Tab complete names where this Python can."""
+    try:
+        import readline
+        import rlcompleter
+    except ImportError:
+        return
+    readline.set_completer(rlcompleter.Completer(names).complete)
+    readline.parse_and_bind("tab: complete")
+
+
+def _frames(error: BaseException) -> list[tuple[types.FrameType, int]]:
+    found = []
+    trace = error.__traceback__
+    while trace is not None:
+        found.append((trace.tb_frame, trace.tb_lineno))
+        trace = trace.tb_next
+    return found
+
+
+def _inputs(call: CallRecord | None, parameters: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return the arguments of a call by the names that its message gives them."""
+    if call is None:
+        return {}
+    found: dict[str, Any] = {}
+    names = list(parameters.get(call.signature, ()))
+    for place, value in enumerate(call.args):
+        name = names[place] if place < len(names) else f"argument_{place + 1}"
+        if name.startswith("*"):
+            found[name.lstrip("*")] = call.args[place:]
+            break
+        found[name] = value
+    found |= call.kwargs
+    if isinstance(call.callee, torch.nn.Module):
+        found["module"] = call.callee
+    return found
+
+
+def _values(error: CheckFailure) -> dict[str, Any]:
+    """Return what was looked at, what it should have been, and by how much it differs."""
+    if error.subject is None and error.expected is NOT_SAID:
+        return {}
+    mine, theirs = error.subject, error.expected
+    found: dict[str, Any] = {"yours": mine}
+    if theirs is NOT_SAID:
+        return found
+    found["expected"] = theirs
+    if isinstance(mine, torch.Tensor) and isinstance(theirs, torch.Tensor) and mine.shape == theirs.shape:
+        plain = mine.detach().cpu()
+        whole = not (plain.dtype.is_floating_point or plain.dtype.is_complex)
+        found["difference"] = plain != theirs if whole else plain.to(theirs.dtype) - theirs
+    return found
+
+
+def title_of(item: pytest.Item) -> str:
+    """Return a check's title and the name that `-k` finds it by."""
+    info = getattr(getattr(item, "function", None), "kata_check", None)
+    return f"{info.title if info is not None else item.name}  ({item.name})"

@@ -1,0 +1,165 @@
+"""`kata try` and `--pdb`: the failing call at hand, in the learner's own process, without an answer in it."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import KATA
+
+Run = Callable[..., Any]
+SOLUTIONS = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder"
+MASKS = (SOLUTIONS / "masks" / "masks.py").read_text()
+WRONG = (
+    MASKS
+    + """
+
+def causal_mask(seq_len, *, device=None):
+    ones = torch.ones(seq_len, seq_len, device=device)
+    return ones.tril(1).bool()
+"""
+)
+NORM = """
+import torch
+from torch import nn
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        middle = x.mean(-1, keepdim=True)
+        spread = x.std(-1, keepdim=True)
+        return (x - middle) / (spread + self.eps) * self.weight + self.bias
+"""
+
+
+@pytest.fixture
+def unit(kata: Run, folder: Path) -> Path:
+    """The folder of a unit with two katas that were just started."""
+    assert kata("start", "masks").code == kata("start", "layer-norm").code == 0
+    return folder / "9.3-encoder-vs-decoder"
+
+
+def typed(folder: Path, arguments: list[str], lines: list[str]) -> str:
+    """Run a command, type lines into it, and return what it printed; it must have ended well or with a failed check."""
+    done = subprocess.run(
+        [KATA, *arguments], cwd=folder, input="".join(f"{line}\n" for line in lines), capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode in (0, 1), done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["test_causal_values"], ["masks", "-k", "test_causal_values"]], ids=str
+)
+def test_inputs_yours_expected_and_the_difference_have_their_names(unit: Path, arguments: list[str]) -> None:
+    (unit / "masks" / "masks.py").write_text(WRONG)
+    progress = (unit.parent / "kata-progress.json").read_bytes()
+    text = typed(
+        unit.parent,
+        ["try", *arguments],
+        [
+            "print('inputs', seq_len, 'same', yours is mask)",
+            "print('wrong', int(difference.sum()), bool((yours != expected).equal(difference)))",
+            "print('again', causal_mask(seq_len).equal(yours))",
+        ],
+    )
+    assert "each query sees itself and the keys before it, nothing later" in text
+    assert "first difference  mask[query 0, key 1]" in text
+    for said in ("inputs 4 same True", "wrong 3 True", "again True"):
+        assert said in text
+    assert (unit.parent / "kata-progress.json").read_bytes() == progress
+
+
+def test_of_a_module_the_instance_and_its_input_are_there(unit: Path) -> None:
+    (unit / "layer-norm" / "layer_norm.py").write_text(NORM)
+    text = typed(
+        unit.parent,
+        ["try", "layer-norm", "-k", "values"],
+        ["print('same', module(x).equal(yours), tuple(expected.shape) == tuple(x.shape))"],
+    )
+    assert "called  LayerNorm(" in text
+    assert "same True True" in text
+
+
+def test_no_answer_is_in_the_process(unit: Path) -> None:
+    (unit / "masks" / "masks.py").write_text(WRONG)
+    text = typed(
+        unit.parent,
+        ["try"],
+        [
+            "import sys, gc",
+            "files = [getattr(m, '__file__', None) or '' for m in sys.modules.values()]",
+            "print('modules', [f for f in files if 'solutions' in f or 'hidden_checks' in f])",
+            "codes = [f.__code__.co_filename for f in gc.get_objects() if type(f) is type(lambda: 0)]",
+            "print('functions', [c for c in codes if '/solutions/' in c or 'hidden_checks' in c])",
+        ],
+    )
+    assert "modules []" in text
+    assert "functions []" in text
+
+
+def test_pdb_stops_where_the_wrong_value_was_returned(unit: Path) -> None:
+    (unit / "masks" / "masks.py").write_text(WRONG)
+    for arguments in (["check", "masks", "--pdb"], ["try", "--pdb"]):
+        text = typed(
+            unit.parent, arguments, ["p 'mine', ones.shape, seq_len", "p 'diff', int(difference.sum())", "q"]
+        )
+        assert "-> return ones.tril(1).bool()" in text
+        assert "('mine', torch.Size([4, 4]), 4)" in text
+        assert "('diff', 3)" in text
+    (unit / "layer-norm" / "layer_norm.py").write_text(NORM)
+    text = typed(
+        unit.parent, ["check", "layer-norm", "--pdb", "-k", "values"], ["p 'mine', spread.shape", "q"]
+    )
+    assert "forward()\n-> return (x - middle)" in text
+    assert "('mine', torch.Size(" in text
+
+
+def test_what_raised_is_there_and_pdb_stops_at_its_line(unit: Path) -> None:
+    broken = WRONG.replace("return ones.tril(1).bool()", "return ones @ torch.ones(99)")
+    (unit / "masks" / "masks.py").write_text(broken)
+    text = typed(unit.parent, ["try"], ["print('it', type(error).__name__, seq_len)"])
+    assert "it RuntimeError 6" in text
+    text = typed(unit.parent, ["try", "--pdb"], ["p 'here', ones.shape", "q"])
+    assert "-> return ones @ torch.ones(99)" in text
+    assert "('here', torch.Size([6, 6]))" in text
+
+
+def test_a_breakpoint_without_a_debugger_says_what_to_type(kata: Run, unit: Path) -> None:
+    (unit / "masks" / "masks.py").write_text(WRONG.replace("    ones =", "    breakpoint()\n    ones ="))
+    text = kata("check", "masks").text
+    assert "kata check --pdb -k" in text
+    text = typed(
+        unit.parent, ["check", "masks", "--pdb", "-k", "test_causal_values"], ["p 'there', seq_len", "c"] * 9
+    )
+    assert "('there', 4)" in text
+
+
+def test_where_nothing_is_wrong_there_is_nothing_to_look_at(kata: Run, unit: Path) -> None:
+    (unit / "masks" / "masks.py").write_text(MASKS)
+    ran = kata("try", "masks")
+    assert ran.code == 0
+    assert "Nothing is wrong" in ran.out
+    ran = kata("try", "layer-norm")
+    assert ran.code == 1
+    assert "Nothing is written yet" in ran.out
+    ran = kata("try", "test_no_such_check")
+    assert (ran.code, ran.out) == (2, "")
+    assert "No check matches 'test_no_such_check'" in ran.text
+
+
+def test_a_failure_says_how_to_look_at_it(kata: Run, unit: Path) -> None:
+    (unit / "masks" / "masks.py").write_text(WRONG)
+    assert "look    kata try masks -k test_causal_values" in kata("check", "masks").out
