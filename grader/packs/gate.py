@@ -23,6 +23,7 @@ from grader.host.calls import CallRecord, Calls
 from grader.host.launcher import Launcher
 from grader.host.source import read_source
 from grader.packs import steadiness
+from grader.packs.asked import complaints
 from grader.packs.mistakes import Mistake, in_full, mistakes, slow_answers
 from grader.reports.report import WRONG, CheckReport, KataReport
 from grader.running.copies import copies, unrecognised
@@ -114,6 +115,8 @@ class Gate:
             verdict.find("blocks", error.message)
             return verdict
         _look_at_hints(kata, verdict)
+        for message in complaints(kata, suite.infos()):
+            verdict.find("words", message)
         _look_at_preload(kata, verdict)
         with tempfile.TemporaryDirectory(prefix="kata-gate-") as folder, _copies(kata, Path(folder)) as copy:
             self._stub(kata, suite, copy, verdict)

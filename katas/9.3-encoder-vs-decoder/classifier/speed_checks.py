@@ -93,7 +93,12 @@ VOCABULARY = Work(
 )
 
 
-@check("a large vocabulary costs no more than a small one", aspect="performance", threshold="vocabulary")
+@check(
+    "a large vocabulary costs no more than a small one",
+    aspect="performance",
+    threshold="vocabulary",
+    asked="a large vocabulary costs no more than a small one",
+)
 def test_vocabulary_speed(speed):
     speed.growth(VOCABULARY)
 
@@ -120,6 +125,7 @@ BATCH = Work(
     "many short texts cost no more than a few long ones of as many tokens",
     aspect="performance",
     threshold="batch",
+    asked="the texts of a batch are read and pooled all at once",
 )
 def test_batch_speed(speed):
     speed.growth(BATCH)

@@ -115,8 +115,12 @@ DECODING = Work(
 )
 
 
-@check("with the cache, a step hardly costs more behind a long text than behind a short one", aspect="performance",
-       threshold="decoding")  # fmt: skip
+@check(
+    "with the cache, a step hardly costs more behind a long text than behind a short one",
+    aspect="performance",
+    threshold="decoding",
+    asked="with the cache, a step hardly costs more behind a long text than behind a short one",
+)
 def test_decoding_speed(speed):
     speed.growth(DECODING)
 
@@ -161,7 +165,11 @@ TEACHER_FORCING = Work(
 )
 
 
-@check("without a cache, all positions of a text are computed at once", aspect="performance",
-       threshold="teacher_forcing")  # fmt: skip
+@check(
+    "without a cache, all positions of a text are computed at once",
+    aspect="performance",
+    threshold="teacher_forcing",
+    asked="without it all positions of a text are computed at once",
+)
 def test_teacher_forcing_speed(speed):
     speed.ratio(TEACHER_FORCING)

@@ -135,6 +135,7 @@ ENCODER = Work(
     "a pre-norm layer takes all sequences, positions and heads at once",
     aspect="performance",
     threshold="pre_norm",
+    asked="a layer takes all sequences, positions and heads at once",
 )
 def test_pre_norm_speed(speed):
     speed.ratio(PRE_NORM)
@@ -144,6 +145,7 @@ def test_pre_norm_speed(speed):
     "a post-norm layer takes all sequences, positions and heads at once",
     aspect="performance",
     threshold="post_norm",
+    asked="a layer takes all sequences, positions and heads at once",
 )
 def test_post_norm_speed(speed):
     speed.ratio(POST_NORM)
@@ -153,6 +155,7 @@ def test_post_norm_speed(speed):
     "an encoder goes through its layers once, with the mask as it came",
     aspect="performance",
     threshold="encoder",
+    asked="an encoder goes through its layers once, with the mask as it came",
 )
 def test_encoder_speed(speed):
     speed.ratio(ENCODER)

@@ -62,11 +62,21 @@ RELU = work("relu", relu_network, 2)
 SWIGLU = work("swiglu", swiglu_network, 3)
 
 
-@check("the network is two products over all positions", aspect="performance", threshold="feed_forward")
+@check(
+    "the network is two products over all positions",
+    aspect="performance",
+    threshold="feed_forward",
+    asked="the network is two products over all positions at once, three with a gate",
+)
 def test_feed_forward_speed(speed):
     speed.ratio(RELU)
 
 
-@check("with a gate the network is three products over all positions", aspect="performance", threshold="gate")
+@check(
+    "with a gate the network is three products over all positions",
+    aspect="performance",
+    threshold="gate",
+    asked="the network is two products over all positions at once, three with a gate",
+)
 def test_gate_speed(speed):
     speed.ratio(SWIGLU)

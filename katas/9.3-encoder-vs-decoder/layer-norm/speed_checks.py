@@ -47,7 +47,12 @@ LAYER_NORM = Work(
 )
 
 
-@check("all positions are normalized at once", aspect="performance", threshold="layer_norm")
+@check(
+    "all positions are normalized at once",
+    aspect="performance",
+    threshold="layer_norm",
+    asked="all positions are normalised at once, in a few passes over the memory that x takes",
+)
 def test_layer_norm_speed(speed):
     speed.ratio(LAYER_NORM)
 
@@ -56,6 +61,7 @@ def test_layer_norm_speed(speed):
     "the time is that of a few passes over the memory that x takes",
     aspect="performance",
     threshold="layer_norm_roofline",
+    asked="all positions are normalised at once, in a few passes over the memory that x takes",
 )
 def test_layer_norm_roofline(speed):
     speed.roofline(LAYER_NORM)

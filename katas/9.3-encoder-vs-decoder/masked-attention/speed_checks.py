@@ -63,6 +63,7 @@ ATTENTION = Work(
     "attention does its arithmetic once, for all queries at a time",
     aspect="performance",
     threshold="attention",
+    asked="the arithmetic is done once, for all queries, sequences and heads at a time",
 )
 def test_attention_speed(speed):
     speed.ratio(ATTENTION)
@@ -94,6 +95,7 @@ PEAK = Work(
     "attention holds few tables of scores at a time, in the numbers it was given",
     aspect="performance",
     threshold="attention_memory",
+    asked="few tables of scores are held at once, in the numbers that were given",
 )
 def test_attention_memory(speed):
     speed.memory(PEAK)
@@ -110,7 +112,12 @@ SHORT = Work(
 )
 
 
-@check("many short sequences and heads cost no loop over them", aspect="performance", threshold="many_heads")
+@check(
+    "many short sequences and heads cost no loop over them",
+    aspect="performance",
+    threshold="many_heads",
+    asked="the arithmetic is done once, for all queries, sequences and heads at a time",
+)
 def test_many_heads_speed(speed):
     speed.ratio(SHORT)
 
@@ -168,7 +175,10 @@ MODULE = Work(
 
 
 @check(
-    "the module projects all positions of all sequences at once", aspect="performance", threshold="multi_head"
+    "the module projects all positions of all sequences at once",
+    aspect="performance",
+    threshold="multi_head",
+    asked="the arithmetic is done once, for all queries, sequences and heads at a time",
 )
 def test_multi_head_speed(speed):
     speed.ratio(MODULE)
@@ -185,6 +195,14 @@ HEADS = Work(
 )
 
 
-@check("more heads over the same width cost little more", aspect="performance", threshold="heads")
+@check(
+    "more heads over the same width cost little more",
+    aspect="performance",
+    threshold="heads",
+    asked=[
+        "the arithmetic is done once, for all queries, sequences and heads at a time",
+        "It costs about as much as one wide head",
+    ],
+)
 def test_heads_speed(speed):
     speed.growth(HEADS)

@@ -33,7 +33,12 @@ CAUSAL = Work(
 )
 
 
-@check("a causal mask is filled by the tensor, not by Python", aspect="performance", threshold="causal_mask")
+@check(
+    "a causal mask is filled by the tensor, not by Python",
+    aspect="performance",
+    threshold="causal_mask",
+    asked="Tensors fill it, no loop in Python does",
+)
 def test_causal_mask_speed(speed):
     speed.ratio(CAUSAL)
 
@@ -64,6 +69,7 @@ PADDING = Work(
     "a padding mask needs memory for each token, not for each pair of them",
     aspect="performance",
     threshold="padding_memory",
+    asked="a padding mask takes memory for each token, not for each pair of them",
 )
 def test_padding_mask_memory(speed):
     speed.memory_exponent(PADDING)
