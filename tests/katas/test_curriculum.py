@@ -41,7 +41,7 @@ def test_the_table_has_each_kata_with_its_checks_and_points(katas: dict[str, Kat
     for kata in katas.values():
         checks, points = len(names_and_titles(kata)), f"{kata.points:g} + {kata.hidden_points:g}"
         row = next(line for line in TEXT.splitlines() if line.startswith(f"| {kata.number} |"))
-        assert row.endswith(f"| {checks} | {points} |"), row
+        assert row.endswith(f"| {kata.effort.replace(' min', '')} | {checks} | {points} |"), row
 
 
 @pytest.mark.parametrize("command", COMMANDS)

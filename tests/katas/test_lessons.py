@@ -1,0 +1,342 @@
+"""What lessons say: their numbers are computed again, the field's words are there, and the spelling is one."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+KATAS = Path(__file__).resolve().parents[2] / "katas"
+LESSONS = {path.parent.name: path.read_text(encoding="utf-8") for path in sorted(KATAS.glob("*/*/README.md"))}
+UNITS = {path.parent.name: path.read_text(encoding="utf-8") for path in sorted(KATAS.glob("*/README.md"))}
+
+
+def says(lesson: str, *numbers: float, places: int = 4, before: str = "") -> None:
+    """Assert that these numbers stand in the lesson one after the other, behind some words where they are given."""
+    forms = []
+    for number in numbers:
+        rounded = f"{number:.{places}f}"
+        rounded = rounded.removeprefix("-") if float(rounded) == 0 else rounded
+        short = rounded.rstrip("0").rstrip(".") if "." in rounded else rounded
+        forms.append("(?:" + re.escape(rounded) + (f"|{re.escape(short)}" if short != rounded else "") + ")")
+    pattern = re.escape(before) + r"[\s|│]*" + r"[\s|│,]+".join(forms) + r"(?![\d.]*\d)"
+    assert re.search(pattern, lesson), f"{before} {[round(number, places) for number in numbers]}"
+
+
+def module(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(f"lesson_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    made: ModuleType = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def blocks() -> Any:
+    return module(KATAS / "9.3-encoder-vs-decoder" / "blocks.py")
+
+
+def rows(values: Sequence[Sequence[float]]) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64)
+
+
+# --- 9.1 ---
+
+
+def attend(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    w_q = rows([[1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]])
+    w_k = rows([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1]])
+    w_v = rows([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, -1, 0]])
+    scores = (x @ w_q.T) @ (x @ w_k.T).T / 2
+    weights = scores.softmax(-1)
+    return scores, weights, weights @ (x @ w_v.T)
+
+
+def test_self_attention() -> None:
+    lesson = LESSONS["self-attention"]
+    scores, weights, output = attend(rows([[2, 0, 0], [1, 1, 0], [1, 0, 2]]))
+    for name, score, weight, out in zip(("river", "bank", "floods"), scores, weights, output, strict=True):
+        says(lesson, *score.tolist(), before=name, places=1)
+        says(lesson, *weight.tolist(), *out.tolist())
+    says(lesson, float(attend(rows([[0, 2, 0], [1, 1, 0]]))[2][1, 3]), before="becomes")
+    says(UNITS["9.1-self-attention"], float(weights[1, 0]), places=2, before="river   ##########")
+    for score, weight in ((3, 20.09), (2, 7.39), (2.5, 12.18)):
+        assert round(math.exp(score), 2) == weight
+        assert str(weight) in lesson
+
+
+def test_why_scores_are_scaled() -> None:
+    generator = torch.Generator().manual_seed(0)
+    for width, shown in re.findall(r"^ *(\d+) +\d+\.0 +([\d. ]+)$", LESSONS["self-attention"], re.M):
+        d = int(width)
+        scores = torch.stack([
+            torch.randn(10, d, generator=generator) @ torch.randn(d, generator=generator) for _ in range(1500)
+        ])  # fmt: skip
+        found = [float(one.softmax(-1).amax(-1).mean()) for one in (scores, scores / d**0.5)]
+        assert found == pytest.approx([float(number) for number in shown.split()], abs=0.015), width
+
+
+# --- 9.2 ---
+
+
+def positions(length: int, width: int) -> Tensor:
+    angles = torch.arange(length, dtype=torch.float64)[:, None] / 10_000 ** (
+        torch.arange(0, width, 2) / width
+    )
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
+
+
+def test_positional_encoding() -> None:
+    lesson, table = LESSONS["positional-encoding"], positions(7, 4)
+    for t, row in enumerate(table):
+        distance = float((table[0] - row).norm())
+        says(lesson, t, *row.tolist(), distance, before="")
+    far = positions(8, 64)
+    says(lesson, *[float((far[0] - far[t]).norm()) for t in range(1, 8)], places=2)
+    x = rows([[0.5, -1, 0.2, 0], [1, 0, 0, 1], [0.5, -1, 0.2, 0]])
+    for row in x + table[:3]:
+        says(lesson, *row.tolist())
+    says(lesson, math.sin(3), before="0.5403 · sin 2 =")
+
+
+def test_hands_of_the_clock() -> None:
+    lesson, table = LESSONS["positional-encoding"], positions(64, 16)
+    drawn = re.findall(r"^  (\d) +([\d.]+)  ([#.]{64})$", lesson, re.M)
+    assert len(drawn) == 4
+    for pair, wavelength, signs in drawn:
+        assert f"{2 * math.pi * 10_000 ** (2 * int(pair) / 16):.1f}" == wavelength
+        # 0 counts as positive: the sine of position 0, and of whole turns up to rounding
+        assert signs == "".join("#" if value > -1e-9 else "." for value in table[:, 2 * int(pair)])
+    assert f"(the slowest wavelength is {2 * math.pi * 10_000 ** (14 / 16):.0f})" in lesson
+
+
+# --- 9.3.1, 9.3.2 ---
+
+
+def test_masks() -> None:
+    lesson, scores = LESSONS["masks"], rows([[2, 1, 0, 3]])[0]
+    weights, right = scores.softmax(-1), scores[:3].softmax(-1)
+    says(lesson, *weights.tolist(), before="softmax of everything")
+    says(lesson, *weights[:3].tolist(), 0, before="... then 0 where blocked")
+    assert f"sum {float(weights[:3].sum()):.4f}" in lesson
+    says(lesson, *right.tolist(), 0, before="-∞ where blocked, then softmax")
+    assert f"ends at {torch.finfo(torch.float16).max:.0f}" in lesson
+
+
+def test_masked_attention() -> None:
+    lesson = LESSONS["masked-attention"]
+    for scores in ((8, 0, -8), (1, 0, -1)):
+        says(lesson, *rows([scores]).softmax(-1)[0].tolist(), before=" =")
+    slope = rows([[8, 0, -8]]).softmax(-1)
+    assert float((slope * (1 - slope)).max()) < 0.0004
+    q, k = rows([[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]]), rows([[1, 0, 1, 0], [0, 1, 0, 2], [2, 1, 1, 0]])
+    v = rows([[1, 0], [0, 1], [4, 4]])
+    scores_of = q @ k.T / 2
+    masked = scores_of.masked_fill(~torch.ones(3, 3).tril().bool(), -math.inf)
+    weights = masked.softmax(-1)
+    for score, weight, output in zip(scores_of, weights, weights @ v, strict=True):
+        says(lesson, *score.tolist(), places=1)
+        says(lesson, *weight.tolist(), *output.tolist())
+    says(lesson, float(scores_of.softmax(-1)[1, 2]), before="Key 2 would have had")
+    table = torch.arange(12).view(3, 4)
+    right, wrong = table.view(3, 2, 2).transpose(0, 1).flatten(1), table.view(2, 3, 2).flatten(1)
+    for head in range(2):
+        assert re.search(
+            rf"head {head}: +" + r"[ │]+".join(map(str, right[head].tolist()))
+            + rf" +head {head}: +" + r"[ │]+".join(map(str, wrong[head].tolist())), lesson,
+        )  # fmt: skip
+
+
+# --- 9.3.3, 9.3.4 ---
+
+
+def test_layer_norm() -> None:
+    lesson = LESSONS["layer-norm"]
+    x = rows([[1, 3, 2, 6], [10, 30, 20, 60], [-1, -3, -2, -6], [5, 5, 5, 5]])
+    normal = F.layer_norm(x, (4,))
+    for place, (row, out) in enumerate(zip(x, normal, strict=True)):
+        says(
+            lesson,
+            *row.tolist(),
+            float(row.mean()),
+            float(row.var(correction=0)),
+            *out.tolist(),
+            before=f"pos {place}",
+        )
+    scaled = normal[0] * rows([[1, 1, 2, 0.5]])[0] + rows([[0, 1, 0, -1]])[0]
+    says(lesson, *scaled.tolist(), before="bias 0 1 0 -1:")
+    says(lesson, float((x[0, 0] - x[0].mean()) / x[0].std()), before="Had you got")
+    far = (x[0] + 10_000).float()
+    exact = far.double()
+    says(lesson, float(exact.square().mean()), float(far.square().mean()), places=1, before="E[x²]  ")
+    says(lesson, float(exact.mean() ** 2), float(far.mean() ** 2), places=1, before="E[x]²  ")
+    assert float(far.square().mean() - far.mean() ** 2) == 0.0
+    assert float((far - far.mean()).square().mean()) == 3.5
+
+
+def test_the_gradient_of_layer_norm() -> None:
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(3, 6, dtype=torch.float64, generator=generator, requires_grad=True)
+    g = torch.randn(3, 6, dtype=torch.float64, generator=generator)
+    n = F.layer_norm(x, (6,))
+    (found,) = torch.autograd.grad(n, x, g)
+    mean = g.mean(-1, keepdim=True) + n * (g * n).mean(-1, keepdim=True)
+    torch.testing.assert_close(found, (g - mean) / (x.var(-1, correction=0, keepdim=True) + 1e-5).sqrt())
+
+
+def test_feed_forward() -> None:
+    lesson = LESSONS["feed-forward"]
+    z = rows([[-3, -2, -1, -0.5, 0, 0.5, 1, 2, 3]])[0]
+    for name, values in (
+        ("Φ(z)", (1 + torch.erf(z / 2**0.5)) / 2), ("relu", F.relu(z)), ("gelu", F.gelu(z)), ("silu", F.silu(z)),
+    ):  # fmt: skip
+        says(lesson, *values.tolist(), before=f"\n{name}")
+    w1, b1 = rows([[1, 0], [0, 1], [1, -1]]), rows([[0, -1, 0.5]])[0]
+    gate, w2, b2 = rows([[0, 1], [1, 0], [-1, 0]]), rows([[1, 1, 0], [0, -1, 2]]), rows([[0, 1]])[0]
+    x = rows([[1, 2]])[0]
+    hidden = w1 @ x + b1
+    for name, h in (
+        ("relu", F.relu(hidden)), ("gelu", F.gelu(hidden)), ("times linear1(x)", F.silu(gate @ x) * hidden),
+    ):  # fmt: skip
+        numbers = r"\s+".join(f"{value:.4f}" for value in h.tolist())
+        outputs = r"\s+".join(f"{value:.4f}" for value in (w2 @ h + b2).tolist())
+        assert re.search(rf"^{re.escape(name)} +{numbers}  →  output +{outputs}$", lesson, re.M), name
+    z = torch.linspace(-8, 8, 160_001, dtype=torch.float64)
+    tanh = (F.gelu(z, approximate="tanh") - F.gelu(z)).abs().max()
+    sigmoid = (z * torch.sigmoid(1.702 * z) - F.gelu(z)).abs().max()
+    assert (f"{float(tanh):.4f}", f"{float(sigmoid):.2f}") == ("0.0005", "0.02")
+    assert f"{4 * 512**2 + 4 * 512:,}" in lesson
+    assert f"{2 * 512 * 2048 + 2048 + 512:,}" in lesson
+
+
+# --- 9.3.5 ---
+
+
+def test_encoder_layer(blocks: Any) -> None:
+    lesson, x = LESSONS["encoder-layer"], rows([[1, 2, 3, 6], [4, 4, 0, 0]])
+
+    def norm(y: Tensor) -> Tensor:
+        return F.layer_norm(y, (4,))
+
+    def mean(y: Tensor) -> Tensor:
+        return y.mean(0, keepdim=True).expand(2, -1)
+
+    h = x + mean(norm(x))
+    pre = {"norm1(x)": norm(x), "h = x + attention": h, "norm2(h)": norm(h), "relu of it": F.relu(norm(h)),
+           "y = h + relu": h + F.relu(norm(h))}  # fmt: skip
+    post = {"x + attention": x + mean(x), "h = norm1 of the sum": norm(x + mean(x))}
+    h = post["h = norm1 of the sum"]
+    post |= {"relu(h)": F.relu(h), "h + relu": h + F.relu(h), "y = norm2 of the sum": norm(h + F.relu(h))}
+    for name, both in (pre | post).items():
+        says(lesson, *both.flatten().tolist(), places=2, before=f"\n{name}")
+    layer = blocks.EncoderLayer(512, 8, 2048)
+    assert f"{sum(p.numel() for p in layer.parameters()):,}".replace(",", " ") in lesson
+
+
+# --- 9.3.6, 9.3.7 ---
+
+
+def test_classifier() -> None:
+    lesson = LESSONS["classifier"]
+    hidden = rows([[2, -1], [0, -3], [4, -2], [9, 7]])
+    real = hidden[:3]
+    for name, pooled in (("cls", hidden[0]), ("mean", real.mean(0)), ("max", real.amax(0))):
+        says(lesson, *pooled.tolist(), places=2, before=f"{name}     " if name == "mean" else f"{name}      ")
+    wrong = [hidden.mean(0), real.sum(0) / 4]
+    text = " ".join(lesson.split())
+    for pooled in wrong:
+        assert ", ".join(f"{value:g}" for value in pooled.tolist()) in text
+    assert f"{(4 * 0.5 + 4 * 0.5 + 2.0) / 9:.3f}" in lesson
+    assert f"{-math.log(math.e / (math.e + 1)):.4f}" in lesson
+
+
+def test_what_the_last_adjective_alone_tells() -> None:
+    sentiment = module(KATAS / "9.3-encoder-vs-decoder" / "classifier" / "sentiment.py")
+    shown = re.search(r'without regard to "not" +(\d+)-(\d+)%', LESSONS["classifier"])
+    assert shown is not None
+    found = []
+    for seed in range(10):
+        _, test = sentiment.splits(seed=seed)
+        last = [sentiment.decode(row).split()[-1] in sentiment.PRAISE for row in test.tokens]
+        found.append(100 * sum(map(bool.__eq__, last, map(bool, test.labels.tolist()))) / len(last))
+    assert (round(min(found)), round(max(found))) == (int(shown[1]), int(shown[2]))
+
+
+def test_decoder_lm() -> None:
+    lesson = LESSONS["decoder-lm"]
+    logits = rows([[1, 0, 2], [2, 1, 0], [0, 3, 1]])
+    for row in logits:
+        says(lesson, *row.tolist(), *row.softmax(-1).tolist())
+    loss = F.cross_entropy(logits[:2], torch.tensor([2, 0]))
+    says(lesson, float(loss), before="mean")
+    assert f"{math.log(13):.3f} for V = 13" in lesson
+    scores = rows([[3, 2, 1, 0]])[0]
+    for name, temperature in (("τ = 1   ", 1), ("τ = 0.5 ", 0.5), ("τ = 2   ", 2)):
+        says(lesson, *(scores / temperature).softmax(-1).tolist(), before=name)
+    says(lesson, *(scores[:2] / 2).softmax(-1).tolist(), 0, 0, before="τ = 2, top 2")
+    assert f"{sum(range(20, 120)):,} positions to use 100" in " ".join(lesson.split())
+    assert f"20 + 99 = {20 + 99} positions" in lesson
+    assert 2 * 32 * 4096 * 2 == 2**19  # half a mebibyte, as reflect.md says
+
+
+# --- words ---
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson_gives_the_fields_words(name: str) -> None:
+    section = re.search(r"^## Words of the field$(.*?)^## ", LESSONS[name], re.M | re.S)
+    assert section, "the lesson has no section `Words of the field`"
+    terms = re.findall(r"^- \*\*([^*]+)\*\*: \S", section[1], re.M)
+    assert len(terms) >= 5
+
+
+def test_the_words_that_learners_look_up_are_there() -> None:
+    everything = " ".join("\n".join([*LESSONS.values(), *UNITS.values()]).split()).lower()
+    for term in (
+        "autoregressive", "teacher forcing", "exposure bias", "perplexity", "masked language modelling",
+        "cross-attention", "residual connection", "information leak",
+        "vanishing gradients", "length extrapolation", "key/value cache",
+    ):  # fmt: skip
+        assert term in everything, term
+
+
+AMERICAN = re.compile(
+    r"\b(?:\w*(?:ormaliz|ecogniz|eneraliz|nitializ|okeniz|ummariz|inimiz|aximiz|entraliz)\w*|colors?|behaviors?|"
+    r"neighbors?\w*|centers?|centered|gr[a]y|labeled|modeling|favor\w*|learnt)\b",
+    re.I,
+)
+
+
+def test_the_spelling_is_british() -> None:
+    """Titles of papers are theirs; so are names of code."""
+    for path in [
+        *KATAS.glob("*/*.md"),
+        *KATAS.glob("*/*/*.md"),
+        *KATAS.glob("*/*/kata.toml"),
+        *KATAS.glob("*/unit.toml"),
+    ]:
+        text = path.read_text(encoding="utf-8").partition("## References")[0]
+        text = re.sub(r"```.*?```|`[^`]*`|\*[^*\n]+\*, arXiv", "", text, flags=re.S)
+        assert not AMERICAN.findall(text), path
+
+
+def test_answers_stand_apart_from_questions() -> None:
+    for name, text in UNITS.items():
+        if "## Questions" in text:
+            questions, _, answers = text.partition("\n## Answers\n")
+            asked = questions.partition("## Questions")[2].partition("\n## ")[0]
+            assert len(re.findall(r"^\d+\. ", asked, re.M)) == len(re.findall(r"^\d+\. ", answers, re.M)), (
+                name
+            )
+            assert "*" not in asked, "an answer beside its question"
+            assert "## " not in answers, "answers come last"
