@@ -243,6 +243,35 @@ def test_encoder_layer(blocks: Any) -> None:
     assert f"{sum(p.numel() for p in layer.parameters()):,}".replace(",", " ") in lesson
 
 
+def test_what_the_place_of_the_norm_does(blocks: Any) -> None:
+    deviations, gradients = [], []
+    for norm_first in (True, False):
+        for depth in (4, 24):
+            deviation, gradient = 0.0, 0.0
+            for seed in range(5):
+                torch.manual_seed(seed)
+                encoder = blocks.Encoder(depth, 64, 4, 256, norm_first=norm_first)
+                head = torch.nn.Linear(64, 10)
+                for parameter in encoder.parameters():
+                    if parameter.dim() > 1:
+                        torch.nn.init.xavier_uniform_(parameter)
+                x, classes = torch.randn(8, 16, 64), torch.randint(10, (8,))
+                for layer in encoder.layers:
+                    x = layer(x)
+                F.cross_entropy(head(encoder.norm(x).mean(1)), classes).backward()
+                deviation += float(x.detach().std()) / 5
+                gradient += float(encoder.layers[-1].feed_forward.linear2.weight.grad.norm()) / 5
+            deviations.append(deviation)
+            gradients.append(gradient)
+    for name, found in (
+        ("deviation of x after the last", deviations),
+        ("gradient in the last layer", gradients),
+    ):
+        row = re.search(rf"^{name} +(.*)$", LESSONS["encoder-layer"], re.M)
+        assert row is not None
+        assert found == pytest.approx([float(number) for number in row[1].split()], abs=0.006)
+
+
 # --- 9.3.6, 9.3.7 ---
 
 
