@@ -18,7 +18,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from grader.catalogue import Catalogue, Kata
-from grader.packs.mistakes import mistakes
+from grader.running.mistakes import mistakes
 
 BLOCK = 200
 """Learners after which the mix repeats."""

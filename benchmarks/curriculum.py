@@ -178,7 +178,7 @@ def scores_of(slugs: list[str], seeds: int) -> list[Score]:
 
 
 def score(kata, suite, launcher: Launcher, seeds: int) -> Score:
-    from grader.packs.mistakes import mistakes
+    from grader.running.mistakes import mistakes
     from grader.running.suite import Options
 
     found = Score(kata.slug)

@@ -41,7 +41,7 @@ from grader.host.calls import Calls
 from grader.host.source import read_source
 from grader.host.terms import Terms
 from grader.host.warm import start_launcher
-from grader.packs.mistakes import slow_answers
+from grader.running.mistakes import slow_answers
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
 CONDITIONS = ("idle", "beside a busy core", "beside a second grader")

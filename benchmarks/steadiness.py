@@ -88,8 +88,8 @@ def graded(slug: str, seeds: int, only: list[str] | None):
     gc.freeze()
 
     from grader.catalogue import Catalogue
-    from grader.packs.mistakes import mistakes
     from grader.packs.steadiness import grade
+    from grader.running.mistakes import mistakes
     from grader.running.suite import with_suites
 
     [kata] = [kata for kata in Catalogue.discover().katas if kata.slug == slug]

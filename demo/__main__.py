@@ -17,7 +17,7 @@ from typing import Any
 
 from demo.stage import KATA, Stage, Unexpected
 from grader.catalogue import Kata, load_pack
-from grader.packs.mistakes import Mistake, mistakes, slow_answers
+from grader.running.mistakes import Mistake, mistakes, slow_answers
 
 ROOT = Path(__file__).resolve().parent.parent
 UNIT = "9.3-encoder-vs-decoder"

@@ -234,7 +234,7 @@ def mistake(id_: str, name: str) -> None:
     """
     from grader.catalogue import Catalogue
     from grader.errors import UsageError, did_you_mean
-    from grader.packs.mistakes import mistakes, slow_answers
+    from grader.running.mistakes import mistakes, slow_answers
 
     kata = Catalogue.discover().resolve_one(id_)
     known = {one.name: one for one in (*mistakes(kata), *slow_answers(kata))}

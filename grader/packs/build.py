@@ -14,7 +14,7 @@ from typing import Literal
 
 from grader.catalogue import Kata, Pack
 from grader.errors import PackError
-from grader.packs.mistakes import slow_answers
+from grader.running.mistakes import slow_answers
 
 Audience = Literal["learner", "instructor"]
 SKIPPED = {"__pycache__"}

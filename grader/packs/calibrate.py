@@ -22,8 +22,8 @@ from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDi
 from grader.host.launcher import Launcher
 from grader.host.source import Unreadable, read_source
 from grader.packs.gate import Finding
-from grader.packs.mistakes import Mistake, in_full, slow_answers
 from grader.running.demands import demands_of, setting_of
+from grader.running.mistakes import Mistake, in_full, slow_answers
 from grader.running.suite import versions
 from grader.timing.benchmark_run import Overrun
 from grader.timing.speed import CUT_FACTOR, MEMORY, Round, Speed

@@ -24,10 +24,10 @@ from grader.host.launcher import Launcher
 from grader.host.source import read_source
 from grader.packs import steadiness
 from grader.packs.asked import complaints
-from grader.packs.mistakes import Mistake, in_full, mistakes, slow_answers
 from grader.reports.report import WRONG, CheckReport, KataReport
 from grader.running.copies import copies, unrecognised
 from grader.running.demands import demands_of
+from grader.running.mistakes import Mistake, in_full, mistakes, slow_answers
 from grader.running.recognise import SEED, Fingerprints, Mark, MutantMarks, same
 from grader.running.suite import Options, Suite
 

@@ -60,7 +60,7 @@ def grade(
     drawn = suite.but_for(suite.trained())
     for seed in range(seeds):
         checks = suite if seed < trained else drawn
-        report = checks.check(file, launcher, Options(seed=seed, name_mistakes=False))
+        report = checks.check(file, launcher, Options(seed=seed))
         for check in report.checks:
             found.points.setdefault(check.id, []).append(check.points)
     return found

@@ -17,9 +17,10 @@ from grader.errors import PackError
 from grader.host.terms import Terms
 from grader.reports.report import CheckReport
 from grader.running.kata_terms import terms_for
+from grader.running.mistakes import mistakes
 from grader.running.plugin import KataPlugin, info_of, threshold_of
 from grader.running.recognise import Fingerprints
-from grader.running.trusted import load_trusted
+from grader.running.trusted import load_mistake, load_trusted
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +59,13 @@ class Collected:
                 f"{self.kata.slug}: there is no reference in this install, and a check asks for one."
             )
         return load_trusted(self.kata.solution, self.terms.given)
+
+    def with_mistake(self, name: str) -> types.ModuleType | None:
+        """Return the reference with a catalogued mistake in it, imported here; None where it is not known."""
+        for mistake in mistakes(self.kata) if self.kata.solution is not None else ():
+            if mistake.name == name:
+                return load_mistake(mistake, self.terms.given)
+        return None
 
     def stand_ins(self, item: pytest.Item, names: Collection[str]) -> dict[str, Callable[..., Any]]:
         """Return the author's functions of these names for a check: those of its file, or else the reference's.

@@ -1,4 +1,4 @@
-"""Import a reference into the grader's own process, for checks that ask for it."""
+"""Import a reference, or a mistake made of it, into the grader's own process, for checks that ask for it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from grader.running.mistakes import Mistake
 
 _loaded: dict[Path, types.ModuleType] = {}
 
@@ -21,6 +23,19 @@ def load_trusted(file: Path, given: Path | None) -> types.ModuleType:
         module = importlib.util.module_from_spec(spec)
         with _importable(given):
             spec.loader.exec_module(module)
+        _loaded[file] = module
+    return _loaded[file]
+
+
+def load_mistake(mistake: Mistake, given: Path | None) -> types.ModuleType:
+    """Return the module of a catalogued mistake: its author's code, as trusted as the reference that it is made of."""
+    file = mistake.source.path
+    if file not in _loaded:
+        module = types.ModuleType(f"_mistake_{mistake.name}")
+        module.__file__ = str(file)
+        sys.modules[module.__name__] = module  # dataclasses look there for the module of a class
+        with _importable(given):
+            exec(compile(mistake.text, str(file), "exec"), module.__dict__)
         _loaded[file] = module
     return _loaded[file]
 

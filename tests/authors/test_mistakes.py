@@ -11,7 +11,7 @@ import pytest
 
 from grader.catalogue import Kata, load_pack
 from grader.errors import PackError
-from grader.packs.mistakes import Mistake, mistakes, slow_answers
+from grader.running.mistakes import Mistake, mistakes, slow_answers
 from tests.timing.handmade import Handmade
 
 RIGHT = '''"""Sums."""

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from grader.catalogue import load_pack
-from grader.packs.mistakes import Mistake, mistakes
+from grader.running.mistakes import Mistake, mistakes
 
 ROOT = Path(__file__).resolve().parents[2]
 PACK = load_pack(ROOT / "katas")

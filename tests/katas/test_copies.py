@@ -14,8 +14,8 @@ import pytest
 
 from grader.catalogue import Catalogue, Kata
 from grader.host.source import Source, read_source
-from grader.packs.mistakes import mistakes, slow_answers
 from grader.running.copies import MAX_CODE, copies, unrecognised
+from grader.running.mistakes import mistakes, slow_answers
 
 CATALOGUE = Catalogue.discover()
 BLOCKS = next(CATALOGUE.packs[0].root.glob("*/blocks.py")).read_text(encoding="utf-8")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from grader.errors import PackError
+from grader.running.recognise import SEED, Fingerprints, MutantMarks
+from grader.running.suite import Options, with_suites
 from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
 
 FOLLOWS = """
@@ -163,3 +167,65 @@ def test_a_stand_in_for_a_hidden_check_is_the_reference(halves: Bench) -> None:
     """)
     report = halves.check(THING.format(half="x / 3", thing="half(x) + 1"), hidden=True)
     assert statuses(report) | {"much": "fail", "more": "pass"} == statuses(report)
+
+
+MISTAKE = """class two_added:
+    \"\"\"you add 2 where 1 is asked for
+
+    Fails: test_thing
+    \"\"\"
+
+    def thing(x):
+        return x + 2
+"""
+ADDS_TWO = "def thing(x):\n    return x + 2\n"
+
+
+@pytest.fixture
+def catalogued(bench: Bench, launcher: Any) -> Bench:  # noqa: F811
+    """A kata whose catalogue holds one mistake, with its fingerprints taken."""
+    bench.checks("""
+        @check("thing adds 1", aspect="values")
+        def test_thing(submission, draw):
+            x = draw.normal(time=3)
+            expect(submission.thing(x), "thing").equals(x + 1)
+    """)
+    bench.hidden("""
+        @check("it adds 1 to a lot", aspect="values")
+        def test_much(submission, reference, draw):
+            x = draw.normal(time=300)
+            expect(submission.thing(x), "thing").equals(reference.thing(x))
+
+        @check("it adds 1 to whole numbers", aspect="values")
+        def test_whole(submission, draw):
+            x = draw.integers(0, 9, time=3)
+            expect(submission.thing(x), "thing").equals(x + 1)
+    """)
+    (bench.solutions / "thing.py").write_text("def thing(x):\n    return x + 1\n")
+    (bench.solutions / "mutants").mkdir()
+    (bench.solutions / "mutants" / "adding.py").write_text(MISTAKE)
+    bench.answer.write_text(ADDS_TWO)
+    marks: dict[str, Any] = {}
+    kata = bench.kata
+    with_suites([kata], lambda suites: suites["thing"].check(bench.answer, launcher, Options(), marks=marks))
+    kept = Fingerprints(1, SEED, {"two_added": MutantMarks("you add 2 where 1 is asked for", marks)})
+    kata.fingerprints.write_bytes(kept.encode())
+    return bench
+
+
+def test_a_known_mistake_is_not_charged_again_by_hidden_checks(catalogued: Bench) -> None:
+    report = catalogued.check(ADDS_TWO, hidden=True, seed=3)
+    assert statuses(report) == {"thing": "fail", "much": "pass", "whole": "fail"}
+    assert message(report, "much") == "judged by ours with the same mistake: you add 2 where 1 is asked for"
+    assert (report.status, report.score, report.max_score) == ("fail", 1, 3)
+
+
+def test_what_differs_from_the_known_mistake_still_fails(catalogued: Bench) -> None:
+    report = catalogued.check("def thing(x):\n    return (x + 2)[:200]\n", hidden=True)
+    assert report.checks[0].likely == "you add 2 where 1 is asked for"
+    assert statuses(report) == {"thing": "fail", "much": "fail", "whole": "fail"}
+
+
+def test_a_mistake_that_nobody_knows_is_charged_wherever_it_shows(catalogued: Bench) -> None:
+    report = catalogued.check("def thing(x):\n    return x + 3\n", hidden=True)
+    assert statuses(report) == {"thing": "fail", "much": "fail", "whole": "fail"}

@@ -16,7 +16,7 @@ from pathlib import Path
 from grader.catalogue import Kata
 from grader.errors import PackError
 from grader.host.source import Source
-from grader.packs.merge import PythonFile, is_docstring, merged
+from grader.running.merge import PythonFile, is_docstring, merged
 
 _FAILS = re.compile(r"^Fails:\s*(\w+(?:\s*,\s*\w+)*)\s*$", re.MULTILINE)
 _UNNAMED = re.compile(r"^Unnamed:\s*(\S.*)$", re.MULTILINE)
