@@ -35,6 +35,7 @@ class output_alone:
     """your forward returns the output alone: the weights belong to it
 
     Fails: test_weights_shape, test_output_shape
+    Costs: the weights, which most of this kata is about, are not there to be looked at
     """
 
     class SelfAttention:
@@ -122,6 +123,7 @@ class torch_attention:
     """your output comes from torch's own attention operator
 
     Fails: test_from_scratch
+    Costs: all of it rests on what the kata excludes
     """
 
     import torch.nn.functional as F

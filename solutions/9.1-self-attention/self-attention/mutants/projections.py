@@ -8,6 +8,7 @@ class plain_matrices:
     """your projections are bare matrices of [d_model, d_k]: w_q, w_k and w_v are nn.Linear layers
 
     Fails: test_parameters
+    Costs: no weights can be loaded into projections that are not there, so no value can be compared
     """
 
     class SelfAttention:

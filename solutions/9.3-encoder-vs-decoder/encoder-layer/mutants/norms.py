@@ -122,6 +122,7 @@ class one_norm:
     """your layer has a single norm for both places, norm1
 
     Fails: test_parts, test_parameters
+    Costs: no weights can be loaded into a norm that is not there, so no value can be compared
     """
 
     class EncoderLayer:

@@ -8,6 +8,7 @@ class attention_renamed:
     """your attention goes by another name: the parts are attention, feed_forward, norm1 and norm2
 
     Fails: test_parts, test_parameters
+    Costs: no weights can be loaded into a part of another name, so no value can be compared
     """
 
     class EncoderLayer:
@@ -68,6 +69,7 @@ class torch_layer:
     """your layer is one of torch's own Transformer layers in disguise
 
     Fails: test_from_scratch
+    Costs: all of it rests on what the kata excludes
     """
 
     class EncoderLayer(nn.TransformerEncoderLayer):

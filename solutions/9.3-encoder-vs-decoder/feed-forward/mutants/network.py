@@ -158,6 +158,7 @@ class other_names:
     """your layers are called fc1 and fc2: here they are linear1 and linear2
 
     Fails: test_parameters
+    Costs: no weights can be loaded into layers of other names, so no value can be compared
     """
 
     class FeedForward:

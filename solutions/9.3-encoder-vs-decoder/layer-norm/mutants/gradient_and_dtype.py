@@ -61,6 +61,7 @@ class torch_layer_norm:
     """your output comes from torch's layer norm, which is what you are building here
 
     Fails: test_from_scratch
+    Costs: all of it rests on what the kata excludes
     """
 
     class LayerNorm:

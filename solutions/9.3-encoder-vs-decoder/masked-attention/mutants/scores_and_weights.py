@@ -117,6 +117,7 @@ class torch_attention:
     """your output comes from torch's own attention operator
 
     Fails: test_from_scratch
+    Costs: all of it rests on what the kata excludes
     """
 
     import torch.nn.functional as F
