@@ -9,8 +9,9 @@ import ast
 import codecs
 import json
 import linecache
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -23,6 +24,30 @@ MAX_CODE = 1 << 20
 """Letters of code in all cells."""
 MAX_REREAD = 1 << 18
 """Letters of a cell that are parsed again because a line before turned out to be a magic."""
+
+
+CELL = 1 << 17
+"""Lines of a cell that have a number; that of its first line says which cell it is."""
+
+
+def place_of(cell: int, line: int) -> int:
+    """Return a line of a cell as one number; 0 where there is none for it."""
+    return cell * CELL + line if 0 < line < CELL else 0
+
+
+def cell_prefix(path: str) -> str:
+    """Return what tracebacks call a notebook's cells, but for the number."""
+    return f"{os.path.basename(path)}, cell "
+
+
+def placed(number: int) -> str:
+    """Say where a line is, in a file or in a notebook.
+
+    >>> placed(12), placed(place_of(3, 12))
+    ('line 12', 'cell 3, line 12')
+    """
+    cell, line = divmod(number, CELL)
+    return f"cell {cell}, line {line}" if cell else f"line {line}"
 
 
 class UnreadableNotebook(Exception):
@@ -48,6 +73,14 @@ class BrokenCell:
     error: SyntaxError
 
 
+def statements(cells: Iterable[Cell]) -> list[ast.stmt]:
+    """Return what cells hold, in order; the lines are places."""
+    found: list[ast.stmt] = []
+    for cell in cells:
+        found += ast.increment_lineno(cell.tree, place_of(cell.number, 1) - 1).body
+    return found
+
+
 def read_notebook(file: str, source: bytes) -> tuple[list[Cell], list[BrokenCell]]:
     """Return the code cells that parse, and those that do not."""
     found: list[Cell] = []
@@ -55,7 +88,7 @@ def read_notebook(file: str, source: bytes) -> tuple[list[Cell], list[BrokenCell
     for number, text in enumerate(code_cells(source), 1):
         if text is None:
             continue
-        title = f"{file}, cell {number}"
+        title = f"{cell_prefix(file)}{number}"
         try:
             found.append(parse_cell(title, number, text))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

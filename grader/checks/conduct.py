@@ -12,7 +12,7 @@ import torch
 from grader.checks.describe import describe
 from grader.checks.expect import expect
 from grader.checks.failure import CheckFailure, Untold, fail, fail_breach
-from grader.checks.text import clean
+from grader.checks.text import WHOLE, clean
 from grader.errors import KataError
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.host.lent import Lent
@@ -106,7 +106,7 @@ def expect_raises(name: str, what: str) -> Iterator[None]:
         if error.not_written and name != "NotImplementedError":
             raise
         if not any(_is_called(kind, name) for kind in error.type_names):
-            message = [f"  {clean(error.message)}"] if error.message.strip() else []
+            message = [f"  {clean(error.message, WHOLE)}"] if error.message.strip() else []
             fail(f"raised {error.type_name}; want {name}: {what}", *message, stage="raises")
     except (KataError, CheckFailure):
         raise
@@ -130,7 +130,7 @@ def expect_no_error(what: str) -> Iterator[None]:
     except SubmissionRaised as error:
         if error.not_written:
             raise
-        fail(f"raised {error.type_name}: {clean(error.message, 80)}", f"  {what}", stage="raises")
+        fail(f"raised {error.type_name}: {clean(error.message, WHOLE)}", f"  {what}", stage="raises")
 
 
 def expect_unchanged(submission: Any) -> None:

@@ -528,7 +528,8 @@ class Expectation:
         counts = [f"{int(x.sum())} {kind}" for kind, x in kinds.items() if bool(x.any())]
         bad, n = int(wrong.sum()), value.numel()
         share = f"all {n} values" if bad == n > 1 else f"{bad} of {n} values"
-        notes = places(wrong, names, self._picture is not None, noun="one")
+        known = want if want.shape == value.shape else None
+        notes = places(wrong, names, self._picture is not None, known, noun="one")
         if len(counts) == 1:
             tally = f"{share} {'is' if bad == 1 else 'are'} {counts[0].partition(' ')[2]}"
         else:

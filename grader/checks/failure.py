@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
-from grader.checks.text import LINE, clean
+from grader.checks.text import LINE, WHOLE, clean
 
 Stage = Literal[
     "type",
@@ -60,7 +60,7 @@ class Failure:
 
 
 def _bounded(lines: tuple[str, ...], limit: int) -> tuple[str, ...]:
-    kept = tuple(clean(line.rstrip()) for line in lines[: limit + 1])
+    kept = tuple(clean(line.rstrip(), WHOLE) for line in lines[: limit + 1])
     return kept if len(kept) <= limit else (*kept[: limit - 1], f"… {len(lines) - limit + 1} lines left out")
 
 

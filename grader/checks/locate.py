@@ -28,6 +28,8 @@ _VAST = 1 << 22
 """Tensors of more values are searched for nothing: where the first error lies has to do."""
 _MOVES = 1 << 24
 """Values times pairs of axes, over which exchanges are tried."""
+_MOVED_WAYS = 4
+"""Kinds of moves that are tried on every axis: an exchange, a reversal, a shift, no difference."""
 _EXACT = 1000
 """Up to so many things, ways to choose among them are counted; above, their logarithm is estimated."""
 
@@ -69,11 +71,13 @@ def places(
     diagonal = _diagonal(wrong, axes, grid, noun)
     if diagonal is not None and diagonal.exact:
         return [diagonal.text]
-    along = [s for axis in range(wrong.ndim) if (s := _along(wrong, axis, axes[axis])) is not None]
+    by_value = list(_by_value(wrong, want, noun))
+    regions = [region for _, region in by_value]
+    along = [s for axis in range(wrong.ndim) if (s := _along(wrong, axis, axes[axis], regions)) is not None]
     exact = next((s for s in along if s.exact), None)
     if exact is not None:
         return [exact.text]
-    found = [diagonal, *_by_value(wrong, want, noun), *along, _repeated(wrong, axes)]
+    found = [diagonal, *(s for s, _ in by_value), *along, _repeated(wrong, axes)]
     return [s.text for s in found if s is not None][:STATEMENTS]
 
 
@@ -94,7 +98,10 @@ def transformation(got: Tensor, want: Tensor, axes: Sequence[str], tolerance: fl
     if got.dtype == torch.bool or want.dtype == torch.bool:
         if got.dtype == want.dtype and got.numel() > 1 and torch.equal(got, ~want):
             return "yours is the expected with True and False swapped"
-        return _one_value(got) or _moved(got, want, axes, 0.0)
+        moved = _moved(got, want, axes, 0.0)
+        # A value has no more than two ways to be: of few values many ways to move them give the same.
+        wrong = int((got != want).sum())
+        return _one_value(got) or (moved if _is_rare(wrong, got.numel(), _MOVED_WAYS) else None)
     if got.dtype.is_complex or want.dtype.is_complex:  # which are compared exactly
         return _one_value(got) or _moved(got, want, axes, 0.0)
     a, b = got.double(), want.double()
@@ -258,7 +265,13 @@ def _leak(got: Tensor, want: Tensor, axes: Sequence[str], grid: bool) -> list[st
     return [f"what should be 0 but is not {'lies exactly where' if found.exact else 'all has'} {claim}"]
 
 
-def _by_value(wrong: Tensor, want: Tensor | None, noun: str) -> Iterator[_Statement]:
+def _same_indices(wrong: Tensor, region: Tensor, axis: int) -> bool:
+    """Return whether errors lie at every index of an axis at which there is anything of the region."""
+    hits = (part.movedim(axis, 0).reshape(part.shape[axis], -1).any(1) for part in (wrong, region))
+    return torch.equal(*hits)
+
+
+def _by_value(wrong: Tensor, want: Tensor | None, noun: str) -> Iterator[tuple[_Statement, Tensor]]:
     if want is None:
         return
     count = int(wrong.sum())
@@ -273,11 +286,11 @@ def _by_value(wrong: Tensor, want: Tensor | None, noun: str) -> Iterator[_Statem
     for region, words in kinds:
         share = float(region.double().mean())
         if 0 < share < 1 and not bool((wrong & ~region).any()) and 2 * share**count <= CHANCE:
-            yield _Statement(words.format(noun))
+            yield _Statement(words.format(noun)), region
 
 
-def _along(wrong: Tensor, axis: int, name: str) -> _Statement | None:
-    """Say which indices of one axis have errors, or which have none."""
+def _along(wrong: Tensor, axis: int, name: str, regions: Sequence[Tensor]) -> _Statement | None:
+    """Say which indices of one axis have errors, or which have none; `regions` explain the errors already."""
     n = wrong.shape[axis]
     hit = wrong.movedim(axis, 0).reshape(n, -1).any(1)
     count, k = int(wrong.sum()), int(hit.sum())
@@ -297,7 +310,7 @@ def _along(wrong: Tensor, axis: int, name: str) -> _Statement | None:
             else ", the first"
         )
         text = f"{start} {label(name, first)}{note}{end}"
-    elif n >= 4 and first < 2 and k == len(range(first, n, 2)) and bool(hit[first::2].all()):
+    elif _is_every_second(hit, first) and not any(_same_indices(wrong, region, axis) for region in regions):
         parity = "odd" if first else "even"
         text = f"{'everywhere and only' if exact else 'only'} where {_index(name)} is {parity}"
     elif good is not None:
@@ -312,6 +325,20 @@ def _along(wrong: Tensor, axis: int, name: str) -> _Statement | None:
     else:
         return None
     return _Statement(text, exact)
+
+
+def _is_every_second(hit: Tensor, first: int) -> bool:
+    """Return whether errors lie at the even indices, or the odd ones, and chance would rarely choose so many of them.
+
+    Errors come in rows, so that each index counts once, however many lie there.
+    """
+    every = torch.equal(hit.nonzero().flatten(), torch.arange(first, len(hit), 2))
+    return first < 2 and every and _is_rare(int(hit.sum()), len(hit))
+
+
+def _is_rare(chosen: int, of: int, tries: int = 1) -> bool:
+    """Return whether one of so many choices of places that were looked for would rarely be met by chance."""
+    return _log_comb(of, chosen) >= log(tries / CHANCE) - 1e-9
 
 
 def _ends(hit: Tensor) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.checks.text import clean
+from grader.checks.text import WHOLE, clean
 from grader.host.endings import SubmissionRaised
 from grader.sandbox import ResourceLimits
 
@@ -31,6 +31,10 @@ _HINTS = {
 """What to add where the exception alone leaves a learner puzzled."""
 
 
+REST = 12
+"""Lines of an exception's own message after the first."""
+
+
 def describe_raised(error: SubmissionRaised) -> list[str]:
     """Return the learner's own lines and the exception, innermost last."""
     lines = []
@@ -43,8 +47,10 @@ def describe_raised(error: SubmissionRaised) -> list[str]:
                 lines.append("    " + " " * (frame.column - 1) + "^")
     text = f"{error.type_name}: {error.message}" if error.message else error.type_name
     first, *rest = text.splitlines() or [""]
-    lines.append(clean(first))
-    lines.extend(f"  {clean(line)}" for line in rest[:6])
+    lines.append(clean(first, WHOLE))
+    lines.extend(f"  {clean(line, WHOLE)}" for line in rest[:REST])
+    if error.hint:
+        lines.append(f"  {clean(error.hint, WHOLE)}")
     lines.extend(f"  {hint}" for words, hint in _HINTS.items() if words in text)
     if error.memory_bytes is not None and any(words in text for words in _MEMORY):
         whose = "the device's memory" if error.type_name == "OutOfMemoryError" else "memory"

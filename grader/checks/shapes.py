@@ -103,11 +103,16 @@ def _squeezed(got: Shape, want: Shape, names: Names) -> str | None:
     return None
 
 
+def _tells(merged: Shape) -> bool:
+    """Return whether sizes show that axes were merged: with a size of 1 it may as well have been dropped."""
+    return sum(n > 1 for n in merged) > 1
+
+
 def _merged(got: Shape, want: Shape, names: Names) -> str | None:
     if prod(got) != prod(want):
         return None
     for i, count, shape in _merges(want):
-        if shape == got:
+        if shape == got and _tells(want[i : i + count]):
             axes = _named(names, range(i, i + count))
             return f"{axes} are merged into one axis of {got[i]}"
     return None
@@ -117,13 +122,13 @@ def _split(got: Shape, want: Shape, names: Names) -> str | None:
     if prod(got) != prod(want):
         return None
     for i, count, shape in _merges(got):
-        if shape == want:
+        if shape == want and _tells(got[i : i + count]):
             parts = " x ".join(str(n) for n in got[i : i + count])
             return f"{_named(names, (i,))} of {want[i]} is still split into {parts}"
     for first, second in combinations(range(len(got)), 2):
         turned = _swapped(got, first, second)
         for i, count, shape in _merges(turned):
-            if shape == want:
+            if shape == want and _tells(turned[i : i + count]):
                 parts = " x ".join(str(n) for n in turned[i : i + count])
                 split = f"{_named(names, (i,))} of {want[i]} is still split into {parts}"
                 return f"{split}, and your axes {first} and {second} stand the wrong way round"

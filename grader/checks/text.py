@@ -10,6 +10,10 @@ LINE = 110
 """Columns of the longest line of a message."""
 
 
+WHOLE = 1000
+"""Columns of a line of an exception's own message, whose remedy stands at its end; whoever shows it wraps it."""
+
+
 def clean(text: str, limit: int = LINE) -> str:
     """Return `text` as printable characters of at most `limit` columns; a cut ends in an ellipsis.
 

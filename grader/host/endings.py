@@ -45,6 +45,7 @@ class SubmissionRaised(Exception):
         self.message = reply.message
         self.frames = tuple(reply.frames)
         self.own = reply.own
+        self.hint = reply.hint
         self.memory_bytes = memory_bytes
         """What the submission may use."""
 

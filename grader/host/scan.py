@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from grader.host.source import Source
-from grader.notebooks import UnreadableNotebook, read_notebook
+from grader.notebooks import UnreadableNotebook, read_notebook, statements
 
 MAX_SCANNED = 100_000
 """Bytes; longer sources are left to the first witness, so that no one can keep the grader busy with parsing."""
@@ -34,7 +34,7 @@ Names = ChainMap[str, str | None]
 
 
 def called(source: Source, roots: Iterable[str], forbid: Iterable[str]) -> dict[str, int]:
-    """Return what is certainly called that is forbidden, with the line of the first call (0 in a notebook).
+    """Return what is certainly called that is forbidden, with the line of the first call.
 
     Parsing is Python's, which takes as long here as in the worker that has loaded the source before; what follows is
     bounded by `MAX_STEPS`.
@@ -53,10 +53,11 @@ def examined(source: Source, roots: Iterable[str], forbid: Iterable[str]) -> tup
         return {}, 0
     budget = _Budget(MAX_STEPS)
     try:
-        if source.is_notebook:
-            body = [node for cell in read_notebook("", source.data)[0] for node in cell.tree.body]
-        else:
-            body = ast.parse(source.data).body
+        body = (
+            statements(read_notebook("", source.data)[0])
+            if source.is_notebook
+            else ast.parse(source.data).body
+        )
         found = _Scan(body, source.is_notebook, forbid, budget).of(roots)
     except (SyntaxError, ValueError, UnreadableNotebook, RecursionError, MemoryError, _Spent):
         found = {}
@@ -171,7 +172,7 @@ class _Scan:
         if last in _PARTS or target.startswith("torch.ops."):
             last = path[-1] if path[-1] in self._last else last
         if last in self._last:
-            self._found.setdefault(self._last[last], 0 if self._is_notebook else node.lineno)
+            self._found.setdefault(self._last[last], node.lineno)
 
 
 def _arguments(function: _Function | ast.Lambda) -> set[str]:

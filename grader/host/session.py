@@ -7,6 +7,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
@@ -39,6 +40,7 @@ from grader.host.shared import Shared, can_share
 from grader.host.source import Source
 from grader.host.stopwatch import Sample, Stopwatch
 from grader.host.terms import Terms
+from grader.notebooks import placed
 from grader.wire import audit, messages
 from grader.wire.codec import MRO, Decoder, Encoder
 
@@ -59,6 +61,16 @@ START_S = 30.0
 _UNTIMED: AbstractContextManager[Sample | None] = nullcontext()
 _SHORT = frozenset({"OSError", "MemoryError"})
 """What is raised where a system has too little of something: by a submission's fault or the machine's."""
+
+
+_TELL_STATE = frozenset({"state_dict", "named_parameters", "parameters", "named_buffers", "buffers"})
+
+
+@dataclass(frozen=True)
+class State:
+    """What a module of the submission holds, as opposed to what it computes."""
+
+    value: Any
 
 
 class Session:
@@ -89,6 +101,8 @@ class Session:
         self.deadline = Deadline(math.inf)
         self.observed: list[Any] = []
         """What the worker answered in this check, in order, for recognising a mistake; bounded."""
+        self._states: set[int] = set()
+        """The handles of methods that tell a module's state."""
         self._observed_bytes = 0
         self.generation = 0
         """Counts workers; a proxy of an earlier one is stale."""
@@ -102,6 +116,7 @@ class Session:
         """The required names that did not answer in time."""
         self._release: list[int] = []
         self._begin: int | None = None
+        self._alike = False
         self.asked_of = ""
         """The required name that the running call is made of; it says whose a use is where only some are watched."""
         self.called: set[str] = set()
@@ -122,8 +137,10 @@ class Session:
         """One object over there is one proxy here, so that a check may ask `layers[0] is not layers[1]`."""
         self._ends = Deadline(terms.submission_timeout_s)
 
-    def begin(self, seed: int, timeout_s: float | None = None) -> None:
+    def begin(self, seed: int, timeout_s: float | None = None, *, alike: bool = False) -> None:
         """Start a check: set its deadline, make sure that a worker is there, seed it.
+
+        With `alike` the modules it makes get parameters that do not hang on how the submission initialises them.
 
         Raises:
             BudgetSpent, WorkerTimeout, WorkerDied, SubmissionRaised: it did not load (again).
@@ -134,6 +151,7 @@ class Session:
         if left <= 0:
             raise BudgetSpent
         self.observed.clear()
+        self._states.clear()
         self.asked.clear()
         self._observed_bytes = 0
         self._loans = Loans()
@@ -149,7 +167,7 @@ class Session:
             self._start()
             if again:
                 self.take_output()  # what is printed while loading was told the first time
-        self._begin = seed
+        self._begin, self._alike = seed, alike
 
     def take_output(self) -> str:
         """Return what the submission printed since the last time, without the names of its folders.
@@ -229,7 +247,10 @@ class Session:
         Raises:
             SubmissionMissing: it has none of that name.
         """
-        return self._value(*self._ask(messages.Get(target=target, name=name), []), attribute=True)
+        value = self._value(*self._ask(messages.Get(target=target, name=name), []), attribute=True)
+        if name in _TELL_STATE and isinstance(value, RemoteObject):
+            self._states.add(handle_of(value))
+        return value
 
     def set(self, target: int, name: str, value: Any) -> None:
         """Set an attribute of a handle."""
@@ -273,7 +294,8 @@ class Session:
                 seen = set()
         done = self._checked(reply, payload)
         decoder = self._decoder(done, payload)
-        value = self._observe(self._decode(decoder, done.value), decoder, payload)
+        value = self._decode(decoder, done.value)
+        self._observe(State(value) if target in self._states else value, decoder, payload)
         self._advance(encoder.generators, decoder, done.generators)
         if done.graph is not None and grad:
             inputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
@@ -403,6 +425,7 @@ class Session:
             raise PackError("a lent function may not call the submission: it is in the middle of a call")
         request.release, self._release = self._release, []
         request.begin, self._begin = self._begin, None
+        request.alike = request.begin is not None and self._alike
         loading = isinstance(request, messages.Load)
         token = request.audit = secrets.randbits(64) if self._audit is not None else None
         try:
@@ -472,7 +495,7 @@ class Session:
                 self.violation("its exception is of no class that could be")
             kind = SubmissionMissing if attribute and reply.bases[0] == "AttributeError" else SubmissionRaised
             raised = kind(reply, self.terms.memory_bytes)
-            self._observe(f"raised {raised.type_name}")
+            self._observe(raised)
             self.doubtful |= not _SHORT.isdisjoint(reply.bases) or "can't start new thread" in reply.message
             if raised.type_name == "OutOfMemoryError":  # torch's own, of an accelerator's memory
                 raised.memory_bytes = self.terms.gpu_bytes
@@ -530,4 +553,4 @@ def _told(used: dict[str, int], written: dict[str, int]) -> list[str]:
     plain = {name: name for name in names if "::" not in name} or {
         name: f"torch.ops.{name.replace('::', '.')}" for name in names
     }
-    return [f"{told} (line {lines[name]})" if lines[name] else told for name, told in plain.items()]
+    return [f"{told} ({placed(lines[name])})" if lines[name] else told for name, told in plain.items()]

@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,7 @@ from grader import interpreter
 from grader.catalogue import Kata, read_hints
 from grader.catalogue.given import BLOCKS
 from grader.checks import axes_of
+from grader.checks.text import listed
 from grader.errors import PackError
 from grader.files import write_atomic
 from grader.host.calls import CallRecord, Calls
@@ -24,11 +25,13 @@ from grader.host.launcher import Launcher
 from grader.host.source import read_source
 from grader.packs import steadiness
 from grader.packs.asked import complaints
+from grader.packs.pairs import Marked, marks_of, marks_of_pairs
 from grader.reports.report import WRONG, CheckReport, KataReport
 from grader.running.copies import copies, unrecognised
 from grader.running.demands import demands_of
-from grader.running.mistakes import Mistake, in_full, mistakes, slow_answers
-from grader.running.recognise import SEED, Fingerprints, Mark, MutantMarks, same
+from grader.running.families import STEEPEST, Family, alike, curve, spread
+from grader.running.mistakes import Mistake, Range, in_full, mistakes, slow_answers
+from grader.running.recognise import SCHEMA, SEED, Fingerprints, Mark, MutantMarks, same
 from grader.running.suite import Options, Suite
 
 Step = Callable[[str], None]
@@ -178,21 +181,41 @@ class Gate:
     def _wrong_answers(
         self, kata: Kata, suite: Suite, copy: Copy, mutants: list[Mistake], verdict: Verdict
     ) -> None:
-        fresh = Fingerprints(1, SEED, {})
+        # Hidden checks tell learners nothing, and those that train leave no mark: of both only what it has to fail.
+        telling = suite.visible_names() - suite.trained()
+
+        def marked(answer: Mistake, checks: Collection[str]) -> tuple[KataReport, dict[str, list[Mark]]]:
+            self._step(f"{kata.slug}: mutant {answer.name}")
+            marks: dict[str, list[Mark]] = {}
+            report = suite.only(checks).check(copy(answer), self._launcher, Options(seed=SEED), marks=marks)
+            return report, marks
+
+        def told(pair: Mistake, checks: Collection[str]) -> tuple[dict[str, list[Mark]], set[str]]:
+            report, marks = marked(pair, checks)
+            return marks, _passed(report)
+
+        fresh = Fingerprints(SCHEMA, SEED, {})
         reports: dict[str, KataReport] = {}
         for mutant in mutants:
-            self._step(f"{kata.slug}: mutant {mutant.name}")
-            file = copy(mutant)
-            # Hidden checks tell learners nothing, and those that train leave no mark: of both only what it has to fail.
-            told = suite.only(suite.visible_names() - suite.trained() | set(mutant.fails))
-            marks: dict[str, list[Mark]] = {}
-            reports[mutant.name] = told.check(file, self._launcher, Options(seed=SEED), marks=marks)
-            fresh.mutants[mutant.name] = MutantMarks(mutant.say, marks)
+            reports[mutant.name], marks = marked(mutant, telling | set(mutant.fails))
+            fresh.mutants[mutant.name] = MutantMarks(marks, mutant.say)
             _look_at_mutant(mutant, reports[mutant.name], verdict)
         _look_for_twins(fresh, mutants, verdict)
-        known = fresh if self._draw is None else Fingerprints.load(kata.fingerprints)
+        kept = Fingerprints.load(kata.fingerprints)
+        if self._update:
+            needs = {item.name: suite.info(item).needs for item in suite.items if item.name in telling}
+            fresh.pairs = marks_of_pairs(mutants, fresh, needs, told)
+        elif self._draw is None:
+            fresh.pairs = marks_of(kept.pairs, mutants, told)
+        if self._draw is None:
+            for mutant in mutants:
+                if mutant.range is not None:
+                    self._step(f"{kata.slug}: values of {mutant.name}")
+                    self._family(mutant, mutant.range, fresh, told, verdict)
+        known = fresh if self._draw is None else kept
         for mutant in mutants:
-            said = set(known.recognise(fresh.mutants[mutant.name].checks).values())
+            named = known.recognise(fresh.mutants[mutant.name].checks, _passed(reports[mutant.name]))
+            said = {name for one in named.values() for name in one.names}
             verdict.named += mutant.name in said
             if others := said - {mutant.name}:
                 verdict.find("recognition", f"{mutant.name} is taken for {others.pop()}")
@@ -224,6 +247,27 @@ class Gate:
                     f"{mutant.name} costs {marks.loss:.0%} of the points; let what is right in it be seen (`follows`, "
                     "`stand_ins`), or say why in a line `Costs: why`",
                 )
+
+    @staticmethod
+    def _family(
+        mutant: Mistake, values: Range, fresh: Fingerprints, marked: Marked, verdict: Verdict
+    ) -> None:
+        """Hand a mistake in with values all over its range, and keep what that leaves behind."""
+        checks = [check for check in mutant.fails if check in fresh.mutants[mutant.name].checks]
+        found = {value: marked(mutant.at(value), checks)[0] for value in spread(values.low, values.high)}
+        curves = {}
+        for check in checks:
+            one = curve({value: marks[check] for value, marks in found.items() if check in marks})
+            if one is not None and one.slack <= STEEPEST:
+                curves[check] = one
+        if curves:
+            fresh.families[mutant.name] = Family(values.say, values.otherwise, curves)
+        else:
+            verdict.find(
+                "families",
+                f"{mutant.name} leaves no smooth curve in {listed(checks)}: narrow the range of its `Value:`, or name "
+                "a check in `Fails:` that sees the value",
+            )
 
     def _speed(self, kata: Kata, suite: Suite, copy: Copy, slow: list[Mistake], verdict: Verdict) -> None:
         """Look at everything that speed is decided by, without timing anything: `kata pack calibrate` does that."""
@@ -263,7 +307,15 @@ class Gate:
         kept = Fingerprints.load(kata.fingerprints)
         if self._draw is not None:
             kept.mutants = {name: one for name, one in kept.mutants.items() if name in fresh.mutants}
-        if not _same_fingerprints(kept, fresh):
+            kept.pairs, kept.families = fresh.pairs, fresh.families
+        same_families = kept.families.keys() == fresh.families.keys() and all(
+            alike(kept.families[name], family) for name, family in fresh.families.items()
+        )
+        if not (
+            same_families
+            and _same_marks(kept.mutants, fresh.mutants)
+            and _same_marks(kept.pairs, fresh.pairs)
+        ):
             renew = f"kata pack check {kata.slug} --update"
             verdict.find("fingerprints", f"{kata.fingerprints.name} is out of date: {renew}")
         text = golden.read_text(encoding="utf-8") if golden.is_file() else ""
@@ -442,6 +494,10 @@ def _squeezed(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
+def _passed(report: KataReport) -> set[str]:
+    return {check.id for check in report.checks if check.status == "pass" and not check.message}
+
+
 def _look_at_mutant(mutant: Mistake, report: KataReport, verdict: Verdict) -> None:
     wrong = {check.id for check in report.checks if check.status in WRONG}
     known = {check.id for check in report.checks}
@@ -474,22 +530,36 @@ def _renewed(path: Path, fresh: Fingerprints) -> Fingerprints:
     kept = Fingerprints.load(path)
     if (kept.schema, kept.seed) != (fresh.schema, fresh.seed):
         return fresh
-    mutants = {}
-    for name, mutant in fresh.mutants.items():
-        old = kept.mutants[name].checks if name in kept.mutants else {}
-        checks = {
-            check: old[check] if same(old.get(check), marks) else marks
-            for check, marks in mutant.checks.items()
-        }
-        mutants[name] = MutantMarks(mutant.say, checks)
-    return Fingerprints(fresh.schema, fresh.seed, mutants)
+
+    def renewed(fresh: Mapping[str, MutantMarks], kept: Mapping[str, MutantMarks]) -> dict[str, MutantMarks]:
+        mutants = {}
+        for name, mutant in fresh.items():
+            old = kept[name].checks if name in kept else {}
+            checks = {
+                check: old[check] if same(old.get(check), marks) else marks
+                for check, marks in mutant.checks.items()
+            }
+            mutants[name] = MutantMarks(checks, mutant.say)
+        return mutants
+
+    families = {
+        name: kept.families[name] if name in kept.families and alike(kept.families[name], family) else family
+        for name, family in fresh.families.items()
+    }
+    return Fingerprints(
+        fresh.schema,
+        fresh.seed,
+        renewed(fresh.mutants, kept.mutants),
+        renewed(fresh.pairs, kept.pairs),
+        families,
+    )
 
 
-def _same_fingerprints(kept: Fingerprints, fresh: Fingerprints) -> bool:
-    if kept.mutants.keys() != fresh.mutants.keys():
+def _same_marks(kept: Mapping[str, MutantMarks], fresh: Mapping[str, MutantMarks]) -> bool:
+    if kept.keys() != fresh.keys():
         return False
-    for name, mutant in fresh.mutants.items():
-        other = kept.mutants[name]
+    for name, mutant in fresh.items():
+        other = kept[name]
         if other.say != mutant.say or other.checks.keys() != mutant.checks.keys():
             return False
         if not all(same(other.checks[check], marks) for check, marks in mutant.checks.items()):

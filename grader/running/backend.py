@@ -38,8 +38,8 @@ class Backend(Protocol):
         """What became of its calls."""
         ...
 
-    def begin(self, seed: int) -> None:
-        """Start a check: clock, seeds, a live worker."""
+    def begin(self, seed: int, *, alike: bool = False) -> None:
+        """Start a check: clock, seeds, a live worker; see `Session.begin`."""
         ...
 
     def understand(self, error: BaseException) -> BaseException:
@@ -96,12 +96,12 @@ class WorkerBackend:
         """What became of its calls."""
         return self._session.outcomes
 
-    def begin(self, seed: int) -> None:
+    def begin(self, seed: int, *, alike: bool = False) -> None:
         """Start a check: clock, seeds, a live worker."""
         self.calls.clear()
         # A check that draws from the global generators draws the same again; not what the worker's own are to give.
         _seed_here(seed + 1)
-        self._session.begin(seed, self._timeout_s)
+        self._session.begin(seed, self._timeout_s, alike=alike)
 
     def understand(self, error: BaseException) -> BaseException:
         """Return the exception: what the submission raised arrives as SubmissionRaised already."""
@@ -154,7 +154,7 @@ class InProcessBackend:
         self.submission = submission
         self.outcomes = Outcomes()
 
-    def begin(self, seed: int) -> None:
+    def begin(self, seed: int, *, alike: bool = False) -> None:
         """Seed everything; there is no clock and no worker."""
         begin_locally(self.submission)
         _seed_here(seed)

@@ -30,7 +30,7 @@ from grader.catalogue import Kata
 from grader.catalogue.given import blocks_in, given_files, read_blocks
 from grader.files import read_bounded
 from grader.host.source import MAX_SOURCE, Source
-from grader.notebooks import UnreadableNotebook, read_notebook
+from grader.notebooks import UnreadableNotebook, placed, read_notebook, statements
 from grader.reports.report import CheckReport
 
 MAX_CODE = 256 << 10
@@ -79,7 +79,7 @@ class Copy:
     """The block that it is; None when the source is too long to be compared."""
     file: str
     line: int
-    """Where the copy is defined; 0 in a notebook."""
+    """Where the copy is defined; 0 where nobody knows."""
 
     def lines(self) -> list[str]:
         """Say so."""
@@ -88,7 +88,7 @@ class Copy:
                 f"{self.file} is too long to be compared with what is given",
                 f"  at most {MAX_CODE >> 10} KB of code are read",
             ]
-        where = f" ({self.file}, line {self.line})" if self.line else f" ({self.file})"
+        where = f" ({self.file}, {placed(self.line)})" if self.line else f" ({self.file})"
         return [f"{self.name} is the given block {self.block}, not an answer{where}"]
 
 
@@ -791,8 +791,7 @@ class _Search:
             return None
         if sum(len(cell.source) for cell in cells) > MAX_CODE:
             raise _TooMuch
-        body = [node for cell in cells for node in cell.tree.body]
-        return self._ready(_Module(source.path.name, body, numbered=False))
+        return self._ready(_Module(source.path.name, statements(cells), numbered=True))
 
     def _parse(self, file: str, data: bytes, *, numbered: bool = True) -> _Module | None:
         """Parse code; comments do not count towards what is read.

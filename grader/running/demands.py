@@ -96,7 +96,7 @@ class _Nobody:
         self.calls = Calls()
         self.outcomes = Outcomes()
 
-    def begin(self, seed: int) -> None: ...
+    def begin(self, seed: int, *, alike: bool = False) -> None: ...
 
     def understand(self, error: BaseException) -> BaseException:
         return error

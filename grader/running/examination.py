@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import types
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.host.launcher import Launcher
 from grader.host.session import Session
 from grader.host.source import Source, read_source
-from grader.reports.report import WRONG, CheckReport, KataStatus
+from grader.reports.report import WRONG, CheckReport, CheckStatus, KataStatus
 from grader.running.at_hand import Look
 from grader.running.backend import Backend, WorkerBackend
 from grader.running.collected import Collected
@@ -29,8 +29,8 @@ from grader.running.outcome import Outcome, Wording, judge, unusable
 from grader.running.plugin import CheckContext, Conditions, check_seed, no_reference
 from grader.running.recognise import SEED, Mark, fingerprint
 
-RECOGNISED = 6
-"""Failed checks that are run again to recognise a mistake, when the run had another seed."""
+RECOGNISED = 12
+"""Failed checks that are run again to recognise a mistake."""
 StandIns = Mapping[str, Callable[..., Any]]
 NONE_STANDS_IN: StandIns = {}
 UNMADE = ("fail", "error", "skipped", "todo")
@@ -82,8 +82,10 @@ class Judged:
     """Which of the submission's names it asked for."""
     timed: bool = False
     """Whether it is a check of speed or memory, which no status hangs on."""
+    tells: bool = False
+    """Whether it failed in a way that may say which mistake was made."""
     marks: list[Mark] | None = None
-    """What the submission left behind, where that says which mistake it was."""
+    """What the submission left behind when it was run again to recognise a mistake."""
 
 
 @dataclass
@@ -93,6 +95,8 @@ class Examination:
     checks: Collected
     attempt: Attempt
     done: list[Judged] = field(default_factory=list)
+    recognised: int = RECOGNISED
+    """So many failed checks are run again."""
     used: dict[str, None] = field(default_factory=dict)
     """What the kata excludes and was used in any check."""
 
@@ -114,7 +118,6 @@ class Examination:
             if outcome.pack_fault:
                 outcome = self._blamed(item, outcome, timed)
             rests_on_policy, judged_uses = timed or who.rests_on_policy(), who.asked_uses()
-            observed = tuple(who.observed())
             if tried and outcome.status in UNMADE and not outcome.machine:
                 outcome = self._on_its_own(item, info, outcome)
             report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
@@ -124,8 +127,9 @@ class Examination:
             self.done.append(judged)
             self.used.update(dict.fromkeys(outcome.used))
             # Nothing that was trained or timed says which mistake it was.
-            if report.status in ("fail", "error") and not (refused or report.hidden or info.trained or timed):
-                judged.marks = fingerprint(observed)
+            judged.tells = report.status in ("fail", "error") and not (
+                refused or report.hidden or info.trained or timed
+            )
             if attempt.progress is not None:
                 attempt.progress(report, who.calls)
             if attempt.options.fail_fast and report.status in WRONG:
@@ -213,6 +217,8 @@ class Examination:
         seed: int,
         stand_ins: StandIns = NONE_STANDS_IN,
         reference: Callable[[], types.ModuleType] | None = None,
+        *,
+        alike: bool = False,
     ) -> Outcome:
         """Run one check; a worker that died in an earlier one is replaced first.
 
@@ -222,7 +228,7 @@ class Examination:
         context = CheckContext(who, replace(conditions, reference=reference or conditions.reference))
         for last in (False, True):
             try:
-                who.begin(check_seed(seed, item.name))
+                who.begin(check_seed(seed, item.name), alike=alike)
                 put_in_place(who.submission, stand_ins)
             except WorkerTimeout as error:
                 outcome = judge(error, who.calls, context.conditions.wording)
@@ -302,19 +308,26 @@ class Examination:
     # All checks ---------------------------------------------------------------------------------------------------
 
     def _recognise(self) -> None:
-        """Name the mistakes that failed checks were seen to make; see `recognise`."""
-        marks = self.marks()
-        if not marks:
+        """Name the mistakes that failed checks make; see `recognise`.
+
+        They run once more, as the fingerprints were taken: at their seed, and with parameters that are the same in
+        every submission. One that passes there says nothing.
+        """
+        telling = [one for one in self.done if one.tells][: self.recognised]
+        for one in telling:
+            one.marks = self._marked(one.item)[1]
+        if not telling:
             return
-        if self.attempt.options.seed != SEED:
-            marks = self._marks_again(marks)
-        marks |= self._marks_of_the_rest()
-        found = self.checks.fingerprints.recognise(marks)
+        rest, passed = self._marks_of_the_rest()
+        # What passed with the author's function in place of the submission's speaks against nothing.
+        passed |= {
+            one.report.id for one in self.done if one.report.status == "pass" and not one.outcome.lines
+        }
+        found = self.checks.fingerprints.recognise(self.marks() | rest, passed)
         for one in self.done:
-            one.marks = marks.get(one.report.id)
-            if (mutant := found.get(one.report.id)) is not None:
-                one.report.misconception = mutant.replace("_", "-")
-                one.report.likely = self.checks.fingerprints.mutants[mutant].say
+            if (named := found.get(one.report.id)) is not None:
+                one.report.misconception = named.names[0].replace("_", "-")
+                one.report.likely = named.say
 
     def _charge_the_mistake_once(self) -> None:
         """Judge hidden checks that failed by the reference with the mistake that visible ones have named and charged.
@@ -349,28 +362,25 @@ class Examination:
                 one.report.status, one.report.message, one.report.location = "pass", one.outcome.message, None
                 one.report.points = one.report.max_points
 
-    def _marks_again(self, failed: Collection[str]) -> dict[str, list[Mark]]:
-        """Run the failed checks at the seed of the fingerprints; those that pass there say nothing."""
+    def _marked(self, item: pytest.Item) -> tuple[CheckStatus, list[Mark] | None]:
+        """Run a check to recognise a mistake; return how it ended, and what the submission left behind if it failed."""
         who = self.attempt.backend
-        marks: dict[str, list[Mark]] = {}
-        for item in self.checks.items:
-            if item.name in failed and len(marks) < RECOGNISED:
-                outcome = self._attempted(item, who, SEED)
-                who.take_output()
-                if outcome.status in ("fail", "error"):
-                    marks[item.name] = fingerprint(who.observed())
-        return marks
+        status = self._attempted(item, who, SEED, alike=True).status
+        who.take_output()
+        return status, fingerprint(who.observed()) if status in ("fail", "error") else None
 
-    def _marks_of_the_rest(self) -> dict[str, list[Mark]]:
+    def _marks_of_the_rest(self) -> tuple[dict[str, list[Mark]], set[str]]:
         """Run the checks that were not asked for, to see what they say of a mistake; nothing of it is reported.
+
+        Returns what the submission left behind in those it failed, and those it passed.
 
         Some mistakes are alike in one check and are told apart by what else they break: the sentence that all checks
         together led to must not be lost when one of them is repeated.
         """
-        ends = {one.report.id: one.report.status for one in self.done}
+        ends: dict[str, CheckStatus] = {one.report.id: one.report.status for one in self.done}
         not_run = [item for item in (*self.checks.items, *self.checks.rest) if item.name not in ends]
         marks: dict[str, list[Mark]] = {}
-        who = self.attempt.backend
+        passed: set[str] = set()
         for item in sorted(not_run, key=lambda item: item.location[1] or 0):
             info = self.checks.info(item)
             if info.trained or info.threshold is not None or item.path != self.checks.kata.checks:
@@ -378,15 +388,16 @@ class Examination:
             if any(ends.get(need, "pass") != "pass" for need in info.needs):
                 ends[item.name] = "skipped"
                 continue
-            ends[item.name] = self._attempted(item, who, SEED).status
-            who.take_output()
+            ends[item.name], found = self._marked(item)
             if ends[item.name] != "pass" and any(ends.get(name, "pass") != "pass" for name in info.follows):
-                ends[item.name] = "skipped"
+                ends[item.name], found = "skipped", None
             if ends[item.name] == "timeout":
                 break
-            if ends[item.name] in ("fail", "error"):
-                marks[item.name] = fingerprint(who.observed())
-        return marks
+            if found is not None:
+                marks[item.name] = found
+            elif ends[item.name] == "pass":
+                passed.add(item.name)
+        return marks, passed
 
     def _withhold(self) -> None:
         """Take the points of checks that rest on the policy when something was used that the kata excludes.

@@ -10,19 +10,37 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.catalogue import Kata
 from grader.errors import PackError
 from grader.host.source import Source
+from grader.running.families import VALUE, with_value
 from grader.running.merge import PythonFile, is_docstring, merged
 
 _FAILS = re.compile(r"^Fails:\s*(\w+(?:\s*,\s*\w+)*)\s*$", re.MULTILINE)
 _UNNAMED = re.compile(r"^Unnamed:\s*(\S.*)$", re.MULTILINE)
 _BASE = re.compile(r"^Base:\s*(\S+)\s*$", re.MULTILINE)
 _COSTS = re.compile(r"^Costs:\s*(\S.*)$", re.MULTILINE)
-_KEYS = ("Fails:", "Unnamed:", "Base:", "Costs:")
+_NUMBER = r"-?\d[\d.]*(?:e[+-]?\d+)?"
+_VALUE = re.compile(rf"^Value: ({_NUMBER}) to ({_NUMBER}), or (\S.*)$", re.MULTILINE)
+_KEYS = ("Fails:", "Unnamed:", "Base:", "Costs:", "Value:")
+NAME = "VALUE"
+"""What a mistake calls its value, and assigns to it in a line of its own."""
+_ASSIGNED = re.compile(rf"^{NAME} = .*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Range:
+    """The values that a mistake may have."""
+
+    say: str
+    """What is said to the learner, with {VALUE} where the value belongs."""
+    low: float
+    high: float
+    otherwise: str
+    """What stands in place of a value that cannot be told."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +62,16 @@ class Mistake:
     """Why it, or its topic, costs more than half of the kata's points, where it does."""
     text: str
     """A whole module: what a learner who makes this mistake hands in."""
+    range: Range | None
+    """Of a mistake that is a matter of a number."""
+    base: str
+    """The right answer that it differs from; of a mistake that is a file of its own, the reference."""
+
+    def at(self, value: float) -> Mistake:
+        """Return the same mistake with another value."""
+        return replace(
+            self, name=f"{self.name}@{value:g}", text=_ASSIGNED.sub(f"{NAME} = {value!r}", self.text)
+        )
 
     @property
     def source(self) -> Source:
@@ -129,7 +157,7 @@ def _mistake(kata: Kata, topic: PythonFile, node: ast.ClassDef | ast.Module) -> 
             f"{name} does not say what it is",
             "Its docstring is the misconception in one sentence, a blank line, and `Fails: test_…`.",
         )
-    text = topic.text
+    text, right = topic.text, _base(kata, topic, node, name, base[1] if base else None)
     if isinstance(node, ast.ClassDef):
         odd = [line for line in about.split("\n\n", 1)[1].splitlines() if not line.startswith(_KEYS)]
         if odd:
@@ -138,8 +166,11 @@ def _mistake(kata: Kata, topic: PythonFile, node: ast.ClassDef | ast.Module) -> 
                 f"{name} has a line in its docstring that nobody reads: {odd[0] or 'an empty one'}",
                 f"After the sentence come lines with {', '.join(_KEYS)} alone.",
             )
-        text = merged(topic, node, _base(kata, topic, node, base[1] if base else None))
+        text = merged(topic, node, right)
     checks = tuple(check.strip() for check in fails[1].split(","))
+    values = _range(topic, node, name, say, about, text)
+    if values is not None:
+        say = with_value(say, float(_ASSIGNED.findall(text)[0].partition("=")[2]), values.otherwise)
     costs = _COSTS.search(about) or _COSTS.search(ast.get_docstring(topic.tree) or "")
     return Mistake(
         name,
@@ -150,10 +181,30 @@ def _mistake(kata: Kata, topic: PythonFile, node: ast.ClassDef | ast.Module) -> 
         unnamed[1] if unnamed else None,
         costs[1] if costs else None,
         text,
+        values,
+        right.text,
     )
 
 
-def _base(kata: Kata, topic: PythonFile, node: ast.ClassDef, named: str | None) -> PythonFile:
+def _range(topic: PythonFile, node: ast.AST, name: str, say: str, about: str, text: str) -> Range | None:
+    """Return the values that a mistake may have, if its docstring has any."""
+    given, assigned = _VALUE.search(about), _ASSIGNED.findall(text)
+    numbers = [line for line in assigned if re.fullmatch(rf"{NAME} = {_NUMBER}", line)]
+    if given is None and VALUE not in say and "\nValue:" not in about:
+        return None
+    if given is None or VALUE not in say or len(assigned) != 1 or len(numbers) != 1:
+        raise topic.error(
+            node,
+            f"{name} does not say what its value is",
+            f"A mistake with a value has {VALUE} in its sentence, a line `Value: LOW to HIGH, or WORDS` (what stands "
+            f"there when the value cannot be told), and one line `{NAME} = NUMBER`.",
+        )
+    return Range(say, float(given[1]), float(given[2]), given[3])
+
+
+def _base(
+    kata: Kata, topic: PythonFile, node: ast.ClassDef | ast.Module, name: str, named: str | None
+) -> PythonFile:
     """Return the right answer that a mistake is merged into: the reference, unless it names an alternative."""
     assert kata.solution is not None
     folder = kata.solution.parent
@@ -161,6 +212,6 @@ def _base(kata: Kata, topic: PythonFile, node: ast.ClassDef, named: str | None) 
     path = kata.solution if named is None else right.get(named)
     if path is None:
         raise topic.error(
-            node, f"{node.name} has the base {named}, which is not there", f"There is {', '.join(right)}."
+            node, f"{name} has the base {named}, which is not there", f"There is {', '.join(right)}."
         )
     return PythonFile.read(path)

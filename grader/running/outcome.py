@@ -11,7 +11,7 @@ import pytest
 from grader.checks.describe import describe_call
 from grader.checks.failure import CheckFailure, Untold
 from grader.checks.raised import describe_raised
-from grader.checks.text import clean
+from grader.checks.text import WHOLE, clean
 from grader.errors import PackError
 from grader.host.calls import CallRecord, Calls
 from grader.host.endings import (
@@ -140,16 +140,17 @@ def _called(call: CallRecord | None, signatures: Signatures) -> list[str]:
 def _missing(error: SubmissionRaised, file: str, called: list[str]) -> list[str]:
     owner, _, name = error.message.rpartition("attribute ")
     if owner.startswith("module "):
-        return [f"{file} has no `{clean(name.strip(chr(39)))}`: was it renamed or removed?"]
+        hint = [f"  {clean(error.hint, WHOLE)}"] if error.hint else []
+        return [f"{file} has no `{clean(name.strip(chr(39)))}`: was it renamed or removed?", *hint]
     if owner.endswith("' object has no "):
         kind, name = clean(owner.split("'")[1], 40), clean(name.strip("'"), 40)
         return [
             *called,
             f"no attribute `{name}`  the {kind} has none",
-            "is it set in __init__, under this name?",
+            f"is it set in __init__, under this name? {clean(error.hint, WHOLE)}".rstrip(),
         ]
-    return [*called, clean(f"{error.type_name}: {error.message}")]
+    return [*called, clean(f"{error.type_name}: {error.message}", WHOLE)]
 
 
 def _short(error: BaseException) -> str:
-    return clean(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
+    return clean(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}", WHOLE)

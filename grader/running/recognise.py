@@ -2,34 +2,46 @@
 
 Learners hold no mutants. Their pack holds fingerprints: for each mutant and each check that it fails, a few numbers per
 result, taken at one fixed seed. A result's fingerprint is its type, shape, dtype, what is not finite in it, and three
-projections on fixed directions; two results share it only when they are equal up to rounding.
+projections on fixed directions; two results share it only when they are equal up to rounding. An exception's is its
+type, the shape of its message, and what was being called at the submission's line: any of them alone fits too many.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import torch
 
 from grader.checks.describe import describe
 from grader.errors import PackError
+from grader.host.endings import SubmissionRaised
 from grader.host.objects import RemoteObject, facts_of
+from grader.host.session import State
+from grader.running.families import Family
 
 SEED = 0
 """The seed that fingerprints are taken at; a check that failed at another is run again at this one."""
 KEPT = 12
 """Results per check that count: the last ones, since a failing check stops at what is wrong."""
 DIRECTIONS = 3
+FEW = 4
+"""Of fewer numbers than these many mistakes are made that give the same."""
 MARKED = 1 << 24
 """Entries of all tensors that are marked for one check; one that is there a thousand times counts once."""
 PROJECTED = 1 << 16
 """Entries of a tensor that are projected; of a larger one the first, so that no result can cost much memory."""
+SCHEMA = 2
+_QUOTED = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`""")
+_NUMBER = re.compile(r"-?\b\d+(?:(?:x\d+)+|(?:\.\d+)?(?:e[+-]?\d+)?)\b")
+_NUMBERS = re.compile(r"0(?:, 0)+,?")
 _ROUNDING = {torch.float64: 1e-7, torch.float32: 3e-5, torch.float16: 5e-3, torch.bfloat16: 4e-2}
 _GOLDEN = 0.7548776662466927  # irrational, so that no direction repeats
 
@@ -37,11 +49,11 @@ Mark = dict[str, Any]
 """One value's fingerprint: plain data."""
 
 
-class MutantMarks(msgspec.Struct, forbid_unknown_fields=True):
-    """What one mutant leaves behind."""
+class MutantMarks(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """What one mutant leaves behind, or two that are made at once."""
 
-    say: str
     checks: dict[str, list[Mark]]
+    say: str = ""
 
 
 class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
@@ -50,67 +62,126 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
     schema: int
     seed: int
     mutants: dict[str, MutantMarks]
+    pairs: dict[str, MutantMarks] = {}
+    """By both names, `one+other`: those in one function, of which no check names either alone."""
+    families: dict[str, Family] = {}
+    """The mistakes that are a matter of a number."""
 
     @classmethod
     def load(cls, path: Path) -> Fingerprints:
-        """Read the file; a kata without one recognises nothing.
+        """Read the file; a kata without one, or with one of another schema, recognises nothing.
 
         Raises:
             PackError: it cannot be read.
         """
         if not path.is_file():
-            return cls(1, SEED, {})
+            return cls(SCHEMA, SEED, {})
         try:
-            return msgspec.json.decode(path.read_bytes(), type=cls)
+            found = msgspec.json.decode(path.read_bytes(), type=cls)
         except (msgspec.MsgspecError, OSError, ValueError, RecursionError) as error:
             raise PackError(
                 f"{path}: {error}", "Remove it, then make it anew: kata pack check --update"
             ) from error
+        return found if found.schema == SCHEMA else cls(SCHEMA, SEED, {})
 
     def encode(self) -> bytes:
         """Return the file's bytes: sorted, a line per check, so that a change is easy to read."""
-        lines = []
-        for name, mutant in sorted(self.mutants.items()):
-            checks = ",\n".join(
-                f"        {_json(check)}: {_json(marks)}" for check, marks in sorted(mutant.checks.items())
+        parts = {"mutants": _lines(self.mutants)}
+        if self.pairs:
+            parts["pairs"] = _lines(self.pairs)
+        if self.families:
+            parts["families"] = ",\n".join(
+                f"    {_json(name)}: {_json(family)}" for name, family in sorted(self.families.items())
             )
-            lines.append(
-                f'    {_json(name)}: {{\n      "say": {_json(mutant.say)},\n'
-                f'      "checks": {{\n{checks}\n      }}\n    }}'
-            )
-        body = ",\n".join(lines)
-        return f'{{\n  "schema": {self.schema},\n  "seed": {self.seed},\n  "mutants": {{\n{body}\n  }}\n}}\n'.encode()
+        body = ",\n".join(f'  "{name}": {{\n{lines}\n  }}' for name, lines in parts.items())
+        return f'{{\n  "schema": {self.schema},\n  "seed": {self.seed},\n{body}\n}}\n'.encode()
 
-    def recognise(self, failures: Mapping[str, list[Mark]]) -> dict[str, str]:
-        """Return for each failed check the one mutant that fits; nothing where none or several do.
+    def recognise(self, failures: Mapping[str, list[Mark]], passed: Container[str] = ()) -> dict[str, Named]:
+        """Return for each failed check the one mistake that fits, or the two; nothing where none or several do.
+
+        What fits none exactly may be one of a family, with a value of its own.
 
         Args:
             failures: for each failed check what `fingerprint` gave.
+            passed: the checks that passed.
         """
+        known = {**self.pairs, **self.mutants}
         fitting = {
-            check: [name for name, mutant in self.mutants.items() if same(mutant.checks.get(check), marks)]
+            check: [
+                name
+                for name, one in known.items()
+                if same(one.checks.get(check), marks)
+                and not (_is_weak(marks) and any(other in passed for other in one.checks))
+            ]
             for check, marks in failures.items()
         }
-        # Where a single check cannot tell two mutants apart, the one that explains more of the failures is meant.
-        explained = {name: sum(name in names for names in fitting.values()) for name in self.mutants}
-        found: dict[str, str] = {}
+        explained = Counter(name for names in fitting.values() for name in names)
+
+        def fit(name: str) -> tuple[int, int, bool]:
+            unexplained = sum(check not in failures for check in known[name].checks)
+            return explained[name], -unexplained, name in self.mutants
+
+        # Where a single check cannot tell two mistakes apart, the one that explains more of the failures is meant.
+        found = {}
         for check, names in fitting.items():
-            best = max((self._fit(name, failures, explained) for name in names), default=None)
-            chosen = [name for name in names if self._fit(name, failures, explained) == best]
+            best = max(map(fit, names), default=None)
+            chosen = [name for name in names if fit(name) == best]
             if len(chosen) == 1:
-                found[check] = chosen[0]
+                named = tuple(chosen[0].split("+"))
+                says = (self._said(name, check, failures[check]) for name in named)
+                found[check] = Named(named, "; and ".join(says))
+            elif not names and (told := self._of_a_family(check, failures[check])) is not None:
+                found[check] = told
         return found
 
-    def _fit(
-        self, name: str, failures: Mapping[str, list[Mark]], explained: Mapping[str, int]
-    ) -> tuple[int, int]:
-        unexplained = sum(check not in failures for check in self.mutants[name].checks)
-        return explained[name], -unexplained
+    def _said(self, name: str, check: str, marks: Sequence[Mark]) -> str:
+        """Return what a mistake is told by: with its value where that can be told."""
+        family = self.families.get(name)
+        told = family.said(check, marks) if family is not None else None
+        return told or self.mutants[name].say
+
+    def _of_a_family(self, check: str, marks: Sequence[Mark]) -> Named | None:
+        told = [
+            Named((name,), said)
+            for name, family in self.families.items()
+            if (said := family.said(check, marks)) is not None
+        ]
+        return told[0] if len(told) == 1 else None
+
+
+class Named(NamedTuple):
+    """A mistake that was recognised, or two that were made at once."""
+
+    names: tuple[str, ...]
+    say: str
+    """What the learner is told."""
+
+
+def _is_weak(marks: Sequence[Mark]) -> bool:
+    """Return whether many mistakes would leave the same: no numbers, but an exception, a name, nothing at all.
+
+    Such marks name a mistake only where nothing speaks against it: no check passed that it fails alone.
+    """
+    return not any(_has_numbers(mark) for mark in marks)
+
+
+def _has_numbers(mark: Any) -> bool:
+    if isinstance(mark, dict):
+        if "p" in mark:
+            return mark["dtype"] != "bool" and math.prod(mark["shape"]) >= FEW
+        return any(_has_numbers(part) for part in mark.values())
+    return isinstance(mark, list) and any(_has_numbers(part) for part in mark)
 
 
 def fingerprint(observed: Sequence[Any]) -> list[Mark]:
-    """Return the marks of the last results of a check, with how many there were."""
-    values = [value for value in observed if not isinstance(value, RemoteObject)]  # a handle says nothing
+    """Return the marks of the last results of a check, with how many there were.
+
+    A handle says nothing; nor does what a module holds, unless the check failed right there: which buffers it has, and
+    what its parameters began as, is the submission's own affair.
+    """
+    values = [value for value in observed[:-1] if not isinstance(value, RemoteObject | State)]
+    values += [value.value if isinstance(value, State) else value for value in observed[-1:]]
+    values = [value for value in values if not isinstance(value, RemoteObject)]
     marker = _Marker()
     return [{"n": len(values)}, *(marker.mark(value) for value in values[-KEPT:])]
 
@@ -136,6 +207,8 @@ class _Marker:
         """Return the mark of a value."""
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
+        if isinstance(value, SubmissionRaised):
+            return _raised_mark(value)
         if isinstance(value, bool) or value is None or isinstance(value, str):
             return {"v": value if not isinstance(value, str) else value[:80]}
         if isinstance(value, int | float):
@@ -160,6 +233,24 @@ class _Marker:
             mark = _tensor_mark(value) if self._left >= 0 else {"type": "a tensor beyond what is marked"}
             known = self._made[id(value)] = value, mark
         return known[1]
+
+
+def _raised_mark(error: SubmissionRaised) -> Mark:
+    return {
+        "raised": error.type_name[:80],
+        "says": message_shape(error.message),
+        "at": error.frames[-1].call[:80] if error.frames else "",
+    }
+
+
+def message_shape(message: str) -> str:
+    """Return what stays of a message when sizes and names differ, which are another learner's own.
+
+    >>> message_shape("shape '[5, 1]' is invalid for input of size 12")
+    "shape '…' is invalid for input of size 0"
+    """
+    first = (message[:2000].splitlines() or [""])[0]
+    return _NUMBERS.sub("0", _NUMBER.sub("0", _QUOTED.sub("'…'", first)))[:200]
 
 
 def _key(key: object) -> str:
@@ -223,6 +314,17 @@ def _equal(one: Any, other: Any, rounding: float = 3e-5) -> bool:
     if isinstance(one, float) and isinstance(other, float):
         return math.isclose(one, other, rel_tol=rounding, abs_tol=1e-9)
     return bool(one == other)
+
+
+def _lines(mutants: Mapping[str, MutantMarks]) -> str:
+    parts = []
+    for name, mutant in sorted(mutants.items()):
+        say = f'      "say": {_json(mutant.say)},\n' if mutant.say else ""
+        checks = ",\n".join(
+            f"        {_json(check)}: {_json(marks)}" for check, marks in sorted(mutant.checks.items())
+        )
+        parts.append(f'    {_json(name)}: {{\n{say}      "checks": {{\n{checks}\n      }}\n    }}')
+    return ",\n".join(parts)
 
 
 def _json(value: Any) -> str:

@@ -70,6 +70,8 @@ class Suite(Collected):
             else:
                 attempt = Attempt(source, backend, options, launcher, progress=progress)
                 examination = Examination(self, attempt)
+                if marks is not None:
+                    examination.recognised = len(self)
                 examination.run()
                 report = self._report(examination)
                 if marks is not None:

@@ -111,6 +111,8 @@ class Request(msgspec.Struct, tag_field="do", forbid_unknown_fields=True, kw_onl
     """Handles and graphs that the grader no longer holds."""
     begin: int | None = None
     """The first request of a check carries its seed: forget the handles of the last check, seed everything."""
+    alike: bool = False
+    """With `begin`: modules that are made get parameters that do not hang on how they were initialised."""
     audit: int | None = None
     """The token to stamp the audit channel with before the answer is sent; see `grader.wire.audit`."""
 
@@ -231,6 +233,8 @@ class Frame(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     text: Text
     column: Annotated[int, Meta(ge=0, le=1 << 31)] = 0
     """1-based, only for syntax errors; 0 says unknown."""
+    call: Text = ""
+    """What was being called or computed there: `view`, `matmul`; of the innermost line alone."""
 
 
 class Raised(Reply, tag="raised"):
@@ -242,6 +246,8 @@ class Raised(Reply, tag="raised"):
     frames: Annotated[list[Frame], Meta(max_length=32)] = []
     own: bool = False
     """Raised in the submission's own code, not in a library it called."""
+    hint: Text = ""
+    """What Python adds when it prints it ("Did you mean: 'seq_len'?"), or why a name of a notebook is not there."""
 
 
 class Unsendable(Reply, tag="unsendable"):

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
+import contextlib
+import io
 import linecache
 import os
+import re
+import sys
 import traceback
 from typing import Any
 
 from grader.notebooks import UnreadableNotebook
 from grader.wire import messages
+from grader.worker.loader import left_out
 
 _HEAD, _TAIL = 2, 6
 """Of a long traceback so many of the learner's lines are kept."""
+_REMEDY = re.compile(r"(Did you (?:mean|forget)[^\n]*\?)\s*\Z")
+_OPERATORS = {"MatMult": "matmul", "Mult": "mul"}
+"""How torch calls what is also written as an operator; the others have Python's own name."""
 
 
 def describe_raised(error: BaseException, folder: str) -> messages.Raised:
@@ -23,7 +32,24 @@ def describe_raised(error: BaseException, folder: str) -> messages.Raised:
         message=_message(error),
         frames=[] if isinstance(error, UnreadableNotebook) else _frames(error, folder),
         own=bool(last) and _is_own(last[0].filename, folder),
+        hint=bounded(_hint(error), 400),
     )
+
+
+def _hint(error: BaseException) -> str:
+    """Return what helps against a name that is not there: where a notebook has it, or one that is nearly the same.
+
+    Before 3.12 Python looks for that only when it prints an exception, so it is printed.
+    """
+    if not isinstance(error, NameError | AttributeError | ImportError):
+        return ""
+    if isinstance(error, NameError) and error.name in left_out:
+        return left_out[error.name]
+    with contextlib.suppress(BaseException), contextlib.redirect_stderr(io.StringIO()) as printed:
+        sys.__excepthook__(type(error), error, None)
+        if found := _REMEDY.search(printed.getvalue()):
+            return found[1]
+    return ""
 
 
 def _bases(kind: type) -> list[str]:
@@ -57,7 +83,7 @@ def _frames(error: BaseException, folder: str) -> list[messages.Frame]:
     if isinstance(error, SyntaxError) and isinstance(error.lineno, int):
         return [_place_in_source(error)]
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename, folder)]
-    return [
+    told = [
         messages.Frame(
             os.path.basename(bounded(frame.filename)),
             frame.lineno or 0,
@@ -66,6 +92,34 @@ def _frames(error: BaseException, folder: str) -> list[messages.Frame]:
         )
         for frame in (own[:_HEAD] + own[-_TAIL:] if len(own) > _HEAD + _TAIL else own)
     ]
+    if told:
+        told[-1].call = bounded(_called(own[-1]), 200)
+    return told
+
+
+def _called(frame: traceback.FrameSummary) -> str:
+    """Return what a line was calling or computing when it raised, by the name that it has there."""
+    if frame.lineno is None or frame.end_lineno is None or frame.colno is None or frame.end_colno is None:
+        return ""
+    lines = [
+        linecache.getline(frame.filename, line).encode() for line in range(frame.lineno, frame.end_lineno + 1)
+    ]
+    lines[-1] = lines[-1][: frame.end_colno]  # columns count bytes
+    lines[0] = lines[0][frame.colno :]
+    try:
+        tree = ast.parse(b"(" + b"".join(lines) + b")", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""  # a statement, such as raise
+    if isinstance(tree, ast.Call):
+        tree = tree.func
+    if isinstance(tree, ast.Attribute):
+        return tree.attr
+    if isinstance(tree, ast.Name):
+        return tree.id
+    if isinstance(tree, ast.BinOp):
+        operator = type(tree.op).__name__
+        return _OPERATORS.get(operator, operator.lower())
+    return type(tree).__name__.lower()
 
 
 def _place_in_source(error: SyntaxError) -> messages.Frame:

@@ -11,12 +11,13 @@ import linecache
 import re
 import sys
 import types
-from collections.abc import Iterator
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 from grader.notebooks import BrokenCell, Cell, read_notebook
 
+left_out: dict[str, str] = {}
+"""What a notebook binds where it does not count, and why: for whoever misses such a name."""
 PACKAGE = "submission"
 """The package a submission belongs to, so that `from .helper import f` finds what lies beside it."""
 
@@ -42,6 +43,7 @@ def load_notebook(
     module = _new_module(name, path, given)
     cells, broken = read_notebook(Path(path).name, source)
     defined = {node.name for cell in cells for node in cell.tree.body if isinstance(node, _DEFINITIONS)}
+    left_out.clear()
     for cell in cells:
         linecache.cache[cell.name] = (
             len(cell.source),
@@ -49,13 +51,16 @@ def load_notebook(
             cell.source.splitlines(keepends=True),
             cell.name,
         )
-        for node in _that_count(cell.tree, defined):
+        for node in cell.tree.body:
+            if not _counts(node, defined):
+                _leave_out(cell, node, "where only imports, definitions and simple assignments count")
+                continue
             code = compile(ast.Module([node], []), cell.name, "exec", dont_inherit=True)
             if isinstance(node, ast.Assign | ast.AnnAssign):
                 try:
                     exec(code, module.__dict__)
-                except Exception:  # a scratch assignment that fails does not matter
-                    continue
+                except Exception as error:  # a scratch assignment that fails does not matter
+                    _leave_out(cell, node, f"and that failed: {type(error).__name__}")
             else:
                 exec(code, module.__dict__)
     for wrong in broken:
@@ -81,19 +86,43 @@ def _defined_after(cells: list[Cell], broken: BrokenCell, name: str) -> bool:
     )
 
 
+_BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _that_count(tree: ast.Module, defined: set[str]) -> Iterator[ast.stmt]:
-    for node in tree.body:
-        if isinstance(node, ast.Import) and all(name.name == "kata" for name in node.names):
-            continue  # for `kata.check(...)` in a cell: a tool beside the answer, which need not be there
-        if isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) or (
-            isinstance(node, ast.Assign | ast.AnnAssign)
-            and node.value is not None
-            and _is_simple(node, node.value, defined)
-        ):
-            yield node
+def _counts(node: ast.stmt, defined: set[str]) -> bool:
+    if isinstance(node, ast.Import) and all(name.name == "kata" for name in node.names):
+        return False  # for `kata.check(...)` in a cell: a tool beside the answer, which need not be there
+    return isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) or (
+        isinstance(node, ast.Assign | ast.AnnAssign)
+        and node.value is not None
+        and _is_simple(node, node.value, defined)
+    )
+
+
+def _leave_out(cell: Cell, node: ast.stmt, why: str) -> None:
+    """Note what a statement binds that does not count, also within `if`, `for`, `with` and the like."""
+    parts = [node]
+    while parts:
+        part = parts.pop()
+        names: list[str] = []
+        if isinstance(part, _DEFINITIONS):
+            names = [part.name]
+        elif isinstance(part, ast.Import | ast.ImportFrom):
+            names = [(alias.asname or alias.name).partition(".")[0] for alias in part.names]
+        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            names = [part.id]
+        for name in names:
+            block = "" if part is node or not isinstance(node, _BLOCKS) else f", inside `{_keyword(node)}`"
+            left_out.setdefault(
+                name, f"cell {cell.number}, line {getattr(part, 'lineno', 0)} makes {name}{block}, {why}"
+            )
+        if not isinstance(part, _DEFINITIONS):
+            parts += ast.iter_child_nodes(part)  # type: ignore[arg-type]
+
+
+def _keyword(node: ast.stmt) -> str:
+    return type(node).__name__.removeprefix("Async").lower()
 
 
 def _is_simple(node: ast.Assign | ast.AnnAssign, value: ast.expr, defined: set[str]) -> bool:

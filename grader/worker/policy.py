@@ -31,6 +31,7 @@ from typing import Any, NoReturn
 import torch
 from torch._decomp import global_decomposition_table
 
+from grader.notebooks import cell_prefix, place_of
 from grader.wire.audit import PERSISTENT, Sign, Write
 from grader.wire.operators import operators_of, overloads
 
@@ -374,16 +375,22 @@ def _noter(record: Write, path: str) -> Note:
 
 
 def _liner(path: str) -> Callable[[int], int]:
-    """Return what finds the line of a file that the innermost call comes from; 0 where there is none."""
-    frame_at, steps = sys._getframe, range(_FRAMES)
+    """Return what finds the line of a file that the innermost call comes from; 0 where there is none.
+
+    Of a notebook it is a place, as `grader.notebooks` has it.
+    """
+    frame_at, steps, cell, number, where = sys._getframe, range(_FRAMES), cell_prefix(path), int, place_of
 
     def line(depth: int) -> int:
         frame: types.FrameType | None = frame_at(depth)
         for _ in steps:
             if frame is None:
                 break
-            if frame.f_code.co_filename == path:
+            file = frame.f_code.co_filename
+            if file == path:
                 return frame.f_lineno
+            if file.startswith(cell):
+                return where(number(file[len(cell) :]), frame.f_lineno)
             frame = frame.f_back
         return 0
 

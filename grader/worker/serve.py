@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import hashlib
 import importlib
 import itertools
 import mmap
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.random  # numpy loads it on first use, which would be in every worker
 import torch
+from torch.nn.parameter import is_lazy
 
 from grader.devices import CPU, Device, known
 from grader.wire import messages
@@ -42,6 +44,8 @@ _map, _unmap = ctypes.CDLL(None, use_errno=True).mmap, ctypes.CDLL(None).munmap
 _map.restype = ctypes.c_void_p
 _map.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
 _unmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+DRAWN_ALIKE = 0.5
+"""The deviation of parameters that are drawn alike: large enough that no mistake hides in small numbers."""
 MAX_STREAM = 10_000
 """How much of a generator or other iterator is read."""
 
@@ -56,6 +60,8 @@ class Worker:
         self._isolation = ""
         self._objects: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
+        self._alike: int | None = None
+        """What parameters are drawn from when they are to be alike in every submission."""
         self._named: set[int] = set()
         """Handles of the submission's own functions and classes, which outlive a check."""
         self._graphs: dict[int, tuple[list[torch.Tensor], list[torch.Tensor]]] = {}
@@ -154,7 +160,7 @@ class Worker:
             self._forget(number)
         try:
             if request.begin is not None:
-                self._reset(request.begin)
+                self._reset(request.begin, request.alike)
             if isinstance(request, messages.Call):
                 return self._call(request, payload)
             with torch.enable_grad():  # what a call left behind is no affair of these
@@ -201,7 +207,8 @@ class Worker:
             module = load_module(request.module, request.path, source, request.given)
         self._objects[messages.MODULE] = module
 
-    def _reset(self, seed: int) -> None:
+    def _reset(self, seed: int, alike: bool) -> None:
+        self._alike = seed if alike else None
         module = self._objects[messages.MODULE]
         kept = {number: self._objects[number] for number in self._named if number in self._objects}
         self._objects, self._graphs = {messages.MODULE: module, **kept}, {}
@@ -241,6 +248,8 @@ class Worker:
         recording = request.grad if request.grad is not None else torch.is_grad_enabled()
         torch.set_grad_enabled(recording)  # not back again: the grader may ask what the call leaves behind
         result = target(*args, **kwargs)
+        if self._alike is not None and isinstance(target, type) and isinstance(result, torch.nn.Module):
+            _draw_alike(result, self._alike)
         if self._device.accelerates and isinstance(target, type) and isinstance(result, torch.nn.Module):
             # Inputs are drawn there: a check that forgot to move the module would blame the learner for it.
             result.to(self._device.name)
@@ -310,6 +319,28 @@ def _mapped(file: int, request: messages.AnyRequest) -> Shared:
         return np.asarray(_Mapping(file, request.shared))
     finally:
         os.close(file)
+
+
+def _draw_alike(module: torch.nn.Module, seed: int) -> None:
+    """Draw the random parameters of a module anew: two that have the same ones in the same order are then equal.
+
+    What an author of a submission is free in (the order in which layers are made, how they are initialised) would
+    otherwise hide a mistake that two of them share. Constants stay: a norm begins with ones.
+    """
+    drawn: dict[torch.Size, torch.Generator] = {}
+    with torch.no_grad():
+        for parameter in module.parameters():
+            if is_lazy(parameter) or parameter.is_meta or not parameter.is_floating_point():
+                continue
+            flat = parameter.detach().reshape(-1)
+            if not flat.numel() or bool((flat == flat[0]).all()):
+                continue
+            shape = parameter.shape  # each shape has a stream of its own: others between them change nothing
+            if shape not in drawn:
+                digest = hashlib.sha256(f"{seed}/{list(shape)}".encode()).digest()
+                drawn[shape] = torch.Generator().manual_seed(int.from_bytes(digest[:6], "big"))
+            parameter.copy_(torch.randn(shape, generator=drawn[shape]) * DRAWN_ALIKE)
+    torch.default_generator.manual_seed(seed)
 
 
 def _flush() -> None:

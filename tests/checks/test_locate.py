@@ -199,3 +199,46 @@ def test_a_leak_that_softmax_spreads_is_found():
     right = scores.masked_fill(~torch.ones(4, 4).tril().bool(), -torch.inf).softmax(-1)
     found = locate(late, right, (late - right).abs() > 1e-6, AXES, 1e-6, grid=True)
     assert found[:2] == ["what should be 0 but is not lies exactly where key = query + 1", "query 3 is right"]
+
+
+def said_of_random_errors(shape, errors, seeds=400):
+    """Return what is said of errors that mean nothing, over many draws."""
+    found = []
+    for seed in range(seeds):
+        generator = torch.Generator().manual_seed(seed)
+        wrong = errors(torch.zeros(shape, dtype=torch.bool), generator)
+        found.append(places(wrong, AXES[-len(shape) :]))
+    return found
+
+
+def rows_at_random(wrong, generator):
+    rows = torch.rand(wrong.shape[-2], generator=generator) < 0.5
+    return wrong | rows[:, None]
+
+
+@pytest.mark.parametrize("rows", range(2, 11))
+def test_rows_that_are_wrong_by_chance_are_hardly_ever_told_as_every_second_one(rows):
+    said = said_of_random_errors((2, 3, rows, 7), rows_at_random)
+    assert sum(any("odd" in s or "even" in s for s in found) for found in said) <= 0.05 * len(said)
+
+
+def test_a_row_that_may_see_nothing_is_no_pattern_of_indices():
+    want = torch.rand(2, 3, 8, 6, generator=torch.Generator().manual_seed(1)) + 0.1
+    want[:, :, ::2] = 0
+    wrong = want == 0
+    said = places(wrong, AXES, grid=True, want=want)
+    assert said == ["every difference is where 0 is wanted", "the same places in every batch, head and key"]
+    assert "everywhere and only where query is even" in places(wrong, AXES, grid=True)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (1, 4), (2, 3), (3, 3), (1, 1, 2, 3)])
+def test_of_a_few_random_truths_no_move_is_told(shape):
+    names, said = AXES[-len(shape) :], 0
+    for seed in range(400):
+        generator = torch.Generator().manual_seed(seed)
+        got, want = (torch.rand(shape, generator=generator) < 0.5 for _ in range(2))
+        found = locate(got, want, got != want, names)
+        said += any(
+            ("swapped" in s and "True" not in s) or "reverse" in s or "expected at" in s for s in found
+        )
+    assert said <= 0.05 * 400

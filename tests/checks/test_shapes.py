@@ -24,6 +24,7 @@ TABLE = [
     ((2, 5, 1), (2, 5), "batch time", "yours has an extra axis of size 1 (axis 2)"),
     ((1, 2, 5), (2, 5), None, "yours has an extra axis of size 1 (axis 0)"),
     ((1, 2, 5, 1), (2, 5), None, "yours has 2 extra axes of size 1"),
+    ((1, 1), (1, 1, 1, 1), BHQW, "it holds as many values as expected, in other axes"),
     ((3, 5), (3, 1, 1, 5), "batch head query key",
      "axes head and query, of size 1, are missing: squeezed away, or without keepdim=True"),
     ((3, 1, 5), (3, 1, 1, 5), "batch head query key",

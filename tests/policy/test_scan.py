@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from benchmarks.fuzz_sources import run
 from grader.host.scan import MAX_SCANNED, called, examined
 from grader.host.source import Source
+from grader.notebooks import place_of
 from tests.policy.frames import filled
 from tests.policy.test_breaches import UNDOING
 
@@ -113,7 +114,7 @@ def test_the_line_of_the_first_call_is_told() -> None:
 def test_a_notebook_is_read_cell_by_cell() -> None:
     cells = ["import torch.nn.functional as F\n%time 1", "def f(x):\n    return F.gelu(x)", "def broken("]
     notebook = {"cells": [{"cell_type": "code", "source": cell} for cell in cells]}
-    assert scan(json.dumps(notebook), "answer.ipynb") == {"torch.nn.functional.gelu": 0}
+    assert scan(json.dumps(notebook), "answer.ipynb") == {"torch.nn.functional.gelu": place_of(2, 2)}
     assert scan('{"cells": 3}', "answer.ipynb") == {}
 
 

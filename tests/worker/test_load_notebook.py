@@ -11,6 +11,7 @@ import nbformat
 import pytest
 
 from grader import notebooks
+from grader.checks.raised import describe_raised
 from grader.host.endings import SubmissionRaised, WorkerTimeout
 from grader.notebooks import UnreadableNotebook, read_notebook
 
@@ -265,3 +266,35 @@ def test_outputs_are_passed_over_however_large(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(notebooks.json, "loads", lambda _: pytest.fail("all of it was read"))  # type: ignore[attr-defined]
     deep = "[" * 400 + "]" * 400
     assert len(read_notebook("n", raw(DEFINES, outputs=[[0] * 1_200_000, deep]))[0]) == 1
+
+
+@pytest.mark.parametrize(
+    ("cell", "why"),
+    [
+        (
+            "if True:\n    def g(x):\n        return x",
+            "cell 1, line 2 makes g, inside `if`, where only imports,",
+        ),
+        ("for g in ():\n    pass", "cell 1, line 1 makes g, inside `for`, where only imports,"),
+        ("h = {}\ng = h['key']", "cell 1, line 2 makes g, and that failed: KeyError"),
+    ],
+)
+def test_a_name_that_a_notebook_makes_where_it_does_not_count_is_told(load: Any, cell: str, why: str) -> None:
+    answer = load(cell, "def f(x):\n    return g(x)\n")
+    with pytest.raises(SubmissionRaised, match="name 'g' is not defined") as caught:
+        answer.f(1)
+    assert caught.value.hint.startswith(why)
+    assert describe_raised(caught.value)[-1].strip().startswith(why)
+
+
+def test_a_nearly_right_name_is_told(load: Any) -> None:
+    with pytest.raises(SubmissionRaised) as caught:
+        load("def f(seq_len):\n    return seqlen + 1\n").f(1)
+    assert describe_raised(caught.value)[-1] == "  Did you mean: 'seq_len'?"
+
+
+def test_a_message_is_whole_with_its_remedy_at_the_end(load: Any) -> None:
+    with pytest.raises(SubmissionRaised) as caught:
+        load("import torch\ndef f(x):\n    return torch.ones(3, 4).t().view(12)\n").f(1)
+    assert describe_raised(caught.value)[-1].endswith("Use .reshape(...) instead.")
+    assert caught.value.frames[-1].call == "view"

@@ -52,6 +52,31 @@ class mean_of_batch_means:
     """
 
 
+class mean_over_a_loader:
+    """your loss is the sum over the batches of a DataLoader, divided by their number: the last one may be short
+
+    Fails: test_fit_losses
+    """
+
+    from torch.utils.data import DataLoader, TensorDataset
+
+    def fit(model, tokens, labels, *, epochs=10, batch_size=32, lr=1e-3, generator=None):
+        optimizer = torch.optim.AdamW(model.parameters(), lr=lr)
+        model.train()
+        loader = DataLoader(TensorDataset(tokens, labels), batch_size, shuffle=True, generator=generator)
+        losses = []
+        for _ in range(epochs):
+            total = 0.0
+            for batch, wanted in loader:
+                loss = cross_entropy(model(batch), wanted)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                total += loss.item()
+            losses.append(total / len(loader))
+        return losses
+
+
 class sum_of_batch_losses:
     """your loss adds up the means of the batches, without weights, and divides by the number of examples
 

@@ -36,6 +36,23 @@ class dropout_missing_after_feed_forward:
         """
 
 
+class dropout_missing:
+    """your sublayers are added without dropout, both of them: what FeedForward drops is inside it
+
+    Fails: test_dropout_of_sublayers
+    """
+
+    class EncoderLayer:
+        def forward(self, x, mask=None):
+            if self.norm_first:
+                x = x + self.attention(self.norm1(x), mask)
+                x = x + self.feed_forward(self.norm2(x))
+            else:
+                x = self.norm1(x + self.attention(x, mask))
+                x = self.norm2(x + self.feed_forward(x))
+            return x
+
+
 class dropout_on_inputs:
     """your dropout takes what goes into a sublayer, not what comes out of it
 

@@ -55,6 +55,20 @@ class stream_normalised:
         """
 
 
+class attention_stream_normalised:
+    """your pre-norm layer adds attention to norm1(x): x itself is what it is added to
+
+    Fails: test_attention_sublayer, test_pre_norm
+    """
+
+    class EncoderLayer:
+        forward = """
+            - x = x + self.dropout(self.attention(self.norm1(x), mask))
+            + x = self.norm1(x)
+            + x = x + self.dropout(self.attention(x, mask))
+        """
+
+
 class norm_on_both_sides:
     """your post-norm layer still normalises what goes into its sublayers
 

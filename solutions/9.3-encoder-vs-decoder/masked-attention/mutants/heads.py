@@ -52,6 +52,23 @@ class heads_joined_without_transpose:
         """
 
 
+class heads_viewed_both_ways:
+    """your heads are cut and joined by a view alone: it mixes positions with columns, there and back
+
+    Fails: test_module_values
+    """
+
+    class MultiHeadAttention:
+        def _split(self, x):
+            B, T, D = x.shape
+            return x.view(B, self.num_heads, T, D // self.num_heads)
+
+        forward = """
+            - return self.w_o(heads.transpose(1, 2).flatten(2))
+            + return self.w_o(heads.reshape(x.shape))
+        """
+
+
 class scaled_by_model_width:
     """your heads are scaled by √D: the keys of one head have D/H columns, so it is √(D/H)
 

@@ -1,0 +1,103 @@
+"""Two catalogued mistakes in one answer, as a learner makes them: what each of them changes, in one text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from difflib import SequenceMatcher
+from itertools import combinations
+
+from grader.running.mistakes import Mistake
+from grader.running.recognise import Fingerprints, Mark, MutantMarks
+
+Edit = tuple[int, int, tuple[str, ...]]
+"""Which lines of the base, from and up to, become which."""
+
+
+_UNBOUND = ("NameError", "UnboundLocalError")
+"""What is raised when a line of one mistake reads what the other no longer has: nobody hands that in."""
+
+
+FIRST = 4
+"""So many checks that two mistakes fail are looked at, the first that run."""
+Marked = Callable[[Mistake, Collection[str]], tuple[Mapping[str, list[Mark]], Collection[str]]]
+"""Hands an answer in to some checks; returns what it leaves behind in those it fails, and those that it passes."""
+
+
+def marks_of_pairs(
+    mistakes: Collection[Mistake], prints: Fingerprints, needs: Mapping[str, Collection[str]], marked: Marked
+) -> dict[str, MutantMarks]:
+    """Return what two mistakes in one function leave behind, where no check names either of them.
+
+    Of two functions, checks that call one alone name its mistake; within one the second changes what the first returns.
+    `needs` has all checks, in order, and which others they need.
+    """
+    found = {}
+    for one, other in combinations(mistakes, 2):
+        text = paired(one, other) if _functions(one) & _functions(other) else None
+        if text is None:
+            continue
+        pair = replace(one, name=f"{one.name}+{other.name}", text=text)
+        wrong = prints.mutants[one.name].checks.keys() | prints.mutants[other.name].checks.keys()
+        run = [check for check in needs if check in wrong and wrong.isdisjoint(needs[check])][:FIRST]
+        marks, passed = marked(pair, run)
+        said = {name for names in prints.recognise(marks, passed).values() for name in names}
+        unbound = any(part.get("raised") in _UNBOUND for parts in marks.values() for part in parts)
+        if marks and not unbound and (said - {one.name, other.name} or not said):
+            found[pair.name] = MutantMarks(dict(marks))
+    return found
+
+
+def marks_of(
+    pairs: Mapping[str, MutantMarks], mistakes: Collection[Mistake], marked: Marked
+) -> dict[str, MutantMarks]:
+    """Return what these pairs leave behind now; those that are none any more are left out."""
+    known = {mistake.name: mistake for mistake in mistakes}
+    found = {}
+    for name, kept in pairs.items():
+        one, other = (known.get(part) for part in name.split("+"))
+        text = paired(one, other) if one is not None and other is not None else None
+        if one is not None and text is not None:
+            found[name] = MutantMarks(dict(marked(replace(one, name=name, text=text), kept.checks)[0]))
+    return found
+
+
+def paired(one: Mistake, other: Mistake) -> str | None:
+    """Return the base with both mistakes in it; None where both change the same lines, or differ from two answers."""
+    if one.base != other.base:
+        return None
+    base = one.base.splitlines()
+    mine, theirs = _edits(base, one.text.splitlines()), _edits(base, other.text.splitlines())
+    if any(_meet(a, b) for a in mine for b in theirs):
+        return None
+    lines = base
+    for first, last, new in sorted({*mine, *theirs}, reverse=True):
+        lines[first:last] = new
+    text = "\n".join(lines) + "\n"
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return None
+    return text
+
+
+def _edits(base: list[str], text: list[str]) -> list[Edit]:
+    codes = SequenceMatcher(None, base, text, autojunk=False).get_opcodes()
+    return [(first, last, tuple(text[a:b])) for kind, first, last, a, b in codes if kind != "equal"]
+
+
+def _meet(one: Edit, other: Edit) -> bool:
+    """Return whether two edits change the same lines, unless they change them alike: an import that both need."""
+    return one != other and one[0] <= other[1] and other[0] <= one[1]
+
+
+def _functions(mistake: Mistake) -> set[int]:
+    """Return where the functions begin that a mistake changes in its base."""
+    changed = _edits(mistake.base.splitlines(), mistake.text.splitlines())
+    return {
+        node.lineno
+        for node in ast.walk(ast.parse(mistake.base))
+        if isinstance(node, ast.FunctionDef)
+        and any(first < (node.end_lineno or 0) and last >= node.lineno for first, last, _ in changed)
+    }

@@ -1,0 +1,190 @@
+"""A mistake is named when what it leaves behind is there, and nothing else is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from grader.host.endings import SubmissionRaised
+from grader.running.families import Family, curve, spread
+from grader.running.recognise import (
+    SCHEMA,
+    SEED,
+    Fingerprints,
+    Mark,
+    MutantMarks,
+    Named,
+    fingerprint,
+    message_shape,
+)
+
+
+def marks_of(examine: Any, source: str, seed: int = 1) -> list[Mark]:
+    """Return what `f(1)` of a submission leaves behind."""
+    opened = examine(f"import torch\nfrom torch import nn\n{source}", required=("f",))
+    opened.session.begin(seed)
+    with pytest.raises(SubmissionRaised):
+        opened.submission.f(1)
+    return fingerprint(opened.session.observed)
+
+
+VIEW = "def f(x):\n    return torch.ones({n}, 4).t().view({m})\n"
+
+
+def test_an_exception_is_known_by_type_message_and_call(examine: Any) -> None:
+    seen = marks_of(examine, VIEW.format(n=3, m=12))
+    assert (
+        marks_of(
+            examine,
+            "def g(y):\n    z = y.t()\n    return z.view(20)\n\n\ndef f(x):\n    return g(torch.ones(5, 4))\n",
+        )
+        == seen
+    )
+    shape = marks_of(examine, VIEW.format(n=3, m=13))
+    assert shape[-1]["at"] == "view"
+    assert shape != seen
+    other = marks_of(examine, "def f(x):\n    return torch.ones(2, 3) @ torch.ones(2, 3)\n")
+    assert (other[-1]["raised"], other[-1]["at"]) == ("RuntimeError", "matmul")
+    assert other != marks_of(examine, "def f(x):\n    return torch.mm(torch.ones(2, 3), torch.ones(2, 3))\n")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "shape '[5, 1]' is invalid for input of size 12",
+            "shape '[2, 3, 4]' is invalid for input of size 7",
+        ),
+        (
+            "mat1 and mat2 cannot be multiplied (2x3 and 2x3)",
+            "mat1 and mat2 cannot be multiplied (4x5 and 6x5)",
+        ),
+        ("expected [3, 4] at entry 0", "expected [3, 4, 5] at entry 1"),
+        ("f() got an unexpected keyword argument 'device'", "f() got an unexpected keyword argument 'dtype'"),
+    ],
+)
+def test_sizes_and_names_are_no_part_of_a_messages_shape(one: str, other: str) -> None:
+    assert message_shape(one) == message_shape(other)
+
+
+MODEL = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        {first}
+        {second}
+        self.norm = nn.LayerNorm(3)
+
+    def forward(self, x):
+        return self.b(torch.relu(self.norm(self.a(x))))
+
+f = None
+"""
+
+
+def test_how_parameters_are_made_does_not_hide_a_mistake(examine: Any) -> None:
+    layers = ["self.a = nn.Linear(4, 3)", "self.b = nn.Linear(3, 5)"]
+    small = "self.b = nn.Linear(3, 5); nn.init.normal_(self.b.weight, std=0.02)"
+    found = []
+    for first, second in (layers, layers[::-1], (layers[0], small)):
+        opened = examine(f"import torch\nfrom torch import nn\n{MODEL.format(first=first, second=second)}")
+        for alike in (False, True):
+            opened.session.begin(1, alike=alike)
+            model = opened.submission.M()
+            dict(model.named_parameters())
+            model(torch.ones(2, 4))
+            found.append(fingerprint(opened.session.observed))
+    assert found[1] == found[3] == found[5]
+    assert found[0] != found[2]
+    assert found[0] != found[1]
+
+
+RAISED = {"raised": "RuntimeError", "says": "shapes", "at": "view"}
+NUMBERS = {"shape": [2, 3], "dtype": "float32", "p": [1.0, 2.0, 3.0, 4.0]}
+OTHER = {**NUMBERS, "p": [1.0, 2.0, 3.5, 4.0]}
+
+
+def prints(**mutants: dict[str, list[Mark]]) -> Fingerprints:
+    singles = {
+        name: MutantMarks(checks, f"your {name}") for name, checks in mutants.items() if "_and_" not in name
+    }
+    pairs = {
+        name.replace("_and_", "+"): MutantMarks(mutants[name]) for name in mutants.keys() - singles.keys()
+    }
+    return Fingerprints(SCHEMA, SEED, singles, pairs)
+
+
+def test_an_exception_names_nothing_that_a_check_speaks_against() -> None:
+    known = prints(a={"one": [RAISED], "two": [RAISED]}, b={"one": [NUMBERS], "two": [NUMBERS]})
+    assert known.recognise({"one": [RAISED]}, {"three"}) == {"one": Named(("a",), "your a")}
+    assert known.recognise({"one": [RAISED]}, {"two"}) == {}
+    assert known.recognise({"one": [NUMBERS]}, {"two"}) == {"one": Named(("b",), "your b")}
+
+
+def test_two_mistakes_are_named_where_neither_alone_fits() -> None:
+    known = prints(a={"one": [NUMBERS]}, b={"one": [RAISED]}, a_and_b={"one": [OTHER]})
+    found = known.recognise({"one": [OTHER]})
+    assert found == {"one": Named(("a", "b"), "your a; and your b")}
+    assert known.recognise({"one": [NUMBERS]}) == {"one": Named(("a",), "your a")}
+
+
+def test_what_fits_two_mistakes_equally_names_none() -> None:
+    known = prints(a={"one": [NUMBERS]}, b={"one": [NUMBERS]}, c={"one": [NUMBERS], "two": [NUMBERS]})
+    assert known.recognise({"one": [NUMBERS]}) == {}
+    assert known.recognise({"one": [NUMBERS], "two": [NUMBERS]}) == dict.fromkeys(
+        ("one", "two"), Named(("c",), "your c")
+    )
+
+
+def left_behind(value: float) -> list[Mark]:
+    """Return what a made-up mistake with a value leaves behind."""
+    x = torch.arange(1, 25, dtype=torch.float64).reshape(4, 6)
+    return fingerprint([(x / value).softmax(-1), x * value])
+
+
+def family(low: float, high: float) -> Family:
+    found = curve({value: left_behind(value) for value in spread(low, high)})
+    assert found is not None
+    return Family("your width is {VALUE}", "another number", {"one": found})
+
+
+@pytest.mark.parametrize("value", [0.37, 1.0, 2.5, 8.0, 9.99])
+def test_a_mistake_with_a_value_is_told_with_its_value(value: float) -> None:
+    known = Fingerprints(SCHEMA, SEED, {}, families={"width": family(0.3, 10.0)})
+    assert known.recognise({"one": left_behind(value)}) == {
+        "one": Named(("width",), f"your width is {value:g}")
+    }
+
+
+def test_what_lies_beside_the_curve_or_beyond_its_ends_is_not_of_the_family() -> None:
+    known = Fingerprints(SCHEMA, SEED, {}, families={"width": family(0.3, 10.0)})
+    x = torch.arange(1, 25, dtype=torch.float64).reshape(4, 6)
+    others = [
+        fingerprint([(x / 2).softmax(-1), x * 2.1]),
+        fingerprint([x]),
+        left_behind(12.0),
+        left_behind(-2.0),
+    ]
+    assert [known.recognise({"one": marks}) for marks in others] == [{}] * 4
+
+
+def test_a_value_that_changes_nothing_is_not_told() -> None:
+    marks = {value: left_behind(3.0) for value in spread(-1e30, -10.0)}
+    found = curve(marks)
+    assert found is not None
+    known = Family("your fill is {VALUE}", "a finite number", {"one": found})
+    assert known.said("one", left_behind(3.0)) == "your fill is a finite number"
+
+
+def test_values_of_many_decades_are_told(examine: Any) -> None:
+    def filled(value: float) -> list[Mark]:
+        return fingerprint([torch.eye(5).bool().float().masked_fill(~torch.eye(5).bool(), value)])
+
+    found = curve({value: filled(value) for value in spread(-3.402823e38, -10.0)})
+    assert found is not None
+    known = Family("filled with {VALUE}", "a finite number", {"one": found})
+    for value, told in ((-1e4, "-1e4"), (-1e9, "-1e9"), (-999.0, "-999"), (torch.finfo().min, "-3.4e38")):
+        assert known.said("one", filled(value)) == f"filled with {told}"
+    assert known.said("one", filled(-float("inf"))) is None
