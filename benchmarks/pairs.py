@@ -72,9 +72,8 @@ def main() -> None:
 
 
 def score(kata, suite, launcher, wanted: int, draw: int) -> Score:
-    from grader.running.mistakes import mistakes
-
     from grader.packs.pairs import paired
+    from grader.running.mistakes import mistakes
 
     found = Score(kata.slug)
     drawn = list(combinations(mistakes(kata), 2))
