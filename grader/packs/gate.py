@@ -198,7 +198,7 @@ class Gate:
         reports: dict[str, KataReport] = {}
         for mutant in mutants:
             reports[mutant.name], marks = marked(mutant, telling | set(mutant.fails))
-            fresh.mutants[mutant.name] = MutantMarks(marks, mutant.say)
+            fresh.mutants[mutant.name] = MutantMarks(mutant.say, marks)
             _look_at_mutant(mutant, reports[mutant.name], verdict)
         _look_for_twins(fresh, mutants, verdict)
         kept = Fingerprints.load(kata.fingerprints)
@@ -539,7 +539,7 @@ def _renewed(path: Path, fresh: Fingerprints) -> Fingerprints:
                 check: old[check] if same(old.get(check), marks) else marks
                 for check, marks in mutant.checks.items()
             }
-            mutants[name] = MutantMarks(checks, mutant.say)
+            mutants[name] = MutantMarks(mutant.say, checks)
         return mutants
 
     families = {

@@ -45,7 +45,7 @@ def marks_of_pairs(
         said = {name for names in prints.recognise(marks, passed).values() for name in names}
         unbound = any(part.get("raised") in _UNBOUND for parts in marks.values() for part in parts)
         if marks and not unbound and (said - {one.name, other.name} or not said):
-            found[pair.name] = MutantMarks(dict(marks))
+            found[pair.name] = MutantMarks(checks=dict(marks))
     return found
 
 
@@ -59,7 +59,7 @@ def marks_of(
         one, other = (known.get(part) for part in name.split("+"))
         text = paired(one, other) if one is not None and other is not None else None
         if one is not None and text is not None:
-            found[name] = MutantMarks(dict(marked(replace(one, name=name, text=text), kept.checks)[0]))
+            found[name] = MutantMarks(checks=dict(marked(replace(one, name=name, text=text), kept.checks)[0]))
     return found
 
 

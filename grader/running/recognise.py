@@ -52,8 +52,8 @@ Mark = dict[str, Any]
 class MutantMarks(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """What one mutant leaves behind, or two that are made at once."""
 
-    checks: dict[str, list[Mark]]
     say: str = ""
+    checks: dict[str, list[Mark]] = {}
 
 
 class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):

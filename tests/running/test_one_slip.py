@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from grader.errors import PackError
-from grader.running.recognise import SEED, Fingerprints, MutantMarks
+from grader.running.recognise import SCHEMA, SEED, Fingerprints, MutantMarks
 from grader.running.suite import Options, with_suites
 from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
 
@@ -208,7 +208,7 @@ def catalogued(bench: Bench, launcher: Any) -> Bench:  # noqa: F811
     marks: dict[str, Any] = {}
     kata = bench.kata
     with_suites([kata], lambda suites: suites["thing"].check(bench.answer, launcher, Options(), marks=marks))
-    kept = Fingerprints(1, SEED, {"two_added": MutantMarks("you add 2 where 1 is asked for", marks)})
+    kept = Fingerprints(SCHEMA, SEED, {"two_added": MutantMarks("you add 2 where 1 is asked for", marks)})
     kata.fingerprints.write_bytes(kept.encode())
     return bench
 

@@ -108,10 +108,11 @@ OTHER = {**NUMBERS, "p": [1.0, 2.0, 3.5, 4.0]}
 
 def prints(**mutants: dict[str, list[Mark]]) -> Fingerprints:
     singles = {
-        name: MutantMarks(checks, f"your {name}") for name, checks in mutants.items() if "_and_" not in name
+        name: MutantMarks(f"your {name}", checks) for name, checks in mutants.items() if "_and_" not in name
     }
     pairs = {
-        name.replace("_and_", "+"): MutantMarks(mutants[name]) for name in mutants.keys() - singles.keys()
+        name.replace("_and_", "+"): MutantMarks(checks=mutants[name])
+        for name in mutants.keys() - singles.keys()
     }
     return Fingerprints(SCHEMA, SEED, singles, pairs)
 
