@@ -37,15 +37,16 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    style, script = _source("style.css"), _source("table.js")
+    style, script, walk = _source("style.css"), _source("table.js"), _source("walk.js")
     environment.globals.update(
         looks=LOOKS,
         out_of=view.out_of,
         slices=slices,
         style=Markup(style),
         script=Markup(script),
+        walk=Markup(walk),
         policy=(
-            f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+            f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)} {_hash(walk)}; "
             "base-uri 'none'; form-action 'none'"
         ),
     )

@@ -210,6 +210,40 @@ def test_the_keyboard_reaches_and_sorts(show: Open, report: Path) -> None:
     assert scores == sorted(scores)
 
 
+def test_the_table_shows_who_has_at_least_so_much(show: Open, report: Path) -> None:
+    page = show(report / "index.html")
+    slider = page.get_by_label("With a total of at least")
+    slider.focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    parts = page.locator("table.roll tbody tr:visible > :nth-child(3)").evaluate_all(
+        "cells => cells.map((c) => c.dataset.v)"
+    )
+    assert parts
+    assert all(float(part) >= 0.5 for part in parts)
+    assert page.get_by_role("status").inner_text() == f"{len(parts)} of {LEARNERS}"
+
+
+def test_problems_can_be_walked_through_one_at_a_time(show: Open, report: Path) -> None:
+    file = max((report / "feedback").glob("[!z]*.html"), key=lambda path: path.read_text().count("<article"))
+    page = show(file, 390)
+    articles = page.locator("article")
+    assert articles.count() > 1
+    page.get_by_label("Show").select_option("one problem at a time")
+    seen = []
+    slider = page.get_by_role("slider", name="Problem")
+    slider.focus()
+    for _ in range(articles.count()):
+        assert page.locator("article:visible").count() == 1
+        seen.append(page.locator("article:visible").inner_text())
+        page.keyboard.press("ArrowRight")
+    assert len(seen) == articles.count()
+    assert len(set(seen)) == len(seen)
+    page.get_by_label("Show").select_option("everything")
+    assert page.locator("article:visible").count() == articles.count()
+    assert show(file, java_script_enabled=False).locator("select, input").count() == 0
+
+
 def test_without_a_script_everything_is_there(show: Open, report: Path) -> None:
     page = show(report / "index.html", java_script_enabled=False)
     assert page.locator("table.roll tbody tr").count() == LEARNERS

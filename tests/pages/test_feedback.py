@@ -277,7 +277,7 @@ def test_no_hostile_text_becomes_a_part_of_a_page(tmp_path: Path) -> None:
         text = file.read_text(encoding="utf-8")
         page = Parsed(text)
         assert not UNPRINTABLE.search(text)
-        assert page.tags.count("script") == (file.name == "index.html")
+        assert page.tags.count("script") == 1, "each page has its own, known by its hash"
         assert page.tags.count("h1") == 1
         assert not {"img", "iframe", "object", "form", "base", "link"} & set(page.tags)
         for name, value in page.attributes:

@@ -35,11 +35,31 @@ for (const table of document.querySelectorAll("table[data-find]")) {
   told.setAttribute("role", "status");
   label.append(table.dataset.find, " ", input, " ", told);
   table.parentElement.before(label);
-  const rows = [...table.tBodies[0].rows].map((row) => [row.cells[0].textContent.toLocaleLowerCase(), row]);
-  input.addEventListener("input", () => {
+  const least = document.createElement("label");
+  const slider = document.createElement("input");
+  const from = document.createElement("span");
+  least.className = "find";
+  slider.type = "range";
+  slider.max = "100";
+  slider.step = "5";
+  slider.value = "0";
+  least.append("With a total of at least ", slider, " ", from);
+  label.after(least);
+  const rows = [...table.tBodies[0].rows].map((row) => [
+    row.cells[0].textContent.toLocaleLowerCase(),
+    Number(row.cells[2].dataset.v),
+    row,
+  ]);
+  const show = () => {
     const word = input.value.trim().toLocaleLowerCase();
+    const part = Number(slider.value) / 100;
     let shown = 0;
-    for (const [name, row] of rows) shown += !(row.hidden = !name.includes(word));
-    told.textContent = word ? shown + " of " + rows.length : "";
-  });
+    for (const [name, total, row] of rows) shown += !(row.hidden = !name.includes(word) || total < part);
+    from.textContent = slider.value + " %";
+    slider.setAttribute("aria-valuetext", from.textContent);
+    told.textContent = word || part ? shown + " of " + rows.length : "";
+  };
+  input.addEventListener("input", show);
+  slider.addEventListener("input", show);
+  show();
 }
