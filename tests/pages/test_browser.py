@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,15 +15,6 @@ from grader.pages import Lessons, write_report
 from tests.pages import demo_class
 from tests.pages.builders import HOSTILE, NOW, hostile_rows
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 LEARNERS = 8 + len(HOSTILE) + 1
 PAPER = 703
 """Width of an A4 page between its margins, in CSS pixels."""
@@ -64,23 +53,6 @@ CUT = """() => [...document.querySelectorAll("body *")].filter((e) => {
 OUTSIDE = """() => [...document.querySelectorAll("body *")].filter((e) => !e.closest(".unseen"))
   .map((e) => [e, e.getBoundingClientRect()]).filter(([, box]) => box.width && box.right > innerWidth + 1)
   .map(([e, box]) => `${e.tagName}.${e.className} ends at ${box.right}`)"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium; where there is none, a machine that tests for everybody must not pass silently."""
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if found is None:
-        reason = "no Chromium on this machine (Debian: apt-get install chromium)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as tool:
-        opened = tool.chromium.launch(executable_path=found, args=FLAGS, headless=True)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
