@@ -134,3 +134,15 @@ def sizes(shape: Sequence[int | None], axes: Sequence[str] = ()) -> str:
             text if is_unnamed(axis) else f"{axis} {text}" for axis, text in zip(axes, texts, strict=True)
         ]
     return f"[{', '.join(texts[:12])}{', …' if len(texts) > 12 else ''}]"
+
+
+def quantity(value: float) -> str:
+    """Return a large number with the SI prefix of its unit, which follows.
+
+    >>> quantity(16_777_216) + "B", quantity(12) + "B"
+    ('16.8 MB', '12 B')
+    """
+    for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:.3g} {prefix}"
+    return f"{value:.3g} "

@@ -42,6 +42,7 @@ def doctor(as_json: bool) -> int:
         **{name: _version(name) for name in ("torch", "pytest", "numpy")},
         "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "pace": machine.pace(),
         "open_files": resource.getrlimit(resource.RLIMIT_NOFILE)[0],
         "device": device,
         "launcher": launcher,

@@ -10,18 +10,19 @@ from pathlib import Path
 from grader.catalogue import Kata
 from grader.catalogue.given import given_files
 from grader.host.terms import Terms
+from grader.machine import pace
 from grader.wire.operators import resolved
 
 _folders: dict[Path, Path] = {}
 
 
 def terms_for(kata: Kata) -> Terms:
-    """Return what a kata grants a submission and asks of it."""
+    """Return what a kata grants a submission and asks of it; its seconds are those of a machine of this pace."""
     return Terms(
         module=kata.module,
         required=kata.required,
-        check_timeout_s=kata.limits.check_timeout_s,
-        submission_timeout_s=kata.limits.submission_timeout_s,
+        check_timeout_s=kata.limits.check_timeout_s * pace(),
+        submission_timeout_s=kata.limits.submission_timeout_s * pace(),
         memory_bytes=kata.limits.memory_mb << 20,
         gpu_bytes=kata.limits.gpu_memory_mb << 20,
         given=_given_folder(kata),

@@ -8,8 +8,9 @@ the worker is frozen until its next turn. See docs/performance.md.
 from __future__ import annotations
 
 import contextlib
+import math
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial, reduce
@@ -22,7 +23,7 @@ from grader.checks.failure import fail, fail_breach
 from grader.devices import Device
 from grader.host.calls import Calls
 from grader.host.deadline import Deadline
-from grader.host.endings import WorkerTimeout
+from grader.host.endings import SubmissionRaised, WorkerTimeout
 from grader.host.launcher import Launcher, WorkerProcess
 from grader.host.remote import RemoteSubmission, behind
 from grader.host.session import Session
@@ -34,6 +35,7 @@ from grader.timing.helpers import Helpers
 from grader.timing.work import Work
 
 KERNEL = "grader.worker.calibration_kernel"
+TRACING = "grader.worker.tracing"
 LEAST_WORK_S = 0.01
 LEAST_WORK_ACCELERATED_S = 0.005
 """A turn repeats its call until the baseline's would take so long."""
@@ -46,6 +48,12 @@ PATIENCE_S = 60.0
 """For everything that is not timed, and for the baseline."""
 SUBMISSION_S = 600.0
 """Of a worker that is timed, over all its turns."""
+PACE_BYTES = 1 << 24
+PACE_WIDTH = 512
+MOST_TRACED = 20_000
+"""Operators: who calls more of them in a call calls them in a loop, and that is all there is to say."""
+TRACE_S = 10.0
+"""For a call that is traced, which takes much longer than one that is not."""
 EMPTY_SAMPLES = 5
 """Empty exchanges before anything is timed; the shortest is subtracted, and each turn of the baseline adds one.
 
@@ -90,6 +98,14 @@ class Turn:
 
     seconds: float
     calls: int
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds that a byte of memory traffic takes on this core, and a floating-point operation of a product."""
+
+    byte: float
+    flop: float
 
 
 class Subject:
@@ -217,15 +233,15 @@ class BenchmarkRun:
         """End both."""
         self._stack.close()
 
-    def warm(self, work: Work, size: int) -> None:
+    def warm(self, work: Work, size: int, patience_s: float | None = None) -> None:
         """Let both do calls that do not count, and find out how many make a turn: the baseline's affair.
 
         Raises:
-            Overrun: the submission was not through in `WARM_S`.
+            Overrun: the submission was not through in `patience_s`, without that `WARM_S`.
             CheckFailure: an answer was wrong.
         """
         self._turn(self.baseline, work, size, calls=WARM_CALLS, patience_s=PATIENCE_S)
-        self._turn(self.submission, work, size, calls=WARM_CALLS, patience_s=WARM_S)
+        self._turn(self.submission, work, size, calls=WARM_CALLS, patience_s=patience_s or WARM_S)
         one = self._turn(self.baseline, work, size, calls=1, patience_s=PATIENCE_S)
         self._usual[id(work), size] = one.seconds
         wanted = (LEAST_WORK_ACCELERATED_S if self.setting.on.accelerates else LEAST_WORK_S) / one.seconds
@@ -243,14 +259,14 @@ class BenchmarkRun:
         """Time the baseline."""
         return self._turn(self.baseline, work, size, self.calls(work, size), PATIENCE_S)
 
-    def submission_turn(self, work: Work, size: int, patience_s: float) -> Turn:
-        """Time the submission, and check everything it answers.
+    def submission_turn(self, work: Work, size: int, patience_s: float, clear_s: float = math.inf) -> Turn:
+        """Time the submission, and check everything it answers; calls beyond `clear_s` seconds would change nothing.
 
         Raises:
             Overrun: it took longer than `patience_s`.
             CheckFailure: an answer was wrong.
         """
-        return self._turn(self.submission, work, size, self.calls(work, size), patience_s)
+        return self._turn(self.submission, work, size, self.calls(work, size), patience_s, clear_s)
 
     def peak_bytes(self, work: Work, size: int) -> float:
         """Return the bytes that the submission takes at its peak for one call, all that it made before included.
@@ -294,6 +310,13 @@ class BenchmarkRun:
             seconds.append(one * work.flops(size) / (2 * width**3))
         return max(seconds, default=None)
 
+    def pace(self) -> Pace:
+        """Return what this core does at its best, measured now."""
+        nbytes, width = PACE_BYTES, PACE_WIDTH
+        moved = self._measure(lambda: self._kernel.copy(nbytes, self.setting.device))
+        product = self._measure(lambda: self._kernel.product(width, self.setting.device))
+        return Pace(moved / (2 * nbytes), product / (2 * width**3))
+
     def _enter(
         self,
         stack: ExitStack,
@@ -314,7 +337,15 @@ class BenchmarkRun:
         who.freeze()
         return found
 
-    def _turn(self, who: Subject, work: Work, size: int, calls: int, patience_s: float) -> Turn:
+    def _turn(
+        self,
+        who: Subject,
+        work: Work,
+        size: int,
+        calls: int,
+        patience_s: float,
+        clear_s: float = math.inf,
+    ) -> Turn:
         draws = [Draw(secrets.randbits(60), work.axis, self.setting.device) for _ in range(calls)]
         cases = [work.inputs(draw, size) for draw in draws]
         results: list[tuple[Any, Any]] = []
@@ -331,6 +362,8 @@ class BenchmarkRun:
                     result, span, samples = who.timed(partial(work.call, state, *case), max(left, 0.0))
                     results.append((result, case))
                     spans.append(span)
+                    if sum(span.wall for span in spans) > clear_s:
+                        break
                 if who is self.baseline:
                     self._learn(work, size, samples)
         finally:
@@ -338,7 +371,7 @@ class BenchmarkRun:
         if who is self.submission:
             self._look_at(who, work, results, size)
         empty = self._empty.get((id(work), size), Span(0.0, 0.0))
-        return Turn(sum(span.net(empty) for span in spans) / calls, calls)
+        return Turn(sum(span.net(empty) for span in spans) / len(spans), len(spans))
 
     def _patience(self, who: Subject, patience_s: float) -> contextlib.AbstractContextManager[None]:
         return _cut_off(patience_s) if who is self.submission else contextlib.nullcontext()
@@ -399,6 +432,31 @@ class BenchmarkRun:
         finally:
             self.baseline.freeze()
         return min(max(span.wall, span.cpu) for span in samples)
+
+
+def traced(setting: Setting, work: Work, sizes: Sequence[int]) -> Iterator[tuple[int, Any]]:
+    """Yield each size, and what the submission says that a call asked of torch: see `grader.worker.tracing`.
+
+    Raises:
+        WorkerDied, WorkerTimeout, SubmissionRaised, SubmissionUnsendable: it does not load or run.
+    """
+    who = Subject(setting, setting.submission, Calls(), None, (TRACING,))
+    try:
+        who.start()
+        who.thaw()
+        tracing = behind(who.kata).given(TRACING)
+        with torch.no_grad():
+            for size in sizes:
+                case = work.inputs(Draw(secrets.randbits(60), work.axis, setting.device), size)
+                prepared = who.prepared(work, size)
+                state = work.begin(prepared, *case) if work.begin is not None else prepared
+                who.session.deadline = Deadline(TRACE_S)
+                tracing.begin(MOST_TRACED)
+                with contextlib.suppress(SubmissionRaised):  # it is ended when that is enough
+                    work.call(state, *case)
+                yield size, tracing.end()
+    finally:
+        who.close()
 
 
 @contextlib.contextmanager

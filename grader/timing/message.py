@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from grader.catalogue.file_types import Threshold
 from grader.checks.failure import Failure
-from grader.checks.text import LINE
+from grader.checks.text import LINE, quantity
 from grader.reports.plots import plot
 from grader.reports.report import Measured
+from grader.timing.cause import Cause
 from grader.timing.work import Work
 
 WIDTH, HEIGHT = 64, 13
@@ -40,17 +41,33 @@ class Curve:
         return {name: points for name, points in drawn.items() if points}
 
 
+@dataclass(frozen=True)
+class Sketch:
+    """What a submission's time looks like by size, and what takes it, where that was seen."""
+
+    curve: Curve
+    cause: Cause | None = None
+
+
 def explain(
-    found: Measured, work: Work, threshold: Threshold, curve: Curve | None, cut_off: float | None
+    found: Measured, work: Work, threshold: Threshold, sketch: Sketch | None, cut_off: float | None
 ) -> Failure:
     """Return the failure of a check that is over its threshold."""
     lines = [_headline(found, work, cut_off, threshold.anchor)]
+    curve, cause = (sketch.curve, sketch.cause) if sketch is not None else (None, None)
     if curve is not None and curve.baseline:
         lines.append(f"  {_at_largest(curve, work)}")
     if found.numbers and found.form not in ("memory", "memory_exponent"):
         lines.append(f"  {_count(found)}")
-    lines += [f"  {line}" for line in textwrap.wrap(threshold.wasted, LINE - 4)]
+    if cause is not None:
+        lines += _wrapped(f"Seen in a trace of one call: {cause.line}.")
+    if cause is None or cause.as_wasted:
+        lines += _wrapped(threshold.wasted)
     return Failure("speed", tuple(lines), picture=tuple(plot_of(curve)) if curve is not None else ())
+
+
+def _wrapped(text: str) -> list[str]:
+    return [f"  {line}" for line in textwrap.wrap(text, LINE - 4)]
 
 
 def _headline(found: Measured, work: Work, cut_off: float | None, anchor: float) -> str:
@@ -122,9 +139,9 @@ def _at_largest(curve: Curve, work: Work) -> str:
     if size in curve.limit:
         what = []
         if work.traffic is not None:
-            what.append(f"{_short(work.traffic(size))}B to move")
+            what.append(f"{quantity(work.traffic(size))}B to move")
         if work.flops is not None:
-            what.append(f"{_short(work.flops(size))}FLOP")
+            what.append(f"{quantity(work.flops(size))}FLOP")
         parts.append(f"this core's limit {milliseconds(curve.limit[size])} ({', '.join(what)})")
     return f"at {work.axis} = {size}: {', '.join(parts)}"
 
@@ -157,10 +174,3 @@ def milliseconds(seconds: float) -> str:
     if seconds >= 1:
         return f"{seconds:.2f} s"
     return f"{seconds * 1e3:.1f} ms" if seconds >= 0.001 else f"{seconds * 1e3:.2g} ms"
-
-
-def _short(number: float) -> str:
-    for unit, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if number >= size:
-            return f"{number / size:.3g} {unit}"
-    return f"{number:.3g} "

@@ -17,10 +17,10 @@ from grader.checks.failure import CheckFailure, fail
 from grader.errors import PackError
 from grader.host.endings import WorkerDied
 from grader.reports.report import Measured
-from grader.timing import cores
+from grader.timing import cause, cores
 from grader.timing.benchmark_run import BenchmarkRun, Overrun, Setting
-from grader.timing.decision import StoppingRule, Verdict
-from grader.timing.message import Curve, explain, shown
+from grader.timing.decision import FAR, StoppingRule, Verdict
+from grader.timing.message import Curve, Sketch, explain, shown
 from grader.timing.work import Work
 
 RULE = StoppingRule()
@@ -38,6 +38,8 @@ STOLEN = 0.15
 """A round is void where the machine under a virtual one kept the core from those who are timed for so much of it."""
 VOID_S = 30.0
 """So long a series waits for rounds that count, at most."""
+SKETCH_S = 3.0
+"""For the picture: warm calls that take longer end it."""
 SKETCH_FACTOR = 100.0
 """For the picture a turn may take so many times what the baseline takes."""
 
@@ -56,6 +58,8 @@ class Round:
     over: bool
     anchored: float | None = None
     """Where growth counts: how many times the baseline's time the smallest size takes."""
+    far: bool = False
+    """Whether it is over by `FAR`."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +179,7 @@ class Speed:
 
         def measure(run: BenchmarkRun) -> Round:
             ours, theirs = self._both(run, work, size, limit)
-            return Round(theirs / ours, theirs > limit * ours)
+            return Round(theirs / ours, theirs > limit * ours, far=theirs > FAR * limit * ours)
 
         return Form((size,), measure)
 
@@ -187,9 +191,7 @@ class Speed:
             return self._both(run, work, small, anchor)
 
         def last(run: BenchmarkRun) -> float:
-            bound = anchor * run.usual(work, small) * limit
-            patience = _patience(run, work, large, CUT_FACTOR * bound)
-            return run.submission_turn(work, large, patience).seconds
+            return _within(run, work, large, anchor * run.usual(work, small) * limit)
 
         def measure(run: BenchmarkRun) -> Round:
             if secrets.randbits(1):  # in an order that nobody knows
@@ -198,7 +200,8 @@ class Speed:
                 grown, (ours, theirs) = last(run), first(run)
             # Quicker than the baseline at the first size, by skill or by chance, is no growth.
             value, anchored = grown / max(ours, theirs), theirs / ours
-            return Round(value, value > limit or anchored > anchor, anchored)
+            far = value > FAR * limit or anchored > FAR * anchor
+            return Round(value, value > limit or anchored > anchor, anchored, far)
 
         return Form((small, large), measure)
 
@@ -210,9 +213,8 @@ class Speed:
         def measure(run: BenchmarkRun) -> Round:
             least = run.limit(work, size)
             assert least is not None
-            patience = _patience(run, work, size, CUT_FACTOR * least / limit)
-            seconds = run.submission_turn(work, size, patience).seconds
-            return Round(least / seconds, least < limit * seconds)
+            seconds = _within(run, work, size, least / limit)
+            return Round(least / seconds, least < limit * seconds, far=FAR * least < limit * seconds)
 
         return Form((size,), measure)
 
@@ -236,15 +238,13 @@ class Speed:
 
     def _both(self, run: BenchmarkRun, work: Work, size: int, allowed: float) -> tuple[float, float]:
         """Time baseline and submission at one size, in an order that nobody knows."""
-        first = secrets.randbits(1)
         # The baseline's own time bounds the submission's, so it must be known before.
-        guess = run.usual(work, size)
-        patience = _patience(run, work, size, CUT_FACTOR * allowed * guess)
-        if first:
-            theirs = run.submission_turn(work, size, patience).seconds
+        bound = allowed * run.usual(work, size)
+        if secrets.randbits(1):
+            theirs = _within(run, work, size, bound)
             return run.baseline_turn(work, size).seconds, theirs
         ours = run.baseline_turn(work, size).seconds
-        return ours, run.submission_turn(work, size, patience).seconds
+        return ours, _within(run, work, size, bound)
 
     def _decide(self, name: str, work: Work) -> None:
         __tracebackhide__ = True
@@ -264,20 +264,20 @@ class Speed:
         if settled == "inconclusive":
             pytest.skip(f"inconclusive: {_undecided(found)}; try again when this machine is quieter")
         if settled == "fail":
-            raise CheckFailure(explain(found, work, self.threshold, self._curve_of(work), cut))
+            raise CheckFailure(explain(found, work, self.threshold, self._sketch_of(work), cut))
 
     def _series(self, work: Work, form: Form) -> tuple[Verdict, float | None]:
         """Run rounds in fresh processes until the rule has had enough."""
         __tracebackhide__ = True
         assert self.measured is not None
-        under = over = 0
+        under = over = far = 0
         patience = VOID_S
         with BenchmarkRun(self.setting) as run:
             watch = _Watch(run)
             try:
                 for size in form.sizes:
                     run.warm(work, size)
-                while (verdict := self.rule.verdict(under, over)) is None:
+                while (verdict := self.rule.verdict(under, over, far)) is None:
                     watch = _Watch(run)
                     found = form.measure(run)
                     if watch.robbed():
@@ -287,7 +287,7 @@ class Speed:
                             return "inconclusive", None
                         continue
                     self.measured.rounds.append(_number(found.value))
-                    over += found.over
+                    over, far = over + found.over, far + found.far
                     under += not found.over
             except Overrun as error:
                 if watch.robbed():
@@ -335,22 +335,23 @@ class Speed:
                 f"your code {error.how} at {work.axis} = {size}", f"  {self.threshold.wasted}", stage="speed"
             )
 
-    def _curve_of(self, work: Work) -> Curve:
-        """Time both at every size once more, for the picture."""
-        curve = Curve(axis=work.axis)
+    def _sketch_of(self, work: Work) -> Sketch | None:
+        """Time both at every size once more, for the picture, and look for what takes the time."""
+        curve, pace = Curve(axis=work.axis), None
         try:
             with BenchmarkRun(self.setting) as run:
                 for size in self._sizes(work):
-                    run.warm(work, size)
+                    run.warm(work, size, SKETCH_S)
                     curve.baseline[size] = run.baseline_turn(work, size).seconds
                     least = run.limit(work, size)
                     if least is not None:
                         curve.limit[size] = least
-                    patience = _patience(run, work, size, SKETCH_FACTOR * curve.baseline[size])
-                    curve.submission[size] = run.submission_turn(work, size, patience).seconds
+                    pace = pace or run.pace()
+                    turn_s = SKETCH_FACTOR * curve.baseline[size] * run.calls(work, size)
+                    curve.submission[size] = run.submission_turn(work, size, max(CUT_S, turn_s), 0.0).seconds
         except (Overrun, CheckFailure):
             pass
-        return curve
+        return Sketch(curve, cause.recognise(cause.trace(self.setting, work), work, curve.submission, pace))
 
 
 class _Watch:
@@ -367,9 +368,10 @@ class _Watch:
         return cores.stolen(self._core) - self._stolen > STOLEN * self.seconds()
 
 
-def _patience(run: BenchmarkRun, work: Work, size: int, call_s: float) -> float:
-    """Return after how many seconds a turn of calls that take so long is cut off."""
-    return max(CUT_S, call_s * run.calls(work, size))
+def _within(run: BenchmarkRun, work: Work, size: int, allowed_s: float) -> float:
+    """Return the seconds of a call of the submission, in a turn that ends when it is clear that these are too many."""
+    turn_s = allowed_s * run.calls(work, size)
+    return run.submission_turn(work, size, max(CUT_S, CUT_FACTOR * turn_s), FAR * turn_s).seconds
 
 
 def _number(value: float) -> float | None:

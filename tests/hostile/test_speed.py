@@ -69,7 +69,7 @@ def in_short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """One call in a turn, no picture, and locks of our own: what is so far over its threshold shows beside others."""
     monkeypatch.setattr(benchmark_run, "MOST_CALLS", 1)
     monkeypatch.setattr(forms, "FAILS", 1)  # a second series would say the same
-    monkeypatch.setattr(Speed, "_curve_of", lambda *_: None)
+    monkeypatch.setattr(Speed, "_sketch_of", lambda *_: None)
     monkeypatch.setenv("KATA_LOCKS", str(tmp_path))
 
 

@@ -99,6 +99,7 @@ def examine(
 ) -> Callable[[str, str], KataReport]:
     """Check an answer by the values and one form: `examine("slow", "ratio")`; the answer's name or its source."""
     monkeypatch.setattr(benchmark_run, "MOST_CALLS", 1)
+    monkeypatch.setattr("grader.timing.speed.CUT_S", 60.0)  # turns are cut off by the real clock
     tell_times(monkeypatch, lambda source, x: 1e-3 * (len(x) if "waste.slow" in source else 1))
     monkeypatch.setenv("KATA_LOCKS", str(tmp_path))
     pack = Path(shutil.copytree(ROWS / "pack", tmp_path / "pack"))
@@ -182,6 +183,43 @@ def test_a_bad_one_fails_and_is_told_why(examine: Examine, form: str, answer: st
         assert "2 series, each in fresh processes" in told
 
 
+BASELINE = "variance + 1e-5"
+"""Words of it alone."""
+ROWS_AS = """import torch
+import waste
+from torch import nn
+
+
+class Rows(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+
+    def forward(self, x):
+        return {result}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("result", "seconds", "seen", "loop"),
+    [
+        ("waste.slow(x)", 5e-4, "a loop: torch's operators are called", True),
+        ("waste.fast(torch.tensor(x.tolist()))", 5e-2, "Python itself", True),
+        ("waste.fast(x.double()).float()", 5e-4, "double precision", False),
+        ("waste.fast(x + 0 + 0 + 0 + 0)", 5e-4, "passes over memory", False),
+    ],
+)
+def test_the_cause_that_is_told_is_the_one_that_was_seen(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch, result: str, seconds: float, seen: str, loop: bool
+) -> None:
+    tell_times(monkeypatch, lambda source, x: 5e-5 if BASELINE in source else seconds)
+    speed = of_speed(examine(ROWS_AS.format(result=result), "ratio"))
+    assert speed.status == "fail"
+    told = speed.message or ""
+    assert f"Seen in a trace of one call: {seen}" in " ".join(told.split())
+    assert (WASTED in told) == loop
+
+
 def test_an_answer_that_is_wrong_while_it_is_timed_fails_like_any_wrong_one(examine: Examine) -> None:
     speed = of_speed(examine(WRONG, "ratio"))
     assert (speed.status, speed.points) == ("fail", 0.0)
@@ -245,7 +283,7 @@ def test_who_is_quick_at_the_first_size_is_not_said_to_grow(
 ) -> None:
     # Eight times the baseline's first size at the last, eighty times its own.
     def seconds(source: str, x: Any) -> float:
-        if "variance + 1e-5" in source:  # the baseline
+        if BASELINE in source:
             return 1e-3
         return 8e-3 if len(x) > 16 else 1e-4
 
@@ -254,6 +292,18 @@ def test_who_is_quick_at_the_first_size_is_not_said_to_grow(
     assert (speed.status, speed.points) == ("pass", 1.0), speed.message
     assert speed.speed
     assert speed.speed.value == pytest.approx(8.0)
+
+
+@pytest.mark.slow
+def test_a_series_whose_end_is_clear_ends(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    tell_times(monkeypatch, lambda source, x: 1e-3 * (30 if "waste.slow" in source else 1))
+    speed = of_speed(examine("slow", "ratio"))
+    assert speed.speed
+    assert (speed.status, len(speed.speed.rounds), speed.speed.runs) == ("fail", 6, ["fail", "fail"])
+    tell_times(monkeypatch, lambda source, x: 1e-3 * (20 if "waste.slow" in source else 1))
+    speed = of_speed(examine("slow", "ratio"))
+    assert speed.speed
+    assert (speed.status, len(speed.speed.rounds), speed.speed.runs) == ("fail", 10, ["fail", "fail"])
 
 
 @pytest.mark.slow
