@@ -110,7 +110,7 @@ class Examination:
             outcome: Outcome | None
             if info.threshold is not None:
                 outcome = self._timed(item, report, info.threshold)
-            elif (outcome := self._unmet(info.needs)) is None:
+            elif (outcome := self._unmet(info)) is None:
                 tried = True
                 outcome = self._attempted(item, who, attempt.options.seed)
                 report.output = who.take_output() or None
@@ -177,9 +177,10 @@ class Examination:
 
     # One check ----------------------------------------------------------------------------------------------------
 
-    def _unmet(self, needs: tuple[str, ...]) -> Outcome | None:
-        """Return the outcome of a check that needs another which did not pass."""
-        for need in needs:
+    def _unmet(self, info: CheckInfo) -> Outcome | None:
+        """Return the outcome of a check that needs another which did not pass, or follows one that never ended."""
+        endless = [one.report.id for one in self.done if one.report.status == "timeout"]
+        for need in (*info.needs, *(name for name in info.follows if name in endless)):
             for one in self.done:
                 if one.report.id != need or one.report.status == "pass":
                     continue

@@ -40,6 +40,12 @@ def test_a_failure_that_follows_from_nothing_is_told(bench: Bench) -> None:  # n
     assert statuses(report) == {"base": "pass", "integer": "pass", "twice": "fail"}
 
 
+def test_nobody_waits_again_for_what_never_ends(bench: Bench) -> None:  # noqa: F811
+    bench.checks(FOLLOWS)
+    report = bench.check("def thing(x):\n    while True:\n        pass\n", timeout_s=0.5)
+    assert statuses(report) == {"base": "timeout", "integer": "skipped", "twice": "skipped"}
+
+
 def test_a_check_follows_checks_of_its_file(bench: Bench) -> None:  # noqa: F811
     bench.checks(
         "@check('claim', aspect='values', follows=['test_typo'])\ndef test_it(submission):\n    pass\n"
