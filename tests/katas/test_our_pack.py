@@ -15,7 +15,7 @@ from grader.running.suite import Suite, with_suites
 from tests import record
 
 SEEDS, SEEDS_WHERE_CHECKS_TRAIN = 3, 1
-MISTAKE_SEEDS, MISTAKE_SEEDS_IN_A_LIGHT_GATE = 20, 3
+MISTAKE_SEEDS, MISTAKE_SEEDS_WHERE_CHECKS_TRAIN, MISTAKE_SEEDS_IN_A_LIGHT_GATE = 20, 5, 3
 
 
 @pytest.mark.gate
@@ -31,7 +31,8 @@ def test_a_kata_passes_the_gate(
         trains = any(info.aspect == "learning" for info in suite.infos())
         seeds = SEEDS_WHERE_CHECKS_TRAIN if trains or not full else SEEDS
         draw = None if full else lambda names: record.sample(slug, names)
-        mistake_seeds = MISTAKE_SEEDS if full else MISTAKE_SEEDS_IN_A_LIGHT_GATE
+        mistake_seeds = MISTAKE_SEEDS_WHERE_CHECKS_TRAIN if trains else MISTAKE_SEEDS
+        mistake_seeds = mistake_seeds if full else MISTAKE_SEEDS_IN_A_LIGHT_GATE
         return Gate(launcher, seeds=seeds, mistake_seeds=mistake_seeds, draw=draw).examine(kata, suite)
 
     digest = record.digest_of_kata(slug)
