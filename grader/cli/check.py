@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -182,17 +184,27 @@ def run(
     if keyword and not any(len(suite) for suite in suites.values()):
         raise UsageError(f"No check matches -k {keyword!r}.", "kata check -v lists them with their titles.")
     reports = []
-    for target in request.targets:
-        suite = suites[target.kata.slug]
-        if keyword and not len(suite):
-            continue
-        if launcher is None:
-            from grader.running.at_hand import stop
+    asked = [target for target in request.targets if not keyword or len(suites[target.kata.slug])]
+    if launcher is None:
+        from grader.running.at_hand import stop
 
-            reports.append(suite.debug(target.file, options, stop))
-        else:
-            reports.append(suite.check(target.file, launcher, options))
+        return [suites[target.kata.slug].debug(target.file, options, stop) for target in asked]
+    with _counting(len(asked)) as tell:
+        for number, target in enumerate(asked, 1):
+            tell(number, target.kata)
+            reports.append(suites[target.kata.slug].check(target.file, launcher, options))
     return reports
+
+
+@contextmanager
+def _counting(total: int) -> Iterator[Callable[[int, Kata], None]]:
+    """Show on a terminal which of several katas is being checked, until all are; yields what is told so."""
+    err = console(stderr=True)
+    if total < 2 or not err.is_terminal:
+        yield lambda number, kata: None
+        return
+    with err.status("") as status:
+        yield lambda number, kata: status.update(f"{number} of {total}  {kata.number} {kata.slug}")
 
 
 def remember(request: CheckRequest, reports: list[KataReport]) -> None:

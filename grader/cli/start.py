@@ -7,12 +7,14 @@ import sys
 from collections.abc import Sequence
 
 import click
+from rich.text import Text
 
 from grader import workspace as workspaces
 from grader.catalogue import Catalogue, Kata, Unit
 from grader.catalogue.given import BLOCKS
 from grader.cli.context import complete_id, current_folder, json_option, note, print_json, shown
 from grader.errors import UsageError
+from grader.reports.style import console, hanging, safe_text
 from grader.workspace import Started, Workspace, load_progress, unit_around
 
 
@@ -113,15 +115,14 @@ def _tell_unopened(unopened: Sequence[Started], closed: Sequence[Kata]) -> None:
     names = _names([one.kata for one in unopened])
     last = unopened[0].kata.slug
     if closed:
-        click.echo(f"\nnot written  {BLOCKS} of {names}: it answers {_names(closed)}, not passed yet")
-        click.echo(
-            f"             Checks work without it. To read it, which is recorded: kata start {last} --given"
-        )
+        whose = f"{_names(closed)}, not passed yet"
+        how = f"To read it, which is recorded: kata start {last} --given"
     else:
-        click.echo(f"\nnot written  {BLOCKS} of {names}: it answers earlier katas")
-        click.echo(
-            f"             Checks work without it. It comes when you start one by name: kata start {last}"
-        )
+        whose, how = "earlier katas", f"It comes when you start one by name: kata start {last}"
+    click.echo()
+    out, head = console(), "not written  "
+    hanging(out, Text(head), safe_text(f"{BLOCKS} of {names}: it answers {whose}"))
+    hanging(out, Text(" " * len(head)), safe_text(f"Checks work without it. {how}"))
 
 
 def _names(katas: Sequence[Kata]) -> str:

@@ -68,12 +68,15 @@ def status_text(status: str, target: Console, *, word: str | None = None) -> Tex
     return Text(f"{glyph} {word or look.word}", style=look.style)
 
 
-def hanging(target: Console, head: Text, body: Text) -> None:
-    """Print `body` behind `head`; where it does not fit on the line it goes on below its own beginning."""
-    indent = head.cell_len
+def hanging(target: Console, head: Text, body: Text, further: int = 0) -> None:
+    """Print `body` behind `head`; where it does not fit on the line it goes on below its own beginning.
+
+    `further`: columns by which the lines below stand further in.
+    """
+    indent = head.cell_len + further
     width = max(target.width - indent, 20)  # narrower than that, the terminal itself may fold
     body.expand_tabs(4)
-    lines = body.wrap(target, width) if body.cell_len > width else [body]
+    lines = body.wrap(target, width) if head.cell_len + body.cell_len > target.width else [body]
     for number, line in enumerate(lines):
         line.rstrip()
         target.print(

@@ -51,7 +51,7 @@ def print_reports(
 def print_findings(report: KataReport, out: Console) -> None:
     """Print all that was found about a kata, every check with its message, and no advice to the learner."""
     if report.message:
-        _print_block(report.message, out)
+        print_block(report.message, out)
     if report.output:
         _print_output(report.output, "printed while loading", out)
     _print_every_check(report, out)
@@ -123,7 +123,7 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
     out.print(title.append_text(status_text(report.status, out)))
     if report.message:
         out.print()
-        _print_block(report.message, out)
+        print_block(report.message, out)
     if report.status == "not_started":
         hanging(out, Text("  "), Text(f"Nothing is written yet in {_file(report)}."))
         _print_where_to_read(report, out, "  ")
@@ -234,21 +234,21 @@ def _print_failure(check: CheckReport, report: KataReport, out: Console) -> None
 
 def _print_details(check: CheckReport, out: Console, indent: str = "") -> None:
     if check.message:
-        _print_block(check.message, out, indent)
+        print_block(check.message, out, indent)
     if check.likely:
         hanging(out, Text(f"{indent}  likely  ", "bold"), Text(safe(check.likely)))
     if check.output:
         _print_output(check.output, "printed", out, indent)
 
 
-def _print_block(text: str, out: Console, outer: str = "") -> None:
+def print_block(text: str, out: Console, outer: str = "") -> None:
     """Print a message as it is laid out; what is wider than the terminal goes on below its own beginning."""
     for line in text.splitlines():
         body = safe(line)
         indent = len(body) - len(body.lstrip())
         if (label := _LABEL.match(body)) is not None:
             indent = label.end()
-        hanging(out, Text(f"{outer}  {body[:indent]}"), Text(body[indent:]))
+        hanging(out, Text(f"{outer}  {body[:indent]}"), Text(body[indent:]), 0 if indent else 2)
 
 
 def _print_output(output: str, title: str, out: Console, indent: str = "") -> None:

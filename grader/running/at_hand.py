@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import torch
+from rich.text import Text
 
 from grader.checks.describe import describe
 from grader.checks.failure import NOT_SAID, CheckFailure
@@ -22,6 +23,8 @@ from grader.checks.text import clean
 from grader.host.calls import CallRecord, Calls
 from grader.host.local import is_learners, learners_names
 from grader.reports.report import WRONG
+from grader.reports.style import console, hanging, safe_text
+from grader.reports.terminal import print_block
 from grader.running.outcome import Outcome
 
 _FIXTURES = frozenset({"submission", "draw", "seed", "device", "reference", "speed"})
@@ -93,10 +96,13 @@ def stop(here: AtHand) -> None:
 def talk(here: AtHand) -> None:
     """Open a REPL in which all of it has its name."""
     _say(here)
+    out = console()
     for name, value in here.told.items():
-        print(f"  {name:12}{clean(describe(value) if name != 'error' else repr(value))}")
+        what = clean(describe(value) if name != "error" else repr(value))
+        hanging(out, Text(f"  {name:12}"), safe_text(what))
     own = [name for name, value in here.names.items() if name not in here.told and _is_own(name, value)]
-    print(f"and torch, {', '.join(own)}\nCtrl-D leaves.\n")
+    hanging(out, Text("  and         "), safe_text(", ".join(["torch", *own])))
+    out.print("\nCtrl-D leaves.\n")
     names: dict[str, Any] = {"torch": torch, **here.names, **here.told}
     _complete(names)
     code.InteractiveConsole(names, filename="<kata try>").interact(banner="", exitmsg="")
@@ -104,14 +110,18 @@ def talk(here: AtHand) -> None:
 
 def _is_own(name: str, value: object) -> bool:
     """Tell whether a name is worth telling: the learner's or the check's, and nothing imported."""
-    imported = isinstance(value, types.ModuleType) or str(getattr(value, "__module__", "")).startswith(
-        ("torch", "__future__", "typing")
-    )
-    return not (name.startswith("_") or imported)
+    if isinstance(value, types.ModuleType) or name == "annotations" or name.startswith("_"):
+        return False
+    made = isinstance(value, type | types.FunctionType | types.BuiltinFunctionType)
+    return not (made and str(value.__module__).startswith(("torch", "typing", "collections")))
 
 
 def _say(here: AtHand) -> None:
-    print(f"\n{here.title}: {here.outcome.status}\n{here.outcome.message}\n")
+    out = console()
+    out.print()
+    hanging(out, Text(""), Text(f"{here.title}: {here.outcome.status}", "bold"))
+    print_block(here.outcome.message or "", out)
+    out.print()
 
 
 def _complete(names: dict[str, Any]) -> None:

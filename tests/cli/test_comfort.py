@@ -208,3 +208,10 @@ def test_no_line_of_a_lesson_is_taken_for_a_list_by_its_first_character() -> Non
         for number, line in enumerate(lesson.read_text().splitlines(), 1):
             fenced ^= line.startswith("```")
             assert fenced or not line.startswith(("+ ", "* ")), f"{lesson}, line {number}"
+
+
+def test_on_a_terminal_several_katas_are_counted_while_they_are_checked(folder: Path) -> None:
+    subprocess.run([KATA, "start", "9.3"], cwd=folder, check=True, capture_output=True)
+    text = screen([str(KATA), "check", "-q"], folder, b"", "")
+    assert "1 of 7  9.3.1 masks" in text
+    assert "7 of 7  9.3.7 decoder-lm" in text
