@@ -6,6 +6,8 @@ Only where the submission runs in this process, for the person who wrote it; vis
 from __future__ import annotations
 
 import code
+import linecache
+import os
 import pdb
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -89,6 +91,9 @@ def stop(here: AtHand) -> None:
         return
     for name, value in here.told.items():
         frame.f_locals.setdefault(name, value)
+    file = frame.f_code.co_filename
+    if file in linecache.cache:  # a notebook's cell, which pdb looks for by a whole path
+        linecache.cache[os.path.abspath(file)] = linecache.cache[file]
     # A traceback of one entry: in all other frames there is nothing of the learner's.
     pdb.post_mortem(types.TracebackType(None, frame, frame.f_lasti, here.line or frame.f_lineno))
 

@@ -127,6 +127,19 @@ def test_pdb_stops_where_the_wrong_value_was_returned(unit: Path) -> None:
     assert "('mine', torch.Size(" in text
 
 
+def test_pdb_shows_the_line_of_a_notebooks_cell(kata: Run, folder: Path) -> None:
+    import nbformat
+
+    assert kata("start", "masks", "--notebook").code == 0
+    file = folder / "9.3-encoder-vs-decoder" / "masks" / "masks.ipynb"
+    book = nbformat.read(file, as_version=4)
+    book.cells.insert(-1, nbformat.v4.new_code_cell(WRONG))
+    nbformat.write(book, file)
+    text = typed(folder, ["try", "masks", "-k", "test_causal_values", "--pdb"], ["q"])
+    assert "masks.ipynb, cell " in text
+    assert "-> return ones.tril(1).bool()" in text
+
+
 def test_what_raised_is_there_and_pdb_stops_at_its_line(unit: Path) -> None:
     broken = WRONG.replace("return ones.tril(1).bool()", "return ones @ torch.ones(99)")
     (unit / "masks" / "masks.py").write_text(broken)
