@@ -193,6 +193,11 @@ def _costs_unsaid(course: Path) -> None:
     path.write_text(re.sub(r"Costs: .*\n", "", path.read_text()))
 
 
+def _words_nowhere(course: Path) -> None:
+    stated = '@check("the last axis is gone and the others stay", aspect="shape"'
+    edit(course / KATA / "checks.py", stated, f'{stated}, asked="the last axis shall go"')
+
+
 def _few_checks(course: Path) -> None:
     text = (course / KATA / "checks.py").read_text()
     head, tail = text.split('@check("large weights', 1)
@@ -235,6 +240,7 @@ def _few_checks(course: Path) -> None:
         (_block_no_python, "blocks", "blocks.py, line 1: not valid Python"),
         (_check_flips, "steadiness", "test_gradients changes its mind on detached: 25% of 4 seeds differ"),
         (_costs_unsaid, "cost", "not_divided costs 86% of the points"),
+        (_words_nowhere, "words", "“the last axis shall go”, which stands in no file that a learner reads"),
         (_few_checks, "checks", "fewer than 12"),
     ],
 )
