@@ -33,7 +33,7 @@ def gelu(x: torch.Tensor) -> torch.Tensor:
 
 
 class FeedForward(nn.Module):
-    """Widen each position, bend it, drop some of it, and make it narrow again.
+    """Widen each position, apply the activation, drop some of it, and make it narrow again.
 
     Args:
         d_model: D, the width of the input and of the output.
