@@ -175,7 +175,7 @@ def test_layer_norm() -> None:
         )
     scaled = normal[0] * rows([[1, 1, 2, 0.5]])[0] + rows([[0, 1, 0, -1]])[0]
     says(lesson, *scaled.tolist(), before="bias 0 1 0 -1:")
-    says(lesson, float((x[0, 0] - x[0].mean()) / x[0].std()), before="Had you got")
+    says(lesson, float((x[0, 0] - x[0].mean()) / x[0].std()), before="If you get")
     far = (x[0] + 10_000).float()
     exact = far.double()
     says(lesson, float(exact.square().mean()), float(far.square().mean()), places=1, before="E[x²]  ")
