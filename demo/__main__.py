@@ -128,7 +128,7 @@ def play(stage: Stage) -> None:
     stage.type(
         "kata check",
         code=1,
-        shows=("passed  9.3.1 masks  10/10", "passed  9.3.2 masked-attention  20/20", "not started  9.3.3"),
+        shows=("passed  9.3.1 masks  10/10", "passed  9.3.2 masked-attention  40/40", "not started  9.3.3"),
     )
     stage.type("kata", shows=("2 of ", "next:"))
 
