@@ -19,8 +19,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from grader.cli.main import COMMANDS, KataGroup, cli
-from grader.reports.report import KataReport
+from grader.reports.report import KataReport, SpeedScore
 from grader.reports.style import console, safe
+from grader.reports.terminal import print_reports
 from grader.workspace import PROGRESS_FILE, edit_progress, load_progress, record_check
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
@@ -86,6 +87,22 @@ def test_the_loop_tells_the_next_command_at_every_step(kata: Kata, home: Path) -
     assert "Every kata is passed" in shown
     check(home, "fail", 2)
     assert "✘ failed, passed before" in kata().stdout
+
+
+def test_being_slow_takes_neither_the_pass_nor_a_point_for_being_right(
+    kata: Kata, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kata("start", "1.1")
+    report = KataReport(
+        kata="insertion-sort", number="1.1.1", status="pass", score=4, max_score=4, seed=0,
+        speed=SpeedScore(score=0, max_score=1),
+    )  # fmt: skip
+    with edit_progress(home) as progress:
+        record_check(progress, report)
+    assert "1 of 1 passed, 4/4 points" in kata().stdout
+    assert "✔ passed\n" in kata().stdout
+    print_reports([report], console(), quiet=True)
+    assert capsys.readouterr().out == "✔ passed  1.1.1 insertion-sort  4/4, speed 0/1\n"
 
 
 def test_status_as_json(kata: Kata, home: Path) -> None:
