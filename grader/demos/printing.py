@@ -165,9 +165,12 @@ def _map(panel: Panel, exhibit: Heatmap, out: Console) -> tuple[int, list[str]]:
             cells = "".join(f"{_short(value):>{wide - 1}}{shade(value)}" for value in values)
             lines.append(f"{safe(label):<{left}}{cells}")
     else:
-        step = max(1, -(-len(panel.rows) // SHOWN), -(-2 * len(panel.columns) // (out.width - 4 - left)))
-        small = _coarser(panel, step)
-        title += f"  (each block: the mean of {step} × {step})" if step > 1 else ""
+        tall = -(-len(panel.rows) // SHOWN)
+        wide = -(-2 * len(panel.columns) // (out.width - 4 - left))
+        if len(panel.rows) == len(panel.columns):  # of a square map the diagonal is what counts
+            tall = wide = max(tall, wide)
+        small = _coarser(panel, tall, wide)
+        title += f"  (each block: the mean of {tall} × {wide})" if tall * wide > 1 else ""
         lines = [title, f"{'':<{left}} {_header(small.columns)}"]
         for label, values in zip(small.rows, small.values, strict=True):
             lines.append(f"{safe(label):<{left}} {''.join(2 * shade(value) for value in values)}")
@@ -176,18 +179,18 @@ def _map(panel: Panel, exhibit: Heatmap, out: Console) -> tuple[int, list[str]]:
     return max(map(len, lines)), lines
 
 
-def _coarser(panel: Panel, step: int) -> Panel:
-    """Return the map with each block of step × step cells as its mean."""
+def _coarser(panel: Panel, high: int, wide: int) -> Panel:
+    """Return the map with each block of high × wide cells as its mean."""
     values = [
         [
             _mean(
-                [value for line in panel.values[row : row + step] for value in line[column : column + step]]
+                [value for line in panel.values[row : row + high] for value in line[column : column + wide]]
             )
-            for column in range(0, len(panel.columns), step)
+            for column in range(0, len(panel.columns), wide)
         ]
-        for row in range(0, len(panel.rows), step)
+        for row in range(0, len(panel.rows), high)
     ]
-    return Panel(panel.title, values, panel.rows[::step], panel.columns[::step])
+    return Panel(panel.title, values, panel.rows[::high], panel.columns[::wide])
 
 
 def _mean(values: list[float]) -> float:

@@ -333,8 +333,9 @@ def test_numbers_give_way_to_shades_where_a_map_is_wide() -> None:
         print_exhibit(exhibit, out)
     texts = [out.file.getvalue() for out in outs]  # type: ignore[attr-defined]
     assert texts[0].count("0.25") == 1  # the end of the scale
-    assert "each block: the mean of 2 × 2" in texts[0]
+    assert "each block: the mean of 1 × 2" in texts[0]
     assert texts[1].count("0.25") == 4
+    assert texts[0].count("█") == 2 * 20, "as dark as the scale ends"
 
 
 # --- Broken and hostile ones ---
