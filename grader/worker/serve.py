@@ -248,7 +248,8 @@ class Worker:
         recording = request.grad if request.grad is not None else torch.is_grad_enabled()
         torch.set_grad_enabled(recording)  # not back again: the grader may ask what the call leaves behind
         result = target(*args, **kwargs)
-        if self._alike is not None and isinstance(target, type) and isinstance(result, torch.nn.Module):
+        own = request.target in self._named  # of what checks bring along the parameters are meant
+        if self._alike is not None and own and isinstance(result, torch.nn.Module):
             _draw_alike(result, self._alike)
         if self._device.accelerates and isinstance(target, type) and isinstance(result, torch.nn.Module):
             # Inputs are drawn there: a check that forgot to move the module would blame the learner for it.
