@@ -114,6 +114,7 @@ class weights_missing:
     """your function returns the output alone: the weights belong to the result too
 
     Fails: test_shapes
+    Costs: the weights, which most checks of the function look at, are not there
     """
 
     scaled_dot_product_attention = """
