@@ -192,12 +192,15 @@ class KataPlugin(Generic[A, T]):
                 wanted = self._wants[item] = _wants(item)
             if wanted.plain:  # pytest's protocol takes more than half of a short check's time
                 assert isinstance(item, pytest.Function)
+                wrong: BaseException | None = None
                 try:
                     item.obj(
                         **wanted.parameters, **{name: _OURS[name](context, item) for name in wanted.fixtures}
                     )
                 except BaseException as error:
-                    self._judge(item, error)
+                    wrong = error
+                if wrong is not None:  # out of its handling: what is raised in a REPL has nothing to do with it
+                    self._judge(item, wrong)
             else:
                 # Torn down whole: what runs next is not known yet.
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)

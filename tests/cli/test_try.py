@@ -176,3 +176,13 @@ def test_where_nothing_is_wrong_there_is_nothing_to_look_at(kata: Run, unit: Pat
 def test_a_failure_says_how_to_look_at_it(kata: Run, unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG)
     assert "look    kata try masks -k test_causal_values" in kata("check", "masks").out
+
+
+def test_what_is_raised_in_the_repl_has_nothing_to_do_with_the_check(unit: Path) -> None:
+    (unit / "masks" / "masks.py").write_text(WRONG)
+    done = subprocess.run(
+        [KATA, "try", "masks"], cwd=unit.parent, input="nope\n", capture_output=True, text=True, check=False
+    )
+    assert "NameError: name 'nope' is not defined" in done.stderr
+    assert "During handling" not in done.stderr
+    assert "plugin.py" not in done.stderr

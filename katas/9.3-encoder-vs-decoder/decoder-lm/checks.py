@@ -453,7 +453,7 @@ def padded(draw, pad_id):
     asked="targets that are this token do not count; None: all count.",
 )
 def test_loss_padding(submission, draw):
-    for pad_id in (0, 7):
+    for pad_id in (7, 0):  # 0 last: who only mistakes it for None is right until then
         tokens = padded(draw, pad_id)
         logits = draw.normal(batch=4, time=7, token=11, scale=2.0)
         found = submission.next_token_loss(logits, tokens, pad_id=pad_id)
