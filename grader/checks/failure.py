@@ -32,7 +32,7 @@ LINES = 40
 class Failure:
     """The first stage at which a result is not what was expected.
 
-    Lines are cut to `LINE` columns, stripped of control characters and at most `LINES` in number, so
+    Lines are cut to `WHOLE` columns, stripped of control characters and at most `LINES` in number, so
     nothing that a submission returns can flood or repaint a terminal.
     """
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from grader.checks.expect import expect
 from grader.checks.failure import LINES, CheckFailure, Failure, fail
 from grader.checks.oracle import Expected, oracle
-from grader.checks.text import LINE, clean
+from grader.checks.text import LINE, WHOLE, clean
 from grader.errors import PackError
 from grader.host.objects import RemoteObject
 from grader.wire.codec import MRO
@@ -51,7 +51,7 @@ def message(action):
     lines = failure.lines()
     assert str(caught.value) == "\n".join(lines)
     assert len(lines) <= LINES
-    assert all(len(line) <= LINE and line.isprintable() for line in lines)
+    assert all(len(line) <= WHOLE and line.isprintable() for line in lines)
     return failure.stage, failure.location, "\n".join(lines)
 
 
@@ -485,7 +485,7 @@ def test_subject_is_what_was_looked_at():
 def test_a_failure_is_bounded_whatever_is_put_in(summary, picture):
     failure = Failure("values", ("x\x1b]0;\u202e" * 100,) * summary, {}, ("y" * 500,) * picture)
     assert len(failure.lines()) == min(LINES, min(summary, LINES // 2) + picture)
-    assert all(len(line) <= LINE and line.isprintable() for line in failure.lines())
+    assert all(len(line) <= WHOLE and line.isprintable() for line in failure.lines())
     assert ("81 lines left out" in str(failure)) == (summary == 100)
     assert ("lines left out" in str(failure).splitlines()[-1]) == (picture != 20)
 

@@ -24,6 +24,7 @@ class Facts(msgspec.Struct, forbid_unknown_fields=True):
     numpy: str
     platform: str
     cores: int
+    pace: float
     open_files: int
     device: str
     launcher: str

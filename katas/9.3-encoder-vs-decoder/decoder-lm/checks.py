@@ -539,6 +539,10 @@ def test_greedy(submission, draw):
     "your own model is continued with its own best tokens, up to max_len",
     aspect="cache",
     points=1,
+    needs=[
+        "test_causal",
+        "test_rows",
+    ],  # else one pass over the result says nothing of the passes that made it
     asked=["Continue every row of the prompt.", "the longest text, prompt and continuation together."],
 )
 def test_own_model(submission, draw):

@@ -58,6 +58,7 @@ class last_position_only:
     """your model gives logits for the last position only: each position predicts its next token
 
     Fails: test_shapes
+    Costs: causality, the loss and training speak of positions that are not there
     """
 
     class DecoderLM:
@@ -162,6 +163,7 @@ class torch_encoder:
     """your layers are torch's own transformer layers: build them from the given blocks
 
     Fails: test_from_scratch
+    Costs: what is not built from scratch is no answer to this kata
     """
 
     class Block:
