@@ -9,7 +9,7 @@ from grader.cli.context import here, json_option, print_json
 from grader.cli.status import describe, passes, status_words
 from grader.reports.style import console, points, safe_text, status_text
 
-WITH_EFFORT, WITH_TITLES = 76, 100
+WITH_EFFORT, WITH_TITLES = 60, 100
 """Columns of a terminal from which on a line has room for how long a kata takes, and for its title too."""
 
 
@@ -46,7 +46,11 @@ def list_katas(as_json: bool) -> None:
     out = console()
     katas = place.catalogue.katas
     known = any(kata.effort for kata in katas)
-    efforts = known and out.width >= WITH_EFFORT
+    statuses = {
+        kata: status_text(place.entry(kata).status, out, word=status_words(place, kata)) for kata in katas
+    }
+    widest = max(map(len, statuses.values()), default=0)
+    efforts = known and out.width >= WITH_EFFORT + widest  # what gives way, not the number that is typed
     titles = not known or out.width >= WITH_TITLES
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
 
@@ -72,8 +76,7 @@ def list_katas(as_json: bool) -> None:
         done = Text(passes(place, unit))
         add(unit.number, unit.slug, unit.title, whole, _hours(unit), done, "bold")
         for kata in unit.katas:
-            status = status_text(place.entry(kata).status, out, word=status_words(place, kata))
-            add(kata.number, kata.slug, kata.title, kata.points, kata.effort, status)
+            add(kata.number, kata.slug, kata.title, kata.points, kata.effort, statuses[kata])
     out.print(table)
 
 

@@ -156,7 +156,7 @@ class _Stub:
         self._lines = _lines(text)
         first = tree.body[0] if tree.body else None
         introduced = ast.get_docstring(tree) is not None and first is not None
-        self._cells = _lines(
+        self._cells = _code(
             "\n".join(text.split("\n")[(first.end_lineno or 0) if introduced and first else 0 :])
         )
 
@@ -170,11 +170,16 @@ class _Stub:
             code = [text or "" for text in code_cells(data)]
         except UnreadableNotebook:
             return False
-        return _lines("\n".join(code)) == self._cells
+        return _code("\n".join(code)) == self._cells
 
 
 def _lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+def _code(text: str) -> list[str]:
+    """Return the lines of cells but for magics and comments, which are no work: the last cell's check is both."""
+    return [line for line in _lines(text) if not line.lstrip().startswith(("%", "#"))]
 
 
 def _bundle(main: str, file: File, data: bytes, listing: Listing, notes: list[str]) -> Bundle:

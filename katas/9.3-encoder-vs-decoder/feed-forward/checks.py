@@ -140,7 +140,7 @@ def test_gelu_exact(submission, draw):
     asked="Keep of each number the share that its size deserves: x · Φ(x).",
 )
 def test_gelu_tails(submission, draw):
-    size = draw.uniform(50.0, 1e4, batch=3, width=7)
+    size = draw.uniform(200.0, 1e4, batch=3, width=7)  # where every smooth ramp has become a straight one
     for sign, side in ((1.0, "large positive"), (-1.0, "large negative")):
         x = with_axes(sign * size, "batch", "width").requires_grad_()
         y = submission.gelu(x)
