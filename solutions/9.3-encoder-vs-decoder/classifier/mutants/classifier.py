@@ -120,6 +120,7 @@ class logits_for_every_position:
     """your classifier gives logits for every position: nothing has been pooled
 
     Fails: test_logits_shape
+    Costs: no logits of a text are there to be compared, and no loss to be trained by
     """
 
     class EncoderClassifier:
@@ -159,6 +160,7 @@ class torch_encoder:
     """your classifier stands on torch's transformer, not on the Encoder that is given
 
     Fails: test_from_scratch
+    Costs: what is not built on the given Encoder is no answer to this kata
     """
 
     class EncoderClassifier:
