@@ -356,7 +356,7 @@ class BenchmarkRun:
                 who.thaw()
                 prepared = who.prepared(work, size)
                 for case in cases:
-                    state = work.begin(prepared, *case) if work.begin is not None else prepared
+                    state = work.begun(prepared, case)
                     who.session.settle()
                     left = patience_s - sum(span.wall for span in spans)
                     result, span, samples = who.timed(partial(work.call, state, *case), max(left, 0.0))
@@ -449,7 +449,7 @@ def traced(setting: Setting, work: Work, sizes: Sequence[int]) -> Iterator[tuple
             for size in sizes:
                 case = work.inputs(Draw(secrets.randbits(60), work.axis, setting.device), size)
                 prepared = who.prepared(work, size)
-                state = work.begin(prepared, *case) if work.begin is not None else prepared
+                state = work.begun(prepared, case)
                 who.session.deadline = Deadline(TRACE_S)
                 tracing.begin(MOST_TRACED)
                 with contextlib.suppress(SubmissionRaised):  # it is ended when that is enough

@@ -55,6 +55,10 @@ class Work:
             )
         return sizes
 
+    def begun(self, prepared: Any, inputs: tuple[Any, ...]) -> Any:
+        """Return what `call` gets for `prepared`: what `begin` makes of it for these inputs, where there is one."""
+        return prepared if self.begin is None else self.begin(prepared, *inputs)
+
     def verify(self, result: Any, inputs: tuple[Any, ...], prepared: Any) -> None:
         """Let the author's `right` look at a result."""
         __tracebackhide__ = True
