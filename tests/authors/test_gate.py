@@ -219,7 +219,7 @@ def _few_checks(course: Path) -> None:
         (
             _mutant_outdated,
             "mutants",
-            "weighting.py, line 53: nan_where_empty changes lines that weighted_mean in weighted_mean.py has not",
+            "nan_where_empty changes lines that weighted_mean in weighted_mean.py has not",
         ),
         (_mutant_fails_elsewhere, "mutants", "detached must fail test_shape; it fails test_gradients"),
         (_mutant_without_sentence, "mutants", "around_it.py, line 4: detached does not say what it is"),
@@ -239,7 +239,7 @@ def _few_checks(course: Path) -> None:
         (_block_too_short, "blocks", "weighted_mean of blocks.py is too short to be known again"),
         (_block_no_python, "blocks", "blocks.py, line 1: not valid Python"),
         (_check_flips, "steadiness", "test_gradients changes its mind on detached: 25% of 4 seeds differ"),
-        (_costs_unsaid, "cost", "not_divided costs 86% of the points"),
+        (_costs_unsaid, "cost", "divided_by_length costs 71% of the points"),
         (_words_nowhere, "words", "“the last axis shall go”, which stands in no file that a learner reads"),
         (_few_checks, "checks", "fewer than 12"),
     ],

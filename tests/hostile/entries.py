@@ -3,7 +3,7 @@
     kata = "insertion-sort"             which kata it is handed in for
     status = "fail"                     what the report says; several with " or "
     words = ["RecursionError"]          what stands somewhere in its messages
-    points = 1                          what it earns honestly: the score, exactly
+    earns = ["test_empty"]              the checks that give it points, and honestly so; none without it
     timeout_s = 0.5                     for one check; the kata's own without it
     beside = "blocks.py"                lies in the same folder: the given blocks, under this name
     [process]                           what is different at this level, which cannot stop everything, and why
@@ -40,6 +40,8 @@ FAMILIES = {
     "given": "hand in what is given",
 }
 MODULES = {"insertion-sort": "insertion_sort", "masks": "masks", "layer-norm": "layer_norm"}
+TOY = "kata-toy"
+"""In the name of everything that a submission of the corpus leaves anywhere, on purpose."""
 KINDS = frozenset({"forged", "leaked", "left", "reached", "harmed"})
 """What can go wrong: points that were not earned; something secret in what it prints or writes; a process, file,
 memory, or socket that stays; something outside its cell that answers; something of others that is changed."""
@@ -50,7 +52,8 @@ class Expected:
     """What a good grader reports."""
 
     status: tuple[str, ...]
-    points: float
+    earns: frozenset[str]
+    """The checks whose points are its own."""
     words: tuple[str, ...]
     allows: frozenset[str] = frozenset()
     """What cannot be stopped at this level."""
@@ -77,6 +80,11 @@ class Entry:
         found = self.table.get("timeout_s")
         return float(found) if isinstance(found, int | float) else None
 
+    @property
+    def marks_the_machine(self) -> bool:
+        """Whether it tries to leave something that no room has for itself."""
+        return any(TOY.encode() in content for content in self.files.values())
+
     def differs(self, level: str) -> bool:
         """Return whether something else is right at this level than at the others."""
         return level in self.table
@@ -85,10 +93,10 @@ class Entry:
         """Return what is right at this isolation level."""
         own = self.table.get(level, {})
         assert isinstance(own, dict)
-        table = {"words": [], "allows": [], "points": 0, **self.table, **own}
+        table = {"words": [], "allows": [], "earns": [], **self.table, **own}
         return Expected(
             tuple(table["status"].split(" or ")),
-            float(table["points"]),
+            frozenset(table["earns"]),
             tuple(table["words"]),
             frozenset(table["allows"]),
         )

@@ -47,7 +47,7 @@ def parser_hidden_in_utf7() -> Made:
 
     kata = "insertion-sort"
     status = "fail"
-    points = 1
+    earns = ["test_empty"]
     """
     hidden = "\nprint('hidden')\n".encode("utf-7").replace(b"\n", b"+AAo-")
     return "insertion_sort.py", b"# coding: utf-7\n" + WRONG.encode() + b"# nothing " + hidden + b"\n"
@@ -78,7 +78,7 @@ def parser_million_lines() -> Made:
 
     kata = "insertion-sort"
     status = "fail"
-    points = 1
+    earns = ["test_empty"]
     """
     return "insertion_sort.py", WRONG.encode() + b"\n" * 1_000_000
 
@@ -128,7 +128,6 @@ def parser_long_chain() -> Made:
 
     kata = "layer-norm"
     status = "fail or error"
-    points = 0
     """
     chain = (
         "def chain(a):\n    return a"
@@ -155,7 +154,7 @@ def parser_power() -> Made:
 
     kata = "insertion-sort"
     status = "fail or error or timeout"
-    points = 1
+    earns = ["test_empty"]
     timeout_s = 3
     """
     return (
@@ -189,7 +188,7 @@ def parser_notebook_of_odd_cells() -> Made:
 
     kata = "insertion-sort"
     status = "fail"
-    points = 1
+    earns = ["test_empty"]
     """
     odd = [None, 5, "cell", [], {}, {"cell_type": "code", "source": {"a": 1}}, {"cell_type": ["code"]}]
     cells = [*odd, {"cell_type": "code", "source": ["from wrong import *\n", 5, None]}]
@@ -201,7 +200,7 @@ def parser_notebook_that_repeats_keys() -> Made:
 
     kata = "insertion-sort"
     status = "fail"
-    points = 1
+    earns = ["test_empty"]
     """
     good = notebook("def insertion_sort(values):\n    return sorted(values)\n")
     return "insertion_sort.ipynb", good[:-1] + b", " + notebook("from wrong import *\n")[1:]
@@ -277,7 +276,6 @@ def parser_line_of_blanks() -> Made:
 
     kata = "layer-norm"
     status = "fail"
-    points = 0
     """
     return "layer_norm.ipynb", notebook(" " * 90_000 + "$", WRONG)
 

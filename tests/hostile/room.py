@@ -27,7 +27,7 @@ from grader.grading.task import Task
 from grader.host.warm import start_launcher
 from grader.reports.report import KataReport
 from grader.submissions.submission import Bundle
-from tests.hostile.entries import MODULES, Entry, honest
+from tests.hostile.entries import MODULES, TOY, Entry, honest
 from tests.isolation.conftest import _let_others_reach_python
 from tests.sandbox.conftest import become
 
@@ -41,8 +41,6 @@ GIVING = Path("9.3-encoder-vs-decoder/encoder-layer")
 """A kata that is given blocks: handed in for the others, they earn nothing."""
 NATIVE = frozenset({"insertion-sort"})
 """Here without a policy, under which a worker may not call the system past Python: the sandbox alone has to stop it."""
-TOY = "kata-toy"
-"""In the name of everything that a submission of the corpus leaves anywhere, on purpose."""
 REACHED = "KATA-TOY-REACHED"
 """What one of the corpus prints when something answered that should be out of reach."""
 SECRET = "KATA-SECRET-"

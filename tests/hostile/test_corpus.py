@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import io
 import subprocess
+import tempfile
 import zlib
 from collections import Counter
+from collections.abc import Iterator, Set
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -22,8 +27,12 @@ from tests.hostile.room import REACHED, Room
 from tests.sandbox.conftest import NOBODY
 
 CORPUS = entries()
-HONEST = {"insertion-sort": 1.0, "masks": 1.0, "layer-norm": 0.0}
-"""What the wrong answers earn by themselves."""
+HONEST = {
+    "insertion-sort": {"test_empty"},
+    "masks": {"test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"},
+    "layer-norm": set(),
+}
+"""The checks that give the wrong answers points by themselves."""
 SHARE = 12
 """One of so many is drawn, where not everything is graded: by the commit, so that all have their turn."""
 
@@ -76,25 +85,42 @@ def in_one_room(level: str, user: int | None) -> pytest.MarkDecorator:
 def examine(room: Room, entry: Entry) -> None:
     """Grade it, and compare what happened with what is expected at this level."""
     expected = entry.expected(room.level)
-    report = room.grade(entry)
-    happened = trouble(room, report, expected.points)
+    with among_rooms(alone=entry.marks_the_machine):
+        report = room.grade(entry)
+        happened = trouble(room, report, expected.earns)
     assert set(happened) <= expected.allows, happened
     assert room.alive
     assert report.isolation in (room.level, "none")
     told = "\n".join(messages(report))
     assert report.status in expected.status, told
     if "forged" not in expected.allows:
-        assert report.score == expected.points, told
+        assert earned(report) == expected.earns, told
     assert all(word in told for word in expected.words), told
     assert_printable(report)
 
 
-def trouble(room: Room, report: KataReport, earned: float) -> dict[str, object]:
+@contextlib.contextmanager
+def among_rooms(*, alone: bool) -> Iterator[None]:
+    """Keep what is left outside a room, in `/tmp` say, from being seen by another one that grades at the time."""
+    with (Path(tempfile.gettempdir()) / "kata-rooms.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        yield
+
+
+def earned(report: KataReport) -> frozenset[str]:
+    """Return the checks that give points."""
+    giving = [check for check in report.checks if check.points]
+    assert all(check.status == "pass" and check.points <= check.max_points for check in giving)
+    assert report.score == sum(check.points for check in giving)
+    return frozenset(check.id for check in giving)
+
+
+def trouble(room: Room, report: KataReport, honest: Set[str]) -> dict[str, object]:
     """Return what went wrong, by kind."""
     everything = "\n".join([*messages(report), *printed(report)])
     left = room.left()
     found = {
-        "forged": report.score > earned and report.score,
+        "forged": earned(report) - honest,
         "leaked": room.secret in everything or any(line.startswith("secret") for line in left),
         "reached": REACHED in everything,
         "left": left,
@@ -143,7 +169,7 @@ def test_who_comes_after_them_is_graded_as_before(enter: Enter, level: str, user
     room = enter(level, user)
     for kata, before in room.honest.items():
         after = room.again(kata)
-        assert after.score == HONEST[kata]
+        assert earned(after) == HONEST[kata]
         for one, other in zip(before.checks, after.checks, strict=True):
             assert one == other
 
@@ -177,11 +203,11 @@ def test_what_is_left_or_harmed_would_be_seen(enter: Enter, monkeypatch: pytest.
     report = room.honest["masks"]
     report.checks[0].output = f"{REACHED} {room.secret}"
     try:
-        happened = trouble(room, report, report.score - 1)
+        happened = trouble(room, report, HONEST["masks"] - {"test_noncontiguous"})
     finally:
         report.checks[0].output = None
         stray.kill()
         stray.wait()
     assert set(happened) == KINDS
     assert len(happened["left"]) == 3  # type: ignore[arg-type]
-    assert set(trouble(room, report, report.score)) == set()
+    assert set(trouble(room, report, HONEST["masks"])) == set()

@@ -74,7 +74,7 @@ def fit(model, tokens, labels, *, right=fit, **options):
 TITLES = {
     "losses": "fit returns each epoch's mean cross-entropy per example, as a list of floats",
     "every": "every epoch trains on every example once, in batches of batch_size and a shorter last one",
-    "own": "each update follows the gradient of its own batch alone",
+    "own": "each update follows the gradient of its own batch and its own labels alone",
     "updates": "every batch moves the parameters, and by how much is up to lr",
     "mode": "all of it happens in train mode",
     "order": "the order comes from the generator and from nothing else",
@@ -88,7 +88,7 @@ TITLES = {
         (BY_HAND, {"every", "updates", "mode", "order"}),
         (LYING_MODE, {"mode"}),
         (NOISE, {"updates"}),
-        (LABELS_MADE_UP, {"losses"}),
+        (LABELS_MADE_UP, {"own"}),
     ],
     ids=["books by hand", "lying mode", "noise", "made-up labels"],
 )

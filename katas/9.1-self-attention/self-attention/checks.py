@@ -356,7 +356,7 @@ def test_large_scores(submission, draw):
             state = {name: whole_numbers(draw, size, out=16, width=5) for name in PROJECTIONS}
             x = whole_numbers(draw, size, batch=2, time=6, width=5)
             scores = linear(x, state["w_q"]) @ linear(x, state["w_k"]).mT
-            itself, best = scores.argmax(-1) == torch.arange(6), scores.topk(2).values
+            itself, best = scores.argmax(-1) == torch.arange(6, device=draw.device), scores.topk(2).values
             apart = size == 1 or float((best[..., 0] - best[..., 1]).min()) > 600
             telling = apart and bool(itself.any())
         result = call(module_with(submission, draw, state), x)

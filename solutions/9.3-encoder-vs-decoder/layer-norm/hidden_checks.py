@@ -81,7 +81,7 @@ def test_mixed_offsets(submission, reference, draw):
         wanted = oracle(function(reference, eps), x, *state.values())
         expect(module(x), "output", axes="batch time width").close_to(wanted)
         # From far below the root of eps to far above it, in each draw.
-        scales = 10 ** torch.linspace(-3, 3, time)[draw.permutation(time)][:, None].to(draw.device)
+        scales = 10 ** torch.linspace(-3, 3, time, device=draw.device)[draw.permutation(time)][:, None]
         x = named(draw.normal(batch=batch, time=time, width=d_model) * scales)
         wanted = oracle(function(reference, eps), x, *state.values())
         expect(module(x), "output", axes="batch time width").close_to(wanted)

@@ -7,7 +7,7 @@ timeout_s = 8
 [process]
 status = "fail"
 words = ["wrong value"]
-points = 1
+earns = ["test_empty"]
 why = "nothing tells what a socket holds, and only a filter of system calls keeps files out of it; here are 20 MB"
 """
 

@@ -3,7 +3,7 @@
 kata = "insertion-sort"
 status = "fail"
 words = ["share a hash"]
-points = 1
+earns = ["test_empty"]
 timeout_s = 1
 """
 

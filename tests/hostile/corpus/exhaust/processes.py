@@ -2,10 +2,10 @@
 
 kata = "insertion-sort"
 status = "fail"
-points = 1
+earns = ["test_empty"]
 [process]
+earns = []
 status = "error"
-points = 0
 words = ["started more than 64 processes"]
 why = "what is there more than 64 times is ended when somebody looks"
 """

@@ -2,7 +2,16 @@
 
 kata = "masks"
 status = "fail"
-points = 5.5
+earns = [
+    "test_padding_shape",
+    "test_padding_values",
+    "test_padding_pad_id",
+    "test_padding_integer_types",
+    "test_combine_broadcasts",
+    "test_additive_values",
+    "test_additive_dtypes",
+    "test_noncontiguous",
+]
 words = ["changed what it was given"]
 """
 

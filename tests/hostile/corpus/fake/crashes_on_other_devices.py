@@ -2,7 +2,15 @@
 
 kata = "masks"
 status = "fail"
-points = 4.5
+earns = [
+    "test_bidirectional_all_true",
+    "test_causal_shape",
+    "test_causal_values",
+    "test_padding_integer_types",
+    "test_arguments_unchanged",
+    "test_noncontiguous",
+    "test_any_length",
+]
 words = ["wrong device"]
 """
 

@@ -2,7 +2,6 @@
 
 kata = "insertion-sort"
 status = "fail"
-points = 0
 """
 
 

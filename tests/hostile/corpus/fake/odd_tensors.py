@@ -2,7 +2,6 @@
 
 kata = "masks"
 status = "fail"
-points = 0
 words = ["without ordinary values"]
 """
 

@@ -2,7 +2,7 @@
 
 kata = "insertion-sort"
 status = "fail"
-points = 1
+earns = ["test_empty"]
 """
 
 from wrong import *

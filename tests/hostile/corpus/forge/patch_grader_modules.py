@@ -2,7 +2,6 @@
 
 kata = "insertion-sort"
 status = "fail or error"
-points = 0
 """
 
 import sys

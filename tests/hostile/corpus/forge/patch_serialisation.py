@@ -2,7 +2,6 @@
 
 kata = "insertion-sort"
 status = "error or fail"
-points = 0
 """
 
 import struct

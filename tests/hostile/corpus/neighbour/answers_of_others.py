@@ -2,7 +2,7 @@
 
 kata = "insertion-sort"
 status = "fail"
-points = 1
+earns = ["test_empty"]
 [process]
 allows = ["harmed"]
 why = "whoever grades may write there, and so may a process of theirs"

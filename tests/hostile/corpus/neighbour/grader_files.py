@@ -2,7 +2,7 @@
 
 kata = "insertion-sort"
 status = "fail"
-points = 1
+earns = ["test_empty"]
 [process]
 allows = ["reached"]
 why = "whoever grades may have installed them, and then may write there"

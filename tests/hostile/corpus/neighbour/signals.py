@@ -2,7 +2,7 @@
 
 kata = "insertion-sort"
 status = "fail"
-points = 1
+earns = ["test_empty"]
 [process]
 allows = ["reached"]
 why = "the system lets a process signal those of the same owner"

@@ -2,12 +2,12 @@
 
 kata = "insertion-sort"
 status = "fail or error"
-points = 1
+earns = ["test_empty"]
 [full]
-points = 1
+earns = ["test_empty"]
 status = "fail"
 [confined]
-points = 1
+earns = ["test_empty"]
 status = "fail"
 """
 

@@ -2,7 +2,6 @@
 
 kata = "layer-norm"
 status = "fail"
-points = 0
 words = ["Write it from mean, variance"]
 """
 

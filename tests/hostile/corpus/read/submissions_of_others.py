@@ -2,7 +2,7 @@
 
 kata = "insertion-sort"
 status = "fail"
-points = 1
+earns = ["test_empty"]
 [process]
 allows = ["leaked"]
 why = "whoever grades may read what was handed in, and so may a process of theirs"
