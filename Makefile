@@ -75,6 +75,7 @@ $(PEERS)/%/installed: benchmarks/peers/%/requirements.txt $(PEERS)/torch/install
 
 curriculum: setup benchmarks/.packages/installed    ## the figures of docs/curriculum.md; takes a while
 	$(BIN)/python benchmarks/curriculum.py --write
+	$(BIN)/python benchmarks/answers.py --write
 	$(BIN)/python benchmarks/pairs.py --write
 	$(BIN)/python benchmarks/curriculum.py --times --write
 	$(BIN)/python benchmarks/steadiness.py --write

@@ -1,0 +1,164 @@
+"""Are the answers of the second corpus judged right, and told well? `tests/answers` says what they are.
+
+    .venv/bin/python benchmarks/answers.py                           all katas, 5 seeds, a table for the page
+    .venv/bin/python benchmarks/answers.py masks --seeds 1           one kata, sooner
+    .venv/bin/python benchmarks/answers.py masks --only rolled -v    one answer, with all that is said of it
+    .venv/bin/python benchmarks/answers.py --write                   renew docs/curriculum.md
+
+A right answer that loses a point is a false fail, a wrong one with full marks (hidden checks included) a false pass. Of
+the visible checks that fail on a wrong answer, those count as named that say which catalogued mistake it is; a name
+that the answer's own docstring does not list is a wrong one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(1, str(ROOT))
+
+from grader.host.launcher import default_launcher  # noqa: E402
+
+PAGE = ROOT / "docs" / "curriculum.md"
+FAILED = ("fail", "error", "timeout")
+
+
+@dataclass
+class Score:
+    """What became of one kata's answers."""
+
+    kata: str
+    right: int = 0
+    wrong: int = 0
+    false_fails: list[str] = field(default_factory=list)
+    false_passes: list[str] = field(default_factory=list)
+    wrong_names: list[str] = field(default_factory=list)
+    silent: list[str] = field(default_factory=list)
+    failing: int = 0
+    named: int = 0
+    told: int = 0
+    """Wrong answers of which some check, on every seed that caught it by a visible one, says the name."""
+
+    def row(self) -> str:
+        share = f"{self.named} of {self.failing} ({self.named / max(self.failing, 1):.0%})"
+        cells = (
+            self.right, self.wrong, len(self.false_fails), len(self.false_passes), share, self.told,
+            len(self.wrong_names),
+        )  # fmt: skip
+        return f"| {self.kata} | " + " | ".join(map(str, cells)) + " |"
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument("katas", nargs="*")
+    arguments.add_argument("--seeds", type=int, default=5)
+    arguments.add_argument("--only", nargs="*", help="these answers alone")
+    arguments.add_argument("-v", "--verbose", action="store_true", help="print what failed checks say")
+    arguments.add_argument("--write", action="store_true", help=f"renew {PAGE.name}")
+    options = arguments.parse_args()
+    launcher = default_launcher()
+    gc.freeze()
+
+    from grader.catalogue import Catalogue
+    from grader.running.suite import with_suites
+
+    katas = [kata for kata in Catalogue.discover().katas if not options.katas or kata.slug in options.katas]
+    scores = with_suites(
+        katas,
+        lambda suites: [
+            score(kata, suites[kata.slug], launcher, options.seeds, options.only, options.verbose)
+            for kata in katas
+        ],
+        hidden=True,
+    )
+    launcher.close()
+    text = "\n".join(report(scores, options.seeds))
+    print(text)
+    if options.write:
+        begin, end = "<!-- answers -->", "<!-- /answers -->"
+        head, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
+        PAGE.write_text(f"{head}{begin}\n{text}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+
+
+def score(kata, suite, launcher, seeds: int, only: list[str] | None, verbose: bool) -> Score:
+    from grader.running.suite import Options
+    from tests import answers
+
+    found = Score(kata.slug)
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name) / f"{kata.module}.py"
+
+        def graded(answer: answers.Answer):
+            file.write_text(answer.text, encoding="utf-8")
+            for seed in range(seeds):
+                report = suite.check(file, launcher, Options(seed=seed))
+                failed = [check for check in report.checks if check.status in FAILED]
+                if verbose:
+                    for check in failed:
+                        print(
+                            f"--- {answer.name}, seed {seed}: {check.id}", check.misconception, sep="\n    "
+                        )
+                        print(check.message, file=sys.stderr)
+                yield seed, report, failed
+
+        def chosen(some: list[answers.Answer]) -> list[answers.Answer]:
+            return [answer for answer in some if only is None or answer.name in only]
+
+        for answer in chosen(answers.right(kata)):
+            found.right += 1
+            for seed, report, failed in graded(answer):
+                if report.status != "pass" or report.score < report.max_score:
+                    ids = ", ".join(check.id for check in failed) or report.message or report.status
+                    found.false_fails.append(f"{answer.name}, seed {seed}: {ids}")
+        for answer in chosen(answers.wrong(kata)):
+            found.wrong += 1
+            told = True
+            for seed, report, failed in graded(answer):
+                if report.score >= report.max_score:
+                    found.false_passes.append(f"{answer.name}, seed {seed}")
+                visible = [check for check in failed if not check.hidden]
+                said = {
+                    check.id: check.misconception.replace("-", "_")
+                    for check in visible
+                    if check.misconception
+                }
+                found.failing += len(visible)
+                found.named += len(said)
+                told = told and bool(said)
+                if others := {
+                    f"{check} says {what}" for check, what in said.items() if what not in answer.named
+                }:
+                    found.wrong_names.append(f"{answer.name}, seed {seed}: {'; '.join(sorted(others))}")
+                if silent := [check.id for check in visible if check.id not in said]:
+                    found.silent.append(f"{answer.name}, seed {seed}: {', '.join(silent)}")
+            found.told += told
+    for kind in ("false_fails", "false_passes", "wrong_names", "silent"):
+        print(f"{found.kata} {kind}:", *getattr(found, kind), sep="\n  ", file=sys.stderr)
+    return found
+
+
+def report(scores: list[Score], seeds: int):
+    yield (
+        "| kata | right answers | wrong answers | false fails | false passes | failing checks with a name "
+        "| wrong answers told by name | wrong names |"
+    )
+    yield "|---|---|---|---|---|---|---|---|"
+    whole = Score("all")
+    for one in scores:
+        for name, value in vars(one).items():
+            if name != "kata":
+                setattr(whole, name, getattr(whole, name) + value)
+    yield from (one.row() for one in [*scores, whole])
+    yield ""
+    yield f"Each graded on {seeds} seeds: `.venv/bin/python benchmarks/answers.py`"
+
+
+if __name__ == "__main__":
+    main()

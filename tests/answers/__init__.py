@@ -1,0 +1,68 @@
+"""A second corpus: answers as other people write them, right and wrong, which were not made with the checks.
+
+`KATA/right.py` and `KATA/wrong.py` hold a class for each answer, as catalogued mistakes are written: its docstring
+says what it is, its body is what stands in place of the reference's definitions of the same names. A wrong answer's
+docstring may end in `Named: one, other`: the catalogued mistakes whose sentence is true of it. Any other name given to
+it is wrong.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.catalogue import Kata
+from grader.running.merge import PythonFile, merged
+
+HERE = Path(__file__).parent
+_NAMED = re.compile(r"^Named: (\w+(?:, \w+)*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer to a kata."""
+
+    name: str
+    about: str
+    """What it does, and in a wrong one what is wrong with it."""
+    named: frozenset[str]
+    """The catalogued mistakes that it may be told it made."""
+    text: str
+    """A whole module."""
+
+
+def right(kata: Kata) -> list[Answer]:
+    """Return the answers that have to get full marks.
+
+    Raises:
+        PackError: one of them does not apply to the reference.
+    """
+    return list(_read(kata, "right"))
+
+
+def wrong(kata: Kata) -> list[Answer]:
+    """Return the answers that must not get full marks.
+
+    Raises:
+        PackError: one of them does not apply to the reference.
+    """
+    return list(_read(kata, "wrong"))
+
+
+def _read(kata: Kata, verdict: str) -> Iterator[Answer]:
+    assert kata.solution is not None
+    base = PythonFile.read(kata.solution)
+    topic = PythonFile.read(HERE / kata.slug.replace("-", "_") / f"{verdict}.py")
+    for node in topic.tree.body:
+        if isinstance(node, ast.ClassDef):
+            about = ast.get_docstring(node) or ""
+            named = _NAMED.search(about)
+            yield Answer(
+                node.name,
+                about.partition("\n\n")[0],
+                frozenset(named[1].split(", ") if named else ()),
+                merged(topic, node, base),
+            )
