@@ -97,3 +97,67 @@ class padding_view:
     def padding_mask(tokens, pad_id=0):
         B, T = tokens.shape
         return (tokens.view(B * T) != pad_id).view(B, 1, 1, T)
+
+
+class padding_three_axes:
+    """your padding mask is [B, 1, T]: it lacks the axis of length 1 that stands for the heads
+
+    Fails: test_padding_shape, test_length_one
+    """
+
+    def padding_mask(tokens, pad_id=0):
+        return (tokens != pad_id)[:, None, :]
+
+
+class padding_pairs:
+    """your padding mask is a table of pairs, in which queries must be real as well: padding is a matter of keys
+
+    Fails: test_padding_shape
+    """
+
+    def padding_mask(tokens, pad_id=0):
+        real = tokens != pad_id
+        return (real[:, :, None] & real[:, None, :])[:, None]
+
+
+class padding_expanded:
+    """your padding mask is stretched over all queries: its axis stays 1, and torch broadcasts it
+
+    Fails: test_padding_shape
+    """
+
+    def padding_mask(tokens, pad_id=0):
+        B, T = tokens.shape
+        return (tokens != pad_id)[:, None, None, :].expand(B, 1, T, T)
+
+
+class padding_float:
+    """your padding mask holds the numbers 0.0 and 1.0 instead of True and False
+
+    Fails: test_padding_shape, test_length_one
+    """
+
+    def padding_mask(tokens, pad_id=0):
+        return (tokens != pad_id).float()[:, None, None, :]
+
+
+class padding_additive:
+    """your padding mask holds numbers to add to scores: here it is boolean, and additive_mask makes numbers of it
+
+    Fails: test_padding_shape, test_length_one
+    """
+
+    def padding_mask(tokens, pad_id=0):
+        real = (tokens != pad_id)[:, None, None, :]
+        return torch.zeros(real.shape, device=tokens.device).masked_fill(~real, float("-inf"))
+
+
+class padding_after_the_first:
+    """your padding mask hides whatever comes after the first padding: padding may also come before or between
+
+    Fails: test_padding_values
+    """
+
+    def padding_mask(tokens, pad_id=0):
+        seen = (tokens == pad_id).cumsum(dim=1)
+        return (seen == 0)[:, None, None, :]

@@ -105,3 +105,89 @@ class device_keyword_missing:
 
     def causal_mask(seq_len):
         return torch.ones(seq_len, seq_len, dtype=torch.bool).tril()
+
+
+class causal_int:
+    """your causal mask holds the integers 0 and 1 instead of True and False
+
+    Fails: test_causal_shape, test_length_one
+    """
+
+    def causal_mask(seq_len, *, device=None):
+        return torch.tril(torch.ones(seq_len, seq_len, dtype=torch.long, device=device))
+
+
+class causal_bytes:
+    """your causal mask holds the bytes 0 and 1 instead of True and False
+
+    Fails: test_causal_shape, test_length_one
+    """
+
+    def causal_mask(seq_len, *, device=None):
+        return torch.tril(torch.ones(seq_len, seq_len, dtype=torch.uint8, device=device))
+
+
+class causal_additive:
+    """your causal mask holds 0 and -inf, to be added to scores: here it is boolean, and additive_mask comes last
+
+    Fails: test_causal_shape, test_length_one
+    """
+
+    def causal_mask(seq_len, *, device=None):
+        return torch.full((seq_len, seq_len), float("-inf"), device=device).triu(diagonal=1)
+
+
+class causal_three_axes:
+    """your causal mask is [1, T, T]: it has no axis for the batch, and broadcasts without one
+
+    Fails: test_causal_shape, test_length_one
+    """
+
+    causal_mask = """
+        - return key <= query
+        + return (key <= query)[None]
+    """
+
+
+class causal_four_axes:
+    """your causal mask is [1, 1, T, T]: it has no axes for batch and heads, and broadcasts without them
+
+    Fails: test_causal_shape, test_length_one
+    """
+
+    causal_mask = """
+        - return key <= query
+        + return (key <= query)[None, None]
+    """
+
+
+class causal_device_ignored:
+    """your causal mask takes a device and does not use it, so on a GPU it would stay behind on the CPU
+
+    Fails: test_device
+    """
+
+    causal_mask = """
+        - t = torch.arange(seq_len, device=device)
+        + t = torch.arange(seq_len)
+    """
+
+
+class bidirectional_inverted:
+    """your bidirectional mask is False everywhere: True means that the query may look
+
+    Fails: test_bidirectional_all_true, test_length_one
+    """
+
+    def bidirectional_mask(seq_len, *, device=None):
+        return torch.zeros(seq_len, seq_len, dtype=torch.bool, device=device)
+
+
+class bidirectional_one_row:
+    """your bidirectional mask is a single row: each query has one of its own, [T, T]
+
+    Fails: test_bidirectional_all_true, test_length_one
+    """
+
+    def bidirectional_mask(seq_len, *, device=None):
+        return torch.ones(seq_len, dtype=torch.bool, device=device)
