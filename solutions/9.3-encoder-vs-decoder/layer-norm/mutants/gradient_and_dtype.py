@@ -82,3 +82,16 @@ class contiguous_alone:
             - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
             + return (centred / torch.sqrt(variance + self.eps) * self.weight + self.bias).view(shape)
         """
+
+
+class graph_cut:
+    """your normalization is cut from the graph: no gradient reaches x
+
+    Fails: test_gradient_of_x
+    """
+
+    class LayerNorm:
+        forward = """
+            + x = x.detach()
+              centred = x - x.mean(dim=-1, keepdim=True)
+        """

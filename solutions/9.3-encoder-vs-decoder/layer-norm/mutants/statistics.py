@@ -106,3 +106,44 @@ class running_statistics:
             self.mean.mul_(0.9).add_(x.mean().detach(), alpha=0.1)
             self.var.mul_(0.9).add_(variance.mean().detach(), alpha=0.1)
             return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
+
+
+class over_all_positions:
+    """your statistics run over all positions, feature by feature: each position must use its own features
+
+    Fails: test_centred, test_values, test_positions_are_independent
+    """
+
+    class LayerNorm:
+        def forward(self, x):
+            axes = tuple(range(x.ndim - 1))
+            centred = x - x.mean(dim=axes, keepdim=True) if axes else x * 0
+            variance = centred.square().mean(dim=axes, keepdim=True) if axes else x * 0
+            return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
+
+
+class variance_over_everything:
+    """your mean is right, but your variance is that of the whole tensor: each position has its own
+
+    Fails: test_values, test_positions_are_independent
+    """
+
+    class LayerNorm:
+        forward = """
+            - variance = centred.square().mean(dim=-1, keepdim=True)
+            + variance = centred.square().mean()
+        """
+
+
+class variance_keepdim_forgotten:
+    """your variance has lost the last axis (keepdim=True keeps it), so it does not line up with x
+
+    Fails: test_shape
+    Costs: forward raises for nearly every input, and what raises shows nothing
+    """
+
+    class LayerNorm:
+        forward = """
+            - variance = centred.square().mean(dim=-1, keepdim=True)
+            + variance = centred.square().mean(dim=-1)
+        """

@@ -177,3 +177,31 @@ class eps_default_1e_12:
             - def __init__(self, d_model: int, eps: float = 1e-5) -> None:
             + def __init__(self, d_model: int, eps: float = 1e-12) -> None:
         """
+
+
+class root_twice:
+    """your divisor is the root of a root: the deviation is the root of the variance already
+
+    Fails: test_values, test_eps_given
+    """
+
+    class LayerNorm:
+        forward = """
+            - variance = centred.square().mean(dim=-1, keepdim=True)
+            + variance = x.std(dim=-1, correction=0, keepdim=True)
+        """
+
+
+class eps_as_floor:
+    """your eps is the least that the variance may be: it is added to every variance
+
+    Fails: test_eps_inside_root, test_eps_given
+    """
+
+    class LayerNorm:
+        forward = """
+            - variance = centred.square().mean(dim=-1, keepdim=True)
+            + variance = centred.square().mean(dim=-1, keepdim=True).clamp(min=self.eps)
+            - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
+            + return centred / torch.sqrt(variance) * self.weight + self.bias
+        """

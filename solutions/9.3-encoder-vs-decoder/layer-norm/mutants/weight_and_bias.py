@@ -122,7 +122,7 @@ class gamma_and_beta:
 
 
 class weight_zeros:
-    """your weight starts as zeros, so that a new module returns zeros
+    """your weight starts as zeros: it has to start as ones
 
     Fails: test_initial_values, test_values
     """
@@ -157,4 +157,96 @@ class bias_ones:
         __init__ = """
             - self.bias = nn.Parameter(torch.zeros(d_model))
             + self.bias = nn.Parameter(torch.ones(d_model))
+        """
+
+
+class weight_plus_one:
+    """your output is multiplied by 1 + weight: it is the weight itself that multiplies, and it starts as ones
+
+    Fails: test_initial_values, test_weight_and_bias
+    """
+
+    class LayerNorm:
+        __init__ = """
+            - self.weight = nn.Parameter(torch.ones(d_model))
+            + self.weight = nn.Parameter(torch.zeros(d_model))
+        """
+
+        forward = """
+            - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
+            + return centred / torch.sqrt(variance + self.eps) * (1 + self.weight) + self.bias
+        """
+
+
+class weight_and_bias_swapped:
+    """your bias multiplies and your weight is added: it is the other way round
+
+    Fails: test_weight_and_bias, test_values
+    """
+
+    class LayerNorm:
+        forward = """
+            - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
+            + return centred / torch.sqrt(variance + self.eps) * self.bias + self.weight
+        """
+
+
+class a_2_and_b_2:
+    """your parameters are called a_2 and b_2: here they are weight and bias
+
+    Fails: test_parameters
+    """
+
+    class LayerNorm:
+        def __init__(self, d_model, eps=1e-5):
+            super().__init__()
+            self.eps = eps
+            self.a_2 = nn.Parameter(torch.ones(d_model))
+            self.b_2 = nn.Parameter(torch.zeros(d_model))
+
+        forward = """
+            - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
+            + return centred / torch.sqrt(variance + self.eps) * self.a_2 + self.b_2
+        """
+
+
+class parameters_as_buffers:
+    """your weight and bias are buffers: only an nn.Parameter is learned
+
+    Fails: test_parameters
+    """
+
+    class LayerNorm:
+        def __init__(self, d_model, eps=1e-5):
+            super().__init__()
+            self.eps = eps
+            self.register_buffer("weight", torch.ones(d_model))
+            self.register_buffer("bias", torch.zeros(d_model))
+
+
+class parameters_with_axes:
+    """your weight and bias have axes for batch and time: they are [D], and broadcast without
+
+    Fails: test_parameters
+    Costs: [1, 1, D] takes no state of [D], and makes an output of three axes of any x
+    """
+
+    class LayerNorm:
+        def __init__(self, d_model, eps=1e-5):
+            super().__init__()
+            self.eps = eps
+            self.weight = nn.Parameter(torch.ones(1, 1, d_model))
+            self.bias = nn.Parameter(torch.zeros(1, 1, d_model))
+
+
+class super_forgotten:
+    """your __init__ never calls super().__init__(), without which a module can hold no parameter
+
+    Fails: test_parameters
+    Costs: no module can be made
+    """
+
+    class LayerNorm:
+        __init__ = """
+            - super().__init__()
         """
