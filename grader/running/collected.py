@@ -17,7 +17,7 @@ from grader.errors import PackError
 from grader.host.terms import Terms
 from grader.reports.report import CheckReport
 from grader.running.kata_terms import terms_for
-from grader.running.mistakes import mistakes
+from grader.running.mistakes import Mistake, mistakes
 from grader.running.plugin import KataPlugin, info_of, threshold_of
 from grader.running.recognise import Fingerprints
 from grader.running.trusted import load_mistake, load_trusted
@@ -62,10 +62,13 @@ class Collected:
 
     def with_mistake(self, name: str) -> types.ModuleType | None:
         """Return the reference with a catalogued mistake in it, imported here; None where it is not known."""
-        for mistake in mistakes(self.kata) if self.kata.solution is not None else ():
-            if mistake.name == name:
-                return load_mistake(mistake, self.terms.given)
-        return None
+        mistake = self._mistakes.get(name)
+        return None if mistake is None else load_mistake(mistake, self.terms.given)
+
+    @cached_property
+    def _mistakes(self) -> dict[str, Mistake]:
+        """The catalogue, by name: merged once for all that is graded."""
+        return {one.name: one for one in mistakes(self.kata)} if self.kata.solution is not None else {}
 
     def stand_ins(self, item: pytest.Item, names: Collection[str]) -> dict[str, Callable[..., Any]]:
         """Return the author's functions of these names for a check: those of its file, or else the reference's.

@@ -58,6 +58,11 @@ class PythonFile:
         """Return an error that says where it is."""
         return PackError(f"{self.path}, line {getattr(node, 'lineno', 1)}: {what}.", hint)
 
+    @cached_property
+    def unbound(self) -> set[str]:
+        """The names that it reads and nothing binds."""
+        return _unbound(self.text)
+
     def first_line(self, node: ast.stmt) -> int:
         """Return where a statement begins, with its decorators and the comments right above it."""
         marks = node.decorator_list if isinstance(node, _DEFINITIONS) else []
@@ -226,6 +231,8 @@ class _Merge:
 
     def _refuse_unused(self, tree: ast.Module) -> None:
         """A name that nothing uses was meant to replace one that the base has not, or has no more."""
+        if not self._added:
+            return
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         for name, node in self._added:
@@ -239,7 +246,7 @@ class _Merge:
 
     def _refuse_unbound(self, text: str) -> None:
         """A name that nothing binds was the base's once, or its import was forgotten."""
-        if unbound := _unbound(text) - _unbound(self._base.text):
+        if unbound := _unbound(text) - self._base.unbound:
             raise self._error(
                 self._change,
                 f"uses {min(unbound)}, which nothing defines",

@@ -100,6 +100,7 @@ def slow_answers(kata: Kata) -> list[Mistake]:
 def _read(kata: Kata, files: Iterable[Path]) -> list[Mistake]:
     found: dict[str, Mistake] = {}
     errors: list[PackError] = []
+    bases: dict[Path, PythonFile] = {}
     for path in files:
         try:
             topic = PythonFile.read(path)
@@ -109,7 +110,7 @@ def _read(kata: Kata, files: Iterable[Path]) -> list[Mistake]:
             continue
         for node in nodes:
             try:
-                mistake = _mistake(kata, topic, node)
+                mistake = _mistake(kata, topic, node, bases)
                 if (other := found.setdefault(mistake.name, mistake)) is not mistake:
                     raise topic.error(
                         node,
@@ -146,7 +147,9 @@ def _mistakes_in(topic: PythonFile) -> list[ast.ClassDef] | list[ast.Module]:
     return classes
 
 
-def _mistake(kata: Kata, topic: PythonFile, node: ast.ClassDef | ast.Module) -> Mistake:
+def _mistake(
+    kata: Kata, topic: PythonFile, node: ast.ClassDef | ast.Module, bases: dict[Path, PythonFile]
+) -> Mistake:
     name, line = (node.name, node.lineno) if isinstance(node, ast.ClassDef) else (topic.path.stem, 1)
     about = ast.get_docstring(node) or ""
     fails, unnamed, base = _FAILS.search(about), _UNNAMED.search(about), _BASE.search(about)
@@ -157,7 +160,10 @@ def _mistake(kata: Kata, topic: PythonFile, node: ast.ClassDef | ast.Module) -> 
             f"{name} does not say what it is",
             "Its docstring is the misconception in one sentence, a blank line, and `Fails: test_…`.",
         )
-    text, right = topic.text, _base(kata, topic, node, name, base[1] if base else None)
+    path = _base(kata, topic, node, name, base[1] if base else None)
+    if path not in bases:
+        bases[path] = PythonFile.read(path)
+    text, right = topic.text, bases[path]
     if isinstance(node, ast.ClassDef):
         odd = [line for line in about.split("\n\n", 1)[1].splitlines() if not line.startswith(_KEYS)]
         if odd:
@@ -204,7 +210,7 @@ def _range(topic: PythonFile, node: ast.AST, name: str, say: str, about: str, te
 
 def _base(
     kata: Kata, topic: PythonFile, node: ast.ClassDef | ast.Module, name: str, named: str | None
-) -> PythonFile:
+) -> Path:
     """Return the right answer that a mistake is merged into: the reference, unless it names an alternative."""
     assert kata.solution is not None
     folder = kata.solution.parent
@@ -214,4 +220,4 @@ def _base(
         raise topic.error(
             node, f"{name} has the base {named}, which is not there", f"There is {', '.join(right)}."
         )
-    return PythonFile.read(path)
+    return path
