@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from grader.reports.report import KataReport
     from grader.running.suite import Options, Suite
 
-KEYS = "r run again   n next kata   p previous   h hint   v verbose   q quit"
+KEYS = ("r run again", "h hint", "v verbose", "q quit")
+KEYS_AMONG_SEVERAL = ("r run again", "n next kata", "p previous", "h hint", "v verbose", "q quit")
 QUIET_MS = 10
 """A save is over when the folder has been quiet for so long; editors write in one or two steps."""
 
@@ -206,7 +207,8 @@ class WatchLoop:
         if report.status == "pass" and self._place + 1 < len(self._request.targets):
             self._out.print(f"Passed. Press n for {self._request.targets[self._place + 1].kata.slug}.")
         if sys.stdin.isatty():
-            hanging(self._out, Text(""), Text(KEYS, "dim"))
+            keys = KEYS_AMONG_SEVERAL if len(self._request.targets) > 1 else KEYS
+            hanging(self._out, Text(""), Text("   ".join(keys), "dim"))
         self._say_where_it_stands(report)
 
     def _say_where_it_stands(self, report: KataReport) -> None:
