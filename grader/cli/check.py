@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from grader.running.suite import Options, Suite
 
 
+FORMATS = ("github", "sarif", "vscode", "junit")
+
+
 @dataclass(frozen=True)
 class Target:
     """A kata and the file that holds its answer, or should."""
@@ -64,6 +67,12 @@ class CheckRequest:
 @device_option
 @click.option("--json", "as_json", is_flag=True, help="Print one report set as JSON and nothing else.")
 @click.option(
+    "--format",
+    "annotations",
+    type=click.Choice(FORMATS),
+    help="Print what fails for a program that points at lines, and nothing else.",
+)
+@click.option(
     "--pdb", is_flag=True, help="Debug: run in one process, stop at each failure. No marks, no progress."
 )
 def check(
@@ -77,6 +86,7 @@ def check(
     perf: bool,
     device: str,
     as_json: bool,
+    annotations: str | None,
     pdb: bool,
 ) -> int:
     """Check what this folder holds, or one unit, kata, file or folder.
@@ -90,10 +100,13 @@ def check(
       kata check masked-attention -k future --seed 7
       kata check ~/elsewhere/masks.py --json
     """
+    if as_json and annotations:
+        raise UsageError("--json and --format are two ways to print one result.", "Leave out one of them.")
+    for_programs = as_json or annotations is not None
     around = here()
     request = find_targets(what, around)
     _refuse_exposed(request)
-    announce(request, quiet=quiet or as_json)
+    announce(request, quiet=quiet or for_programs)
     launcher = None if pdb else start_launcher(device=device)
     if pdb:
         Device(device).require()
@@ -110,8 +123,13 @@ def check(
     finally:
         if launcher is not None:
             launcher.close()
-    _show(reports, request, as_json=as_json, verbose=verbose, quiet=quiet)
-    if not (perf or as_json or quiet or pdb or keyword):
+    if annotations is not None:
+        from grader.reports.annotations import FORMATS as formats
+
+        click.echo(formats[annotations](reports))
+    else:
+        _show(reports, request, as_json=as_json, verbose=verbose, quiet=quiet)
+    if not (perf or for_programs or quiet or pdb or keyword):
         _ask_for_speed(request, reports)
     if not (keyword or fail_fast or pdb):
         remember(request, reports)
