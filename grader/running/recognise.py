@@ -43,6 +43,8 @@ _QUOTED = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`""")
 _NUMBER = re.compile(r"-?\b\d+(?:(?:x\d+)+|(?:\.\d+)?(?:e[+-]?\d+)?)\b")
 _NUMBERS = re.compile(r"0(?:, 0)+,?")
 _ROUNDING = {torch.float64: 1e-7, torch.float32: 3e-5, torch.float16: 5e-3, torch.bfloat16: 4e-2}
+_PRODUCTS = dict.fromkeys(("bmm", "mm", "dot", "mv"), "matmul")
+"""The same mistake is made by any of these, and each says the same of sizes that do not fit."""
 _GOLDEN = 0.7548776662466927  # irrational, so that no direction repeats
 
 Mark = dict[str, Any]
@@ -111,7 +113,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
                 name
                 for name, one in known.items()
                 if same(one.checks.get(check), marks)
-                and not (_is_weak(marks) and any(other in passed for other in one.checks))
+                and not (_is_weak(marks) and _speaks_against(one, failures, passed))
             ]
             for check, marks in failures.items()
         }
@@ -158,17 +160,29 @@ class Named(NamedTuple):
 
 
 def _is_weak(marks: Sequence[Mark]) -> bool:
-    """Return whether many mistakes would leave the same: no numbers, but an exception, a name, nothing at all.
+    """Return whether many mistakes would leave the same: no numbers but zeros, an exception, a name, nothing at all.
 
-    Such marks name a mistake only where nothing speaks against it: no check passed that it fails alone.
+    Such marks name a mistake only where nothing speaks against it.
     """
     return not any(_has_numbers(mark) for mark in marks)
+
+
+def _speaks_against(one: MutantMarks, failures: Mapping[str, list[Mark]], passed: Container[str]) -> bool:
+    """Return whether a check passed that the mistake fails alone, or failed with other numbers than it leaves."""
+    return any(
+        check in passed
+        or (
+            check in failures
+            and not (_is_weak(marks) or _is_weak(failures[check]) or same(marks, failures[check]))
+        )
+        for check, marks in one.checks.items()
+    )
 
 
 def _has_numbers(mark: Any) -> bool:
     if isinstance(mark, dict):
         if "p" in mark:
-            return mark["dtype"] != "bool" and math.prod(mark["shape"]) >= FEW
+            return mark["dtype"] != "bool" and math.prod(mark["shape"]) >= FEW and any(mark["p"])
         return any(_has_numbers(part) for part in mark.values())
     return isinstance(mark, list) and any(_has_numbers(part) for part in mark)
 
@@ -308,6 +322,8 @@ def _equal(one: Any, other: Any, rounding: float = 3e-5) -> bool:
                 abs(a - b) <= rounding * size + 1e-12 for a, b in zip(one["p"], other["p"], strict=True)
             )
             return close and _equal(one.get("odd"), other.get("odd"))
+        if "raised" in one:
+            one, other = ({**mark, "at": _PRODUCTS.get(mark["at"], mark["at"])} for mark in (one, other))
         return all(_equal(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(_equal(a, b) for a, b in zip(one, other, strict=True))

@@ -124,6 +124,20 @@ def test_an_exception_names_nothing_that_a_check_speaks_against() -> None:
     assert known.recognise({"one": [NUMBERS]}, {"two"}) == {"one": Named(("b",), "your b")}
 
 
+def test_zeros_name_nothing_where_other_numbers_speak_against_it() -> None:
+    zeros = {**NUMBERS, "p": [0.0, 0.0, 0.0, 0.0]}
+    known = prints(a={"one": [zeros], "two": [NUMBERS]})
+    assert known.recognise({"one": [zeros]}, {"three"}) == {"one": Named(("a",), "your a")}
+    assert known.recognise({"one": [zeros], "two": [OTHER]}) == {}
+    assert known.recognise({"one": [zeros]}, {"two"}) == {}
+
+
+def test_a_product_that_does_not_fit_is_known_by_each_name_it_has() -> None:
+    known = prints(a={"one": [{**RAISED, "at": "matmul"}]})
+    for called, named in (("bmm", True), ("matmul", True), ("view", False)):
+        assert bool(known.recognise({"one": [{**RAISED, "at": called}]})) is named
+
+
 def test_two_mistakes_are_named_where_neither_alone_fits() -> None:
     known = prints(a={"one": [NUMBERS]}, b={"one": [RAISED]}, a_and_b={"one": [OTHER]})
     found = known.recognise({"one": [OTHER]})

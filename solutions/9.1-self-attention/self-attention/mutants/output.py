@@ -133,3 +133,106 @@ class torch_attention:
             - return weights @ v, weights
             + return F.scaled_dot_product_attention(q, k, v), weights
         """
+
+
+class nothing_returned:
+    """your forward returns nothing: end it with return output, weights
+
+    Fails: test_weights_shape, test_output_shape
+    Costs: there is nothing to look at
+    """
+
+    class SelfAttention:
+        forward = """
+            - return weights @ v, weights
+            + output = weights @ v
+        """
+
+
+class list_returned:
+    """your forward returns a list: the pair is a tuple, return output, weights
+
+    Fails: test_weights_shape, test_output_shape
+    Costs: what is no pair is not looked into
+    """
+
+    class SelfAttention:
+        forward = """
+            - return weights @ v, weights
+            + return [weights @ v, weights]
+        """
+
+
+class output_pooled:
+    """your output is averaged over the positions: each position keeps its own, [B, T, d_k]
+
+    Fails: test_output_shape
+    """
+
+    class SelfAttention:
+        forward = """
+            - return weights @ v, weights
+            + return (weights @ v).mean(dim=1), weights
+        """
+
+
+class squeezed:
+    """your results lose axes of length 1: a batch of one, or a text of one position, keeps all its axes
+
+    Fails: test_single
+    """
+
+    class SelfAttention:
+        forward = """
+            - return weights @ v, weights
+            + return (weights @ v).squeeze(), weights.squeeze()
+        """
+
+
+class residual_added:
+    """your module adds x to its output: that is the layer around it, and d_k may be another width
+
+    Fails: test_weights_shape, test_output_shape
+    Costs: sums that do not fit compute nothing that could be right
+    """
+
+    class SelfAttention:
+        forward = """
+            - return weights @ v, weights
+            + return x + weights @ v, weights
+        """
+
+
+class three_arguments:
+    """your forward wants queries, keys and values from the caller: it takes x alone and projects it three times
+
+    Fails: test_weights_shape, test_output_shape
+    Costs: nothing can be called
+    """
+
+    class SelfAttention:
+        def forward(self, query, key, value):
+            q, k, v = self.w_q(query), self.w_k(key), self.w_v(value)
+            scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+            weights = scores.softmax(dim=-1)
+            return weights @ v, weights
+
+
+class keys_remembered:
+    """your module looks at keys and values of earlier calls as well: nothing is kept from one call to the next
+
+    Fails: test_modes
+    """
+
+    class SelfAttention:
+        __init__ = """
+              super().__init__()
+            + self.past = None
+        """
+
+        forward = """
+              q, k, v = self.w_q(x), self.w_k(x), self.w_v(x)
+            + if self.past is not None and self.past[0].shape == k.shape:
+            +     k, v = torch.cat((self.past[0], k), dim=1), torch.cat((self.past[1], v), dim=1)
+            + self.past = k.detach(), v.detach()
+        """

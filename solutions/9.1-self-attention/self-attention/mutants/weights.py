@@ -96,3 +96,68 @@ class weights_detached:
             - weights = scores.softmax(dim=-1)
             + weights = scores.softmax(dim=-1).detach()
         """
+
+
+class normalised_over_everything:
+    """your exponentials are divided by the sum of the whole table: each query's row has a sum of its own
+
+    Fails: test_weights_sum_to_one, test_weights
+    """
+
+    class SelfAttention:
+        forward = """
+            - weights = scores.softmax(dim=-1)
+            + weights = scores.flatten().softmax(dim=0).view_as(scores)
+        """
+
+
+class sigmoid_weights:
+    """your weights are sigmoids: a softmax makes those of a row sum to one
+
+    Fails: test_weights_sum_to_one, test_weights
+    """
+
+    class SelfAttention:
+        forward = """
+            - weights = scores.softmax(dim=-1)
+            + weights = scores.sigmoid()
+        """
+
+
+class log_weights:
+    """your weights are logarithms: log_softmax is for losses, here it is softmax
+
+    Fails: test_weights_sum_to_one, test_weights
+    """
+
+    class SelfAttention:
+        forward = """
+            - weights = scores.softmax(dim=-1)
+            + weights = scores.log_softmax(dim=-1)
+        """
+
+
+class softmax_twice:
+    """your weights go through a softmax twice: the second makes them nearly equal
+
+    Fails: test_weights
+    """
+
+    class SelfAttention:
+        forward = """
+            - weights = scores.softmax(dim=-1)
+            + weights = scores.softmax(dim=-1).softmax(dim=-1)
+        """
+
+
+class returned_weights_detached:
+    """your second result is cut from the graph: return the weights themselves, a plot can detach them
+
+    Fails: test_gradients
+    """
+
+    class SelfAttention:
+        forward = """
+            - return weights @ v, weights
+            + return weights @ v, weights.detach()
+        """
