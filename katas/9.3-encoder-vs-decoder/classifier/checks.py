@@ -384,6 +384,11 @@ def test_raw_logits(submission, draw):
             "probabilities  each row of logits sums to one, and none is negative",
             "  cross-entropy takes the softmax itself; a second one before it flattens the gradient",
         )
+    if bool((logits.double().logsumexp(dim=1).abs() < 1e-3).all()):
+        fail(
+            "log-probabilities  each row of logits is what a log-softmax gives: none is above zero",
+            "  cross-entropy takes the softmax itself; give the scores of the head as they are",
+        )
 
 
 @check(

@@ -221,6 +221,12 @@ def test_scores(submission, draw):
             "  next_token_loss and generate apply the softmax; twice is once too often",
             stage="values",
         )
+    if bool(found.double().logsumexp(dim=-1).abs().max() < 1e-3):
+        fail(
+            "log-softmaxed  logits  are logarithms of probabilities: none is above zero",
+            "  next_token_loss and generate apply the softmax; the head's scores are to be given as they are",
+            stage="values",
+        )
 
 
 @check(

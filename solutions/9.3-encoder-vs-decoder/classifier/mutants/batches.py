@@ -107,3 +107,19 @@ class shuffled_in_place:
         + tokens[:], labels[:] = tokens[order], labels[order]
         + for batch in torch.arange(len(tokens)).split(batch_size):
     """
+
+
+class order_drawn_once:
+    """your fit draws the order once: each epoch needs one of its own, or neighbours always share a batch
+
+    Fails: test_fit_generator
+    """
+
+    fit = """
+        - for _ in range(epochs):
+        + order = torch.randperm(len(tokens), generator=generator)
+        + for _ in range(epochs):
+
+        - for batch in torch.randperm(len(tokens), generator=generator).split(batch_size):
+        + for batch in order.split(batch_size):
+    """

@@ -178,3 +178,42 @@ class torch_encoder:
             - hidden = self.encoder(x, real[:, None, None, :])
             + hidden = self.encoder(x, src_key_padding_mask=~real)
         """
+
+
+class mask_not_broadcast:
+    """your encoder gets the mask as [B, T], which reads as [T, T]: it has to be [B, 1, 1, T]
+
+    Fails: test_logits_shape
+    """
+
+    class EncoderClassifier:
+        forward = """
+            - hidden = self.encoder(x, real[:, None, None, :])
+            + hidden = self.encoder(x, real)
+        """
+
+
+class pooling_fixed:
+    """your classifier pools by the mean, whatever it was built with
+
+    Fails: test_pooling_used
+    """
+
+    class EncoderClassifier:
+        forward = """
+            - return self.head(pool(hidden, real, self.pooling))
+            + return self.head(pool(hidden, real, "mean"))
+        """
+
+
+class log_softmax_in_the_model:
+    """your classifier returns logarithms of probabilities: logits are the free numbers before the softmax
+
+    Fails: test_raw_logits
+    """
+
+    class EncoderClassifier:
+        forward = """
+            - return self.head(pool(hidden, real, self.pooling))
+            + return self.head(pool(hidden, real, self.pooling)).log_softmax(dim=-1)
+        """

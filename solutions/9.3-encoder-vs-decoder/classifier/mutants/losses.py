@@ -99,3 +99,51 @@ class losses_as_tensors:
         - total += loss.item() * len(batch)
         + total += loss.detach() * len(batch)
     """
+
+
+class losses_not_returned:
+    """your fit ends without a return, so it gives None: a list of each epoch's loss is asked for
+
+    Fails: test_fit_losses
+    """
+
+    fit = """
+        - return losses
+    """
+
+
+class model_returned:
+    """your fit returns the model, which the caller has: a list of each epoch's loss is asked for
+
+    Fails: test_fit_losses
+    """
+
+    fit = """
+        - return losses
+        + return model
+    """
+
+
+class loss_not_cross_entropy:
+    """your loss is the squared distance from one-hot labels: cross-entropy is asked for
+
+    Fails: test_fit_losses, test_fit_zeroes_gradients
+    """
+
+    fit = """
+        - loss = cross_entropy(model(tokens[batch]), labels[batch])  # the mean over this batch
+        + logits = model(tokens[batch])
+        + loss = nn.functional.mse_loss(logits, nn.functional.one_hot(labels[batch], logits.shape[-1]).to(logits.dtype))
+    """
+
+
+class softmax_in_fit:
+    """your fit takes the softmax before cross-entropy, which takes it a second time
+
+    Fails: test_fit_losses, test_fit_zeroes_gradients
+    """
+
+    fit = """
+        - loss = cross_entropy(model(tokens[batch]), labels[batch])  # the mean over this batch
+        + loss = cross_entropy(model(tokens[batch]).softmax(dim=-1), labels[batch])
+    """

@@ -102,7 +102,7 @@ class max_padding_is_zero:
 
 
 class max_finite_fill:
-    """your max fills padding with -1e9, which is no longer the smallest number when values are smaller still
+    """your max fills padding with a finite number, which is no longer the smallest when values are smaller still
 
     Fails: test_pool_max
     """
@@ -165,4 +165,109 @@ class pool_float32:
         - return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
         + weights = mask.float().unsqueeze(-1)
         + return (hidden.float() * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
+    """
+
+
+class mean_count_inexact:
+    """your mean adds a small number to the count: hold the count at 1 instead, which changes no other row
+
+    Fails: test_pool_mean
+    """
+
+    pool = """
+        - return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
+        + return hidden.masked_fill(padding, 0.0).sum(dim=1) / (mask.sum(dim=1, keepdim=True) + 1e-3)
+    """
+
+
+class max_pair_returned:
+    """your max returns values and indices: max over an axis gives both, and the values alone are asked for
+
+    Fails: test_pool_shapes
+    """
+
+    pool = """
+        - greatest = hidden.masked_fill(padding, float("-inf")).amax(dim=1)
+        - return greatest.masked_fill(~mask.any(dim=1, keepdim=True), 0.0)
+        + return hidden.masked_fill(padding, float("-inf")).max(dim=1)
+    """
+
+
+class pooled_over_the_batch:
+    """your mean and max run over the sequences of the batch: the positions are axis 1
+
+    Fails: test_pool_shapes
+    """
+
+    pool = """
+        - return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
+        + return hidden.masked_fill(padding, 0.0).sum(dim=0) / (~padding).sum(dim=0).clamp(min=1)
+
+        - greatest = hidden.masked_fill(padding, float("-inf")).amax(dim=1)
+        - return greatest.masked_fill(~mask.any(dim=1, keepdim=True), 0.0)
+        + return hidden.masked_fill(padding, float("-inf")).amax(dim=0)
+    """
+
+
+class pool_mask_inverted:
+    """your mean and max look at padding and at nothing else: the mask is True where the token is real
+
+    Fails: test_pool_mean, test_pool_max
+    """
+
+    pool = """
+        - padding = ~mask.unsqueeze(-1)  # [B, T, 1]
+        + mask = ~mask
+        + padding = ~mask.unsqueeze(-1)
+    """
+
+
+class cls_of_first_row:
+    """your cls takes all positions of the first sequence: of every sequence the first position is asked for
+
+    Fails: test_pool_shapes
+    """
+
+    pool = """
+        - return hidden[:, 0]
+        + return hidden[0]
+    """
+
+
+class strategy_gives_none:
+    """your pooling returns None for a strategy that it does not know: raise a ValueError
+
+    Fails: test_pool_strategy
+    """
+
+    pool = """
+        - raise ValueError(f"strategy must be cls, mean or max, not {strategy!r}")
+    """
+
+
+class strategy_key_error:
+    """your pooling looks an unknown strategy up and raises KeyError: a ValueError is asked for
+
+    Fails: test_pool_strategy
+    """
+
+    pool = """
+        - raise ValueError(f"strategy must be cls, mean or max, not {strategy!r}")
+        + raise KeyError(strategy)
+    """
+
+
+class pooling_keeps_the_axis:
+    """your pooling leaves an axis of length one over, in cls and in the mean
+
+    Fails: test_pool_shapes
+    """
+
+    pool = """
+        - return hidden[:, 0]
+        + return hidden[:, :1]
+
+        - return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
+        + total = hidden.masked_fill(padding, 0.0).sum(dim=1, keepdim=True)
+        + return total / (~padding).sum(dim=1, keepdim=True).clamp(min=1)
     """

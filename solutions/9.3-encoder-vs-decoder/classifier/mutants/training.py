@@ -78,3 +78,42 @@ class lr_ignored:
         - optimizer = torch.optim.AdamW(model.parameters(), lr=lr)
         + optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     """
+
+
+class gradients_emptied_once_an_epoch:
+    """your fit empties the gradients once an epoch: each update repeats those of the batches before it
+
+    Fails: test_fit_zeroes_gradients
+    """
+
+    fit = """
+        - total = 0.0
+        + total = 0.0
+        + optimizer.zero_grad()
+
+        - optimizer.zero_grad()
+    """
+
+
+class step_missing:
+    """your fit never takes a step: the gradients are there, and no parameter moves
+
+    Fails: test_fit_updates, test_learning
+    """
+
+    fit = """
+        - optimizer.step()
+    """
+
+
+class plain_sgd:
+    """your fit takes plain SGD, which hardly learns at such an lr: take AdamW or one of its relatives
+
+    Fails: test_learning
+    Unnamed: only training to the end tells it apart
+    """
+
+    fit = """
+        - optimizer = torch.optim.AdamW(model.parameters(), lr=lr)
+        + optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    """

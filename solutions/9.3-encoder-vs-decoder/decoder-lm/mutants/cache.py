@@ -151,3 +151,42 @@ class keys_detached:
                   k, v = torch.cat((past[0], k), dim=2), torch.cat((past[1], v), dim=2)
             + k, v = k.detach(), v.detach()
         """
+
+
+class offset_by_wrong_axis:
+    """your model takes the length of its past from the axis of the heads: positions are axis 2 of [B, H, T, D/H]
+
+    Fails: test_cache_steps
+    """
+
+    class DecoderLM:
+        forward = """
+            - start = 0 if cache is None else cache[0][0].size(2)
+            + start = 0 if cache is None else cache[0][0].size(1)
+        """
+
+
+class cache_wrong_axis:
+    """your keys and values are joined to the cache along the heads: positions are axis 2 of [B, H, T, D/H]
+
+    Fails: test_cache_steps
+    """
+
+    class Block:
+        _attend = """
+            - k, v = torch.cat((past[0], k), dim=2), torch.cat((past[1], v), dim=2)
+            + k, v = torch.cat((past[0], k), dim=1), torch.cat((past[1], v), dim=1)
+        """
+
+
+class cache_wrong_order:
+    """your new keys and values stand before the old ones: they come after them, as the tokens do
+
+    Fails: test_cache_steps
+    """
+
+    class Block:
+        _attend = """
+            - k, v = torch.cat((past[0], k), dim=2), torch.cat((past[1], v), dim=2)
+            + k, v = torch.cat((k, past[0]), dim=2), torch.cat((v, past[1]), dim=2)
+        """

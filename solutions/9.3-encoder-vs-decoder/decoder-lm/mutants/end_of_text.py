@@ -75,3 +75,16 @@ class eos_padded_with_zero:
         - new = new.masked_fill(ended, eos_id)
         + new = new.masked_fill(ended, 0)
     """
+
+
+class eos_of_one_row:
+    """your generate asks with .item() whether the text has ended: a batch has a token for each row
+
+    Fails: test_eos
+    """
+
+    generate = """
+        - new = new.masked_fill(ended, eos_id)
+        - ended = ended | (new == eos_id)
+        + ended = ended | (new.item() == eos_id)
+    """

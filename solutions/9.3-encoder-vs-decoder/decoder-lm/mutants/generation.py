@@ -102,3 +102,41 @@ class prompt_overwritten:
           tokens = torch.cat((tokens, new), dim=1)
         + prompt[:] = tokens[:, -prompt.size(1) :]
     """
+
+
+class window_of_prompt:
+    """your generate feeds as many tokens as the prompt had: what was before is forgotten
+
+    Fails: test_greedy
+    """
+
+    generate = """
+        - logits, cache = model(new, cache)
+        + logits, cache = model(tokens[:, -prompt.size(1) :])
+    """
+
+
+class new_tokens_without_axis:
+    """your generate joins the new tokens [B] to the text [B, T]: give them an axis of length one
+
+    Fails: test_greedy
+    """
+
+    generate = """
+        - logits, cache = model(new, cache)
+        + logits, _ = model(tokens)
+
+        - new = new[:, None]
+    """
+
+
+class model_output_not_unpacked:
+    """your generate takes what the model gives for logits: it is a pair of logits and cache
+
+    Fails: test_greedy
+    """
+
+    generate = """
+        - logits, cache = model(new, cache)
+        + logits = model(tokens)
+    """

@@ -113,3 +113,37 @@ class loss_detached:
             F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id).item(),
             dtype=logits.dtype,
         )
+
+
+class loss_view_of_slice:
+    """your loss takes view of a slice, which is not contiguous in memory: reshape or flatten copies where it must
+
+    Fails: test_loss
+    """
+
+    def next_token_loss(logits, tokens, pad_id=None):
+        scores, targets = logits[:, :-1], tokens[:, 1:]
+        ignore = -100 if pad_id is None else pad_id
+        return F.cross_entropy(scores.view(-1, scores.size(-1)), targets.view(-1), ignore_index=ignore)
+
+
+class loss_axes_not_flattened:
+    """your loss gives cross_entropy [B, T, V]: it wants the classes in axis 1, so flatten batch and positions
+
+    Fails: test_loss
+    """
+
+    def next_token_loss(logits, tokens, pad_id=None):
+        return F.cross_entropy(logits[:, :-1], tokens[:, 1:], ignore_index=-100 if pad_id is None else pad_id)
+
+
+class loss_log_clamped:
+    """your loss takes the logarithm of a softmax and a small number: large surprises are cut off by it
+
+    Fails: test_loss_stability
+    """
+
+    def next_token_loss(logits, tokens, pad_id=None):
+        p = logits[:, :-1].softmax(dim=-1).gather(-1, tokens[:, 1:, None])[..., 0]
+        loss = -(p + 1e-9).log()
+        return loss.mean() if pad_id is None else loss[tokens[:, 1:] != pad_id].mean()

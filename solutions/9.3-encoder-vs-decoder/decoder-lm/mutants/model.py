@@ -94,6 +94,19 @@ class probabilities:
         """
 
 
+class log_probabilities:
+    """your model applies a log-softmax itself: logits are the scores before it
+
+    Fails: test_scores
+    """
+
+    class DecoderLM:
+        forward = """
+            - return self.head(self.norm(x)), new
+            + return self.head(self.norm(x)).log_softmax(dim=-1), new
+        """
+
+
 class layers_in_a_list:
     """your layers are in a plain list, which no parameters() and no to() looks into
 
@@ -170,4 +183,17 @@ class torch_encoder:
         __init__ = """
             - self.norm1 = LayerNorm(d_model)
             + self.norm1 = nn.TransformerEncoderLayer(d_model, num_heads, d_ff, dropout).norm1
+        """
+
+
+class d_ff_ignored:
+    """your feed-forward networks are four times as wide as the stream, whatever d_ff is
+
+    Fails: test_sizes
+    """
+
+    class DecoderLM:
+        __init__ = """
+            - self.blocks = nn.ModuleList([Block(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)])
+            + self.blocks = nn.ModuleList([Block(d_model, num_heads, 4 * d_model, dropout) for _ in range(num_layers)])
         """

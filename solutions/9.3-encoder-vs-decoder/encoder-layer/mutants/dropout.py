@@ -117,3 +117,32 @@ class dropout_always_on:
 
         def dropout(self, x):
             return nn.functional.dropout(x, self.rate)
+
+
+class dropout_after_norm:
+    """your post-norm drops the normalised sum: only what is added is dropped, before it is added
+
+    Fails: test_dropout_of_sublayers
+    """
+
+    class EncoderLayer:
+        forward = """
+            - x = self.norm1(x + self.dropout(self.attention(x, mask)))
+            - x = self.norm2(x + self.dropout(self.feed_forward(x)))
+            + x = self.dropout(self.norm1(x + self.attention(x, mask)))
+            + x = self.dropout(self.norm2(x + self.feed_forward(x)))
+        """
+
+
+class dropout_fixed:
+    """your dropout has a share of its own: it is the layer's argument that says how much
+
+    Fails: test_dropout_of_sublayers, test_eval
+    Costs: a layer of no dropout drops all the same, so hardly a value can be compared
+    """
+
+    class EncoderLayer:
+        __init__ = """
+            - self.dropout = nn.Dropout(dropout)
+            + self.dropout = nn.Dropout(0.1)
+        """

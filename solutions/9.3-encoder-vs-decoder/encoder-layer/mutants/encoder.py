@@ -243,3 +243,59 @@ class final_norm_after_each_layer:
             +     x = self.norm(layer(x, mask))
             + return x
         """
+
+
+class encoder_options_swapped:
+    """your encoder gives its layers the activation in the place of norm_first
+
+    Fails: test_encoder_shapes
+    """
+
+    class Encoder:
+        __init__ = """
+            - EncoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(num_layers)
+            + EncoderLayer(d_model, num_heads, d_ff, dropout, activation, norm_first) for _ in range(num_layers)
+        """
+
+
+class layer_too_few:
+    """your encoder makes one layer less than num_layers
+
+    Fails: test_encoder_layers
+    """
+
+    class Encoder:
+        __init__ = """
+            - EncoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(num_layers)
+            + EncoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(1, num_layers)
+        """
+
+
+class encoder_tuple_returned:
+    """your encoder returns a tuple: its output alone is asked for
+
+    Fails: test_encoder_shapes
+    """
+
+    class Encoder:
+        forward = """
+            + states = []
+              for layer in self.layers:
+                  x = layer(x, mask)
+            - return self.norm(x)
+            +     states.append(x)
+            + return self.norm(x), states
+        """
+
+
+class input_scaled:
+    """your encoder multiplies its input by the root of d_model: that belongs to embeddings, before the stack
+
+    Fails: test_encoder_pre_norm, test_encoder_post_norm
+    """
+
+    class Encoder:
+        forward = """
+            + x = x * x.shape[-1] ** 0.5
+              for layer in self.layers:
+        """

@@ -151,3 +151,68 @@ class one_norm:
             - x = self.norm2(x + self.dropout(self.feed_forward(x)))
             + x = self.norm1(x + self.dropout(self.feed_forward(x)))
         """
+
+
+class norm_first_inverted:
+    """your two orders are exchanged: norm_first=True means that the norm comes before each sublayer
+
+    Fails: test_attention_sublayer, test_feed_forward_sublayer, test_pre_norm, test_post_norm
+    """
+
+    class EncoderLayer:
+        forward = """
+            - if self.norm_first:
+            + if not self.norm_first:
+        """
+
+
+class keys_not_normalised:
+    """your pre-norm layer normalises its queries alone: keys and values come from norm1(x), too
+
+    Fails: test_attention_sublayer, test_pre_norm
+    """
+
+    class EncoderLayer:
+        forward = """
+            - x = x + self.dropout(self.attention(self.norm1(x), mask))
+            + x = x + self.dropout(self.attention(self.norm1(x), mask, context=x))
+        """
+
+
+class second_pre_norm_missing:
+    """your pre-norm feed-forward network reads the stream as it is: norm2 comes before it
+
+    Fails: test_feed_forward_sublayer, test_pre_norm
+    """
+
+    class EncoderLayer:
+        forward = """
+            - x = x + self.dropout(self.feed_forward(self.norm2(x)))
+            + x = x + self.dropout(self.feed_forward(x))
+        """
+
+
+class second_post_norm_missing:
+    """your post-norm layer returns its second sum as it is: norm2 takes it
+
+    Fails: test_post_norm
+    """
+
+    class EncoderLayer:
+        forward = """
+            - x = self.norm2(x + self.dropout(self.feed_forward(x)))
+            + x = x + self.dropout(self.feed_forward(x))
+        """
+
+
+class norm_first_not_kept:
+    """your forward asks for self.norm_first, which __init__ has not kept: self.norm_first = norm_first
+
+    Fails: test_layer_shapes
+    Costs: no call of a layer returns anything, so no value can be compared
+    """
+
+    class EncoderLayer:
+        __init__ = """
+            - self.norm_first = norm_first
+        """

@@ -182,3 +182,67 @@ class tuple_returned:
             - x = layer(x, mask)
             + x, _ = layer(x, mask)
         """
+
+
+class no_residuals:
+    """your sublayers replace x, both of them: each has to be added to it
+
+    Fails: test_attention_sublayer, test_feed_forward_sublayer, test_pre_norm, test_post_norm
+    """
+
+    class EncoderLayer:
+        def forward(self, x, mask=None):
+            if self.norm_first:
+                x = self.dropout(self.attention(self.norm1(x), mask))
+                x = self.dropout(self.feed_forward(self.norm2(x)))
+            else:
+                x = self.norm1(self.dropout(self.attention(x, mask)))
+                x = self.norm2(self.dropout(self.feed_forward(x)))
+            return x
+
+
+class residual_twice:
+    """your residual is added twice: what a sublayer reads is added to its output once more
+
+    Fails: test_attention_sublayer, test_feed_forward_sublayer, test_pre_norm, test_post_norm
+    """
+
+    class EncoderLayer:
+        def forward(self, x, mask=None):
+            if self.norm_first:
+                h = self.norm1(x)
+                x = x + h + self.dropout(self.attention(h, mask))
+                h = self.norm2(x)
+                x = x + h + self.dropout(self.feed_forward(h))
+            else:
+                x = self.norm1(x + x + self.dropout(self.attention(x, mask)))
+                x = self.norm2(x + x + self.dropout(self.feed_forward(x)))
+            return x
+
+
+class nothing_returned:
+    """your layer's forward ends without a return, so it gives None
+
+    Fails: test_layer_shapes
+    Costs: no call of a layer returns a tensor, so no value can be compared
+    """
+
+    class EncoderLayer:
+        forward = """
+            - return x
+        """
+
+
+class post_norm_returns_nothing:
+    """your layer's post-norm branch ends without a return, so it gives None
+
+    Fails: test_layer_shapes, test_post_norm
+    """
+
+    class EncoderLayer:
+        forward = """
+            - x = x + self.dropout(self.feed_forward(self.norm2(x)))
+            + return x + self.dropout(self.feed_forward(self.norm2(x)))
+
+            - return x
+        """
