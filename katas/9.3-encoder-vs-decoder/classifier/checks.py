@@ -743,7 +743,7 @@ def fail_in_eval_mode(how):
     "the order comes from the generator and from nothing else",
     aspect="learning",
     points=3,
-    asked="in an order drawn from the generator",
+    asked=["in an order drawn from the generator", "Shuffle the examples anew in each epoch"],
 )
 def test_fit_generator(submission, draw):
     orders, results = [], []
@@ -771,6 +771,12 @@ def test_fit_generator(submission, draw):
             "the same order  with generators of different seeds",
             f"{shown}{orders[0][:12]}",
             "  draw it from the generator that was handed in",
+        )
+    if orders[0][:12] == orders[0][12:]:
+        fail(
+            "the same order  in two epochs of one training",
+            f"{shown}{orders[0][:12]}",
+            "  draw one for each epoch, or neighbours always share a batch",
         )
 
 

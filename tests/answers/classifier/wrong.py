@@ -320,7 +320,7 @@ class product_in_float:
 class axis_left_over:
     """cls keeps the axis of positions, and the mean too.
 
-    Named: cls_keeps_the_axis, pooling_keeps_the_axis
+    Named: cls_keeps_the_axis
     """
 
     def pool(hidden, mask, strategy):
@@ -621,7 +621,7 @@ class zero_grad_before_the_step:
 class no_step:
     """The optimizer is made and never steps.
 
-    Named: step_missing
+    Named: gradients_emptied_too_late
     """
 
     def fit(model, tokens, labels, *, epochs=10, batch_size=32, lr=1e-3, generator=None):

@@ -4,7 +4,7 @@
 class square_of_the_new:
     """The mask is the causal square of the new tokens, also behind a past, for which nothing is allowed.
 
-    Named: chunk_mask_square
+    Named: cache_not_read, chunk_mask_square
     """
 
     class Block:

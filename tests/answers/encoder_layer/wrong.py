@@ -364,7 +364,7 @@ class functional_dropout_always:
 class dropout_share_fixed:
     """Dropout keeps to its default of a half, whatever was asked for.
 
-    Named: dropout_fixed
+    Named: dropout_default, dropout_fixed
     """
 
     class EncoderLayer:

@@ -255,19 +255,3 @@ class strategy_key_error:
         - raise ValueError(f"strategy must be cls, mean or max, not {strategy!r}")
         + raise KeyError(strategy)
     """
-
-
-class pooling_keeps_the_axis:
-    """your pooling leaves an axis of length one over, in cls and in the mean
-
-    Fails: test_pool_shapes
-    """
-
-    pool = """
-        - return hidden[:, 0]
-        + return hidden[:, :1]
-
-        - return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
-        + total = hidden.masked_fill(padding, 0.0).sum(dim=1, keepdim=True)
-        + return total / (~padding).sum(dim=1, keepdim=True).clamp(min=1)
-    """

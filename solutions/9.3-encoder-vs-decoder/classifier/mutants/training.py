@@ -41,7 +41,7 @@ class gradients_pile_up:
 
 
 class gradients_emptied_too_late:
-    """your fit empties the gradients between backward and step: nothing is left to follow
+    """your fit takes no step, or empties the gradients between backward and step: no parameter moves
 
     Fails: test_fit_updates, test_learning
     """
@@ -92,17 +92,6 @@ class gradients_emptied_once_an_epoch:
         + optimizer.zero_grad()
 
         - optimizer.zero_grad()
-    """
-
-
-class step_missing:
-    """your fit never takes a step: the gradients are there, and no parameter moves
-
-    Fails: test_fit_updates, test_learning
-    """
-
-    fit = """
-        - optimizer.step()
     """
 
 

@@ -6,7 +6,7 @@ where the past ends, and every layer has a past of its own.
 
 
 class cache_not_read:
-    """your forward returns a cache but does not read it: each call begins anew
+    """your attention sees nothing of the cache: it does not read it, or a mask hides all that was before
 
     Fails: test_cache_steps
     """
@@ -182,7 +182,7 @@ class cache_wrong_axis:
 class cache_wrong_order:
     """your new keys and values stand before the old ones: they come after them, as the tokens do
 
-    Fails: test_cache_steps
+    Fails: test_cache_chunks
     """
 
     class Block:

@@ -146,3 +146,17 @@ class dropout_fixed:
             - self.dropout = nn.Dropout(dropout)
             + self.dropout = nn.Dropout(0.1)
         """
+
+
+class dropout_default:
+    """your dropout drops the half of what it takes: nn.Dropout() without the share that was asked for
+
+    Fails: test_dropout_of_sublayers, test_eval
+    Costs: a layer of no dropout drops all the same, so hardly a value can be compared
+    """
+
+    class EncoderLayer:
+        __init__ = """
+            - self.dropout = nn.Dropout(dropout)
+            + self.dropout = nn.Dropout()
+        """
