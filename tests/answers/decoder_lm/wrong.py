@@ -126,7 +126,7 @@ class diagonal_one_late:
 class cache_forgotten:
     """The cache is returned and never read.
 
-    Named: cache_not_read
+    Named: cache_disregarded, cache_not_read
     """
 
     class DecoderLM:

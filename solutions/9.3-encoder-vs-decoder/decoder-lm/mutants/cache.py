@@ -18,6 +18,21 @@ class cache_not_read:
         """
 
 
+class cache_disregarded:
+    """your forward does not look at its cache: attention and positions begin anew with each call
+
+    Fails: test_cache_steps
+    """
+
+    class DecoderLM:
+        forward = """
+            - pasts = cache if cache is not None else [None] * len(self.blocks)
+            - start = 0 if cache is None else cache[0][0].size(2)
+            + pasts = [None] * len(self.blocks)
+            + start = 0
+        """
+
+
 class cache_not_extended:
     """your cache holds the keys and values of the latest tokens only: what was before is forgotten
 
