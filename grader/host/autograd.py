@@ -7,7 +7,7 @@ from typing import Any, NoReturn, Protocol
 import torch
 
 
-class Backward(Protocol):
+class RunsBackward(Protocol):
     """What these need of a session."""
 
     generation: int
@@ -34,7 +34,7 @@ class _Crossing(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        session: Backward,
+        session: RunsBackward,
         graph: Graph,
         outputs: list[torch.Tensor],
         anchor: torch.Tensor,
@@ -61,7 +61,7 @@ class _Crossing(torch.autograd.Function):
 class Graph:
     """A graph that a call left in the worker; forgotten there when nobody here needs it."""
 
-    def __init__(self, session: Backward, number: int) -> None:
+    def __init__(self, session: RunsBackward, number: int) -> None:
         self.number = number
         self.of = session.asked_of
         self._session = session
@@ -71,7 +71,7 @@ class Graph:
         self._session.forget(self.number, self._generation)
 
 
-def attach(session: Backward, graph: int, value: Any, inputs: list[torch.Tensor]) -> Any:
+def attach(session: RunsBackward, graph: int, value: Any, inputs: list[torch.Tensor]) -> Any:
     """Hang the tensors of `value` that carry a gradient in the worker on one node here."""
     outputs: dict[int, torch.Tensor] = {}
     _collect(value, outputs)

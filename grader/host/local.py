@@ -15,7 +15,7 @@ import torch
 from grader.host.calls import CallRecord, Calls
 from grader.host.endings import SubmissionRaised
 from grader.host.objects import brief
-from grader.host.remote import Submission, behind
+from grader.host.remote import BehindModule, behind
 from grader.host.source import Source
 from grader.host.terms import Terms
 from grader.worker.exceptions import describe_raised
@@ -27,7 +27,7 @@ class LocalSubmission:
     """The learner's module itself, with its function calls recorded for failure messages."""
 
     __slots__ = ("__kata__",)
-    __kata__: Submission
+    __kata__: BehindModule
 
     def __init__(
         self, module: types.ModuleType, calls: Calls, used: dict[str, None], terms: Terms, watched: bool

@@ -21,7 +21,7 @@ class RemoteSubmission:
     """
 
     __slots__ = ("__kata__",)
-    __kata__: Submission
+    __kata__: BehindModule
 
     def __init__(self, session: Session, calls: Calls) -> None:
         object.__setattr__(self, "__kata__", _Remotely(session, calls))
@@ -47,7 +47,7 @@ class RemoteSubmission:
         return f"<submission {cast(_Remotely, behind(self)).session.source.path.name}>"
 
 
-class Submission(Protocol):
+class BehindModule(Protocol):
     """What stands behind the learner's module, wherever that runs."""
 
     calls: Calls
@@ -70,9 +70,9 @@ class Submission(Protocol):
         ...
 
 
-def behind(submission: Any) -> Submission:
+def behind(submission: Any) -> BehindModule:
     """Return what stands behind the learner's module."""
-    return cast(Submission, object.__getattribute__(submission, "__kata__"))
+    return cast(BehindModule, object.__getattribute__(submission, "__kata__"))
 
 
 class _Remotely:

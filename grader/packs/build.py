@@ -24,7 +24,7 @@ TIMESTAMP = (1980, 1, 1, 0, 0, 0)  # so that the same pack gives the same bytes
 
 
 @dataclass(frozen=True)
-class Bundle:
+class BuiltPack:
     """A wheel that was built."""
 
     path: Path
@@ -32,7 +32,7 @@ class Bundle:
     files: int
 
 
-def build(pack: Pack, folder: Path, audience: Audience) -> Bundle:
+def build(pack: Pack, folder: Path, audience: Audience) -> BuiltPack:
     """Write the wheel of a pack into `folder` and return it; `pip install` puts it beside the others.
 
     Raises:
@@ -55,7 +55,7 @@ def build(pack: Pack, folder: Path, audience: Audience) -> Bundle:
     target = folder / f"{package}-{pack.version}-py3-none-any.whl"
     folder.mkdir(parents=True, exist_ok=True)
     _write_wheel(target, distribution, package, pack, contents)
-    return Bundle(target, audience, len(contents))
+    return BuiltPack(target, audience, len(contents))
 
 
 def refuse_leaks(pack: Pack, contents: dict[str, Path]) -> None:

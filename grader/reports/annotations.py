@@ -27,7 +27,7 @@ SHOWN_BY_GITHUB = 10
 
 
 @dataclass(frozen=True)
-class Finding:
+class Annotation:
     """Something to point at."""
 
     kata: str
@@ -57,32 +57,34 @@ class Finding:
         return int(found[-1]) if found else None
 
 
-def findings(reports: Sequence[KataReport]) -> list[Finding]:
+def annotate(reports: Sequence[KataReport]) -> list[Annotation]:
     """Return what there is to mend: checks that fail, katas that do not load or are not written."""
-    return [finding for report in reports for finding in _findings(report)]
+    return [one for report in reports for one in _annotations(report)]
 
 
-def _findings(report: KataReport) -> Iterator[Finding]:
+def _annotations(report: KataReport) -> Iterator[Annotation]:
     file = _relative(report.file or f"{report.kata}.py")
     lines = _definitions(file)
 
-    def finding(check: str, severity: str, title: str, text: str, line: int | None = None) -> Finding:
+    def annotation(check: str, severity: str, title: str, text: str, line: int | None = None) -> Annotation:
         at = _line(text, file, lines) if line is None else line
-        return Finding(report.kata, check, file, at, severity, title, text)
+        return Annotation(report.kata, check, file, at, severity, title, text)
 
     if report.message is not None:
         title = report.message.partition("\n")[0].removesuffix(".")
         severity = "warning" if report.status in UNWRITTEN else "error"
-        yield finding(report.kata, severity, title, report.message)
+        yield annotation(report.kata, severity, title, report.message)
     elif report.status == "not_started":
-        yield finding(report.kata, "warning", f"{report.kata} is not started", "", 1)
+        yield annotation(report.kata, "warning", f"{report.kata} is not started", "", 1)
         return
     for name in report.todo:
-        yield finding(report.kata, "warning", f"{name} is not written yet", "", lines.get(name, 1))
+        yield annotation(report.kata, "warning", f"{name} is not written yet", "", lines.get(name, 1))
     for check in report.checks:
         if check.status in WRONG:
             likely = [f"likely  {check.likely}"] if check.likely else []
-            yield finding(check.id, "error", check.name, "\n".join([check.message or check.status, *likely]))
+            yield annotation(
+                check.id, "error", check.name, "\n".join([check.message or check.status, *likely])
+            )
 
 
 def _relative(file: str) -> str:
@@ -119,8 +121,8 @@ def _definitions(file: str) -> dict[str, int]:
 
 
 def github(reports: Sequence[KataReport]) -> str:
-    """Return workflow commands, one a finding, and behind them how many GitHub would not show."""
-    found = findings(reports)
+    """Return workflow commands, one each, and behind them how many GitHub would not show."""
+    found = annotate(reports)
     shown = found if len(found) <= SHOWN_BY_GITHUB else found[: SHOWN_BY_GITHUB - 1]
     lines = [
         f"::{one.severity} file={_property(one.file)},line={one.line},"
@@ -145,13 +147,13 @@ def vscode(reports: Sequence[KataReport]) -> str:
     """Return lines `file:line:column: severity: message [check]`, as a problem matcher reads them."""
     return "\n".join(
         f"{safe(one.file)}:{one.line}:1: {one.severity}: {one.one_line} [{one.check}]"
-        for one in findings(reports)
+        for one in annotate(reports)
     )
 
 
 def sarif(reports: Sequence[KataReport]) -> str:
     """Return a SARIF 2.1.0 log with one run."""
-    found = findings(reports)
+    found = annotate(reports)
     titles = {f"{one.kata}/{one.check}": one.title for one in found}
     version = next((report.versions["kata"] for report in reports if "kata" in report.versions), None)
     log = {

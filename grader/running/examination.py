@@ -54,7 +54,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class SubmissionRun:
     """One submission as it is examined: what was handed in, where it runs, and how the run is done."""
 
     source: Source
@@ -93,7 +93,7 @@ class Examination:
     """One run of checks over one attempt."""
 
     checks: Collected
-    attempt: Attempt
+    attempt: SubmissionRun
     done: list[Judged] = field(default_factory=list)
     recognised: int = RECOGNISED
     """So many failed checks are run again."""

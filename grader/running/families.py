@@ -38,7 +38,7 @@ COORDINATES: Mapping[str, Callable[[Numbers], Numbers]] = {
 """Along which a curve may be nearly straight; those that are not for values around 0 are left out there."""
 
 
-class Curve(msgspec.Struct, forbid_unknown_fields=True):
+class ValueCurve(msgspec.Struct, forbid_unknown_fields=True):
     """What one check sees of a mistake at each of its values."""
 
     frame: str
@@ -94,7 +94,7 @@ class Family(msgspec.Struct, forbid_unknown_fields=True):
     """What is said, with {VALUE} where the value belongs."""
     otherwise: str
     """What stands there when the value cannot be told."""
-    checks: dict[str, Curve]
+    checks: dict[str, ValueCurve]
 
     def said(self, check: str, marks: Sequence[Mark]) -> str | None:
         """Return the sentence for what was left behind in a check; None where it is not this mistake."""
@@ -109,7 +109,7 @@ def alike(one: Family, other: Family) -> bool:
     return all(_same_curve(one.checks[check], curve) for check, curve in other.checks.items())
 
 
-def _same_curve(one: Curve, other: Curve) -> bool:
+def _same_curve(one: ValueCurve, other: ValueCurve) -> bool:
     if (one.frame, one.values, one.scaled_by) != (other.frame, other.values, other.scaled_by):
         return False
     return bool((one._off(np.array(one.numbers), np.array(other.numbers)) <= LEAST_SLACK).all())
@@ -139,7 +139,7 @@ def spread(low: float, high: float) -> list[float]:
     return [float(x) for x in np.linspace(low, high, SAMPLES)]
 
 
-def curve(marks: Mapping[float, Sequence[Mark]]) -> Curve | None:
+def curve(marks: Mapping[float, Sequence[Mark]]) -> ValueCurve | None:
     """Return the curve through marks, by value; None where they are of different kinds, or hold too few numbers."""
     flat = [_flattened(one) for one in marks.values()]
     if len({frame for frame, _, _ in flat}) != 1 or len(flat) < 2 * NODES or len(flat[0][1]) < NODES:
@@ -165,7 +165,7 @@ def curve(marks: Mapping[float, Sequence[Mark]]) -> Curve | None:
     # Left out, a sample is told from twice as far away as a place between two; a cubic errs 16 times as much there.
     slack = max(LEAST_SLACK, float(f"{errors[best] / 8:.2g}"))
     rounded = [[float(f"{x:.9g}") for x in row] for row in numbers]
-    return Curve(frame, best, list(marks), rounded, scaled_by, slack)
+    return ValueCurve(frame, best, list(marks), rounded, scaled_by, slack)
 
 
 def _told(position: Numbers, numbers: Numbers, piece: int, places: Numbers) -> Numbers:

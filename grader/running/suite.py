@@ -29,7 +29,7 @@ from grader.running.at_hand import Look
 from grader.running.backend import InProcessBackend, WorkerBackend
 from grader.running.collected import Collected
 from grader.running.control import try_the_machine
-from grader.running.examination import Attempt, Examination, Options, Progress
+from grader.running.examination import Examination, Options, Progress, SubmissionRun
 from grader.running.plugin import KataPlugin, check_seed, collect
 from grader.running.recognise import Mark
 
@@ -68,7 +68,7 @@ class Suite(Collected):
             if broken is not None:
                 report = self._unloaded(*broken, file, options)
             else:
-                attempt = Attempt(source, backend, options, launcher, progress=progress)
+                attempt = SubmissionRun(source, backend, options, launcher, progress=progress)
                 examination = Examination(self, attempt)
                 if marks is not None:
                     examination.recognised = len(self)
@@ -99,7 +99,7 @@ class Suite(Collected):
                 )
             except (Exception, SystemExit) as error:
                 return self._unloaded("error", _does_not_load(source, told(error, source)), file, options)
-            attempt = Attempt(source, InProcessBackend(submission, source), options, look=look)
+            attempt = SubmissionRun(source, InProcessBackend(submission, source), options, look=look)
             examination = Examination(self, attempt)
             examination.run()
             return self._report(examination)

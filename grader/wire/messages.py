@@ -224,7 +224,7 @@ class Ask(Reply, tag="ask"):
     """The arguments."""
 
 
-class Frame(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+class StackFrame(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     """One line of a learner's traceback."""
 
     file: Text
@@ -243,7 +243,7 @@ class Raised(Reply, tag="raised"):
     bases: Annotated[list[Text], Meta(min_length=1, max_length=64)]
     """Its type and that type's bases, nearest first: built-in ones by their bare names, others with their module."""
     message: Text
-    frames: Annotated[list[Frame], Meta(max_length=32)] = []
+    frames: Annotated[list[StackFrame], Meta(max_length=32)] = []
     own: bool = False
     """Raised in the submission's own code, not in a library it called."""
     hint: Text = ""

@@ -78,13 +78,13 @@ def bounded(text: str, limit: int = messages.MAX_TEXT) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _frames(error: BaseException, folder: str) -> list[messages.Frame]:
+def _frames(error: BaseException, folder: str) -> list[messages.StackFrame]:
     """Return the learner's own lines, innermost last; ours and torch's are left out."""
     if isinstance(error, SyntaxError) and isinstance(error.lineno, int):
         return [_place_in_source(error)]
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename, folder)]
     told = [
-        messages.Frame(
+        messages.StackFrame(
             os.path.basename(bounded(frame.filename)),
             frame.lineno or 0,
             bounded(frame.name, 200),
@@ -122,13 +122,13 @@ def _called(frame: traceback.FrameSummary) -> str:
     return type(tree).__name__.lower()
 
 
-def _place_in_source(error: SyntaxError) -> messages.Frame:
+def _place_in_source(error: SyntaxError) -> messages.StackFrame:
     file, line = bounded(str(error.filename)), _count(error.lineno)
     text = error.text if isinstance(error.text, str) else linecache.getline(file, line)
     column = _count(error.offset)
     # Where the offset counts from the line as it is, not as we show it.
     column -= len(text) - len(text.lstrip()) if column else 0
-    return messages.Frame(os.path.basename(file), line, "", bounded(text.strip(), 400), max(column, 0))
+    return messages.StackFrame(os.path.basename(file), line, "", bounded(text.strip(), 400), max(column, 0))
 
 
 def _count(value: object) -> int:
