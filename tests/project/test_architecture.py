@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 import subprocess
@@ -91,3 +92,14 @@ def test_the_readme_leads_to_the_five_ways() -> None:
     assert "docs/architecture.md#five-ways-in" in (ROOT / "README.md").read_text(encoding="utf-8")
     rows = [line for line in section("Five ways in").splitlines() if line.startswith("| where")]
     assert len(rows) == 5
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    where: dict[str, list[str]] = {}
+    for path in (ROOT / "grader").rglob("*.py"):
+        if "template" in path.parts:  # of a pack that is to be written
+            continue
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                where.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
+    assert {name: paths for name, paths in where.items() if len(paths) > 1} == {}
