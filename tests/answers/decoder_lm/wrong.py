@@ -198,7 +198,7 @@ class cache_in_wrong_order:
 class only_the_new_kept:
     """What is kept is what was made of the new tokens.
 
-    Named: cache_not_extended
+    Named: cache_of_latest_only, cache_not_extended
     """
 
     class Block:
