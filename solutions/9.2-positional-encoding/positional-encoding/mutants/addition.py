@@ -155,3 +155,39 @@ class dropout_added:
     class LearnedPositionalEncoding:
         def forward(self, x):
             return nn.functional.dropout(_add(x, self.table), 0.1, self.training)
+
+
+class row_t_for_all:
+    """your module adds row T to every position: a slice of the first T rows has a colon, [:T]
+
+    Fails: test_sinusoidal_adds, test_learned_adds
+    """
+
+    _add = """
+        - return x + table[:T].to(x.dtype)
+        + return x + table[T].to(x.dtype)
+    """
+
+
+class output_time_first:
+    """your output is [T, B, D]: x came as [B, T, D], and goes as that
+
+    Fails: test_sinusoidal_adds, test_learned_adds
+    """
+
+    _add = """
+        - return x + table[:T].to(x.dtype)
+        + return x.transpose(0, 1) + table[:T, None].to(x.dtype)
+    """
+
+
+class output_squeezed:
+    """your output loses its axes of length 1: a batch of one is still [1, T, D]
+
+    Fails: test_single
+    """
+
+    _add = """
+        - return x + table[:T].to(x.dtype)
+        + return (x + table[:T].to(x.dtype)).squeeze()
+    """

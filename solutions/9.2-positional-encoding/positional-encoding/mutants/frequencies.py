@@ -119,3 +119,32 @@ class turns_instead_of_radians:
         - angle = position * frequency
         + angle = 2 * torch.pi * position * frequency
     """
+
+
+class exponent_doubled_and_cosine_of_its_own:
+    """your exponent counts by twos twice, and your cosines count from i + 1: both columns of a pair take i / d_model
+
+    Fails: test_even_columns, test_odd_columns
+    """
+
+    sinusoidal_positions = """
+        - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
+        - angle = position * frequency
+        - return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
+        + i = torch.arange(0, d_model, 2, device=device)
+        + sine = (position / 10000.0 ** (2 * i / d_model)).sin()
+        + cosine = (position / 10000.0 ** (2 * (i + 1) / d_model)).cos()
+        + return torch.stack((sine, cosine), dim=-1).flatten(1)
+    """
+
+
+class exponent_by_length:
+    """your exponent is divided by max_len: it is divided by d_model
+
+    Fails: test_even_columns, test_odd_columns
+    """
+
+    sinusoidal_positions = """
+        - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
+        + frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / max_len)
+    """

@@ -59,3 +59,30 @@ class limit_assert:
         T, max_len = x.size(1), table.size(0)
         assert max_len >= T, "the sequence is too long"
         return x + table[:T].to(x.dtype)
+
+
+class limit_by_index_error:
+    """your long sequence fails in an embedding, with an IndexError: compare T with max_len, and raise ValueError
+
+    Fails: test_learned_too_long
+    """
+
+    class LearnedPositionalEncoding:
+        def __init__(self, d_model, max_len):
+            super().__init__()
+            self.table = nn.Embedding(max_len, d_model)
+
+        def forward(self, x):
+            return x + self.table(torch.arange(x.size(1), device=x.device)).to(x.dtype)
+
+
+class max_len_ignored:
+    """your table has 5000 rows whatever max_len is, and nothing is too long for it
+
+    Fails: test_sinusoidal_too_long
+    """
+
+    class SinusoidalPositionalEncoding:
+        def __init__(self, d_model, max_len):
+            super().__init__()
+            self.register_buffer("table", sinusoidal_positions(5000, d_model))

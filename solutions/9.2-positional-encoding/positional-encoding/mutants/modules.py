@@ -18,7 +18,7 @@ class module_arguments_swapped:
 
 
 class table_in_plain_attribute:
-    """your sinusoidal table is a plain attribute: it stays behind when the module moves
+    """your sinusoidal table is no buffer: as a plain attribute it stays behind when the module moves
 
     Fails: test_buffer
     """
@@ -64,7 +64,7 @@ class table_grows:
 
 
 class learned_as_buffer:
-    """your learned table is a buffer: no optimizer will ever see it
+    """your learned table is no nn.Parameter: no optimizer will ever see it
 
     Fails: test_learned_parameter
     """
@@ -76,7 +76,7 @@ class learned_as_buffer:
 
 
 class learned_detached:
-    """your learned table is cut from the graph: it never gets a gradient
+    """your learned table is cut from the graph, by detach or requires_grad=False: it never gets a gradient
 
     Fails: test_learned_gradient
     """
@@ -127,3 +127,50 @@ class learned_norm_added:
 
         def forward(self, x):
             return self.norm(_add(x, self.table))
+
+
+class dropout_takes_max_len:
+    """your second parameter is a dropout, where max_len arrives: the class takes (d_model, max_len)
+
+    Fails: test_sinusoidal_adds
+    Costs: no module can be made
+    """
+
+    class SinusoidalPositionalEncoding:
+        def __init__(self, d_model, dropout=0.0, max_len=5000):
+            super().__init__()
+            self.dropout = nn.Dropout(p=dropout)
+            self.register_buffer("table", sinusoidal_positions(max_len, d_model))
+
+        def forward(self, x):
+            return self.dropout(_add(x, self.table))
+
+
+class learned_arguments_swapped:
+    """your learned table has d_model rows of max_len numbers: it is the other way round
+
+    Fails: test_learned_adds
+    """
+
+    class LearnedPositionalEncoding:
+        def __init__(self, d_model, max_len):
+            super().__init__()
+            self.max_len = max_len
+            self.table = nn.Embedding(d_model, max_len)
+
+        def forward(self, x):
+            if x.size(1) > self.max_len:
+                raise ValueError("too long")
+            return x + self.table(torch.arange(x.size(1), device=x.device)).to(x.dtype)
+
+
+class learned_number_per_position:
+    """your learned table has one number per position: it needs one for each column as well
+
+    Fails: test_learned_parameter
+    """
+
+    class LearnedPositionalEncoding:
+        def __init__(self, d_model, max_len):
+            super().__init__()
+            self.table = nn.Parameter(torch.randn(max_len, 1) * 0.02)

@@ -135,3 +135,47 @@ class device_keyword_missing:
         frequency = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
         angle = position * frequency
         return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
+
+
+class sines_everywhere:
+    """your odd columns hold sines, too: they are for the cosine of the same angle
+
+    Fails: test_odd_columns
+    """
+
+    sinusoidal_positions = """
+        - return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
+        + return torch.stack((angle.sin(), angle.sin()), dim=-1).flatten(1)
+    """
+
+
+class odd_width_not_checked:
+    """your odd d_model fails where the cosines are written, with a RuntimeError: look at it first, and raise ValueError
+
+    Fails: test_odd_width
+    """
+
+    def sinusoidal_positions(max_len, d_model, *, device=None):
+        table = torch.zeros(max_len, d_model, device=device)
+        position = torch.arange(max_len, dtype=torch.float32, device=device)[:, None]
+        angle = position * 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
+        table[:, 0::2] = torch.sin(angle)
+        table[:, 1::2] = torch.cos(angle)
+        return table
+
+
+class table_with_batch_axis:
+    """your table is [1, max_len, d_model]: it has no axis for the batch, and broadcasts without
+
+    Fails: test_table_shape
+    """
+
+    sinusoidal_positions = """
+        - return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
+        + return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)[None]
+    """
+
+    class SinusoidalPositionalEncoding:
+        def __init__(self, d_model, max_len):
+            super().__init__()
+            self.register_buffer("table", sinusoidal_positions(max_len, d_model)[0])
