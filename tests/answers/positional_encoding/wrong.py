@@ -618,7 +618,7 @@ class frozen_parameter:
             return x + self.pos_embed[:, : x.size(1)].to(x.dtype)
 
 
-class frozen_embedding:
+class embedding_from_pretrained:
     """The table is a frozen nn.Embedding.
 
     Named: table_is_parameter
