@@ -45,3 +45,17 @@ class blind_query_uniform:
         - weights = weights.masked_fill(blind, 0.0)
         + weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
     """
+
+
+class blind_query_weights_nan:
+    """your NaN is replaced in the output and left in the weights: make none, by finite scores before the softmax
+
+    Fails: test_fully_masked
+    """
+
+    def scaled_dot_product_attention(query, key, value, mask=None):
+        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        weights = scores.softmax(dim=-1)
+        return (weights @ value).nan_to_num(0.0), weights

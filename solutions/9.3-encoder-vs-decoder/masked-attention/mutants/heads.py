@@ -93,3 +93,63 @@ class heads_detached:
             - return self.w_o(heads.transpose(1, 2).flatten(2))
             + return self.w_o(heads.transpose(1, 2).flatten(2).detach())
         """
+
+
+class heads_interleaved_both_ways:
+    """your heads take every H-th column and put them back so: head h has columns h·D/H to (h+1)·D/H, side by side
+
+    Fails: test_module_values
+    """
+
+    class MultiHeadAttention:
+        def _split(self, x):
+            B, T, D = x.shape
+            return x.view(B, T, D // self.num_heads, self.num_heads).permute(0, 3, 1, 2)
+
+        forward = """
+            - return self.w_o(heads.transpose(1, 2).flatten(2))
+            + return self.w_o(heads.permute(0, 2, 3, 1).flatten(2))
+        """
+
+
+class heads_attend_to_heads:
+    """your heads stay behind the positions, so heads look at heads: move them in front, [B, H, T, d]
+
+    Fails: test_module_values
+    """
+
+    class MultiHeadAttention:
+        def _split(self, x):
+            B, T, D = x.shape
+            return x.view(B, T, self.num_heads, D // self.num_heads)
+
+        forward = """
+            - return self.w_o(heads.transpose(1, 2).flatten(2))
+            + return self.w_o(heads.flatten(2))
+        """
+
+
+class view_of_transposed:
+    """your heads are joined by a view of what a transpose left: call contiguous() first, or flatten
+
+    Fails: test_module_values
+    """
+
+    class MultiHeadAttention:
+        forward = """
+            - return self.w_o(heads.transpose(1, 2).flatten(2))
+            + return self.w_o(heads.transpose(1, 2).view(x.size(0), x.size(1), -1))
+        """
+
+
+class pair_not_unpacked:
+    """your module uses what attention returns as one tensor: it is a pair, output and weights
+
+    Fails: test_module_values
+    """
+
+    class MultiHeadAttention:
+        forward = """
+            - heads, _ = scaled_dot_product_attention(q, k, v, mask)
+            + heads = scaled_dot_product_attention(q, k, v, mask)
+        """

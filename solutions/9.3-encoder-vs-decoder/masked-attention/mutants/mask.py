@@ -125,3 +125,55 @@ class mask_flipped_in_place:
         + forbidden = mask.logical_not_()
         + weights = scores.masked_fill(forbidden & ~blind, float("-inf")).softmax(dim=-1)
     """
+
+
+class mask_added:
+    """your boolean mask is added to the scores: it adds 1 to what is allowed, and forbids nothing
+
+    Fails: test_mask_values, test_module_masks
+    """
+
+    def scaled_dot_product_attention(query, key, value, mask=None):
+        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        if mask is not None:
+            scores = scores + mask
+        weights = scores.softmax(dim=-1)
+        return weights @ value, weights
+
+
+class mask_unsqueezed:
+    """your attention gives the mask another axis whatever its shape: it broadcasts as it is
+
+    Fails: test_mask_shapes, test_module_masks
+    """
+
+    scaled_dot_product_attention = """
+          else:
+        +     mask = mask.unsqueeze(1)
+    """
+
+
+class mask_transposed:
+    """your mask is turned: its rows are queries and its columns keys, as in the scores
+
+    Fails: test_mask_values, test_module_masks
+    """
+
+    scaled_dot_product_attention = """
+          else:
+        +     mask = mask.transpose(-2, -1)
+    """
+
+
+class mask_required:
+    """your attention uses the mask without asking whether there is one: None allows everything
+
+    Fails: test_shapes, test_values
+    """
+
+    def scaled_dot_product_attention(query, key, value, mask=None):
+        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        blind = ~mask.any(dim=-1, keepdim=True)
+        weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
+        weights = weights.masked_fill(blind, 0.0)
+        return weights @ value, weights

@@ -142,3 +142,160 @@ class torch_attention:
         - return weights @ value, weights
         + return F.scaled_dot_product_attention(query, key, value, attn_mask=mask), weights
     """
+
+
+class scores_multiplied:
+    """your scores are multiplied by √d instead of divided
+
+    Fails: test_values, test_mask_values
+    """
+
+    scaled_dot_product_attention = """
+        - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        + scores = query @ key.transpose(-2, -1) * math.sqrt(query.size(-1))
+    """
+
+
+class scaled_by_length:
+    """your scores are divided by the root of how many keys there are: it is √d, the width of a key
+
+    Fails: test_values, test_mask_values
+    """
+
+    scaled_dot_product_attention = """
+        - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        + scores = query @ key.transpose(-2, -1) / math.sqrt(key.size(-2))
+    """
+
+
+class scaled_by_value_width:
+    """your scores are divided by the root of the values' width: it is √d, the width of a key
+
+    Fails: test_values, test_mask_values
+    """
+
+    scaled_dot_product_attention = """
+        - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        + scores = query @ key.transpose(-2, -1) / math.sqrt(value.size(-1))
+    """
+
+
+class softmax_without_dim:
+    """your softmax runs over the heads: without dim, softmax takes axis 1 of four
+
+    Fails: test_weights_sum_to_one, test_values, test_mask_values
+    """
+
+    import torch.nn.functional as F
+
+    scaled_dot_product_attention = """
+        - weights = scores.softmax(dim=-1)
+        + weights = F.softmax(scores)
+
+        - weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
+        + weights = F.softmax(scores.masked_fill(~(mask | blind), float("-inf")))
+    """
+
+
+class axes_counted_from_the_front:
+    """your axes are counted from the front: the last two are -2 and -1, however many stand before them
+
+    Fails: test_shapes
+    """
+
+    scaled_dot_product_attention = """
+        - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        + scores = query @ key.transpose(2, 3) / math.sqrt(query.size(-1))
+    """
+
+
+class einsum_of_four_axes:
+    """your einsum names four axes: write `...` for those in front, there may be any number
+
+    Fails: test_shapes
+    """
+
+    scaled_dot_product_attention = """
+        - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        + scores = torch.einsum("bhqd,bhkd->bhqk", query, key) / math.sqrt(query.size(-1))
+    """
+
+
+class bmm_of_three_axes:
+    """your product takes three axes and no other number: `@` and torch.matmul take any
+
+    Fails: test_shapes
+    """
+
+    scaled_dot_product_attention = """
+        - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        + scores = torch.bmm(query, key.transpose(-2, -1)) / math.sqrt(query.size(-1))
+    """
+
+
+class product_misfit:
+    """two tensors that you multiply do not fit: scores are query @ key.transpose(-2, -1), the output weights @ value
+
+    Fails: test_shapes
+    """
+
+    scaled_dot_product_attention = """
+        - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        + scores = query @ key / math.sqrt(query.size(-1))
+    """
+
+
+class keys_viewed:
+    """your keys are turned by a view: it cuts up memory in its own order, where a transpose exchanges two axes
+
+    Fails: test_values, test_mask_values
+    """
+
+    scaled_dot_product_attention = """
+        - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        + scores = query @ key.reshape(key.mT.shape) / math.sqrt(query.size(-1))
+    """
+
+
+class query_scaled_in_place:
+    """your scaling is written into the query itself, which belongs to the caller: scale the scores
+
+    Fails: test_arguments
+    """
+
+    scaled_dot_product_attention = """
+        - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        + query = query.clone() if query.requires_grad else query
+        + query /= math.sqrt(query.size(-1))
+        + scores = query @ key.transpose(-2, -1)
+    """
+
+
+class pair_swapped:
+    """your pair is the wrong way round: the output comes first, then the weights
+
+    Fails: test_shapes
+    """
+
+    scaled_dot_product_attention = """
+        - return weights @ value, weights
+        + return weights, weights @ value
+    """
+
+    class MultiHeadAttention:
+        forward = """
+            - heads, _ = scaled_dot_product_attention(q, k, v, mask)
+            + _, heads = scaled_dot_product_attention(q, k, v, mask)
+        """
+
+
+class scores_returned:
+    """your second result is the scores: return the weights that the softmax makes of them
+
+    Fails: test_weights_sum_to_one, test_values, test_mask_values
+    """
+
+    scaled_dot_product_attention = """
+        - return weights @ value, weights
+        + return weights @ value, scores
+    """
