@@ -225,6 +225,7 @@ class bmm_of_three_axes:
     """your product takes three axes and no other number: `@` and torch.matmul take any
 
     Fails: test_shapes
+    Costs: nothing comes out for four axes, which most checks of the function have
     """
 
     scaled_dot_product_attention = """
@@ -237,6 +238,7 @@ class product_misfit:
     """two tensors that you multiply do not fit: scores are query @ key.transpose(-2, -1), the output weights @ value
 
     Fails: test_shapes
+    Costs: products that do not fit compute nothing that could be right
     """
 
     scaled_dot_product_attention = """
@@ -275,6 +277,7 @@ class pair_swapped:
     """your pair is the wrong way round: the output comes first, then the weights
 
     Fails: test_shapes
+    Costs: most checks of the function look at the weights, which are not where they belong
     """
 
     scaled_dot_product_attention = """
