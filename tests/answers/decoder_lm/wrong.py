@@ -530,7 +530,7 @@ class inputs_masked:
 class number_returned:
     """The loss is a Python number.
 
-    Named: loss_detached
+    Named: loss_detached, loss_float32
     """
 
     def next_token_loss(logits, tokens, pad_id=None):

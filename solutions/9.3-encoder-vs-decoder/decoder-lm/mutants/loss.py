@@ -91,7 +91,7 @@ class loss_log_of_softmax:
 
 
 class loss_float32:
-    """your loss computes in float32 whatever the logits are
+    """your loss is float32 whatever the logits are
 
     Fails: test_loss_stability
     """
