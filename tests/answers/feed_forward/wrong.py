@@ -95,28 +95,40 @@ class root_times:
 
 
 class divided_by_two:
-    """erf of x / 2: the root is not taken."""
+    """erf of x / 2: the root is not taken.
+
+    Named: gelu_half_width
+    """
 
     def gelu(x):
         return x * 0.5 * (1.0 + torch.erf(x / 2.0))
 
 
 class no_one:
-    """The 1 is forgotten: x · erf / 2."""
+    """The 1 is forgotten: x · erf / 2.
+
+    Named: gelu_one_forgotten
+    """
 
     def gelu(x):
         return 0.5 * x * torch.erf(x / math.sqrt(2.0))
 
 
 class brackets_left_out:
-    """Brackets are missing: 0.5 · x · 1 + erf."""
+    """Brackets are missing: 0.5 · x · 1 + erf.
+
+    Named: gelu_brackets_forgotten
+    """
 
     def gelu(x):
         return 0.5 * x * 1.0 + torch.erf(x / math.sqrt(2.0))
 
 
 class complement:
-    """1 - erf: the share of the other side."""
+    """1 - erf: the share of the other side.
+
+    Named: gelu_complement
+    """
 
     def gelu(x):
         return x * 0.5 * torch.erfc(x / math.sqrt(2.0))
@@ -135,7 +147,10 @@ class share_without_gradient:
 
 
 class one_number_at_a_time:
-    """math.erf, number by number: the graph ends there."""
+    """math.erf, number by number: the graph ends there.
+
+    Named: gelu_number_by_number
+    """
 
     def gelu(x):
         numbers = [v * 0.5 * (1 + math.erf(v / math.sqrt(2))) for v in x.flatten().tolist()]
@@ -143,7 +158,10 @@ class one_number_at_a_time:
 
 
 class math_erf_of_a_tensor:
-    """math.erf of a tensor."""
+    """math.erf of a tensor.
+
+    Named: gelu_math_erf
+    """
 
     def gelu(x):
         return x * 0.5 * (1.0 + math.erf(x / math.sqrt(2.0)))
@@ -199,7 +217,10 @@ class torchs_own_as_a_module:
 
 
 class nothing_comes_back:
-    """gelu computes and does not return."""
+    """gelu computes and does not return.
+
+    Named: gelu_nothing_returned
+    """
 
     def gelu(x):
         x * 0.5 * (1.0 + torch.erf(x / math.sqrt(2.0)))
@@ -224,7 +245,7 @@ class no_bend:
 class nothing_between:
     """linear2(dropout(linear1(x))), whatever the activation.
 
-    Named: no_activation
+    Named: no_activation_at_all, no_activation
     """
 
     class FeedForward:
@@ -247,7 +268,10 @@ class bent_at_the_end:
 
 
 class bent_twice:
-    """The activation stands between the layers and at the end."""
+    """The activation stands between the layers and at the end.
+
+    Named: activation_twice
+    """
 
     class FeedForward:
         def forward(self, x):
@@ -280,7 +304,10 @@ class always_relu:
 
 
 class names_exchanged:
-    """relu and gelu are exchanged in the table."""
+    """relu and gelu are exchanged in the table.
+
+    Named: activations_swapped
+    """
 
     class FeedForward:
         forward = """
@@ -311,7 +338,10 @@ class approximate_in_the_network:
 
 
 class leaky:
-    """leaky_relu for relu."""
+    """leaky_relu for relu.
+
+    Named: leaky_relu
+    """
 
     class FeedForward:
         forward = """
@@ -338,7 +368,10 @@ class residual_inside:
 
 
 class norm_inside:
-    """A layer norm in front, as some blocks have it."""
+    """A layer norm in front, as some blocks have it.
+
+    Named: norm_added
+    """
 
     class FeedForward:
         __init__ = """
@@ -431,7 +464,10 @@ class weights_of_llama:
 
 
 class widths_exchanged:
-    """Both layers are made with their widths exchanged."""
+    """Both layers are made with their widths exchanged.
+
+    Named: widths_swapped
+    """
 
     class FeedForward:
         __init__ = """
@@ -443,7 +479,10 @@ class widths_exchanged:
 
 
 class four_times_the_width:
-    """The inner width is 4 · d_model, whatever d_ff is."""
+    """The inner width is 4 · d_model, whatever d_ff is.
+
+    Named: inner_width_fixed
+    """
 
     class FeedForward:
         __init__ = """
@@ -455,7 +494,10 @@ class four_times_the_width:
 
 
 class weights_in_zeros:
-    """The output is written into zeros made by hand, in float32."""
+    """The output is written into zeros made by hand, in float32.
+
+    Named: output_float32
+    """
 
     class FeedForward:
         forward = """
@@ -467,7 +509,10 @@ class weights_in_zeros:
 
 
 class flattened_for_good:
-    """Positions are flattened and not folded again."""
+    """Positions are flattened and not folded again.
+
+    Named: positions_flattened
+    """
 
     class FeedForward:
         forward = """
@@ -477,7 +522,10 @@ class flattened_for_good:
 
 
 class view_of_x:
-    """x.view, which a scattered x refuses."""
+    """x.view, which a scattered x refuses.
+
+    Named: view_of_x
+    """
 
     class FeedForward:
         forward = """
@@ -491,7 +539,10 @@ class view_of_x:
 
 
 class softmax_inside:
-    """A softmax over the hidden units in place of relu."""
+    """A softmax over the hidden units in place of relu.
+
+    Named: softmax_activation
+    """
 
     class FeedForward:
         forward = """
@@ -501,7 +552,10 @@ class softmax_inside:
 
 
 class relu_in_place_on_x:
-    """relu in place on x, before the first layer."""
+    """relu in place on x, before the first layer.
+
+    Named: relu_on_input
+    """
 
     class FeedForward:
         def forward(self, x):
@@ -513,7 +567,10 @@ class relu_in_place_on_x:
 
 
 class super_not_called:
-    """The parent's constructor is not called."""
+    """The parent's constructor is not called.
+
+    Named: super_forgotten
+    """
 
     class FeedForward:
         __init__ = """
@@ -523,7 +580,10 @@ class super_not_called:
 
 
 class returned_with_hidden:
-    """Output and hidden numbers are returned."""
+    """Output and hidden numbers are returned.
+
+    Named: pair_returned
+    """
 
     class FeedForward:
         forward = """
@@ -597,7 +657,10 @@ class gelu_for_silu:
 
 
 class no_silu:
-    """The gate is multiplied as it is."""
+    """The gate is multiplied as it is.
+
+    Named: gate_linear
+    """
 
     class FeedForward:
         forward = """
@@ -607,7 +670,10 @@ class no_silu:
 
 
 class silu_of_the_product:
-    """silu of gate times linear1."""
+    """silu of gate times linear1.
+
+    Named: silu_of_product
+    """
 
     class FeedForward:
         forward = """
@@ -617,7 +683,10 @@ class silu_of_the_product:
 
 
 class gate_of_the_hidden:
-    """The gate is given what linear1 made."""
+    """The gate is given what linear1 made.
+
+    Named: gate_of_hidden
+    """
 
     class FeedForward:
         forward = """
@@ -645,7 +714,10 @@ class gate_for_all:
 
 
 class gate_and_linear_in_one_layer:
-    """linear1 is twice as wide for swiglu, and cut in two."""
+    """linear1 is twice as wide for swiglu, and cut in two.
+
+    Named: gate_in_linear1
+    """
 
     class FeedForward:
         def __init__(self, d_model, d_ff, activation="relu", dropout=0.0):
@@ -745,7 +817,10 @@ class looked_up:
 
 
 class not_implemented:
-    """NotImplementedError for what is not known."""
+    """NotImplementedError for what is not known.
+
+    Named: unknown_other_error
+    """
 
     class FeedForward:
         __init__ = """
@@ -755,7 +830,10 @@ class not_implemented:
 
 
 class runtime_error:
-    """RuntimeError for what is not known, as torch's layers have it."""
+    """RuntimeError for what is not known, as torch's layers have it.
+
+    Named: unknown_other_error
+    """
 
     class FeedForward:
         __init__ = """
@@ -830,7 +908,10 @@ class dropout_before_the_bend:
 
 
 class dropout_not_for_the_gate:
-    """The gated branch returns before dropout."""
+    """The gated branch returns before dropout.
+
+    Named: dropout_not_for_swiglu
+    """
 
     class FeedForward:
         def forward(self, x):
@@ -944,7 +1025,10 @@ class dropout_of_a_tenth:
 
 
 class dropout_fixed:
-    """nn.Dropout without its share, so it is a half."""
+    """nn.Dropout without its share, so it is a half.
+
+    Named: dropout_fixed
+    """
 
     class FeedForward:
         __init__ = """

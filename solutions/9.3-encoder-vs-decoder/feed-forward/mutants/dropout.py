@@ -174,3 +174,29 @@ class dropout_twice:
             - return self.linear2(self.dropout(h))
             + return self.dropout(self.linear2(self.dropout(h)))
         """
+
+
+class dropout_not_for_swiglu:
+    """your swiglu drops nothing: dropout comes before linear2 in all three cases
+
+    Fails: test_dropout_places
+    """
+
+    class FeedForward:
+        forward = """
+            - h = F.silu(self.gate(x)) * h
+            + return self.linear2(F.silu(self.gate(x)) * h)
+        """
+
+
+class dropout_fixed:
+    """your dropout drops a half whatever is asked for: nn.Dropout takes the share
+
+    Fails: test_dropout_places, test_no_dropout
+    """
+
+    class FeedForward:
+        __init__ = """
+            - self.dropout = nn.Dropout(dropout)
+            + self.dropout = nn.Dropout()
+        """

@@ -129,3 +129,74 @@ class torch_gelu:
 
     def gelu(x):
         return F.gelu(x)
+
+
+class gelu_half_width:
+    """your gelu takes erf(x / 2): it is the root of 2 that x is divided by
+
+    Fails: test_gelu_values
+    """
+
+    def gelu(x):
+        return x * 0.5 * (1.0 + torch.erf(x / 2.0))
+
+
+class gelu_one_forgotten:
+    """your gelu takes erf alone: Φ(x) is half of 1 + erf(x / √2)
+
+    Fails: test_gelu_values
+    """
+
+    def gelu(x):
+        return x * 0.5 * torch.erf(x / math.sqrt(2.0))
+
+
+class gelu_brackets_forgotten:
+    """your gelu multiplies x by the 1 alone: 1 + erf(x / √2) needs brackets
+
+    Fails: test_gelu_values
+    """
+
+    def gelu(x):
+        return x * 0.5 * 1.0 + torch.erf(x / math.sqrt(2.0))
+
+
+class gelu_complement:
+    """your gelu takes the probability above x: Φ(x) is the one below, (1 + erf(x / √2)) / 2
+
+    Fails: test_gelu_values
+    """
+
+    def gelu(x):
+        return x * 0.5 * (1.0 - torch.erf(x / math.sqrt(2.0)))
+
+
+class gelu_number_by_number:
+    """your gelu leaves torch: what is made of plain numbers has no gradient
+
+    Fails: test_gelu_gradient
+    """
+
+    def gelu(x):
+        numbers = [v * 0.5 * (1.0 + math.erf(v / math.sqrt(2.0))) for v in x.flatten().tolist()]
+        return torch.tensor(numbers, dtype=x.dtype).view(x.shape)
+
+
+class gelu_math_erf:
+    """your gelu gives a tensor to math.erf, which takes one number: torch.erf takes all of them
+
+    Fails: test_gelu_values
+    """
+
+    def gelu(x):
+        return x * 0.5 * (1.0 + math.erf(x / math.sqrt(2.0)))
+
+
+class gelu_nothing_returned:
+    """your gelu returns nothing: end it with return
+
+    Fails: test_gelu_values
+    """
+
+    def gelu(x):
+        x * 0.5 * (1.0 + torch.erf(x / math.sqrt(2.0)))

@@ -138,3 +138,64 @@ class gate_narrowed:
               self.activation = activation
             + d_ff = 2 * d_ff // 3 if activation == "swiglu" else d_ff
         """
+
+
+class gate_linear:
+    """your gate is multiplied as it is: silu of it comes first
+
+    Fails: test_swiglu_values
+    """
+
+    class FeedForward:
+        forward = """
+            - h = F.silu(self.gate(x)) * h
+            + h = self.gate(x) * h
+        """
+
+
+class silu_of_product:
+    """your swiglu takes silu of the product: it is silu of the gate, and then the product
+
+    Fails: test_swiglu_values
+    """
+
+    class FeedForward:
+        forward = """
+            - h = F.silu(self.gate(x)) * h
+            + h = F.silu(self.gate(x) * h)
+        """
+
+
+class gate_of_hidden:
+    """your gate is given what linear1 made: like linear1 it takes x
+
+    Fails: test_swiglu_values
+    """
+
+    class FeedForward:
+        forward = """
+            - h = F.silu(self.gate(x)) * h
+            + h = F.silu(self.gate(h)) * h
+        """
+
+
+class gate_in_linear1:
+    """your gate is a half of linear1, which is twice as wide for swiglu: it is a layer of its own
+
+    Fails: test_gate_parameters
+    """
+
+    class FeedForward:
+        __init__ = """
+            - self.linear1 = nn.Linear(d_model, d_ff)
+            + self.linear1 = nn.Linear(d_model, 2 * d_ff if activation == "swiglu" else d_ff)
+
+            - if activation == "swiglu":
+            -     self.gate = nn.Linear(d_model, d_ff)
+        """
+
+        forward = """
+            - h = F.silu(self.gate(x)) * h
+            + g, h = h.chunk(2, dim=-1)
+            + h = F.silu(g) * h
+        """
