@@ -126,7 +126,8 @@ def loaded(module, state):
     for name in state:
         if name.endswith("weight") and name not in own:
             fail(f"no parameter  {name}  it cannot be loaded", stage="names")
-    module.load_state_dict({**own, **{name: tensor for name, tensor in state.items() if name in own}})
+    # Only these: a part that is also held under another name must not get its old values back by that name.
+    module.load_state_dict({name: tensor for name, tensor in state.items() if name in own}, strict=False)
     return module, {
         name: tensor if name in own else torch.zeros_like(tensor) for name, tensor in state.items()
     }
