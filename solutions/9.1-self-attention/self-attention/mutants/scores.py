@@ -141,7 +141,7 @@ class scaled_by_the_fourth_root:
 
 
 class product_misfit:
-    """two tensors that you multiply do not fit: scores are q @ k.transpose(-2, -1), and the output is weights @ v
+    """your product is of two tensors that do not fit: scores are q @ k.transpose(-2, -1), the output is weights @ v
 
     Fails: test_weights_shape, test_output_shape
     Costs: products that do not fit compute nothing that could be right
