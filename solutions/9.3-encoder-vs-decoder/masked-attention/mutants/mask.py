@@ -144,7 +144,7 @@ class mask_added:
 class mask_unsqueezed:
     """your attention gives the mask another axis whatever its shape: it broadcasts as it is
 
-    Fails: test_mask_shapes, test_module_masks
+    Fails: test_mask_values
     """
 
     scaled_dot_product_attention = """

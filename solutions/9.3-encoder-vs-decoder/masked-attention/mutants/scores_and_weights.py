@@ -235,7 +235,7 @@ class bmm_of_three_axes:
 
 
 class product_misfit:
-    """two tensors that you multiply do not fit: scores are query @ key.transpose(-2, -1), the output weights @ value
+    """your product is of two tensors that do not fit: scores are query @ key.transpose(-2, -1), output weights @ value
 
     Fails: test_shapes
     Costs: products that do not fit compute nothing that could be right
