@@ -184,6 +184,7 @@ class mask_not_broadcast:
     """your encoder gets the mask as [B, T], which reads as [T, T]: it has to be [B, 1, 1, T]
 
     Fails: test_logits_shape
+    Costs: the encoder cannot attend with it, so no call of the classifier ends with logits
     """
 
     class EncoderClassifier:

@@ -187,6 +187,7 @@ class max_pair_returned:
     """your max returns values and indices: max over an axis gives both, and the values alone are asked for
 
     Fails: test_pool_shapes
+    Costs: what is pooled is a pair, with which nothing that follows can be computed
     """
 
     pool = """
@@ -200,6 +201,7 @@ class pooled_over_the_batch:
     """your mean and max run over the sequences of the batch: the positions are axis 1
 
     Fails: test_pool_shapes
+    Costs: sentences are mixed before anything else is computed from them
     """
 
     pool = """

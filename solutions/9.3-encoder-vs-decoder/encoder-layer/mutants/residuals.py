@@ -237,6 +237,7 @@ class post_norm_returns_nothing:
     """your layer's post-norm branch ends without a return, so it gives None
 
     Fails: test_layer_shapes, test_post_norm
+    Costs: no value comes out of a post-norm layer, which most checks build
     """
 
     class EncoderLayer:
