@@ -20,6 +20,7 @@ SHARE = 2
 SEEDS = 1000
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("slug", record.katas())
 def test_a_sample_is_judged_right(slug: str, launcher: Any, tmp_path: Path) -> None:
     kata = record.katas()[slug]
