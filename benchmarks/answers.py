@@ -25,7 +25,6 @@ sys.path.insert(1, str(ROOT))
 from grader.host.launcher import default_launcher  # noqa: E402
 
 PAGE = ROOT / "docs" / "curriculum.md"
-FAILED = ("fail", "error", "timeout")
 
 
 @dataclass
@@ -88,6 +87,7 @@ def main() -> None:
 
 
 def score(kata, suite, launcher, seeds: int, only: list[str] | None, verbose: bool) -> Score:
+    from grader.reports.report import WRONG
     from grader.running.suite import Options
     from tests import answers
 
@@ -99,7 +99,7 @@ def score(kata, suite, launcher, seeds: int, only: list[str] | None, verbose: bo
             file.write_text(answer.text, encoding="utf-8")
             for seed in range(seeds):
                 report = suite.check(file, launcher, Options(seed=seed))
-                failed = [check for check in report.checks if check.status in FAILED]
+                failed = [check for check in report.checks if check.status in WRONG]
                 if verbose:
                     for check in failed:
                         print(

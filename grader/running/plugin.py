@@ -199,9 +199,8 @@ class KataPlugin(Generic[A, T]):
                     )
                 except BaseException as error:
                     wrong = error
-                if (
-                    wrong is not None
-                ):  # out of its handling: what is raised in a REPL has nothing to do with it
+                # Out of its handling: what is raised in a REPL has nothing to do with it.
+                if wrong is not None:
                     self._judge(item, wrong)
             else:
                 # Torn down whole: what runs next is not known yet.

@@ -219,7 +219,7 @@ def _few_checks(course: Path) -> None:
         (
             _mutant_outdated,
             "mutants",
-            "nan_where_empty changes lines that weighted_mean in weighted_mean.py has not",
+            "weighting.py, line 55: nan_where_empty changes lines that weighted_mean in weighted_mean.py has not",
         ),
         (_mutant_fails_elsewhere, "mutants", "detached must fail test_shape; it fails test_gradients"),
         (_mutant_without_sentence, "mutants", "around_it.py, line 4: detached does not say what it is"),
