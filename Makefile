@@ -31,6 +31,7 @@ quick: setup           ## the core of everything; says how much it leaves out
 gate: setup            ## all of every kata's gate and the long walks; records in tests/gate.json what passed
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --gate full \
 		tests/katas/test_our_pack.py tests/project/test_demo.py tests/project/test_authors_example.py
+	$(BIN)/python benchmarks/steadiness.py --write
 
 # Beside the wheel lie only the tests and what they read: `import grader` finds no source here.
 newest: setup          ## the quick tests on the built wheel, with the newest versions that pyproject.toml allows
@@ -78,7 +79,6 @@ curriculum: setup benchmarks/.packages/installed    ## the figures of docs/curri
 	$(BIN)/python benchmarks/answers.py --write
 	$(BIN)/python benchmarks/pairs.py --write
 	$(BIN)/python benchmarks/curriculum.py --times --write
-	$(BIN)/python benchmarks/steadiness.py --write
 
 benchmarks/.packages/installed: benchmarks/curriculum.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --target benchmarks/.packages -r $<

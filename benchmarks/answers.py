@@ -22,6 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(1, str(ROOT))
 
+from table import rewrite  # noqa: E402
+
 from grader.host.launcher import default_launcher  # noqa: E402
 
 PAGE = ROOT / "docs" / "curriculum.md"
@@ -81,9 +83,7 @@ def main() -> None:
     text = "\n".join(report(scores, options.seeds))
     print(text)
     if options.write:
-        begin, end = "<!-- answers -->", "<!-- /answers -->"
-        head, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
-        PAGE.write_text(f"{head}{begin}\n{text}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+        rewrite(PAGE, "answers", text)
 
 
 def score(kata, suite, launcher, seeds: int, only: list[str] | None, verbose: bool) -> Score:

@@ -34,11 +34,13 @@ HERE = Path(__file__).parent
 sys.path.insert(1, str(HERE / ".packages"))
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+from table import rewrite  # noqa: E402
+
 from grader.host.launcher import Launcher, default_launcher  # noqa: E402
 
 PAGE = HERE.parent / "docs" / "curriculum.md"
 FIGURES, TIMES = "figures", "times"
-"""What stands between <!-- name --> and <!-- /name --> on the page is renewed."""
+"""The parts of the page that are renewed."""
 CHECK_TIMEOUT_S, PATIENT_TIMEOUT_S = 5.0, 30.0
 """A mutant that ran out of time is asked once more: on a busy machine a right answer is slow too."""
 TIMED_RUNS, GOAL_S = 5, 3.0
@@ -100,10 +102,7 @@ def main() -> None:
         name, text = FIGURES, "\n".join(report(scores, options.seeds))
     print(text)
     if options.write:
-        begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-        head, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
-        tail = rest.partition(end)[2]
-        PAGE.write_text(f"{head}{begin}\n{text}\n{end}{tail}", encoding="utf-8")
+        rewrite(PAGE, name, text)
 
 
 def times_elsewhere(slug: str) -> list[float]:

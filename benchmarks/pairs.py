@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 
+from table import rewrite
+
 from grader.host.launcher import default_launcher
 
 PAGE = Path(__file__).parents[1] / "docs" / "curriculum.md"
@@ -66,9 +68,7 @@ def main() -> None:
     text = "\n".join(report(scores, options.draw))
     print(text)
     if options.write:
-        begin, end = "<!-- pairs -->", "<!-- /pairs -->"
-        head, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
-        PAGE.write_text(f"{head}{begin}\n{text}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+        rewrite(PAGE, "pairs", text)
 
 
 def score(kata, suite, launcher, wanted: int, draw: int) -> Score:

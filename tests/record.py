@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.catalogue import Kata, load_pack
+from grader.packs.steadiness import Gradings
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
@@ -97,10 +98,25 @@ def keep(kind: str, name: str, digest: str, **found: object) -> None:
         part = {one: entry for one, entry in record.get(kind, {}).items() if one in here}
         part[name] = {"digest": digest, **found, "when": datetime.now(UTC).date().isoformat()}
         record[kind] = dict(sorted(part.items()))
-        text = json.dumps(dict(sorted(record.items())), indent=1) + "\n"
+        lines = [
+            f"{json.dumps(kind)}: {{\n"
+            + ",\n".join(f" {json.dumps(name)}: {json.dumps(entry)}" for name, entry in part.items())
+            + "\n}"
+            for kind, part in sorted(record.items())
+        ]
+        text = "{\n" + ",\n".join(lines) + "\n}\n"
         fresh = RECORD.with_suffix(".new")
         fresh.write_text(text, encoding="utf-8")
         fresh.replace(RECORD)
+
+
+def summary(marks: Sequence[Gradings]) -> dict[str, Any]:
+    """Return of a kata's mistakes on how many seeds they were graded, what each costs, and how far its marks spread."""
+    return {
+        "seeds": max(len(one.scores()) for one in marks),
+        "loss": {one.mistake: round(one.loss, 3) for one in marks},
+        "spread": {one.mistake: round(one.spread, 3) for one in marks if one.spread},
+    }
 
 
 def changed(slug: str) -> bool:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, Engine, inspect, text
 
 from grader import __version__
-from grader.gradebook.address import Address, pragma
+from grader.gradebook.address import Address
 from grader.gradebook.errors import GradebookError, GradebookUsageError
 from grader.gradebook.schema import meta, metadata, version
 
@@ -35,7 +35,7 @@ def prepare(engine: Engine, place: Address, *, create: bool) -> bytes:
         if _version(connection, place, create=create) == newest():
             return _nonce(connection)
     if place.file is not None:
-        pragma(engine, "journal_mode = WAL").close()  # kept in the file; readers then never wait for a writer
+        place.write_ahead(engine)
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         if place.file is None:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_KEY})

@@ -70,6 +70,8 @@ class Verdict:
     """Mutants recognised by their own sentence, from visible checks alone."""
     seconds: float = 0.0
     """Median time of a full run of the reference."""
+    marks: list[steadiness.Gradings] = field(default_factory=list)
+    """What each mutant was given, on many seeds."""
 
     def find(self, rule: str, message: str) -> None:
         """Note a reason."""
@@ -232,6 +234,7 @@ class Gate:
         for mutant in mutants:
             self._step(f"{kata.slug}: marks of {mutant.name}")
             marks = steadiness.grade(suite, copy(mutant), mutant.name, self._launcher, self._mistake_seeds)
+            verdict.marks.append(marks)
             flips = marks.flips()
             for check, share in flips.items():
                 # What only follows a check that changes its mind has no need of an author.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -13,6 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from sqlalchemy import Engine, ExceptionContext, event
 
 from grader.gradebook.records import Row
 from grader.gradebook.store import Gradebook, GradebookError
@@ -218,6 +220,25 @@ def test_killed_while_it_is_made(where: str, start: Start) -> None:
         run = gradebook.start_run({})
         grade(gradebook, run, "ada")
         assert gradebook.keys("ada") == {"masks": key(submission("ada"))}
+
+
+def test_a_new_file_is_waited_for_while_another_process_makes_it(tmp_path: Path) -> None:
+    file = tmp_path / "gradebook.sqlite"
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    @event.listens_for(Engine, "handle_error")
+    def release(context: ExceptionContext) -> None:
+        refused.append(str(context.original_exception))
+        other.rollback()
+
+    refused: list[str] = []
+    try:
+        Gradebook.open(str(file), create=True).close()
+    finally:
+        event.remove(Engine, "handle_error", release)
+        other.close()
+    assert refused == ["database is locked"]
 
 
 @pytest.mark.slow
