@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -20,6 +20,7 @@ from grader.errors import KataError, UsageError, did_you_mean
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from grader.gradebook.assignments import Assignment
     from grader.gradebook.course import Course
     from grader.gradebook.store import Gradebook
     from grader.grading.executors import Slots
@@ -40,6 +41,11 @@ LEVELS = ("full", "confined", "process")
 )
 @click.option(
     "--only", multiple=True, metavar="ID|LEARNER", help="Only this unit, kata or learner; repeat it for more."
+)
+@click.option(
+    "--assignment",
+    metavar="NAME",
+    help="The katas of this assignment of the course settings; no other mark is touched.",
 )
 @click.option(
     "--seed",
@@ -75,6 +81,7 @@ def grade(
     submissions: Path,
     jobs: int | None,
     only: tuple[str, ...],
+    assignment: str | None,
     seed: int | None,
     timeout: float | None,
     perf: bool,
@@ -94,9 +101,12 @@ def grade(
     there. What has not changed is not graded again. Exit code 0 says that every submission was graded, whatever
     the marks.
 
+    A download changes nothing that is not in it: attempts are kept for ever, and what counts is computed.
+
     \b
     Example:
       kata grade submissions/
+      kata grade week2.zip --assignment week2
       kata grade submissions/ --only 9.3 -j 8 --json reports.jsonl
       kata grade submissions/ --scheduler tcp://head-node:8786
     """
@@ -121,7 +131,7 @@ def grade(
         Device(device).require()
     catalogue = Catalogue.discover()
     course = Course.find(where, course_file, catalogue)
-    katas, names = _selected(only, course, catalogue)
+    katas, names = _selected(only, assignment, course, catalogue)
     _warn_of_missing_answers(katas)
     try:
         scan = find_learners(submissions, katas)
@@ -133,6 +143,9 @@ def grade(
         raise
     for text in scan.notes:
         note(f"note: {text}")
+    if course.assignments and assignment is None and len(names) == len(only):
+        katas, assignments = _handed_in(scan, katas, course)
+        note(f"note: {', '.join(assignments)}, by what lies there (--assignment NAME says it).")
     learners = _chosen(scan, names, course)
     sandbox.refuse_foreign_code(submissions)
     if scheduler is None:  # else nothing is graded on this machine
@@ -143,6 +156,7 @@ def grade(
             {
                 "submissions": str(submissions.absolute()),
                 "only": list(only),
+                "assignment": assignment,
                 "seed": seed,
                 "timeout": timeout,
                 "scheduler": scheduler,
@@ -214,18 +228,61 @@ def _leave_reports(book: Gradebook, katas: list[str], learners: list[str], file:
         )
 
 
-def _selected(only: tuple[str, ...], course: Course, catalogue: Catalogue) -> tuple[list[Kata], list[str]]:
-    """Split `--only` into katas and other words; where it names no kata, the course decides, or everything counts."""
+def _selected(
+    only: tuple[str, ...], assignment: str | None, course: Course, catalogue: Catalogue
+) -> tuple[list[Kata], list[str]]:
+    """Split `--only` into katas and other words; where it names no kata, the course decides, or everything counts.
+
+    Raises:
+        UsageError: there is no such assignment, or `--only` names katas that are not in it.
+    """
     katas: dict[Kata, None] = {}
+    given = _assignment(assignment, course) if assignment is not None else None
     names: list[str] = []
     for word in only:
         try:
             katas.update(dict.fromkeys(catalogue.resolve(word)))
         except UsageError:
             names.append(word)  # a learner, perhaps: who is there, is known when the folder has been read
+    if given is not None:
+        outside = [kata.slug for kata in katas if kata.slug not in given.katas]
+        if outside:
+            raise UsageError(
+                f"--only: {', '.join(outside[:3])} is not in the assignment {given.name}.",
+                f"It has {', '.join(given.katas)}.",
+            )
+        katas = katas or {kata: None for kata in catalogue.katas if kata.slug in given.katas}
     if katas:
         return sorted(katas, key=lambda kata: kata.key), names
     return [kata for kata in catalogue.katas if course.katas is None or kata.slug in course.katas], names
+
+
+def _assignment(name: str, course: Course) -> Assignment:
+    """Return the assignment that a person means.
+
+    Raises:
+        UsageError: the course has none of this name.
+    """
+    if name in course.assignments:
+        return course.assignments[name]
+    if not course.assignments:
+        raise UsageError(
+            f"--assignment {name}: the course settings name no assignments.",
+            "Name them in course.toml: [assignments.week1] with katas = [...]; kata course new writes a first one.",
+        )
+    guess = did_you_mean(name, list(course.assignments))
+    raise UsageError(
+        f"--assignment {name}: there is no such assignment.{guess}",
+        f"There are {', '.join(course.assignments)}.",
+    )
+
+
+def _handed_in(scan: Scan, katas: list[Kata], course: Course) -> tuple[list[Kata], list[str]]:
+    """Return the katas of those assignments of which anybody handed in anything, and what they are called."""
+    held = {kata.slug for learner in scan.learners for kata in learner.held(katas)}
+    found = {name: one for name, one in course.assignments.items() if not held.isdisjoint(one.katas)}
+    meant = {slug for one in found.values() for slug in one.katas} | held
+    return [kata for kata in katas if kata.slug in meant], list(found) or ["no assignment"]
 
 
 def _warn_of_missing_answers(katas: Sequence[Kata]) -> None:
@@ -249,13 +306,30 @@ def _chosen(scan: Scan, names: list[str], course: Course) -> list[LearnerFolder]
     known |= {name: LearnerFolder(name) for name in course.roster if course.same(name) not in present}
     if not names:
         return [known[name] for name in sorted(known, key=natural_key)]
-    for name in names:
-        if name not in known:
-            raise UsageError(
-                f"--only {name}: no unit, kata or learner is called that.{did_you_mean(name, list(known))}",
-                "kata list shows the katas; learners are called as their folders.",
-            )
-    return [known[name] for name in dict.fromkeys(names)]
+    meant = [_learner_meant(name, known, course) for name in names]
+    return [known[name] for name in dict.fromkeys(meant)]
+
+
+def _learner_meant(word: str, known: Collection[str], course: Course) -> str:
+    """Return the identity that a word means: exactly, else in any case, else by its beginning; names count as well.
+
+    Raises:
+        UsageError: nobody is called that, or several are.
+    """
+    if word in known:
+        return word
+    folded = word.casefold()
+    called = {name: {name.casefold(), course.name_of(name).casefold()} for name in known}
+    same = [name for name, words in called.items() if folded in words]
+    found = same or [name for name, words in called.items() if any(one.startswith(folded) for one in words)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"--only {word} could be {', '.join(found[:5])}.", "Type more of it.")
+    raise UsageError(
+        f"--only {word}: no unit, kata or learner is called that.{did_you_mean(word, list(known))}",
+        "kata list shows the katas; learners are called as their folders.",
+    )
 
 
 def _slots(jobs: int | None, scheduler: str | None) -> AbstractContextManager[Slots]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zoneinfo
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
@@ -17,8 +17,9 @@ from grader.catalogue import Catalogue
 from grader.data_files import read_data
 from grader.errors import UsageError, did_you_mean
 from grader.gradebook.address import Address
+from grader.gradebook.assignments import Assignment, AssignmentTable
 from grader.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment
-from grader.gradebook.records import Row
+from grader.gradebook.records import Row, Ruling
 from grader.gradebook.roster import Person, read_roster, same
 
 COURSE_FILE = "course.toml"
@@ -34,6 +35,7 @@ class CourseFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     katas: Annotated[tuple[str, ...], Meta(min_length=1, description="a list of IDs")] | None = None
     roster: Annotated[str, Meta(min_length=1, description="a CSV file's path")] | None = None
     late: LatePolicy = LatePolicy()
+    assignments: dict[str, AssignmentTable] = {}
     due: dict[str, Any] = {}
     weights: dict[str, Any] = {}
     extensions: dict[str, Any] = {}
@@ -48,11 +50,13 @@ class Course:
     """The katas that are graded, by slug, in order; None means all."""
     roster: Mapping[str, Person] = field(default_factory=dict)
     """Who is in the class, by learner, in the roster's order."""
+    assignments: Mapping[str, Assignment] = field(default_factory=dict)
+    """By name, in the file's order; no kata is in two of them."""
     due: Mapping[str, datetime] = field(default_factory=dict)
-    """By slug, in UTC."""
+    """By slug, in UTC; an assignment's holds for its katas."""
     late: LatePolicy = field(default_factory=LatePolicy)
-    extensions: Mapping[tuple[str, str | None], float] = field(default_factory=dict)
-    """Days, by learner and slug; without a slug for every kata that has no entry of its own."""
+    extensions: Mapping[tuple[str, str | None], float | datetime] = field(default_factory=dict)
+    """Days, or until when, by learner and slug; without a slug for every kata that has no entry of its own."""
     weights: Mapping[str, float] = field(default_factory=dict)
     timezone: tzinfo = UTC
     path: Path | None = None
@@ -62,6 +66,8 @@ class Course:
         object.__setattr__(
             self, "_people", {same(learner): person for learner, person in self.roster.items()}
         )
+        by_kata = {kata: one for one in self.assignments.values() for kata in one.katas}
+        object.__setattr__(self, "_by_kata", by_kata)
 
     @classmethod
     def find(cls, gradebook: str, file: Path | None, catalogue: Catalogue) -> Course:
@@ -103,20 +109,54 @@ class Course:
         """Return how much a kata counts in a total; 1 unless the course says otherwise."""
         return self.weights.get(kata, 1.0)
 
-    def due_for(self, learner: str, kata: str) -> datetime | None:
-        """Return when a kata is due for a learner, extension included, in UTC; None when it never is."""
-        due = self.due.get(kata)
-        if due is None or not self.extensions:
-            return due
+    def assignment_of(self, kata: str) -> Assignment | None:
+        """Return the assignment that a kata belongs to."""
+        by_kata: dict[str, Assignment] = self.__dict__["_by_kata"]
+        return by_kata.get(kata)
+
+    def due_for(self, learner: str, kata: str, rulings: Collection[Ruling] = ()) -> datetime | None:
+        """Return when a kata is due for a learner, extensions included, in UTC; None when it never is."""
+        return self._moved(self.due.get(kata), learner, kata, rulings)
+
+    def closes_for(self, learner: str, kata: str, rulings: Collection[Ruling] = ()) -> datetime | None:
+        """Return when a kata's assignment closes for a learner, in UTC; moved by extensions as the due time is."""
+        assignment = self.assignment_of(kata)
+        return None if assignment is None else self._moved(assignment.closes, learner, kata, rulings)
+
+    def _moved(
+        self, time: datetime | None, learner: str, kata: str, rulings: Collection[Ruling]
+    ) -> datetime | None:
+        if time is None:
+            return None
         who = same(learner)
-        days = self.extensions.get((who, kata), self.extensions.get((who, None), 0.0))
-        return extended(due, days, self.timezone) if days else due
+        more = self.extensions.get((who, kata), self.extensions.get((who, None), 0.0))
+        # What people decided meanwhile stands in the gradebook, and goes before what the file says.
+        for ruling in rulings:
+            if ruling.kind == "extend" and self.covers(ruling.value["of"], kata):
+                more = float(ruling.value["days"])
+        if isinstance(more, datetime):
+            return max(time, more)
+        return extended(time, more, self.timezone) if more else time
+
+    def covers(self, name: str, kata: str) -> bool:
+        """Whether a kata is meant by an assignment's name, a slug, or by nothing at all, which means every kata."""
+        assignment = self.assignment_of(kata)
+        return name in ("", kata) or (assignment is not None and assignment.name == name)
 
     def lateness(
-        self, learner: str, kata: str, submitted: datetime | None, score: float, max_score: float
+        self,
+        learner: str,
+        kata: str,
+        submitted: datetime | None,
+        score: float,
+        max_score: float,
+        *,
+        rulings: Collection[Ruling] = (),
+        free_days: int = 0,
     ) -> Lateness:
         """Return how late a submission is, and what it costs of `score`."""
-        return lateness(self.due_for(learner, kata), submitted, self.late, score=score, max_score=max_score)
+        due = self.due_for(learner, kata, rulings)
+        return lateness(due, submitted, self.late, score=score, max_score=max_score, free_days=free_days)
 
 
 class _Reader:
@@ -128,14 +168,26 @@ class _Reader:
         self._catalogue = catalogue
         self._zone = self._read_zone()
         self._roster = read_roster(path.parent / data.roster) if data.roster else {}
+        self._assignments = dict(self._read_assignments())
 
     def course(self) -> Course:
         data = self._data
+        due = dict(self._by_kata("due", data.due, self._moment))
+        for one in self._assignments.values():
+            for slug in one.katas if one.due is not None else ():
+                if slug in due:
+                    raise self._wrong(
+                        f"assignments.{_quoted(one.name)}.due",
+                        f"[due] names a time for {slug} as well.",
+                        "Leave one of them out.",
+                    )
+            due |= dict.fromkeys(one.katas, one.due) if one.due is not None else {}
         return Course(
             name=data.name,
             katas=self._katas(),
             roster=self._roster,
-            due=dict(self._by_kata("due", data.due, self._moment)),
+            assignments=self._assignments,
+            due=due,
             late=data.late,
             extensions=dict(self._extensions()),
             weights=dict(self._by_kata("weights", data.weights, self._weight)),
@@ -155,9 +207,40 @@ class _Reader:
                 "timezone", f"there is no time zone {name}.{guess}", "Such as Europe/Berlin, or UTC."
             ) from error
 
+    def _read_assignments(self) -> Iterator[tuple[str, Assignment]]:
+        taken: dict[str, str] = {}
+        for name, table in self._data.assignments.items():
+            key = f"assignments.{_quoted(name)}"
+            if not name.strip():
+                raise self._wrong(key, "an assignment has a name.", "Such as [assignments.week1].")
+            meant = {
+                slug
+                for place, text in enumerate(table.katas)
+                for slug in self._resolve(f"{key}.katas[{place}]", text)
+            }
+            katas = tuple(kata.slug for kata in self._catalogue.katas if kata.slug in meant)
+            for slug in katas:
+                if slug in taken:
+                    raise self._wrong(
+                        f"{key}.katas",
+                        f"{slug} is in assignments.{_quoted(taken[slug])} already.",
+                        "Leave one out.",
+                    )
+                taken[slug] = name
+            due = None if table.due is None else self._moment(f"{key}.due", table.due)
+            closes = None if table.closes is None else self._moment(f"{key}.closes", table.closes)
+            if due is not None and closes is not None and closes < due:
+                raise self._wrong(
+                    f"{key}.closes", "is before `due`.", "What comes in after it does not count."
+                )
+            yield name, Assignment(name, katas, table.title, due, closes, table.attempts, table.late_days)
+
     def _katas(self) -> tuple[str, ...] | None:
         if self._data.katas is None:
-            return None
+            if not self._assignments:
+                return None
+            given = {slug for one in self._assignments.values() for slug in one.katas}
+            return tuple(kata.slug for kata in self._catalogue.katas if kata.slug in given)
         chosen = {
             slug
             for place, text in enumerate(self._data.katas)
@@ -185,7 +268,7 @@ class _Reader:
                     best[slug], values[slug] = (len(slugs), key), value
         yield from values.items()
 
-    def _extensions(self) -> Iterator[tuple[tuple[str, str | None], float]]:
+    def _extensions(self) -> Iterator[tuple[tuple[str, str | None], float | datetime]]:
         for learner, entry in self._data.extensions.items():
             key = f"extensions.{_quoted(learner)}"
             who = same(learner)
@@ -195,7 +278,7 @@ class _Reader:
             if not isinstance(entry, dict):
                 yield (who, None), self._days(key, entry)
                 continue
-            for slug, days in self._by_kata(key, entry, self._days):
+            for slug, days in self._by_kata(key, entry, self._days_or_until):
                 yield (who, slug), days
 
     def _moment(self, key: str, value: object) -> datetime:
@@ -215,6 +298,9 @@ class _Reader:
         except (OverflowError, ValueError) as error:
             raise self._wrong(key, "is too far away.", "Such as 2026-10-15T23:59:00.") from error
 
+    def _days_or_until(self, key: str, value: object) -> float | datetime:
+        return self._moment(key, value) if isinstance(value, date) else self._days(key, value)
+
     def _days(self, key: str, value: object) -> float:
         return self._number(key, value, 0, 3650, "a number of days")
 
@@ -228,6 +314,9 @@ class _Reader:
         return float(value)  # type: ignore[arg-type]
 
     def _resolve(self, key: str, text: str) -> list[str]:
+        own: dict[str, Assignment] = getattr(self, "_assignments", {})
+        if text in own and not key.startswith("assignments."):
+            return list(own[text].katas)
         try:
             return [kata.slug for kata in self._catalogue.resolve(text)]
         except UsageError as error:

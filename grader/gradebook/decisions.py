@@ -14,7 +14,7 @@ from grader.gradebook import schema
 from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookUsageError
 from grader.gradebook.records import Adjustment
-from grader.gradebook.scope import Person, find
+from grader.gradebook.scope import Somebody, find
 from grader.gradebook.storage import insert, storable
 
 
@@ -47,13 +47,11 @@ def decide(connection: Connection, course: Course, learner: str, kata: str, deci
     Raises:
         GradebookUsageError: there is no such learner or kata.
     """
-    person, kata_id = find(connection, course, learner, kata)
-    if person is None:  # in the roster, never graded
-        person = insert(connection, schema.learners, name=storable(learner))
+    somebody, kata_id = find(connection, course, learner, kata)
     return insert(
         connection,
         schema.adjustments,
-        learner_id=person,
+        learner_id=row_of(connection, somebody),
         kata_id=kata_id,
         kind=decision.kind,
         points=decision.points,
@@ -61,6 +59,13 @@ def decide(connection: Connection, course: Course, learner: str, kata: str, deci
         author=storable(decision.author),
         at=datetime.now(UTC),
     )
+
+
+def row_of(connection: Connection, somebody: Somebody) -> int:
+    """Return a learner's own row, making it for who is in the roster and was never graded."""
+    if somebody.own is not None:
+        return somebody.own
+    return insert(connection, schema.learners, name=storable(somebody.name))
 
 
 def revoke(connection: Connection, adjustment: int, *, author: str, comment: str) -> None:
@@ -85,17 +90,14 @@ def revoke(connection: Connection, adjustment: int, *, author: str, comment: str
     connection.execute(table.update().where(table.c.id == adjustment).values(**values))
 
 
-def decided(
-    connection: Connection, people: Iterable[Person]
-) -> dict[tuple[int | None, int], list[Adjustment]]:
-    """Return what was decided about some learners, by learner's and kata's row, oldest first."""
+def decided(connection: Connection, people: Iterable[Somebody]) -> dict[tuple[str, int], list[Adjustment]]:
+    """Return what was decided about some learners, by learner and kata's row, oldest first."""
     table = schema.adjustments
-    wanted = table.select().where(
-        table.c.learner_id.in_([number for _, number in people if number is not None])
-    )
-    found: dict[tuple[int | None, int], list[Adjustment]] = {}
+    names = {row: one.name for one in people for row in one.rows}
+    wanted = table.select().where(table.c.learner_id.in_(list(names)))
+    found: dict[tuple[str, int], list[Adjustment]] = {}
     for row in connection.execute(wanted.order_by(table.c.id)):
-        found.setdefault((row.learner_id, row.kata_id), []).append(_adjustment(row))
+        found.setdefault((names[row.learner_id], row.kata_id), []).append(_adjustment(row))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import msgspec
@@ -11,8 +11,9 @@ from sqlalchemy import Connection, select
 from grader.gradebook import schema
 from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookError, UnreadableRecord
-from grader.gradebook.records import Attempt, HistoryEvent, Key, RunRecord
-from grader.gradebook.scope import find
+from grader.gradebook.records import Attempt, HistoryEvent, Key, Ruling, RunRecord
+from grader.gradebook.rulings import rulings
+from grader.gradebook.scope import Somebody, find
 from grader.gradebook.storage import report_of, unpacked
 from grader.submissions.submission import Bundle
 
@@ -107,17 +108,50 @@ def events(connection: Connection, course: Course, learner: str, kata: str) -> l
     Raises:
         GradebookUsageError: there is no such learner or kata.
     """
-    person, kata_id = find(connection, course, learner, kata)
-    if person is None:
-        return []
-    found = [*_attempts(connection, person, kata_id), *_adjustments(connection, person, kata_id)]
+    somebody, kata_id = find(connection, course, learner, kata)
+    found = [
+        *_attempts(connection, somebody.rows, kata_id),
+        *_adjustments(connection, somebody.rows, kata_id),
+    ]
+    found += _rulings(connection, course, somebody, kata)
     return sorted(found, key=lambda event: event.at)
 
 
-def _attempts(connection: Connection, person: int, kata: int) -> Iterator[HistoryEvent]:
+def _rulings(connection: Connection, course: Course, somebody: Somebody, kata: str) -> Iterator[HistoryEvent]:
+    names = {course.same(somebody.name)} | {
+        course.same(one.learner) for one in somebody.rulings if one.kind == "alias"
+    }
+    for one in rulings(connection):
+        about = one.kata == kata or (one.kind == "extend" and course.covers(one.value["of"], kata))
+        if about and course.same(one.learner) in names:
+            yield HistoryEvent(
+                kind=one.kind,
+                at=one.at,
+                ruling=one.id,
+                comment=f"{described(one)}: {one.comment}",
+                author=one.author,
+                revoked=one.revoked,
+            )
+
+
+def described(one: Ruling) -> str:
+    """Return what a ruling says, in a few words."""
+    match one.kind:
+        case "choose":
+            return "this hand-in counts"
+        case "extend":
+            days = float(one.value["days"])
+            return f"{days:g} more day{'' if days == 1 else 's'} for {one.value['of'] or 'everything'}"
+        case "take":
+            return f"{one.value} is the answer"
+        case "alias":
+            return f"also called {one.value}"
+
+
+def _attempts(connection: Connection, people: Collection[int], kata: int) -> Iterator[HistoryEvent]:
     table = schema.attempts
     columns = [column for column in table.c if column.name not in ("report", "versions")]
-    mine = select(*columns).where(table.c.learner_id == person, table.c.kata_id == kata)
+    mine = select(*columns).where(table.c.learner_id.in_(people), table.c.kata_id == kata)
     for row in connection.execute(mine.order_by(table.c.id)):
         yield HistoryEvent(
             kind="attempt",
@@ -133,9 +167,9 @@ def _attempts(connection: Connection, person: int, kata: int) -> Iterator[Histor
         )
 
 
-def _adjustments(connection: Connection, person: int, kata: int) -> Iterator[HistoryEvent]:
+def _adjustments(connection: Connection, people: Collection[int], kata: int) -> Iterator[HistoryEvent]:
     table = schema.adjustments
-    mine = table.select().where(table.c.learner_id == person, table.c.kata_id == kata)
+    mine = table.select().where(table.c.learner_id.in_(people), table.c.kata_id == kata)
     for row in connection.execute(mine.order_by(table.c.id)):
         yield HistoryEvent(
             kind=row.kind,

@@ -36,6 +36,8 @@ class LatePolicy(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         None
     )
     """Later than this, nothing counts."""
+    late_days: Annotated[int, Meta(ge=0, le=365, description="days, from 0 to 365")] = 0
+    """Everybody may be so many days late over the whole course, for nothing; used in the order of due times."""
 
 
 class Lateness(NamedTuple):
@@ -51,7 +53,13 @@ ON_TIME = Lateness(0.0, 0.0)
 
 
 def lateness(
-    due: datetime | None, submitted: datetime | None, policy: LatePolicy, *, score: float, max_score: float
+    due: datetime | None,
+    submitted: datetime | None,
+    policy: LatePolicy,
+    *,
+    score: float,
+    max_score: float,
+    free_days: int = 0,
 ) -> Lateness:
     """Return how late a submission is and what it loses.
 
@@ -63,6 +71,7 @@ def lateness(
         policy: the course's.
         score: points before lateness.
         max_score: points that could be earned.
+        free_days: so many started days cost nothing.
     """
     if due is None or submitted is None:
         return ON_TIME
@@ -72,7 +81,8 @@ def lateness(
     days = behind / DAY
     if policy.refused_after_days is not None and days > policy.refused_after_days:
         return Lateness(round(days, _PLACES), max(0.0, score))
-    percent = min(math.ceil(days) * policy.percent_per_day, policy.most_percent)
+    charged = max(0, math.ceil(days) - free_days)
+    percent = min(charged * policy.percent_per_day, policy.most_percent)
     whole = score if policy.of == "earned" else max_score
     points = min(max(0.0, score), whole * percent / 100)
     return Lateness(round(days, _PLACES), round(max(0.0, points), _PLACES))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, Engine, inspect, text
@@ -11,12 +10,10 @@ from sqlalchemy import Connection, Engine, inspect, text
 from grader import __version__
 from grader.gradebook.address import Address
 from grader.gradebook.errors import GradebookError, GradebookUsageError
+from grader.gradebook.migration_steps import STEPS
 from grader.gradebook.schema import meta, metadata, version
 
 FIRST = "0001"
-STEPS: dict[str, Callable[[Connection], None]] = {}
-"""By version, oldest first, what brings the tables there from the version before. A new gradebook has the tables of
-`schema` at once: a step repeats for existing ones what changed there, and says it for both databases."""
 
 NONCE_BYTES = 32
 ADVISORY_KEY = 0x6B617461

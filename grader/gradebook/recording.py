@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Table, and_, bindparam, distinct, func, select
+from sqlalchemy import Connection, Table, and_, bindparam, func, select, true
 
 from grader import __version__
 from grader.gradebook import schema
@@ -34,54 +34,76 @@ Argument = str | int | float | None | list[str]
 """What a run was asked for, by option."""
 
 # Statements that run once for every submission are built once.
-_KEYS = (
-    select(schema.katas.c.slug, schema.attempts.c.digest, schema.attempts.c.terms, schema.attempts.c.report)
+_STANDING = (
+    select(
+        schema.katas.c.slug, schema.submissions.c.digest, schema.attempts.c.terms, schema.attempts.c.report
+    )
     .select_from(schema.learners)
     .join(schema.submissions, schema.submissions.c.learner_id == schema.learners.c.id)
     .join(schema.attempts, schema.attempts.c.id == schema.submissions.c.attempt_id)
     .join(schema.katas, schema.katas.c.id == schema.submissions.c.kata_id)
     .where(schema.learners.c.name == bindparam("learner"))
 )
-_NEWEST = _KEYS.where(schema.katas.c.slug == bindparam("kata")).add_columns(
-    schema.submissions.c.learner_id, schema.submissions.c.kata_id
-)
-_GRADED = select(func.count(distinct(schema.attempts.c.digest))).where(
-    schema.attempts.c.learner_id == bindparam("learner"),
-    schema.attempts.c.kata_id == bindparam("kata"),
-    schema.attempts.c.digest != "",
-)
-_MINE = and_(
-    schema.submissions.c.learner_id == bindparam("learner"), schema.submissions.c.kata_id == bindparam("kata")
-)
-_STANDS = (
-    schema.submissions.update()
-    .where(_MINE)
-    .values(
-        {name: bindparam(name) for name in ("run_id", "origin", "notes", "attempt_id", "submitted_at")}
-        | {"attempts": _GRADED.scalar_subquery()}
+_SAME_CONTENT = (
+    select(
+        schema.submissions.c.id,
+        schema.submissions.c.learner_id,
+        schema.submissions.c.kata_id,
+        schema.submissions.c.submitted_at,
+        schema.submissions.c.time_source,
+        schema.submissions.c.attempt_id,
+        schema.attempts.c.terms,
     )
+    .join(schema.attempts, schema.attempts.c.id == schema.submissions.c.attempt_id)
+    .where(
+        schema.submissions.c.learner_id == bindparam("learner"),
+        schema.submissions.c.kata_id == bindparam("kata"),
+        schema.submissions.c.digest == bindparam("digest"),
+    )
+    .order_by(schema.submissions.c.seen)
+)
+_NUMBERS = (
+    select(schema.learners.c.id, schema.katas.c.id)
+    .join_from(schema.learners, schema.katas, true())
+    .where(schema.learners.c.name == bindparam("learner"), schema.katas.c.slug == bindparam("kata"))
+)
+_OTHERS = schema.submissions.alias()
+_SIGHTINGS = select(func.coalesce(func.max(_OTHERS.c.seen), 0) + 1).where(
+    _OTHERS.c.learner_id == bindparam("learner"), _OTHERS.c.kata_id == bindparam("kata")
 )
 _SEEN_AGAIN = (
     schema.submissions.update()
-    .where(_MINE)
+    .where(schema.submissions.c.id == bindparam("row"))
     .values(
-        {name: bindparam(name) for name in ("run_id", "origin", "notes")}
-        | {
-            "submitted_at": func.coalesce(
-                bindparam("anew", type_=schema.UtcTime), schema.submissions.c.submitted_at
-            )
+        {
+            name: bindparam(name)
+            for name in ("run_id", "origin", "notes", "submitted_at", "time_source", "seen")
         }
     )
+)
+_REGRADED = (
+    schema.submissions.update()
+    .where(
+        schema.submissions.c.learner_id == bindparam("learner"),
+        schema.submissions.c.kata_id == bindparam("kata"),
+        schema.submissions.c.digest == bindparam("of"),
+    )
+    .values(attempt_id=bindparam("attempt"))
 )
 
 _Numbers = dict[tuple[Any, ...], int]
 """Rows' numbers, by table and values."""
 
 
-def keys(connection: Connection, learner: str) -> dict[str, Key]:
-    """Return, by kata, what the learner's newest attempts depended on; a report that is damaged is made again."""
-    found = connection.execute(_KEYS, {"learner": storable(learner)})
-    return {slug: Key(digest, terms) for slug, digest, terms, report in found if readable(report)}
+def keys(connection: Connection, learner: str) -> dict[str, frozenset[Key]]:
+    """Return, by kata, what the newest gradings of everything that the learner handed in depended on.
+
+    A report that is damaged is made again: it has terms that never recur.
+    """
+    found: dict[str, set[Key]] = {}
+    for slug, digest, terms, report in connection.execute(_STANDING, {"learner": storable(learner)}):
+        found.setdefault(slug, set()).add(Key(digest, terms if readable(report) else ""))
+    return {slug: frozenset(keys) for slug, keys in found.items()}
 
 
 class Recording:
@@ -173,14 +195,10 @@ class Recording:
                 report=whole,
             )
             _results(numbering, kata, attempt, report)
-            values = self._seen(submission, learner, kata)
-            values |= {"attempt_id": attempt, "submitted_at": submission.submitted_at}
-            first = fresh is not None and kata not in fresh
-            if first or not connection.execute(_STANDS, values).rowcount:
-                whose = {"learner": values.pop("learner"), "kata": values.pop("kata")}
-                graded = int(bool(key.digest)) if first else connection.execute(_GRADED, whose).scalar()
-                row = {"learner_id": learner, "kata_id": kata, "attempts": graded, **values}
-                insert_all(connection, schema.submissions, [row])
+            if fresh is not None and kata not in fresh:
+                self._add(connection, submission, learner, kata, key.digest, attempt, seen=1)
+            else:
+                self._see(connection, submission, learner, kata, key, attempt)
         self._known.update(numbering.found)  # only now is it sure that they are there
         if fresh is not None:
             self._fresh.setdefault(learner, fresh).add(kata)
@@ -189,30 +207,108 @@ class Recording:
         """Note that a submission was seen again, unchanged.
 
         Raises:
-            ValueError: it is not what the newest attempt graded.
+            ValueError: it is not what the newest grading of this content graded.
         """
         with self._own.writing(_doing(submission)) as connection:
             whose = {"learner": storable(submission.learner), "kata": storable(submission.kata)}
-            row = connection.execute(_NEWEST, whose).one_or_none()
-            if row is None or Key(row.digest, row.terms) != key:
+            numbers = connection.execute(_NUMBERS, whose).one_or_none()
+            if numbers is None or not self._see(connection, submission, *numbers, key, None):
                 raise ValueError(
                     f"{submission.learner}, {submission.kata}: there is no attempt with this key"
                 )
-            values = self._seen(submission, row.learner_id, row.kata_id)
-            connection.execute(_SEEN_AGAIN, {**values, "anew": submission.submitted_at})
+
+    def _see(
+        self,
+        connection: Connection,
+        submission: Submission,
+        learner: int,
+        kata: int,
+        key: Key,
+        attempt: int | None,
+    ) -> bool:
+        """Note that something was handed in, again or for the first time; false where nothing has the key.
+
+        Args:
+            connection: in a transaction.
+            submission: what was handed in.
+            learner: the learner's row.
+            kata: the kata's row.
+            key: of the grading.
+            attempt: the grading; None where an earlier one stands, which must have the key.
+        """
+        same = connection.execute(
+            _SAME_CONTENT, {"learner": learner, "kata": kata, "digest": key.digest}
+        ).all()
+        if attempt is None:
+            if not any(row.terms == key.terms for row in same):
+                return False
+            attempt = same[-1].attempt_id
+        elif same and not key.terms and same[-1].terms:
+            attempt = same[-1].attempt_id  # the machine failed: what was graded before stands
+        seen = connection.execute(_SIGHTINGS, {"learner": learner, "kata": kata}).scalar_one()
+        mine = _sighting_of(submission, same)
+        if mine is None:
+            self._add(connection, submission, learner, kata, key.digest, attempt, seen=seen)
+        else:
+            timed = submission.submitted_at is not None
+            values = {
+                **self._found(submission),
+                "row": mine.id,
+                "seen": seen,
+                "submitted_at": submission.submitted_at if timed else mine.submitted_at,
+                "time_source": storable_or_none(submission.time_source) if timed else mine.time_source,
+            }
+            connection.execute(_SEEN_AGAIN, values)
+        connection.execute(
+            _REGRADED, {"learner": learner, "kata": kata, "of": key.digest, "attempt": attempt}
+        )
+        return True
+
+    def _add(
+        self,
+        connection: Connection,
+        submission: Submission,
+        learner: int,
+        kata: int,
+        digest: str,
+        attempt: int,
+        *,
+        seen: int,
+    ) -> None:
+        insert(
+            connection,
+            schema.submissions,
+            learner_id=learner,
+            kata_id=kata,
+            digest=digest,
+            attempt_id=attempt,
+            seen=seen,
+            submitted_at=submission.submitted_at,
+            time_source=storable_or_none(submission.time_source),
+            **self._found(submission),
+        )
 
     def _is_new(self, name: str) -> bool:
         return name not in self._earlier and (schema.learners.name, name) not in self._known
 
-    def _seen(self, submission: Submission, learner: int, kata: int) -> dict[str, Any]:
-        """Return what `_STANDS` and `_SEEN_AGAIN` both write."""
+    def _found(self, submission: Submission) -> dict[str, Any]:
+        """Return by whom and where something was found."""
         return {
-            "learner": learner,
-            "kata": kata,
             "run_id": self.run,
             "origin": storable_or_none(submission.origin),
             "notes": encode(submission.notes).decode(),
         }
+
+
+def _sighting_of(submission: Submission, same: Sequence[Any]) -> Any:
+    """Return the row of this content that a submission is another sighting of; None for a hand-in of its own.
+
+    The same content at another time was handed in again. A time that becomes known later is that of the row without.
+    """
+    if submission.submitted_at is None or submission.bundle is None:
+        return same[-1] if same else None
+    timed = [row for row in same if row.submitted_at == submission.submitted_at]
+    return next(iter(timed), next((row for row in same if row.submitted_at is None), None))
 
 
 class _Numbering:

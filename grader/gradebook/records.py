@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import groupby
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from grader.reports.report import KataReport
+
+RulingKind = Literal["choose", "extend", "take", "alias"]
 
 
 class Key(NamedTuple):
@@ -34,10 +36,26 @@ class Adjustment(msgspec.Struct, frozen=True, kw_only=True):
     """What `Gradebook.revoke` takes."""
 
 
+class Ruling(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person decided about what was handed in, or about whose it is."""
+
+    id: int
+    kind: RulingKind
+    learner: str
+    kata: str | None = None
+    value: Any = None
+    """`choose`: a hand-in's number; `extend`: days, by assignment or kata, or an empty name for all; `take`: a file's
+    name; `alias`: what else the learner is called."""
+    comment: str = ""
+    author: str = ""
+    at: datetime
+    revoked: bool = False
+
+
 class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that happened to one learner's mark for one kata."""
 
-    kind: Literal["attempt", "adjust", "override", "revoke"]
+    kind: Literal["attempt", "adjust", "override", "revoke", "choose", "extend", "take", "alias"]
     at: datetime
     run: int | None = None
     """The run that graded the attempt."""
@@ -58,6 +76,8 @@ class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
     author: str | None = None
     revoked: bool = False
     """The adjustment no longer counts."""
+    ruling: int | None = None
+    """What was decided besides points, for `Gradebook.withdraw`; `comment` says what and why."""
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,7 +111,7 @@ class Row(msgspec.Struct, kw_only=True):
     name: str
     """How the learner is shown; the identity where no roster says otherwise."""
     report: KataReport
-    """The newest attempt."""
+    """The attempt that counts."""
     attempts: int
     """How many different contents were graded."""
     submitted_at: datetime | None
@@ -101,11 +121,17 @@ class Row(msgspec.Struct, kw_only=True):
     late_points: float = 0.0
     """Points that lateness took, zero or more."""
     attempt: int | None = None
-    """The newest attempt, for `Gradebook.bundle`; None when nothing of this learner was graded for the kata."""
+    """The attempt that counts, for `Gradebook.bundle`; None when nothing of this learner was graded for the kata."""
     origin: str | None = None
     """Where the submission was found."""
     notes: tuple[str, ...] = ()
-    """What the instructor should know about what was found."""
+    """What the instructor should know about what was found, and why this attempt counts."""
+    time_source: str | None = None
+    """Who says when it was handed in: a system's name, `git`, a file of times."""
+    late_days_used: int = 0
+    """Of the learner's free late days."""
+    closed: bool = False
+    """It came in after the assignment had closed, and earns nothing."""
     unreadable: str | None = None
     """Why the newest attempt's report cannot be read. What was booked beside it stands in for it: status and points."""
     score: float

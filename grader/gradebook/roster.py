@@ -29,6 +29,8 @@ class Person(msgspec.Struct, frozen=True, kw_only=True):
     section: str = ""
     canvas_id: str = ""
     moodle_id: str = ""
+    aliases: tuple[str, ...] = ()
+    """What else the learner is called: other folders' names, a GitHub handle; semicolons between them."""
     other: dict[str, str] = {}
     """Further columns, by name in lower case, blanks as underscores."""
 
@@ -78,7 +80,8 @@ def read_roster(path: Path) -> dict[str, Person]:
 
 def _person(cells: dict[str, str]) -> Person:
     known = {name: cells.pop(name, "") for name in _KNOWN}
-    return Person(**known, other={name: cell for name, cell in cells.items() if name})
+    aliases = tuple(filter(None, (word.strip() for word in cells.pop("aliases", "").split(";"))))
+    return Person(**known, aliases=aliases, other={name: cell for name, cell in cells.items() if name})
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:

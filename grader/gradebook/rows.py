@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, Select, func, select
 
 from grader.gradebook import schema
+from grader.gradebook.counting import Counted, HandIn, count
 from grader.gradebook.course import Course
 from grader.gradebook.decisions import decided
 from grader.gradebook.errors import UnreadableRecord
 from grader.gradebook.lateness import settle
 from grader.gradebook.records import Adjustment, Row
-from grader.gradebook.scope import Person, katas, people
+from grader.gradebook.scope import Somebody, katas, people
 from grader.gradebook.storage import report_of
 from grader.reports.report import KataReport
 
@@ -41,14 +42,15 @@ def rows(
     blanks: dict[int, KataReport] | None = None
     last_run = None
     for some in _chunks(people(connection, course, learners)):
-        found = _standing(connection, some, chosen)
+        found = _standing(connection, course, some, chosen)
         adjustments = decided(connection, some)
-        for name, person in some:
+        for somebody in some:
+            name = somebody.name
             for kata, (slug, _) in chosen.items():
-                row = found.get((person, kata))
-                adjusted = adjustments.get((person, kata), [])
-                if row is not None:
-                    made = _row(course, name, chosen[kata], row, adjusted)
+                stands = found.get((name, kata))
+                adjusted = adjustments.get((name, kata), [])
+                if stands is not None:
+                    made = _row(course, name, chosen[kata], stands, adjusted)
                     if made.unreadable is not None:
                         tell(name, slug, made.unreadable)
                     yield made
@@ -67,86 +69,216 @@ def reports(
     learners: Collection[str] | None,
     tell: Tell,
 ) -> Iterator[KataReport]:
-    """Yield the newest reports as they were graded, in order; of one run, those that it saw last."""
+    """Yield the reports that count as they were graded, in order; of one run, those that it saw last."""
     chosen = katas(connection, slugs)
     for some in _chunks(people(connection, course, learners)):
-        found = _standing(connection, some, chosen)
-        for name, person in some:
+        found = _standing(connection, course, some, chosen)
+        for somebody in some:
             for kata in chosen:
-                row = found.get((person, kata))
-                if row is not None and run in (None, row.run_id):
-                    report, why = _report(name, chosen[kata], row)
+                stands = found.get((somebody.name, kata))
+                if stands is not None and run in (None, stands.row.run_id):
+                    report, why = _report(somebody.name, chosen[kata], stands.row)
                     if why is not None:
-                        tell(name, chosen[kata][0], why)
+                        tell(somebody.name, chosen[kata][0], why)
                     yield report
 
 
-def _chunks(everybody: list[Person]) -> Iterator[list[Person]]:
+def handed_in(
+    connection: Connection, course: Course, learner: Somebody, slugs: Collection[str] | None
+) -> dict[str, tuple[int, list[HandIn]]]:
+    """Return, by kata, everything that a learner handed in, oldest first, and the number of what counts."""
+    chosen = katas(connection, slugs)
+    found = _given(connection, [learner], _needed(connection, course, chosen))
+    slug_of = katas(connection, None)
+    mine = {slug_of[kata][0]: [_hand_in(row) for row in rows] for (_, kata), rows in found.items()}
+    counted = count(course, learner.name, mine, learner.rulings)
+    return {
+        slug: (counted[slug].id, sorted(mine[slug], key=lambda one: one.order))
+        for slug, _ in chosen.values()
+        if slug in mine
+    }
+
+
+def _chunks(everybody: list[Somebody]) -> Iterator[list[Somebody]]:
     for start in range(0, len(everybody), _CHUNK):
         yield everybody[start : start + _CHUNK]
 
 
-def _standing(
-    connection: Connection, some: Iterable[Person], chosen: Collection[int]
-) -> dict[tuple[int | None, int], Any]:
-    submissions, attempts = schema.submissions, schema.attempts
-    wanted = (
-        select(
-            submissions.c.learner_id,
-            submissions.c.kata_id,
-            submissions.c.run_id,
-            submissions.c.attempt_id,
-            submissions.c.attempts,
-            submissions.c.submitted_at,
-            submissions.c.origin,
-            submissions.c.notes,
-            attempts.c.graded_at,
-            attempts.c.report,
-            attempts.c.status,
-            attempts.c.score,
-            attempts.c.max_score,
-            attempts.c.seed,
-        )
-        .join(attempts, attempts.c.id == submissions.c.attempt_id)
-        .where(
-            submissions.c.learner_id.in_([number for _, number in some if number is not None]),
-            submissions.c.kata_id.in_(list(chosen)),
-        )
+class _Standing(NamedTuple):
+    """What counts of a learner for a kata."""
+
+    row: Any
+    counted: Counted
+    contents: int
+    """How many different ones were handed in."""
+
+
+_GIVEN = (
+    select(
+        schema.submissions.c.id,
+        schema.submissions.c.learner_id,
+        schema.submissions.c.kata_id,
+        schema.submissions.c.digest,
+        schema.submissions.c.run_id,
+        schema.submissions.c.attempt_id,
+        schema.submissions.c.seen,
+        schema.submissions.c.submitted_at,
+        schema.submissions.c.time_source,
+        schema.submissions.c.origin,
+        schema.submissions.c.notes,
+        schema.runs.c.started_at,
+        schema.attempts.c.status,
+        schema.attempts.c.score,
+        schema.attempts.c.max_score,
     )
-    try:
-        return {(row.learner_id, row.kata_id): row for row in connection.execute(wanted)}
-    except (ValueError, TypeError):  # a time that is none, say: one row must not take fifty learners along
-        keys = wanted.with_only_columns(submissions.c.learner_id, submissions.c.kata_id)
-        return {
-            (row.learner_id, row.kata_id): _alone(connection, wanted, row) for row in connection.execute(keys)
+    .join(schema.attempts, schema.attempts.c.id == schema.submissions.c.attempt_id)
+    .join(schema.runs, schema.runs.c.id == schema.submissions.c.run_id)
+)
+_GRADED = select(
+    schema.attempts.c.id, schema.attempts.c.graded_at, schema.attempts.c.report, schema.attempts.c.seed
+)
+
+
+def _needed(connection: Connection, course: Course, chosen: Mapping[int, tuple[str, str]]) -> Collection[int]:
+    """Return the katas whose hand-ins must be known: where late days are shared, all of them."""
+    return {**katas(connection, course.katas), **chosen} if course.late.late_days else chosen
+
+
+def _standing(
+    connection: Connection, course: Course, some: Sequence[Somebody], chosen: Mapping[int, tuple[str, str]]
+) -> dict[tuple[str, int], _Standing]:
+    needed = _needed(connection, course, chosen)
+    slug_of = chosen if needed is chosen else katas(connection, None)
+    given = _given(connection, some, needed)
+    stands: dict[tuple[str, int], tuple[Any, Counted, int]] = {}
+    for somebody in some:
+        mine = {
+            slug_of[kata][0]: given[somebody.name, kata] for kata in needed if (somebody.name, kata) in given
         }
+        hand_ins = {slug: [_hand_in(row) for row in found] for slug, found in mine.items()}
+        counted = count(course, somebody.name, hand_ins, somebody.rulings)
+        for kata, (slug, _) in chosen.items():
+            if slug in counted:
+                row = next(row for row in mine[slug] if row.id == counted[slug].id)
+                contents = {one.digest for one in hand_ins[slug] if one.digest}
+                stands[somebody.name, kata] = row, counted[slug], len(contents)
+    graded = _fetched(
+        connection, _GRADED, schema.attempts.c.id, {row.attempt_id for row, _, _ in stands.values()}
+    )
+    return {
+        key: _Standing(
+            _Stands(row, graded.get(row.attempt_id) or _Damaged("it is not there")), counted, contents
+        )
+        for key, (row, counted, contents) in stands.items()
+    }
+
+
+def _given(
+    connection: Connection, some: Sequence[Somebody], kata_rows: Collection[int]
+) -> dict[tuple[str, int], list[Any]]:
+    """Return everything that some learners handed in, by learner and kata's row."""
+    submissions = schema.submissions
+    names = {row: one.name for one in some for row in one.rows}
+    wanted = _GIVEN.where(
+        submissions.c.learner_id.in_(list(names)), submissions.c.kata_id.in_(list(kata_rows))
+    )
+    found: dict[tuple[str, int], list[Any]] = {}
+    for row in _every(connection, wanted.order_by(submissions.c.id), submissions.c):
+        found.setdefault((names[row.learner_id], row.kata_id), []).append(row)
+    return found
+
+
+def _every(connection: Connection, wanted: Select[Any], columns: Any) -> Iterable[Any]:
+    """Fetch rows; one that is damaged, a time that is none, say, must not take fifty learners along."""
+    try:
+        return connection.execute(wanted).all()
+    except (ValueError, TypeError):
+        keys = wanted.with_only_columns(columns.id, columns.learner_id, columns.kata_id, columns.attempt_id)
+        return [
+            _alone(connection, wanted.where(columns.id == key.id), key)
+            for key in connection.execute(keys).all()
+        ]
 
 
 def _alone(connection: Connection, wanted: Select[Any], key: Any) -> Any:
-    mine = (schema.submissions.c.learner_id == key.learner_id, schema.submissions.c.kata_id == key.kata_id)
     try:
-        return connection.execute(wanted.where(*mine)).one()
+        return connection.execute(wanted).one()
     except (ValueError, TypeError) as error:
-        return _Damaged(str(error))
+        return _DamagedHandIn(key.id, key.learner_id, key.kata_id, key.attempt_id, str(error))
+
+
+def _fetched(
+    connection: Connection, wanted: Select[Any], column: Any, numbers: Collection[int]
+) -> dict[int, Any]:
+    try:
+        return {row.id: row for row in connection.execute(wanted.where(column.in_(list(numbers))))}
+    except (ValueError, TypeError):
+        found: dict[int, Any] = {}
+        for number in numbers:
+            try:
+                found[number] = connection.execute(wanted.where(column == number)).one_or_none()
+            except (ValueError, TypeError) as error:
+                found[number] = _Damaged(str(error))
+        return found
+
+
+def _hand_in(row: Any) -> HandIn:
+    score, most = ((one if isinstance(one, int | float) else 0.0) for one in (row.score, row.max_score))
+    return HandIn(
+        row.id, row.digest, row.submitted_at, row.started_at, row.seen, str(row.status), score, most
+    )
+
+
+class _Stands:
+    """A hand-in's row and its grading's, as one."""
+
+    def __init__(self, given: Any, graded: Any) -> None:
+        self._given = given
+        self._graded = graded
+
+    @property
+    def damaged(self) -> str | None:
+        """Why a part of it could not even be fetched."""
+        for part in (self._given, self._graded):
+            if isinstance(part, _Damaged | _DamagedHandIn):
+                return part.why
+        return None
+
+    def __getattr__(self, name: str) -> Any:
+        part = self._graded if name in ("graded_at", "report", "seed") else self._given
+        return getattr(part, name)
+
+
+@dataclass(frozen=True)
+class _DamagedHandIn:
+    """A hand-in that cannot even be fetched."""
+
+    id: int
+    learner_id: int
+    kata_id: int
+    attempt_id: int
+    why: str
+    digest: str = ""
+    run_id: int = 0
+    seen: int = 0
+    submitted_at: datetime | None = None
+    time_source: str | None = None
+    origin: str | None = None
+    notes: str = "[]"
+    started_at: datetime = datetime(1970, 1, 1, tzinfo=UTC)
+    status: str = "error"
+    score: float = 0.0
+    max_score: float = 0.0
 
 
 @dataclass(frozen=True)
 class _Damaged:
-    """A row that cannot even be fetched."""
+    """A grading that cannot even be fetched."""
 
-    report: str
-    """No report: what is wrong with the row."""
-    status: str = "error"
-    score: float = 0.0
-    max_score: float = 0.0
+    why: str
+    report: str = ""
     seed: str = "0"
-    run_id: int = 0
-    attempt_id: int | None = None
-    attempts: int = 0
-    submitted_at: datetime | None = None
     graded_at: datetime = datetime(1970, 1, 1, tzinfo=UTC)
-    origin: str | None = None
-    notes: str = "[]"
 
 
 def _report(name: str, kata: tuple[str, str], row: Any) -> tuple[KataReport, str | None]:
@@ -158,7 +290,7 @@ def _report(name: str, kata: tuple[str, str], row: Any) -> tuple[KataReport, str
             return report, None
         why = "it is damaged (what was booked beside it differs)"
     except UnreadableRecord as error:
-        why = f"its row is damaged ({row.report})" if isinstance(row, _Damaged) else str(error)
+        why = str(error) if row.damaged is None else f"its row is damaged ({row.damaged})"
     stand_in = {
         "learner": name,
         "kata": kata[0],
@@ -187,15 +319,18 @@ def _notes(text: Any) -> tuple[str, ...]:
         return ("the notes of this row cannot be read",)
 
 
-def _row(course: Course, name: str, kata: tuple[str, str], row: Any, adjustments: list[Adjustment]) -> Row:
+def _row(
+    course: Course, name: str, kata: tuple[str, str], stands: _Standing, adjustments: list[Adjustment]
+) -> Row:
+    row, counted = stands.row, stands.counted
     report, why = _report(name, kata, row)
-    late = course.lateness(name, report.kata, row.submitted_at, report.earned, report.possible)
+    late = counted.late
     score, taken = settle(report.earned, late.points, adjustments)
     return Row(
         learner=name,
         name=course.name_of(name),
         report=report,
-        attempts=row.attempts,
+        attempts=stands.contents,
         submitted_at=row.submitted_at,
         graded_at=row.graded_at,
         adjustments=adjustments,
@@ -203,7 +338,10 @@ def _row(course: Course, name: str, kata: tuple[str, str], row: Any, adjustments
         late_points=taken,
         attempt=row.attempt_id,
         origin=row.origin,
-        notes=_notes(row.notes),
+        notes=(*_notes(row.notes), *counted.remarks),
+        time_source=row.time_source,
+        late_days_used=counted.free_days,
+        closed=counted.closed,
         unreadable=why,
         score=score,
         max_score=report.possible,

@@ -140,16 +140,22 @@ attempts = Table(
 submissions = Table(
     "submissions",
     metadata,
-    Column("learner_id", ForeignKey("learners.id"), primary_key=True, autoincrement=False),
-    Column("kata_id", ForeignKey("katas.id"), primary_key=True, autoincrement=False),
+    Column("id", Integer, primary_key=True),
+    Column("learner_id", ForeignKey("learners.id"), nullable=False),
+    Column("kata_id", ForeignKey("katas.id"), nullable=False),
+    Column("digest", Text, nullable=False),
     Column("attempt_id", ForeignKey("attempts.id"), nullable=False),
     Column("run_id", ForeignKey("runs.id"), nullable=False, index=True),
-    Column("attempts", Integer, nullable=False),
+    Column("seen", Integer, nullable=False),
     Column("submitted_at", UtcTime),
+    Column("time_source", Text),
     Column("origin", Text),
     Column("notes", Text, nullable=False),
+    Index(None, "learner_id", "kata_id"),
 )
-"""How it stands: for each learner and kata the newest attempt, and the run that saw it last."""
+"""What was handed in, for ever: a row for each content and each time that it came in with. `attempt_id` is the newest
+grading of that content, `run_id` the run that saw it last, `seen` counts a learner's sightings of a kata. Which of them
+counts is computed. Where nothing could be read the digest is empty, and there is one row."""
 
 checks = Table(
     "checks",
@@ -192,3 +198,20 @@ adjustments = Table(
     Column("revoked_because", Text),
     Index(None, "learner_id", "kata_id"),
 )
+
+rulings = Table(
+    "rulings",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("learner_id", ForeignKey("learners.id"), nullable=False, index=True),
+    Column("kata_id", ForeignKey("katas.id")),
+    Column("value", Text, nullable=False),
+    Column("comment", Text, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("revoked_at", UtcTime),
+    Column("revoked_by", Text),
+    Column("revoked_because", Text),
+)
+"""What people decide besides points (`rulings.Kind`): never changed but for a revocation. `value` is JSON."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 from sqlalchemy import Connection, select
 
@@ -10,23 +11,70 @@ from grader.errors import did_you_mean
 from grader.gradebook import schema
 from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookUsageError
+from grader.gradebook.records import Ruling
+from grader.gradebook.rulings import rulings, standing
 from grader.gradebook.storage import storable
 from grader.submissions.names import natural_key
 
-Person = tuple[str, int | None]
-"""A learner's name and row; None for who is in the roster only."""
+
+class Somebody(NamedTuple):
+    """A learner, under the one identity that all other names lead to."""
+
+    name: str
+    own: int | None
+    """The row of this name; None for who is in the roster only."""
+    rows: tuple[int, ...]
+    """The rows of all their names."""
+    rulings: tuple[Ruling, ...] = ()
+    """What stands about them, oldest first."""
 
 
-def people(connection: Connection, course: Course, learners: Collection[str] | None = None) -> list[Person]:
-    """Return everybody, or who of `learners` is there, sorted."""
-    rows = connection.execute(select(schema.learners.c.name, schema.learners.c.id))
-    found: dict[str, int | None] = {name: number for name, number in rows}
-    recorded = {course.same(name) for name in found}
-    found |= {name: None for name in course.roster if course.same(name) not in recorded}
-    if learners is not None:
-        wanted = {course.same(storable(name)) for name in learners}
-        found = {name: number for name, number in found.items() if course.same(name) in wanted}
-    return sorted(found.items(), key=lambda item: natural_key(item[0]))
+def people(connection: Connection, course: Course, learners: Collection[str] | None = None) -> list[Somebody]:
+    """Return everybody, or who of `learners` is there, sorted. Somebody's other names are no learners of their own."""
+    found = connection.execute(select(schema.learners.c.name, schema.learners.c.id)).all()
+    decided = standing(rulings(connection))
+    identities = identities_of(course, decided)
+    names: dict[str, str] = {}
+    rows: dict[str, dict[str, int]] = {}
+    for row in found:
+        called = identities.get(course.same(row.name), row.name)
+        key = course.same(called)
+        rows.setdefault(key, {})[row.name] = row.id
+        names.setdefault(key, called)
+        if course.same(row.name) == key:
+            names[key] = row.name
+    for name in course.roster:
+        names.setdefault(course.same(name), name)
+    about: dict[str, list[Ruling]] = {}
+    for one in decided:
+        key = course.same(identities.get(course.same(one.learner), one.learner))
+        about.setdefault(key, []).append(one)
+    wanted = None if learners is None else {course.same(storable(name)) for name in learners}
+    everybody = [
+        Somebody(
+            name,
+            rows.get(key, {}).get(name),
+            tuple(rows.get(key, {}).values()),
+            tuple(about.get(key, ())),
+        )
+        for key, name in names.items()
+        if wanted is None or key in wanted
+    ]
+    return sorted(everybody, key=lambda one: natural_key(one.name))
+
+
+def identities_of(course: Course, decided: Iterable[Ruling]) -> dict[str, str]:
+    """Return, by every other name that people or the roster gave somebody, the identity."""
+    other = {course.same(alias): name for name, one in course.roster.items() for alias in one.aliases}
+    other |= {course.same(one.value): one.learner for one in decided if one.kind == "alias"}
+    whole = {}
+    for alias in other:
+        name, seen = other[alias], {alias}
+        while course.same(name) in other and course.same(name) not in seen:
+            seen.add(course.same(name))
+            name = other[course.same(name)]
+        whole[alias] = name
+    return whole
 
 
 def katas(connection: Connection, wanted: Collection[str] | None) -> dict[int, tuple[str, str]]:
@@ -38,24 +86,34 @@ def katas(connection: Connection, wanted: Collection[str] | None) -> dict[int, t
     return {row.id: (row.slug, row.number) for row in chosen}
 
 
-def find(connection: Connection, course: Course, learner: str, kata: str) -> tuple[int | None, int]:
-    """Return the rows of a learner and a kata; the learner's is None for one who is in the roster only.
+def find(connection: Connection, course: Course, learner: str, kata: str) -> tuple[Somebody, int]:
+    """Return a learner and a kata's row.
 
     Raises:
         GradebookUsageError: there is no such learner or kata.
     """
-    everybody = people(connection, course)
-    names = {course.same(name): number for name, number in everybody}
-    name = course.same(storable(learner))
-    if name not in names:
-        known = [name for name, _ in everybody]
-        raise _unknown("learner", learner, known, "See who is there: kata gradebook show")
+    somebody = find_learner(connection, course, learner)
     slug = select(schema.katas.c.id).where(schema.katas.c.slug == storable(kata))
     kata_id = connection.execute(slug).scalar()
     if kata_id is None:
         slugs = [known for known, _ in katas(connection, None).values()]
         raise _unknown("kata", kata, slugs, "See what was graded: kata gradebook show")
-    return names[name], kata_id
+    return somebody, kata_id
+
+
+def find_learner(connection: Connection, course: Course, learner: str) -> Somebody:
+    """Return a learner.
+
+    Raises:
+        GradebookUsageError: there is no such learner.
+    """
+    everybody = people(connection, course)
+    name = course.same(storable(learner))
+    for one in everybody:
+        if course.same(one.name) == name:
+            return one
+    hint = "See who is there: kata gradebook show"
+    raise _unknown("learner", learner, [one.name for one in everybody], hint)
 
 
 def _unknown(what: str, name: str, known: list[str], hint: str) -> GradebookUsageError:

@@ -9,16 +9,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from types import TracebackType
+from typing import Any
 
-from grader.gradebook import decisions, history, recording, rows, scope
+from grader.gradebook import decisions, history, recording, rows, rulings, scope
 from grader.gradebook.address import DEFAULT, Address
 from grader.gradebook.connections import Connections
+from grader.gradebook.counting import HandIn
 from grader.gradebook.course import Course
 from grader.gradebook.decisions import Decision
 from grader.gradebook.errors import GradebookError, GradebookUsageError
 from grader.gradebook.migrate import HOW_MADE
 from grader.gradebook.recording import Argument, Recording
-from grader.gradebook.records import Attempt, HistoryEvent, Key, Row, RunRecord
+from grader.gradebook.records import Attempt, HistoryEvent, Key, Row, Ruling, RulingKind, RunRecord
 from grader.reports.report import KataReport
 from grader.submissions.submission import Bundle, Submission
 
@@ -114,8 +116,11 @@ class Gradebook:
             self._in(run).finish()
             self._leave()
 
-    def keys(self, learner: str) -> dict[str, Key]:
-        """Return, by kata, what the learner's newest attempts depended on; none where a report cannot be read."""
+    def keys(self, learner: str) -> dict[str, frozenset[Key]]:
+        """Return, by kata, what the newest gradings of everything that a learner handed in depended on.
+
+        Where nothing could be read, the digest is empty; where a report is damaged, the terms are.
+        """
         with self._guard:
             if self._recording is not None and not self._recording.may_know(learner):
                 return {}
@@ -135,7 +140,7 @@ class Gradebook:
         """Note that a submission was seen again, unchanged; it may have been handed in anew.
 
         Raises:
-            ValueError: it is not what the newest attempt graded.
+            ValueError: it is not what the newest grading of this content graded.
         """
         with self._guard:
             self._in(run).reuse(submission, key)
@@ -174,7 +179,7 @@ class Gradebook:
         katas: Collection[str] | None = None,
         learners: Collection[str] | None = None,
     ) -> Iterator[KataReport]:
-        """Yield the newest reports as they were graded, in the order of `rows`.
+        """Yield the reports that count as they were graded, in the order of `rows`.
 
         Args:
             run: only what this run saw last, whether it graded or reused it.
@@ -190,7 +195,7 @@ class Gradebook:
     def learners(self) -> list[str]:
         """Return everybody who was graded or is in the roster, in the order of `rows`."""
         with self._connections.reading("reading its learners") as connection:
-            return [name for name, _ in scope.people(connection, self.course)]
+            return [one.name for one in scope.people(connection, self.course)]
 
     def katas(self) -> list[str]:
         """Return the katas that were graded for anybody, in the order of their numbers."""
@@ -226,6 +231,62 @@ class Gradebook:
         """
         with self._guard, self._connections.deciding("revoking an adjustment") as connection:
             decisions.revoke(connection, adjustment, author=author, comment=comment)
+
+    def rule(
+        self,
+        kind: RulingKind,
+        learner: str,
+        value: Any,
+        *,
+        comment: str,
+        author: str,
+        kata: str | None = None,
+    ) -> int:
+        """Write down what somebody decided besides points; return its number, for `withdraw`.
+
+        Raises:
+            GradebookUsageError: the learner or the kata is unknown, or nothing says why.
+        """
+        with self._guard, self._connections.deciding(f"writing a ruling about {learner}") as connection:
+            kata_id = None
+            if kata is None:
+                somebody = scope.find_learner(connection, self.course, learner)
+            else:
+                somebody, kata_id = scope.find(connection, self.course, learner, kata)
+            row = decisions.row_of(connection, somebody)
+            return rulings.rule(connection, kind, row, kata_id, value, comment=comment, author=author)
+
+    def withdraw(self, ruling: int, *, author: str, comment: str) -> Ruling:
+        """Take a ruling back, and return it; the history keeps both.
+
+        Raises:
+            GradebookUsageError: there is no such ruling, it is withdrawn already, or nothing says why.
+        """
+        with self._guard, self._connections.deciding("withdrawing a ruling") as connection:
+            return rulings.withdraw(connection, ruling, author=author, comment=comment)
+
+    def rulings(self) -> list[Ruling]:
+        """Return every ruling, oldest first, also those that are withdrawn."""
+        with self._connections.reading("reading its rulings") as connection:
+            return rulings.rulings(connection)
+
+    def aliases(self) -> dict[str, str]:
+        """Return the identity by every other name that people or the roster gave somebody."""
+        with self._connections.reading("reading who is who") as connection:
+            decided = rulings.standing(rulings.rulings(connection))
+            return scope.identities_of(self.course, decided)
+
+    def handed_in(
+        self, learner: str, katas: Collection[str] | None = None
+    ) -> dict[str, tuple[int, list[HandIn]]]:
+        """Return, by kata, everything that a learner handed in, oldest first, and the number of what counts.
+
+        Raises:
+            GradebookUsageError: the learner is unknown.
+        """
+        with self._connections.reading(f"reading what {learner} handed in", whole=True) as connection:
+            somebody = scope.find_learner(connection, self.course, learner)
+            return rows.handed_in(connection, self.course, somebody, katas)
 
     def _decide(self, learner: str, kata: str, decision: Decision) -> int:
         doing = f"writing a decision about {learner}"

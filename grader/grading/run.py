@@ -51,8 +51,8 @@ class Marks(Protocol):
         """What seeds derive from."""
         ...
 
-    def keys(self, learner: str) -> dict[str, Key]:
-        """Return the key of each newest attempt, by kata."""
+    def keys(self, learner: str) -> dict[str, frozenset[Key]]:
+        """Return, by kata, the keys of everything that was handed in; no digest where nothing could be read."""
         ...
 
     def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> object:
@@ -81,11 +81,13 @@ class RunPolicy:
 
 @dataclass
 class Tally:
-    """How far a run is. Every submission is counted once, under `graded` or `unchanged`."""
+    """How far a run is. Every submission is counted once, under `graded`, `unchanged` or `kept`."""
 
     total: int
     graded: int = 0
     unchanged: int = 0
+    kept: int = 0
+    """What is not in this download and was handed in before: nothing of it was touched."""
     by_status: dict[str, int] = field(default_factory=dict)
     refused: list[tuple[Submission, NotGraded]] = field(default_factory=list)
     """What could not be graded, though not for the submission's fault: graded again next time."""
@@ -94,7 +96,7 @@ class Tally:
     @property
     def done(self) -> int:
         """How many rows stand."""
-        return self.graded + self.unchanged
+        return self.graded + self.unchanged + self.kept
 
 
 Watch = Callable[[Tally, Submission, KataReport | None], None]
@@ -155,11 +157,21 @@ class Run:
         for learner in learners:
             known = self._marks.keys(learner.learner)
             for submission in learner.submissions(self._katas):
+                had = known.get(submission.kata, frozenset())
+                if submission.status == "missing" and any(key.digest for key in had):
+                    tally.kept += 1
+                    watch(tally, submission, None)
+                    continue
                 tally.notes += [(submission, note) for note in submission.notes]
+                if submission.denied is not None:
+                    one = _Out(submission, self._key(submission, 0), 0, b"")
+                    why = NotGraded(f"{submission.denied}.", "Mend its permissions: chmod -R u+rX")
+                    self._keep(one, why, tally, watch)
+                    continue
                 digest = submission.bundle.digest if submission.bundle is not None else ""
                 seed = seed_for(self._marks.nonce, submission.kata, digest, self._policy.seed)
                 key = self._key(submission, seed)
-                if known.get(submission.kata) == key and not self._policy.force:
+                if key in had and not self._policy.force:
                     self._marks.reuse(self._number, submission, key)
                     tally.unchanged += 1
                     watch(tally, submission, None)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+import msgspec
+
 from grader.catalogue import Kata
 from grader.errors import KataError
 from grader.submissions.archives import NotRead
@@ -40,13 +42,23 @@ class LearnerFolder:
     def submissions(self, katas: Sequence[Kata]) -> list[Submission]:
         """Return one submission for each of `katas`, in their order: found, missing or error. Never raises."""
         listing, owners = self._listing()
-        return [self._submission(kata, listing, owners) for kata in katas]
+        found = [self._submission(kata, listing, owners) for kata in katas]
+        if not listing.denied:
+            return found
+        return [
+            one if one.bundle else msgspec.structs.replace(one, denied=listing.denied[0]) for one in found
+        ]
 
     def holds_any(self, katas: Sequence[Kata]) -> bool:
         """Whether a file is named like one of `katas`, or something there cannot be looked into."""
         listing, _ = self._listing()
         modules = [kata.module for kata in katas]
         return bool(listing.closed) or any(looks_like_one(file.name, modules) for file in listing.files)
+
+    def held(self, katas: Sequence[Kata]) -> list[Kata]:
+        """Return those of `katas` that a file there is named like."""
+        names = self.file_names()
+        return [kata for kata in katas if any(looks_like_one(name, [kata.module]) for name in names)]
 
     def file_names(self) -> list[str]:
         """Return the names of the files there."""
@@ -62,6 +74,8 @@ class LearnerFolder:
                 place.entry.collect(listing, place.original or place.entry.name, space)
             except KataError:
                 raise  # the machine's fault, not the learner's
+            except PermissionError as error:
+                listing.deny(place.entry.label, error)
             except Exception as error:
                 listing.closed.append(f"{place.entry.label} cannot be looked into ({type(error).__name__})")
             owners.update(dict.fromkeys(listing.files[known:], place))

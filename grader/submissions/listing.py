@@ -61,6 +61,8 @@ class Listing:
     files: list[File] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
     """Sentences on places that may hold anything: an archive that does not open, a folder without permission."""
+    denied: list[str] = field(default_factory=list)
+    """Those of them that this machine's permissions keep closed: no learner's fault."""
     notes: list[str] = field(default_factory=list)
     _spaces: int = 0
     _archives: int = 0
@@ -150,10 +152,10 @@ class Listing:
                     some = sorted(islice(found, MAX_FILES + 1), key=lambda entry: entry.name)
                     entries = [_Seen(entry.name, *_looked_at(entry)) for entry in some]
             except OSError as error:
-                reason = (
-                    "permission denied" if isinstance(error, PermissionError) else error.strerror or error
-                )
-                self.closed.append(f"{origin} cannot be opened: {reason}")
+                if isinstance(error, PermissionError):
+                    self.deny(origin, error)
+                else:
+                    self.closed.append(f"{origin} cannot be opened: {error.strerror or error}")
                 continue
             names = {entry.name for entry in entries}
             if "pyvenv.cfg" in names and parts:
@@ -180,6 +182,11 @@ class Listing:
                 if ignored_file(entry.name):
                     continue
                 self.add(_on_disk(spot / entry.name, below, origin, space, kind, entry.size), 0)
+
+    def deny(self, origin: str, error: OSError) -> None:
+        """Note a place that may hold anything, and that this machine's permissions keep closed."""
+        self.closed.append(f"{origin} cannot be opened: permission denied")
+        self.denied.append(self.closed[-1])
 
     def _full(self, origin: str) -> bool:
         self._entries += 1

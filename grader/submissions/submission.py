@@ -41,9 +41,13 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     """`missing`: no such file; `error`: there is something, and it cannot be read; without a bundle, both."""
     message: str | None = None
     """Why it is missing or unreadable, for the learner and the instructor."""
+    denied: str | None = None
+    """What this machine did not let us read, though it is there: then nothing is known of what was handed in."""
     origin: str | None = None
     """Where it was found, as a person would look for it: `ada/week 2.zip › masks.py`."""
     submitted_at: datetime | None = None
-    """When it was handed in, with a time zone, where the layout tells."""
+    """When it was handed in, with a time zone, where anybody tells."""
+    time_source: str | None = None
+    """Who tells: a system's name, `git`, a file of times."""
     notes: tuple[str, ...] = ()
     """What the instructor should know though it was read: a second file that was left out, and the like."""

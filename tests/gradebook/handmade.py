@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from grader.gradebook import schema
 from grader.gradebook.address import Address
@@ -99,6 +99,7 @@ def grade(
 
 def results(where: str) -> list[tuple[str, str, str, str, str | None]]:
     """Return what the tables say of each check of the newest attempts: whose, what, how it went, which mistake."""
+    other = schema.submissions.alias()
     newest = (
         select(
             schema.learners.c.name,
@@ -111,6 +112,15 @@ def results(where: str) -> list[tuple[str, str, str, str, str | None]]:
         .select_from(schema.submissions)
         .join(schema.learners)
         .join(schema.results, schema.results.c.attempt_id == schema.submissions.c.attempt_id)
+        .where(
+            schema.submissions.c.seen
+            == select(func.max(other.c.seen))
+            .where(
+                other.c.learner_id == schema.submissions.c.learner_id,
+                other.c.kata_id == schema.submissions.c.kata_id,
+            )
+            .scalar_subquery()
+        )
         .join(schema.checks, schema.checks.c.id == schema.results.c.check_id)
         .join(schema.katas, schema.katas.c.id == schema.checks.c.kata_id)
     )

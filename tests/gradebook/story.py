@@ -50,6 +50,12 @@ def write(gradebook: Gradebook) -> None:
         gradebook.override("ada", "masks", 9, comment="oral", author="prof"), author="prof", comment="no"
     )
     gradebook.override("bob", "masks", 5, comment="on paper", author="prof")
+    gradebook.rule("extend", "zoë", {"of": "masks", "days": 2}, comment="was ill", author="prof")
+    gradebook.withdraw(
+        gradebook.rule("alias", "bob", "robert", comment="his handle", author="prof"),
+        author="prof",
+        comment="no",
+    )
 
 
 def verify(gradebook: Gradebook) -> None:
@@ -74,7 +80,7 @@ def verify(gradebook: Gradebook) -> None:
     attempt = gradebook.attempt(first)
     assert attempt is not None
     assert [c.misconception for c in attempt.report.checks] == [None, "shifted-late"]
-    assert gradebook.keys("zoë") == {"layer-norm": key(submission("zoë", "layer-norm", "c"))}
+    assert gradebook.keys("zoë") == {"layer-norm": {key(submission("zoë", "layer-norm", "c"))}}
     assert [(run.arguments, run.finished_at is None) for run in gradebook.runs()] == [
         ({"jobs": 2, "only": ["masks"], "json": None}, False),
         ({}, True),

@@ -28,8 +28,8 @@ class Book:
     kept: dict[tuple[str, str], tuple[Key, KataReport]] = field(default_factory=dict)
     reused: list[tuple[str, str]] = field(default_factory=list)
 
-    def keys(self, learner: str) -> dict[str, Key]:
-        return {kata: key for (who, kata), (key, _) in self.kept.items() if who == learner}
+    def keys(self, learner: str) -> dict[str, frozenset[Key]]:
+        return {kata: frozenset({key}) for (who, kata), (key, _) in self.kept.items() if who == learner}
 
     def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> None:
         self.kept[submission.learner, submission.kata] = key, report

@@ -1,0 +1,94 @@
+"""What brings a gradebook's tables from one version to the next.
+
+A new gradebook has the tables of `schema` at once: a step repeats for existing ones what changed there, and says it for
+both databases. A step that has been released is never changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import Connection
+
+_KEPT_FOR_EVER = """
+CREATE TEMPORARY TABLE stood AS SELECT * FROM submissions;
+DROP TABLE submissions;
+CREATE TABLE submissions (
+    id {number} NOT NULL,
+    learner_id INTEGER NOT NULL,
+    kata_id INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    attempt_id INTEGER NOT NULL,
+    run_id INTEGER NOT NULL,
+    seen INTEGER NOT NULL,
+    submitted_at {time},
+    time_source TEXT,
+    origin TEXT,
+    notes TEXT NOT NULL,
+    CONSTRAINT pk_submissions PRIMARY KEY (id),
+    CONSTRAINT fk_submissions_learner_id FOREIGN KEY(learner_id) REFERENCES learners (id),
+    CONSTRAINT fk_submissions_kata_id FOREIGN KEY(kata_id) REFERENCES katas (id),
+    CONSTRAINT fk_submissions_attempt_id FOREIGN KEY(attempt_id) REFERENCES attempts (id),
+    CONSTRAINT fk_submissions_run_id FOREIGN KEY(run_id) REFERENCES runs (id)
+);
+CREATE INDEX ix_submissions_run_id ON submissions (run_id);
+CREATE INDEX ix_submissions_learner_id_kata_id ON submissions (learner_id, kata_id);
+CREATE TABLE rulings (
+    id {number} NOT NULL,
+    kind TEXT NOT NULL,
+    learner_id INTEGER NOT NULL,
+    kata_id INTEGER,
+    value TEXT NOT NULL,
+    comment TEXT NOT NULL,
+    author TEXT NOT NULL,
+    at {time} NOT NULL,
+    revoked_at {time},
+    revoked_by TEXT,
+    revoked_because TEXT,
+    CONSTRAINT pk_rulings PRIMARY KEY (id),
+    CONSTRAINT fk_rulings_learner_id FOREIGN KEY(learner_id) REFERENCES learners (id),
+    CONSTRAINT fk_rulings_kata_id FOREIGN KEY(kata_id) REFERENCES katas (id)
+);
+CREATE INDEX ix_rulings_learner_id ON rulings (learner_id);
+INSERT INTO submissions (
+    learner_id, kata_id, digest, attempt_id, run_id, seen, submitted_at, time_source, origin, notes
+)
+SELECT made.learner_id, made.kata_id, made.digest, newest.id, newest.run_id, newest.id, made.submitted_at,
+    NULL, NULL, '[]'
+FROM (
+    SELECT learner_id, kata_id, digest, submitted_at, max(id) AS newest FROM attempts
+    GROUP BY learner_id, kata_id, digest, submitted_at
+) AS made
+JOIN attempts AS newest ON newest.id = made.newest
+WHERE NOT EXISTS (SELECT 1 FROM stood JOIN attempts AS last ON last.id = stood.attempt_id
+    WHERE stood.learner_id = made.learner_id AND stood.kata_id = made.kata_id AND last.digest = made.digest
+    AND (made.digest = '' OR made.submitted_at IS NULL OR stood.submitted_at {same} made.submitted_at))
+ORDER BY newest.id;
+INSERT INTO submissions (
+    learner_id, kata_id, digest, attempt_id, run_id, seen, submitted_at, time_source, origin, notes
+)
+SELECT stood.learner_id, stood.kata_id, last.digest, last.id, stood.run_id,
+    (SELECT max(id) + 1 FROM attempts), stood.submitted_at, NULL, stood.origin, stood.notes
+FROM stood JOIN attempts AS last ON last.id = stood.attempt_id
+ORDER BY stood.learner_id, stood.kata_id;
+UPDATE submissions SET attempt_id = coalesce(
+    (SELECT max(id) FROM attempts WHERE attempts.learner_id = submissions.learner_id
+        AND attempts.kata_id = submissions.kata_id AND attempts.digest = submissions.digest AND attempts.terms <> ''),
+    attempt_id
+);
+DROP TABLE stood
+"""
+
+
+def _kept_for_ever(connection: Connection) -> None:
+    """Every hand-in gets a row, also those that a later one had taken the place of; people may decide more."""
+    postgres = connection.dialect.name == "postgresql"
+    words = {"number": "INTEGER", "time": "VARCHAR(32)", "same": "IS"}
+    if postgres:
+        words = {"number": "SERIAL", "time": "TIMESTAMP WITH TIME ZONE", "same": "IS NOT DISTINCT FROM"}
+    for statement in _KEPT_FOR_EVER.format(**words).split(";\n"):
+        connection.exec_driver_sql(statement)
+
+
+STEPS: dict[str, Callable[[Connection], None]] = {"0002": _kept_for_ever}
+"""By version, oldest first."""

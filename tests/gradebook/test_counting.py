@@ -1,0 +1,176 @@
+"""Which hand-in counts: nothing that was handed in is ever lost, and everything that decides is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from grader.gradebook.assignments import Assignment, Attempts
+from grader.gradebook.course import Course
+from grader.gradebook.lateness import LatePolicy
+from grader.gradebook.records import Key, Row
+from grader.gradebook.store import Gradebook, GradebookUsageError
+from tests.gradebook.handmade import MONDAY, grade, key, report, submission
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Iterator[Gradebook]:
+    with Gradebook.open(str(tmp_path / "gradebook.sqlite"), create=True) as opened:
+        yield opened
+
+
+def course(
+    attempts: Attempts = "newest", closes: datetime | None = None, each: int | None = None, **late: float
+) -> Course:
+    week = Assignment("week1", ("masks",), due=MONDAY, closes=closes, attempts=attempts, late_days=each)
+    next_ = Assignment("week2", ("layer-norm",), due=MONDAY + 7 * DAY, attempts=attempts)
+    return Course(
+        assignments={"week1": week, "week2": next_},
+        due={"masks": MONDAY, "layer-norm": MONDAY + 7 * DAY},
+        late=LatePolicy(**late),  # type: ignore[arg-type]
+    )
+
+
+def mark(book: Gradebook, kata: str = "masks") -> Row:
+    (row,) = book.rows(katas=[kata], learners=["ada"])
+    return row
+
+
+def good_then_bad(book: Gradebook) -> None:
+    run = book.start_run({})
+    grade(book, run, "ada", source="good", score=10.0, at=MONDAY - DAY)
+    grade(book, run, "ada", source="worse and late", score=6.0, at=MONDAY + DAY)
+
+
+@pytest.mark.parametrize(("attempts", "score"), [("newest", 3.0), ("best", 10.0), ("chosen", 3.0)])
+def test_the_newest_counts_or_the_best(book: Gradebook, attempts: Attempts, score: float) -> None:
+    book.course = course(attempts, percent_per_day=50)
+    good_then_bad(book)
+    assert (mark(book).score, mark(book).attempts) == (score, 2)
+
+
+def test_the_best_is_so_after_lateness(book: Gradebook) -> None:
+    book.course = course("best", percent_per_day=50)
+    run = book.start_run({})
+    grade(book, run, "ada", source="in time", score=6.0, at=MONDAY - DAY)
+    grade(book, run, "ada", source="better, and late", score=10.0, at=MONDAY + DAY / 2)
+    assert mark(book).score == 6.0
+    assert "the best of 2 attempts" in mark(book).notes
+
+
+def test_somebody_chooses_and_takes_it_back(book: Gradebook) -> None:
+    book.course = course("chosen")
+    good_then_bad(book)
+    assert "nobody has chosen an attempt yet: the newest counts" in mark(book).notes
+    (_, (first, _)) = book.handed_in("ada")["masks"]
+    number = book.rule("choose", "ada", first.id, kata="masks", comment="as agreed", author="kim")
+    assert mark(book).score == 10.0
+    assert "chosen by kim: as agreed" in mark(book).notes
+    assert "choose" in [event.kind for event in book.history("ada", "masks")]
+    book.withdraw(number, author="kim", comment="they changed their mind")
+    assert mark(book).score == 6.0
+    with pytest.raises(GradebookUsageError, match="withdrawn already"):
+        book.withdraw(number, author="kim", comment="again")
+    assert [one.revoked for one in book.rulings()] == [True]
+
+
+def test_after_closing_nothing_counts_and_what_was_there_stands(book: Gradebook) -> None:
+    book.course = course(closes=MONDAY + DAY / 2)
+    run = book.start_run({})
+    grade(book, run, "ada", source="a", score=4.0, at=MONDAY - DAY)
+    grade(book, run, "ada", source="b", score=9.0, at=MONDAY + DAY)
+    assert (mark(book).score, mark(book).closed) == (4.0, False)
+    assert "1 later attempt came in after closing and did not count" in mark(book).notes
+    grade(book, run, "ada", "layer-norm", source="c", score=5.0, at=MONDAY + DAY)
+    assert mark(book, "layer-norm").score == 5.0
+
+
+def test_only_after_closing_earns_nothing_and_more_time_reopens_it(book: Gradebook) -> None:
+    book.course = course(closes=MONDAY)
+    grade(book, book.start_run({}), "ada", score=9.0, at=MONDAY + DAY)
+    assert (mark(book).score, mark(book).closed) == (0.0, True)
+    number = book.rule("extend", "ada", {"of": "week1", "days": 2}, comment="was ill", author="kim")
+    assert (mark(book).score, mark(book).days_late) == (9.0, 0.0)
+    book.withdraw(number, author="kim", comment="it was adam")
+    assert mark(book).closed
+
+
+def test_late_days_are_spent_in_the_order_of_due_times(book: Gradebook) -> None:
+    book.course = course(percent_per_day=10, late_days=3)
+    run = book.start_run({})
+    grade(book, run, "ada", "layer-norm", source="b", score=10.0, at=MONDAY + 9 * DAY)
+    assert (mark(book, "layer-norm").score, mark(book, "layer-norm").late_days_used) == (10.0, 2)
+    grade(book, run, "ada", source="a", score=10.0, at=MONDAY + 2 * DAY)
+    assert (mark(book).score, mark(book).late_days_used) == (10.0, 2)
+    # One is left for the second week, which is asked for alone: the first still spends its own.
+    assert (mark(book, "layer-norm").score, mark(book, "layer-norm").late_days_used) == (9.0, 1)
+
+
+def test_an_assignment_may_allow_fewer_late_days(book: Gradebook) -> None:
+    book.course = course(each=1, percent_per_day=10, late_days=5)
+    grade(book, book.start_run({}), "ada", score=10.0, at=MONDAY + 3 * DAY)
+    assert (mark(book).score, mark(book).late_days_used) == (8.0, 1)
+
+
+def test_a_download_without_times_says_that_nobody_knows(book: Gradebook) -> None:
+    book.course = course(percent_per_day=50)
+    grade(book, book.start_run({}), "ada", score=8.0, at=None)
+    assert mark(book).score == 8.0
+    assert "nobody knows when it was handed in: it counts as on time" in mark(book).notes
+
+
+def test_a_time_that_becomes_known_makes_no_second_attempt(book: Gradebook) -> None:
+    book.course = course(percent_per_day=50)
+    run = book.start_run({})
+    grade(book, run, "ada", score=8.0, at=None)
+    again = submission("ada", at=MONDAY + DAY)
+    book.reuse(run, again, key(again))
+    assert (mark(book).score, mark(book).attempts) == (4.0, 1)
+    assert len(book.handed_in("ada")["masks"][1]) == 1
+
+
+def test_the_same_work_in_time_and_again_late_is_the_best_in_time(book: Gradebook) -> None:
+    book.course = course("best", percent_per_day=50)
+    run = book.start_run({})
+    grade(book, run, "ada", score=8.0, at=MONDAY - DAY)
+    again = submission("ada", at=MONDAY + DAY)
+    book.reuse(run, again, key(again))
+    assert mark(book).score == 8.0
+
+
+def test_what_cannot_be_read_takes_nothing_away_and_is_said(book: Gradebook) -> None:
+    run = book.start_run({})
+    grade(book, run, "ada", source="a", score=7.0)
+    broken = submission("ada", source=None)
+    book.record(run, broken, Key("", "t"), report("ada", status="error", score=0.0))
+    assert (mark(book).score, mark(book).report.status) == (7.0, "fail")
+    assert any("something newer was there and could not be read" in note for note in mark(book).notes)
+
+
+def test_what_the_machine_could_not_grade_leaves_the_mark(book: Gradebook) -> None:
+    run = book.start_run({})
+    grade(book, run, "ada", score=7.0)
+    given = submission("ada")
+    failed = report("ada", status="error", score=0.0, max_score=0.0)
+    book.record(run, given, Key(key(given).digest, ""), failed)
+    assert (mark(book).score, mark(book).max_score) == (7.0, 10.0)
+
+
+def test_other_names_lead_to_one_learner(book: Gradebook) -> None:
+    run = book.start_run({})
+    grade(book, run, "ada", "layer-norm", source="b", score=5.0)
+    grade(book, run, "hw9-ada", source="a", score=7.0)
+    assert book.learners() == ["ada", "hw9-ada"]
+    book.adjust("hw9-ada", "masks", 1, comment="neat", author="kim")
+    number = book.rule("alias", "ada", "hw9-ada", comment="her handle", author="kim")
+    assert book.learners() == ["ada"]
+    assert book.aliases() == {"hw9-ada": "ada"}
+    assert (mark(book).score, mark(book, "layer-norm").score) == (8.0, 5.0)
+    assert [event.kind for event in book.history("ada", "masks")] == ["attempt", "adjust"]
+    book.withdraw(number, author="kim", comment="somebody else")
+    assert book.learners() == ["ada", "hw9-ada"]
