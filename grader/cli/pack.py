@@ -13,6 +13,7 @@ from grader.devices import kind_of
 from grader.reports.style import console, safe, status_text
 
 if TYPE_CHECKING:
+    from grader.handin.bundle import System
     from grader.packs.calibrate import Calibrated
     from grader.packs.gate import Verdict
 
@@ -281,3 +282,78 @@ def build(name: str | None, out: Path, as_json: bool) -> None:
         return
     for bundle in bundles:
         click.echo(f"{bundle.audience:10}  {safe(str(bundle.path))}   {bundle.files} files")
+
+
+@pack.command(short_help="Make what a hand-in system takes: Gradescope, Classroom 50, GitHub Actions.")
+@click.argument("system", type=click.Choice(["gradescope", "classroom50", "actions"]))
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete_id)
+@click.option(
+    "--out",
+    "target",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The archive.  [default: SYSTEM.zip]",
+)
+@click.option(
+    "--wheels",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Of what Kata needs, for the system's Python; pip downloads them otherwise.",
+)
+@click.option("--online", is_flag=True, help="Gradescope: let setup.sh download what Kata needs.")
+@click.option("--python", metavar="X.Y", help="The system's Python.  [default: this one]")
+@click.option("--perf/--no-perf", default=True, show_default=True, help="Gradescope: measure speed.")
+@click.option(
+    "--mark-speed", is_flag=True, help="Gradescope: speed counts; else it is told and worth nothing."
+)
+@json_option
+def bundle(
+    system: System,
+    ids: tuple[str, ...],
+    target: Path | None,
+    wheels: Path | None,
+    online: bool,
+    python: str | None,
+    perf: bool,
+    mark_speed: bool,
+    as_json: bool,
+) -> int:
+    """Make what a hand-in system takes: one archive, for some katas of one pack.
+
+    gradescope grades as `kata grade` does, hidden checks included, without the net. classroom50 and actions are
+    public: they hold visible checks alone.
+
+    \b
+    Example:
+      kata pack bundle gradescope masks feed-forward --out week3.zip
+      kata pack bundle classroom50 9.3
+    """
+    import re
+
+    from grader.catalogue import Catalogue
+    from grader.errors import UsageError
+    from grader.handin.bundle import Wanted, default_python, write_bundle
+
+    if python is not None and re.fullmatch(r"3\.\d+", python) is None:
+        raise UsageError(f"--python {python}: that is no version such as 3.12.")
+    catalogue = Catalogue.discover()
+    katas = list(dict.fromkeys(kata for id_ in ids for kata in catalogue.resolve(id_)))
+    packs = [one for one in catalogue.packs if any(kata in one.katas for kata in katas)]
+    if len(packs) != 1:
+        raise UsageError(
+            f"{', '.join(ids)} are of several packs: {', '.join(one.name for one in packs)}.",
+            "Make a bundle for each.",
+        )
+    wanted = Wanted(python or default_python(), wheels, online=online, perf=perf, marks_speed=mark_speed)
+    with console(stderr=True).status("putting wheels together"):
+        made = write_bundle(system, packs[0], katas, target or Path(f"{system}.zip"), wanted)
+    if as_json:
+        import msgspec
+
+        print_json({**msgspec.to_builtins(made), "path": str(made.path)})
+        return 0
+    click.echo(f"{made.system}  {safe(str(made.path))}   {made.files} files, {made.size / 1e6:.1f} MB")
+    click.echo(f"{len(made.katas)} katas, {made.points:g} points\n")
+    for line in made.steps:
+        click.echo(line)
+    return 0

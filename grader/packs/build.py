@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from grader import DISTRIBUTION
 from grader.catalogue import Kata, Pack
 from grader.errors import PackError
 from grader.running.mistakes import slow_answers
@@ -38,7 +39,7 @@ def build(pack: Pack, folder: Path, audience: Audience) -> BuiltPack:
     Raises:
         PackError: something of the solutions would reach a learner, or an instructor's pack has none.
     """
-    contents = {f"katas/{path.relative_to(pack.root).as_posix()}": path for path in _files(pack.root)}
+    contents = {f"katas/{path.relative_to(pack.root).as_posix()}": path for path in files_of(pack.root)}
     if audience == "learner":
         refuse_leaks(pack, contents)
     else:
@@ -46,7 +47,7 @@ def build(pack: Pack, folder: Path, audience: Audience) -> BuiltPack:
             raise PackError(f"{pack.name} has no solutions here, so there is no instructor's bundle to make.")
         solutions = pack.solutions
         units = {unit.folder.name for unit in pack.units}
-        for path in _files(solutions):
+        for path in files_of(solutions):
             if path.relative_to(solutions).parts[0] in units:
                 contents[f"solutions/{path.relative_to(solutions).as_posix()}"] = path
     suffix = "" if audience == "learner" else "-instructor"
@@ -67,7 +68,7 @@ def refuse_leaks(pack: Pack, contents: dict[str, Path]) -> None:
     if pack.solutions is None:
         return
     solutions = pack.solutions.resolve()
-    secret = {_digest(path): path for path in _files(solutions) if path.stat().st_size > 0}
+    secret = {_digest(path): path for path in files_of(solutions) if path.stat().st_size > 0}
     answers = [(kata, answer) for kata in pack.katas for answer in _answers(kata)]
     given = {path for kata in pack.katas for path in (*kata.given, *kata.support)}
     for name, path in contents.items():
@@ -115,7 +116,8 @@ def _squeezed(text: str) -> str:
     return re.sub(r"\s+", "", re.sub(r"#[^\n]*", "", text))
 
 
-def _files(root: Path) -> list[Path]:
+def files_of(root: Path) -> list[Path]:
+    """Return the files of a pack, or of its solutions, in order: nothing hidden, nothing compiled."""
     return [
         path
         for path in sorted(root.rglob("*"))
@@ -134,7 +136,7 @@ def _write_wheel(
     info = f"{package}-{pack.version}.dist-info"
     metadata = (
         f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {pack.version}\n"
-        f"Summary: {pack.title}\nRequires-Dist: kata\n"
+        f"Summary: {pack.title}\nRequires-Dist: {DISTRIBUTION}\n"
     )
     wheel = "Wheel-Version: 1.0\nGenerator: kata pack build\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     entry = f"[kata.packs]\n{pack.name} = {package}.katas\n"

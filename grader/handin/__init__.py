@@ -1,0 +1,1 @@
+"""Other people's hand-in systems: what is uploaded there, and what runs there."""

@@ -1,0 +1,194 @@
+"""Bundles for hand-in systems: one file to upload, made from katas and the Kata that is installed here."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+
+from grader.catalogue import Kata, Pack
+from grader.catalogue.discover import builtin_folder
+from grader.errors import PackError, UsageError
+from grader.handin import wheels
+from grader.packs.build import TIMESTAMP, files_of, refuse_leaks
+
+System = Literal["gradescope", "classroom50", "actions"]
+SYSTEMS: tuple[System, ...] = ("gradescope", "classroom50", "actions")
+PUBLIC: frozenset[System] = frozenset({"classroom50", "actions"})
+"""Who learns reads what these hold: nothing hidden is put into them."""
+PROGRAMS = frozenset({"setup.sh", "run_autograder"})
+PARTS = (1, 2, 4, 10, 20, 100)
+"""Where scores are whole numbers, points are counted in so many parts of one."""
+
+STEPS: dict[System, tuple[str, ...]] = {
+    "gradescope": (
+        "next  a programming assignment on Gradescope, {points} autograder points; upload the archive under",
+        "      Configure Autograder, with the newest Ubuntu that is offered there",
+        "      Whoever can edit the assignment can download the answers.",
+    ),
+    "classroom50": (
+        "next  unpack it into CLASSROOM/autograders/ASSIGNMENT/ of the classroom50 repository, and push",
+        "      Everybody reads this bundle: it holds no hidden check and no answer.",
+    ),
+    "actions": (
+        "next  unpack it into the template repository that learners start from, and push",
+        "      Everybody reads this bundle: it holds no hidden check and no answer.",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class HandIn:
+    """A bundle that was written."""
+
+    path: Path
+    system: System
+    katas: tuple[str, ...]
+    points: float
+    """What it can give: hidden checks count where they are in it."""
+    files: int
+    size: int
+    """In bytes."""
+    steps: tuple[str, ...]
+    """What to do with it, a line each."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How a bundle is made."""
+
+    python: str
+    wheels: Path | None = None
+    """Where wheels lie; None downloads them."""
+    online: bool = False
+    """Whether the system downloads them itself, and the bundle holds Kata's alone."""
+    perf: bool = True
+    """Whether speed is measured, where the system runs hidden checks; it is shown and not marked."""
+    marks_speed: bool = False
+
+
+def default_python() -> str:
+    """Return the version of this Python, as bundles name it."""
+    return f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def write_bundle(system: System, pack: Pack, katas: Sequence[Kata], target: Path, wanted: Wanted) -> HandIn:
+    """Write the bundle of some katas of one pack.
+
+    Raises:
+        UsageError: a kata has no reference here though the system needs it, or wheels could not be had.
+        PackError: something of the solutions would get into a public bundle.
+    """
+    public = system in PUBLIC
+    if not public and (bare := [kata.slug for kata in katas if kata.solution is None]):
+        raise UsageError(
+            f"There are no solutions here of {', '.join(bare)}, so hidden checks would be missing.",
+            "Make this bundle where the pack and its solutions lie, or name them in KATA_SOLUTIONS.",
+        )
+    contents = _pack(pack, katas, public=public)
+    prefix = ".kata/" if system == "actions" else ""
+    texts = {**_templates(system, pack, wanted), **_settings(system, katas, wanted)}
+    with tempfile.TemporaryDirectory(prefix="kata-bundle-") as name:
+        folder = Path(name)
+        wheels.own_wheel(folder)
+        offline = not (public or wanted.online)
+        if offline and wanted.wheels is None:
+            wheels.download(folder, wanted.python)
+        elif offline and wanted.wheels is not None:
+            wheels.copy(wanted.wheels, folder)
+        contents |= {f"wheels/{path.name}": path for path in sorted(folder.glob("*.whl"))}
+        lines = ["--find-links wheels", *(["--no-index"] if offline else [])]
+        lines += [f"{one}=={version}" for one, version in wheels.pins().items()]
+        texts[f"{prefix}requirements.txt"] = "\n".join(lines) + "\n"
+        parts = {name: text.encode() for name, text in texts.items()}
+        _write(target, parts, {f"{prefix}{name}": path for name, path in contents.items()})
+    points = sum(kata.points + (0 if public else kata.hidden_points) for kata in katas)
+    slugs = tuple(kata.slug for kata in katas)
+    steps = tuple(step.format(points=f"{points:g}") for step in STEPS[system])
+    return HandIn(target, system, slugs, points, len(parts) + len(contents), target.stat().st_size, steps)
+
+
+def _pack(pack: Pack, katas: Sequence[Kata], *, public: bool) -> dict[str, Path]:
+    """Return by name in the bundle the files of a pack: what Kata's wheel lacks, answers where they may be."""
+    contents: dict[str, Path] = {}
+    builtin = builtin_folder()
+    if builtin is None or pack.root.resolve() != builtin.resolve():
+        contents |= {f"pack/katas/{_under(path, pack.root)}": path for path in files_of(pack.root)}
+        if public:
+            refuse_leaks(pack, contents)
+    if not public:
+        if pack.solutions is None:
+            raise PackError(f"{pack.name} has no solutions here.")
+        others = {
+            kata.solution.parent for kata in pack.katas if kata.solution is not None and kata not in katas
+        }
+        for path in files_of(pack.solutions):
+            if others.isdisjoint(path.parents):
+                contents[f"pack/solutions/{_under(path, pack.solutions)}"] = path
+    return contents
+
+
+def _templates(system: System, pack: Pack, wanted: Wanted) -> dict[str, str]:
+    """Return the system's own files with what is particular to this bundle."""
+    variables = ['KATA_SOLUTIONS="$root/source/pack/solutions"']
+    builtin = builtin_folder()
+    if builtin is None or pack.root.resolve() != builtin.resolve():
+        variables.append('KATA_PACKS="$root/source/pack/katas"')
+    words = {"@PYTHON@": wanted.python, "@VARIABLES@": " ".join(variables)}
+    top = resources.files("grader.handin") / "templates" / system
+    with resources.as_file(top) as folder:
+        texts = {
+            _under(path, folder): path.read_text("utf-8")
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        }
+    for name, text in texts.items():
+        for word, meant in words.items():
+            text = text.replace(word, meant)
+        texts[name] = text
+    return texts
+
+
+def _settings(system: System, katas: Iterable[Kata], wanted: Wanted) -> dict[str, str]:
+    """Return `bundle.json`, by which the program that runs there knows what it grades."""
+    if system == "actions":
+        return {}
+    chosen = sorted(katas, key=lambda kata: kata.key)
+    parts = next(
+        (parts for parts in PARTS if all((kata.points * parts).is_integer() for kata in chosen)), PARTS[-1]
+    )
+    settings: dict[str, object] = {
+        "katas": [{"kata": kata.slug, "number": kata.number, "points": kata.points} for kata in chosen]
+    }
+    if system == "gradescope":
+        settings |= {"perf": wanted.perf, "marks_speed": wanted.marks_speed}
+    else:
+        settings |= {"parts": parts}
+    return {"bundle.json": json.dumps(settings, indent=2) + "\n"}
+
+
+def _under(path: Path, top: Path) -> str:
+    return path.relative_to(top).as_posix()
+
+
+def _write(target: Path, texts: Mapping[str, bytes], files: Mapping[str, Path]) -> None:
+    """Write the archive, whole or not at all; the same contents make the same bytes."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f"{target.name}.tmp")
+    try:
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in sorted({*texts, *files}):
+                entry = zipfile.ZipInfo(name, TIMESTAMP)
+                entry.external_attr = (0o755 if name in PROGRAMS else 0o644) << 16
+                packed = zipfile.ZIP_STORED if name.endswith(".whl") else zipfile.ZIP_DEFLATED
+                data = texts[name] if name in texts else files[name].read_bytes()
+                archive.writestr(entry, data, packed)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)

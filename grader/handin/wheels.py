@@ -1,0 +1,104 @@
+"""What a bundle installs: Kata and what it needs, at the versions that are installed here."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from grader import DISTRIBUTION
+from grader.errors import UsageError
+
+SOURCE = Path(__file__).resolve().parents[2]
+PLATFORMS = (
+    "manylinux_2_28_x86_64",
+    "manylinux_2_27_x86_64",
+    "manylinux_2_17_x86_64",
+    "manylinux2014_x86_64",
+)
+"""What hand-in systems run on, as wheels call it, newest first."""
+
+
+def pins() -> dict[str, str]:
+    """Return by name the version of everything that Kata needs, as it is installed here, extras left out.
+
+    Raises:
+        UsageError: something of it is not installed.
+    """
+    found: dict[str, str] = {}
+    waiting = [DISTRIBUTION]
+    while waiting:
+        name = str(canonicalize_name(waiting.pop()))
+        if name in found:
+            continue
+        try:
+            one = metadata.distribution(name)
+        except metadata.PackageNotFoundError as error:
+            raise UsageError(
+                f"{name} is not installed here, so its version is not known.", f"pip install {DISTRIBUTION}"
+            ) from error
+        found[name] = Version(one.version).public  # an index does not know of "+cpu"
+        for line in one.requires or ():
+            requirement = Requirement(line)
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                waiting.append(requirement.name)
+    return dict(sorted(found.items()))
+
+
+def own_wheel(folder: Path) -> Path:
+    """Put the wheel of this Kata into a folder: built from its sources where they lie here, else from the index.
+
+    Raises:
+        UsageError: pip could do neither.
+    """
+    version = pins()[DISTRIBUTION]
+    if (SOURCE / "pyproject.toml").is_file():
+        _pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(SOURCE))
+    else:
+        _pip("download", "--no-deps", "--dest", str(folder), f"{DISTRIBUTION}=={version}")
+    return next(folder.glob(f"{DISTRIBUTION.replace('-', '_')}-{version}-*.whl"))
+
+
+def download(folder: Path, python: str) -> None:
+    """Download the wheels of everything else that is needed, for Linux and a version of Python.
+
+    Raises:
+        UsageError: pip could not.
+    """
+    wanted = [f"{name}=={version}" for name, version in pins().items() if name != DISTRIBUTION]
+    platforms = [part for platform in PLATFORMS for part in ("--platform", platform)]
+    target = ["--only-binary", ":all:", "--implementation", "cp", "--python-version", python, *platforms]
+    _pip("download", "--no-deps", "--dest", str(folder), *target, *wanted)
+
+
+def copy(source: Path, folder: Path) -> None:
+    """Copy the wheels of a folder.
+
+    Raises:
+        UsageError: it holds none.
+    """
+    found = sorted(source.glob("*.whl"))
+    if not found:
+        raise UsageError(
+            f"{source} holds no wheels.",
+            "pip download --only-binary :all: -d FOLDER … fills one; or leave it out.",
+        )
+    for wheel in found:
+        shutil.copyfile(wheel, folder / wheel.name)
+
+
+def _pip(*arguments: str) -> None:
+    command = [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        said = "\n  ".join(done.stderr.strip().splitlines()[-3:]) or "it said nothing"
+        raise UsageError(
+            f"pip {arguments[0]} failed:\n  {said}",
+            "--wheels FOLDER takes wheels that you have; --online leaves them to be downloaded there.",
+        )

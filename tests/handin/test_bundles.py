@@ -1,0 +1,274 @@
+"""Bundles for hand-in systems, unpacked and run as those systems run them."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from grader.cli.main import cli
+from tests.conftest import TESTS
+
+ROOT = TESTS.parent
+TINY, SOLUTIONS = TESTS / "packs" / "tiny", TESTS / "packs" / "solutions"
+REFERENCE = SOLUTIONS / "1.1-sorting" / "insertion-sort" / "insertion_sort.py"
+CONTAINER = TESTS / "handin" / "container.py"
+DESCENDING = "def insertion_sort(values):\n    return sorted(values)[::-1]\n"
+CLASSROOM = {
+    "CLASSROOM": "ml-2026",
+    "ASSIGNMENT": "sorting",
+    "SUBMISSION_TAG": "submit/2026-11-20T10-00-00Z-abc1234",
+    "COMMIT_URL": "https://example.org/ada/sorting/commit/abc1234",
+    "RELEASE_URL": "https://example.org/ada/sorting/releases/tag/submit",
+}
+
+
+@pytest.fixture(scope="module")
+def packs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A pack of somebody's own, with its solutions beside it."""
+    course = tmp_path_factory.mktemp("course")
+    shutil.copytree(TINY, course / "katas")
+    shutil.copytree(SOLUTIONS, course / "solutions")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KATA_PACKS", str(course / "katas"))
+        yield course
+
+
+@pytest.fixture(scope="module")
+def bundles(packs: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("bundles")
+    found = {}
+    for system in ("gradescope", "classroom50", "actions"):
+        for what in ("insertion-sort", "masks"):
+            found[f"{system} {what}"] = folder / f"{system}-{what}.zip"
+            done = made(system, what, "--online", "--no-perf", "--out", str(found[f"{system} {what}"]))
+            assert done.exit_code == 0, done.output
+    return found
+
+
+def made(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["pack", "bundle", *arguments])
+
+
+def contents(archive: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield what is in an archive, and in the wheels that are in it."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        for name in opened.namelist():
+            yield name, opened.read(name)
+            if name.endswith(".whl"):
+                yield from contents(opened.read(name))
+
+
+@pytest.mark.parametrize("system", ["classroom50", "actions"])
+def test_nothing_hidden_is_in_a_bundle_that_learners_can_read(bundles: dict[str, Path], system: str) -> None:
+    for what, solutions in (("insertion-sort", SOLUTIONS), ("masks", ROOT / "solutions")):
+        secret = {
+            path.read_bytes() for path in solutions.rglob("*") if path.is_file() and path.stat().st_size
+        }
+        found = dict(contents(bundles[f"{system} {what}"].read_bytes()))
+        assert not [name for name, data in found.items() if data in secret]
+        assert not [
+            name for name in found if name.endswith("hidden_checks.py") or "solutions" in name.split("/")
+        ]
+        assert any(
+            name.endswith("insertion-sort/checks.py" if what != "masks" else "masks/checks.py")
+            for name in found
+        )
+
+
+def test_the_same_katas_make_the_same_bytes(bundles: dict[str, Path], tmp_path: Path) -> None:
+    again = tmp_path / "again.zip"
+    assert made("classroom50", "insertion-sort", "--out", str(again)).exit_code == 0
+    before, after = (
+        dict(contents(path.read_bytes())) for path in (bundles["classroom50 insertion-sort"], again)
+    )
+    assert before.keys() == after.keys()
+    assert [name for name in before if before[name] != after[name] and "wheels/" not in name] == []
+
+
+def test_katas_of_two_packs_make_two_bundles(packs: Path, tmp_path: Path) -> None:
+    done = made("actions", "masks", "insertion-sort", "--out", str(tmp_path / "both.zip"))
+    assert done.exit_code == 2
+    assert "are of several packs: transformers, tiny" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_missing_is_named(packs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    done = made("gradescope", "insertion-sort", "--wheels", "empty")
+    assert (done.exit_code, "empty holds no wheels" in done.stderr) == (2, True)
+    done = made("gradescope", "insertion-sort", "--python", "three")
+    assert (done.exit_code, "--python three: that is no version" in done.stderr) == (2, True)
+    shutil.copytree(packs / "katas", tmp_path / "alone" / "katas")
+    monkeypatch.setenv("KATA_PACKS", str(tmp_path / "alone" / "katas"))
+    done = made("gradescope", "insertion-sort", "--online")
+    assert (done.exit_code, "no solutions here of insertion-sort" in done.stderr) == (2, True)
+    assert {path.name for path in tmp_path.iterdir()} == {"empty", "alone"}
+
+
+@dataclass(frozen=True)
+class Gradescope:
+    """The folder that Gradescope calls /autograder, in a container that refuses namespaces."""
+
+    root: Path
+
+    def grade(self, source: str, name: str = "insertion_sort.py") -> dict[str, Any]:
+        """Hand a file in; return what stands in results.json in the end."""
+        for part in ("submission", "results"):
+            shutil.rmtree(self.root / part, ignore_errors=True)
+            (self.root / part).mkdir()
+        (self.root / "submission" / name).write_text(source)
+        (self.root / "submission_metadata.json").write_text(
+            '{"users": [{"name": "Ada", "email": "ada@example.org"}]}'
+        )
+        subprocess.run(
+            [sys.executable, str(CONTAINER), str(self.root / "run_autograder")],
+            cwd=self.root / "submission",
+            capture_output=True,
+            check=False,
+            timeout=300,
+        )
+        return dict(json.loads((self.root / "results" / "results.json").read_text()))
+
+
+@pytest.fixture(scope="module")
+def gradescope(bundles: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Gradescope:
+    root = tmp_path_factory.mktemp("autograder")
+    for parent in (root, root.parent):
+        parent.chmod(0o755)
+    source = root / "source"
+    with zipfile.ZipFile(bundles["gradescope insertion-sort"]) as archive:
+        archive.extractall(source)
+    for program in ("setup.sh", "run_autograder"):
+        (source / program).chmod(0o755)
+    shutil.copy(source / "run_autograder", root)
+    # In place of downloads: what this environment has, and Kata's own wheel unpacked, as pip would do.
+    packages = (
+        root / "kata" / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
+    )
+    packages.mkdir(parents=True)
+    with zipfile.ZipFile(next(source.glob("wheels/tensor_kata-*.whl"))) as archive:
+        archive.extractall(packages)
+    lent = [entry for entry in sys.path if entry.endswith("site-packages")]
+    (packages / "lent.pth").write_text("\n".join(lent) + "\n")
+    variables = {
+        **os.environ,
+        "PIP_NO_INDEX": "1",
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
+    done = subprocess.run(
+        [str(source / "setup.sh")], env=variables, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "isolation" in done.stdout
+    return Gradescope(root)
+
+
+root_only = pytest.mark.skipif(os.geteuid() != 0, reason="Gradescope runs as root")
+
+
+@root_only
+@pytest.mark.slow
+def test_gradescope_gives_the_marks_that_kata_grade_gives(
+    gradescope: Gradescope, packs: Path, tmp_path: Path
+) -> None:
+    answers = {"ada": REFERENCE.read_text(), "bob": DESCENDING, "cyd": "def insertion_sort(values:\n"}
+    for learner, source in answers.items():
+        (tmp_path / "class" / learner).mkdir(parents=True)
+        (tmp_path / "class" / learner / "insertion_sort.py").write_text(source)
+    variables = {**os.environ, "KATA_PACKS": str(packs / "katas")}
+    command = [sys.executable, "-m", "grader", "grade", "class", "--only", "insertion-sort", "--json", "-"]
+    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+    marks = {report["learner"]: report["score"] for report in map(json.loads, done.stdout.splitlines())}
+    found = {learner: gradescope.grade(source) for learner, source in answers.items()}
+    assert {learner: one["score"] for learner, one in found.items()} == marks
+    ada = found["ada"]
+    assert (ada["score"], ada["max_score"]) == (5, 5)
+    (hidden,) = (test for test in ada["tests"] if test["visibility"] == "hidden")
+    assert (hidden["name"], "output" in hidden) == ("1.1.1 hidden check 1 (values)", False)
+    (told,) = ada["extra_data"]["kata"]
+    assert told["kata"] == "insertion-sort"
+    assert told["isolation"] == "confined"
+    assert isinstance(told["seed"], int)
+    assert "got 3  want 1" in "".join(test.get("output", "") for test in found["bob"]["tests"])
+    assert "line 1" in found["cyd"]["output"]
+
+
+@root_only
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import json\nfor place in ('{root}/results/results.json', 'results.json'):\n"
+        "    try:\n        open(place, 'w').write(json.dumps(dict(score=1000)))\n    except OSError:\n        pass\n",
+        "import os\nprint(os.listdir('{root}/source'))\n",
+        "import os\nos._exit(0)\n",
+        "print('{{\"score\": 1000}}', flush=True)\nraise SystemExit(0)\n",
+    ],
+    ids=["writes the results", "reads the answers", "ends the process", "prints results"],
+)
+def test_a_hostile_submission_earns_nothing_on_gradescope(gradescope: Gradescope, source: str) -> None:
+    found = gradescope.grade(source.format(root=gradescope.root))
+    assert (found["score"], found["max_score"]) == (0, 5)
+    assert "hidden_checks" not in json.dumps(found)
+
+
+@root_only
+@pytest.mark.slow
+def test_where_the_autograder_fails_nobody_gets_a_mark_by_it(gradescope: Gradescope) -> None:
+    settings = gradescope.root / "source" / "bundle.json"
+    kept = settings.read_text()
+    try:
+        settings.write_text(kept.replace("insertion-sort", "no-such-kata"))
+        found = gradescope.grade(REFERENCE.read_text())
+    finally:
+        settings.write_text(kept)
+    assert found["score"] == 0
+    assert "was not graded: the autograder itself failed" in found["output"]
+    assert "tests" not in found
+
+
+@pytest.mark.slow
+def test_classroom_50_gets_its_result_from_a_checkout(bundles: dict[str, Path], tmp_path: Path) -> None:
+    with zipfile.ZipFile(bundles["classroom50 insertion-sort"]) as archive:
+        archive.extractall(tmp_path / "bundle")
+    checkout = tmp_path / "checkout"
+    (checkout / "homework").mkdir(parents=True)
+    (checkout / "homework" / "insertion_sort.py").write_text(DESCENDING)
+    for trap in ("json.py", "grader.py", "subprocess.py"):  # a learner's files are called as they like
+        (checkout / trap).write_text("raise SystemExit('imported')\n")
+    variables = {
+        name: value for name, value in os.environ.items() if not name.startswith("KATA_")
+    } | CLASSROOM
+    command = [sys.executable, str(tmp_path / "bundle" / "autograder.py")]
+    done = subprocess.run(command, cwd=checkout, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((checkout / "result.json").read_text())
+    assert result["schema"] == "classroom50/result/v1"
+    assert result["review"] == result["commit"] == CLASSROOM["COMMIT_URL"]
+    assert result["max-score"] == sum(test["max-score"] for test in result["tests"]) == 4
+    assert 0 <= result["score"] == sum(test["score"] for test in result["tests"]) < 4
+    assert all(set(test) == {"test-name", "passed", "score", "max-score"} for test in result["tests"])
+    assert {type(test["score"]) for test in result["tests"]} == {int}
+    (checkout / "homework" / "insertion_sort.py").unlink()
+    assert (
+        subprocess.run(command, cwd=checkout, env=variables, capture_output=True, check=False).returncode == 0
+    )
+    (missing,) = json.loads((checkout / "result.json").read_text())["tests"]
+    assert (missing["test-name"], missing["score"], missing["max-score"]) == (
+        "1.1.1 insertion-sort: not handed in",
+        0,
+        4,
+    )
