@@ -44,7 +44,7 @@ STEPS: dict[System, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class HandIn:
+class HandInBundle:
     """A bundle that was written."""
 
     path: Path
@@ -78,7 +78,9 @@ def default_python() -> str:
     return f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
-def write_bundle(system: System, pack: Pack, katas: Sequence[Kata], target: Path, wanted: Wanted) -> HandIn:
+def write_bundle(
+    system: System, pack: Pack, katas: Sequence[Kata], target: Path, wanted: Wanted
+) -> HandInBundle:
     """Write the bundle of some katas of one pack.
 
     Raises:
@@ -111,7 +113,9 @@ def write_bundle(system: System, pack: Pack, katas: Sequence[Kata], target: Path
     points = sum(kata.points + (0 if public else kata.hidden_points) for kata in katas)
     slugs = tuple(kata.slug for kata in katas)
     steps = tuple(step.format(points=f"{points:g}") for step in STEPS[system])
-    return HandIn(target, system, slugs, points, len(parts) + len(contents), target.stat().st_size, steps)
+    return HandInBundle(
+        target, system, slugs, points, len(parts) + len(contents), target.stat().st_size, steps
+    )
 
 
 def _pack(pack: Pack, katas: Sequence[Kata], *, public: bool) -> dict[str, Path]:
