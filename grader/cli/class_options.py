@@ -1,14 +1,18 @@
-"""What every command about a class shares: which gradebook, which course, what in it cannot be read."""
+"""What every command about a class shares: which gradebook and course, whose word it is, what cannot be read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.cli.context import note
+from grader.errors import UsageError
+from grader.reports.style import safe
 
 if TYPE_CHECKING:
     from grader.gradebook.store import Gradebook
@@ -46,3 +50,58 @@ def note_unreadable(book: Gradebook) -> None:
         note(
             "They are graded again by the next kata grade over the same submissions; the other marks are whole."
         )
+
+
+author_option: Callable[[Any], Any] = click.option(
+    "--author", metavar="NAME", help="Whose word it is; your user name otherwise."
+)
+comment_option: Callable[[Any], Any] = click.option(
+    "--comment", metavar="TEXT", required=True, help="Why; it stays in the history."
+)
+
+
+def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that say which gradebook is meant."""
+    wrapped: Callable[..., Any] = gradebook_option(course_option(command))
+    return wrapped
+
+
+@contextmanager
+def opened(where: str, course_file: Path | None) -> Iterator[Gradebook]:
+    """Open the gradebook that the options name, with the course that belongs to it."""
+    from grader.catalogue import Catalogue
+    from grader.gradebook.course import Course
+    from grader.gradebook.store import Gradebook
+
+    course = Course.find(where, course_file, Catalogue.discover())
+    with Gradebook.open(where, create=False, course=course) as book:
+        yield book
+        note_unreadable(book)
+
+
+def author_of(author: str | None) -> str:
+    """Return who speaks.
+
+    Raises:
+        UsageError: nobody says, and the system does not know.
+    """
+    if author is not None and author.strip():
+        return author.strip()
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        raise UsageError("The system does not say who you are.", "Say it: --author NAME") from None
+
+
+def word(text: str) -> str:
+    """Return text as a shell takes it back."""
+    return safe(shlex.quote(text))
+
+
+def again(where: str) -> str:
+    """Return the option that names this gradebook once more, without a password."""
+    from grader.gradebook.address import DEFAULT, redact
+
+    return "" if where == DEFAULT else f" --gradebook {word(redact(where))}"

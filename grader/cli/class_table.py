@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -12,10 +14,14 @@ from rich.console import Console
 from rich.table import Table
 
 from grader.catalogue import Kata
+from grader.cli.class_options import again, word
 from grader.cli.progress import outcomes
-from grader.gradebook.address import DEFAULT, redact
+from grader.files import write_atomic
+from grader.gradebook.address import Address, redact
+from grader.gradebook.identities import Matches
 from grader.grading.run import Tally
 from grader.reports.style import LOOKS, bar, console, has_unicode, points, safe, safe_text
+from grader.submissions.names import listed
 
 if TYPE_CHECKING:
     from grader.gradebook.store import Gradebook
@@ -28,7 +34,15 @@ STATUSES = ("pass", "fail", "error", "timeout", "in_progress", "not_started", "m
 
 
 def print_summary(
-    book: Gradebook, katas: Sequence[Kata], learners: list[str], tally: Tally, where: str, *, stderr: bool
+    book: Gradebook,
+    katas: Sequence[Kata],
+    learners: list[str],
+    tally: Tally,
+    matches: Matches,
+    where: str,
+    notes: str,
+    *,
+    stderr: bool,
 ) -> None:
     """Print how the class did, and what an instructor should look at."""
     out = console(stderr=stderr)
@@ -44,8 +58,10 @@ def print_summary(
         f"{tally.done} rows in {safe(redact(where))}: {outcomes(tally) or 'nothing to grade'}.",
         soft_wrap=True,
     )
-    _remarks(tally, out)
-    option = "" if where == DEFAULT else f" --gradebook {safe(redact(where))}"
+    option = again(where)
+    _remarks(tally, matches, option, notes, out)
+    if notes:
+        out.print(f"\nall of it  {safe(notes)}", soft_wrap=True)
     out.print(f"\nnext  kata gradebook show{option}    kata report{option}", soft_wrap=True)
 
 
@@ -78,26 +94,98 @@ def _table(
     return table
 
 
-def _remarks(tally: Tally, out: Console) -> None:
+def _remarks(tally: Tally, matches: Matches, option: str, notes: str, out: Console) -> None:
     refused: dict[str, list[str]] = {}
     for submission, answer in tally.refused:
         text = f"{answer.message} {answer.hint or ''}".strip()
         refused.setdefault(text, []).append(f"{submission.learner}, {submission.kata}")
     if refused:
         out.print("\nNot graded, through no fault of theirs; the same command tries again:")
-        _some([f"{_names(who)}: {text}" for text, who in refused.items()], out)
-    notes = [f"{submission.learner}, {submission.kata}: {text}" for submission, text in tally.notes]
-    if notes:
+        _some([f"{_names(who)}: {text}" for text, who in refused.items()], notes, out)
+    if matches.strangers:
+        out.print("\nNot in the roster, and graded under the name that they came in with:")
+        _some(_strangers(matches, option), notes, out)
+    if tally.proposed:
+        out.print("\nMissing, though a file of another name may be meant:")
+        _some(_proposals(tally, option), notes, out)
+    if matches.absent:
+        out.print(
+            f"\nIn the roster, and not in this download: {listed(matches.absent, SHOWN)}", soft_wrap=True
+        )
+    remarks = _notes(tally)
+    if remarks:
         out.print("\nWorth a look:")
-        _some(notes, out)
+        _some(remarks, notes, out)
+
+
+def _strangers(matches: Matches, option: str) -> list[str]:
+    lines = []
+    for name, meant in matches.strangers.items():
+        for learner, reason in meant[:1]:
+            accept = f"kata gradebook alias {word(learner)} {word(name)}{option} --comment TEXT"
+            lines.append(f"{name}: {learner} ({reason})? If so: {accept}")
+        if not meant:
+            lines.append(f"{name}: like nobody in the roster who has not handed in")
+    return lines
+
+
+def _proposals(tally: Tally, option: str) -> list[str]:
+    return [
+        f"{one.learner}, {one.kata}: {one.proposal.origin}, {one.proposal.reason}. If so: kata gradebook take "
+        f"{word(one.learner)} {one.kata} {word(one.proposal.file)}{option} --comment TEXT, and grade again"
+        for one in tally.proposed
+        if one.proposal is not None
+    ]
+
+
+def _notes(tally: Tally) -> list[str]:
+    """Return every note once, with the katas that it was said of."""
+    said: dict[tuple[str, str], list[str]] = {}
+    for submission, text in tally.notes:
+        said.setdefault((submission.learner, text), []).append(submission.kata)
+    return [
+        f"{learner}, {', '.join(katas) if len(katas) < 4 else f'{len(katas)} katas'}: {text}"
+        for (learner, text), katas in said.items()
+    ]
+
+
+def write_notes(scanned: Sequence[str], tally: Tally, matches: Matches, where: str) -> str:
+    """Write all there is to say about a run into a file beside the gradebook; return its name, or nothing."""
+    beside = Address.parse(where).file
+    option = again(where)
+    parts = {
+        "Of the download": list(scanned),
+        "Not graded, through no fault of theirs": [
+            f"{one.learner}, {one.kata}: {answer.message}" for one, answer in tally.refused
+        ],
+        "Told to be somebody of the roster, and written down": [
+            f"{name}: {learner} ({reason})" for name, (learner, reason) in matches.learnt.items()
+        ],
+        "Not in the roster": _strangers(matches, option),
+        "In the roster, and not in this download": matches.absent,
+        "Missing, though a file of another name may be meant": _proposals(tally, option),
+        "Worth a look": _notes(tally),
+    }
+    text = "\n".join(
+        "\n".join((f"{title}:", *(f"  {safe(line)}" for line in lines), ""))
+        for title, lines in parts.items()
+        if lines
+    )
+    name = f"{beside.stem if beside else 'gradebook'}.notes.txt"
+    path = (beside.parent if beside else Path()) / name
+    if not text:
+        path.unlink(missing_ok=True)
+        return ""
+    write_atomic(path, text.encode())
+    return os.path.relpath(path)
 
 
 def _names(who: list[str]) -> str:
     return who[0] if len(who) == 1 else f"{who[0]} and {len(who) - 1} more"
 
 
-def _some(lines: list[str], out: Console) -> None:
+def _some(lines: list[str], notes: str, out: Console) -> None:
     for line in lines[:SHOWN]:
         out.print(safe_text(f"  {line}"), soft_wrap=True)
     if len(lines) > SHOWN:
-        out.print(f"  … and {len(lines) - SHOWN} more")
+        out.print(f"  … and {len(lines) - SHOWN} more, in {notes}", soft_wrap=True)

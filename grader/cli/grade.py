@@ -67,6 +67,17 @@ LEVELS = ("full", "confined", "process")
 @device_option
 @click.option("--force", is_flag=True, help="Grade again also what has not changed.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the reports, one a line; - is stdout.")
+@click.option(
+    "--times",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A CSV file of when they handed in: learner,submitted_at, or a system's own.",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit with 3 when somebody is not in the roster, or a file has a wrong name.",
+)
 @gradebook_option
 @course_option
 @click.option("--scheduler", metavar="URL", help="Grade on a Dask cluster: tcp://host:8786.")
@@ -88,6 +99,8 @@ def grade(
     device: str,
     force: bool,
     json_file: str | None,
+    strict: bool,
+    times: Path | None,
     where: str,
     course_file: Path | None,
     scheduler: str | None,
@@ -111,11 +124,13 @@ def grade(
       kata grade submissions/ --scheduler tcp://head-node:8786
     """
     from grader import sandbox
-    from grader.cli.class_table import print_summary
+    from grader.cli.class_table import print_summary, write_notes
     from grader.gradebook.address import Address
     from grader.gradebook.course import Course
     from grader.gradebook.store import Gradebook
+    from grader.gradebook.times import read_times
     from grader.grading.run import Run, RunPolicy
+    from grader.grading.who import identified
     from grader.submissions import find_learners
 
     machine.prepare()
@@ -146,12 +161,16 @@ def grade(
     if course.assignments and assignment is None and len(names) == len(only):
         katas, assignments = _handed_in(scan, katas, course)
         note(f"note: {', '.join(assignments)}, by what lies there (--assignment NAME says it).")
-    learners = _chosen(scan, names, course)
     sandbox.refuse_foreign_code(submissions)
     if scheduler is None:  # else nothing is graded on this machine
         _refuse_exposed(submissions, Address.parse(where).file, course, agreed=require_isolation == "process")
+    told = list(read_times(times, course.timezone, catalogue)) if times else []
     with ExitStack() as stack:
         book: Gradebook = stack.enter_context(Gradebook.open(where, create=True, course=course))
+        found = identified(scan.learners, book, told, times.name if times else "")
+        for text in found.notes:
+            note(f"note: {text}")
+        learners = _chosen(found.learners, names, course)
         number = book.start_run(
             {
                 "submissions": str(submissions.absolute()),
@@ -174,14 +193,15 @@ def grade(
         try:
             tally = _graded(run, learners, _slots(jobs, scheduler))
             book.finish_run(number)
-            print_summary(book, katas, ids, tally, where, stderr=json_file == "-")
+            notes = write_notes((*scan.notes, *found.notes), tally, found.matches, where)
+            print_summary(book, katas, ids, tally, found.matches, where, notes, stderr=json_file == "-")
         except BaseException:  # Ctrl-C as well: what stands by now is written before it goes on
             _leave_reports(book, slugs, ids, json_file)
             raise
         if json_file is not None:
             write_reports(book, slugs, ids, json_file)
         note_unreadable(book)
-        if tally.refused:
+        if tally.refused or (strict and (found.matches.strangers or tally.proposed)):
             return KataError.exit_code
         if fail_under is not None and any(share < fail_under for share in _shares(book, slugs, ids)):
             return 1
@@ -292,7 +312,7 @@ def _warn_of_missing_answers(katas: Sequence[Kata]) -> None:
         note(f"warning: this install has no solutions and no hidden checks of {', '.join(bare[:3])}{more}.")
 
 
-def _chosen(scan: Scan, names: list[str], course: Course) -> list[LearnerFolder]:
+def _chosen(found: Sequence[LearnerFolder], names: list[str], course: Course) -> list[LearnerFolder]:
     """Return whom to grade: all who were found or are in the roster, or whom `--only` names.
 
     Raises:
@@ -301,7 +321,7 @@ def _chosen(scan: Scan, names: list[str], course: Course) -> list[LearnerFolder]
     from grader.submissions import LearnerFolder
     from grader.submissions.names import natural_key
 
-    known = {learner.learner: learner for learner in scan.learners}
+    known = {learner.learner: learner for learner in found}
     present = {course.same(name) for name in known}
     known |= {name: LearnerFolder(name) for name in course.roster if course.same(name) not in present}
     if not names:

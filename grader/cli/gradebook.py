@@ -12,12 +12,23 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
-from grader.cli.class_options import course_option, gradebook_option, note_unreadable
+from grader.cli.class_options import (
+    again,
+    author_of,
+    author_option,
+    opened,
+    where_options,
+    word,
+)
+from grader.cli.code import code
 from grader.cli.context import complete_id, json_option, note, print_json, write_pieces
-from grader.errors import UsageError
+from grader.cli.rulings import COMMANDS as RULINGS
+from grader.errors import KataError, UsageError
 from grader.reports.style import console, points, safe
 
 if TYPE_CHECKING:
+    from grader.gradebook.identities import Matches
+    from grader.gradebook.records import Row
     from grader.gradebook.store import Gradebook
     from grader.grading.replay import Replay
     from grader.reports.report import Isolation
@@ -25,7 +36,7 @@ if TYPE_CHECKING:
 MOST_POINTS = 1e6
 _MINUS = "\u2212"
 """Stands for the hyphen of a negative number while click looks for options."""
-FORMATS = ("csv", "wide", "jsonl", "canvas", "moodle", "gradescope", "junit")
+FORMATS = ("csv", "wide", "jsonl", "canvas", "moodle", "blackboard", "gradescope", "junit")
 
 _only_option: Callable[[Any], Any] = click.option(
     "--only",
@@ -34,15 +45,6 @@ _only_option: Callable[[Any], Any] = click.option(
     shell_complete=complete_id,
     help="Only these katas; give it again for more.",
 )
-_author_option: Callable[[Any], Any] = click.option(
-    "--author", metavar="NAME", help="Whose word it is; your user name otherwise."
-)
-
-
-def _where(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that say which gradebook is meant."""
-    wrapped: Callable[..., Any] = gradebook_option(course_option(command))
-    return wrapped
 
 
 class TakesPoints(click.Command):
@@ -79,12 +81,14 @@ def gradebook() -> None:
 @click.argument("learner", required=False)
 @click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
 @_only_option
+@click.option("--section", metavar="NAME", help="Only the learners of this section of the roster.")
 @json_option
-@_where
+@where_options
 def show(
     learner: str | None,
     id_: str | None,
     only: tuple[str, ...],
+    section: str | None,
     as_json: bool,
     where: str,
     course_file: Path | None,
@@ -104,10 +108,10 @@ def show(
     from grader.gradebook.exports.documents import document_of
     from grader.gradebook.meant import katas_meant, learner_meant
 
-    with _opened(where, course_file) as book:
+    with opened(where, course_file) as book:
         katas = katas_meant(book, (*only, *([id_] if id_ else [])))
         if learner is None:
-            _show_class(book, katas, as_json)
+            _show_class(book, katas, _of_section(book, section), as_json)
             return
         rows = list(book.rows(katas=katas, learners=[learner_meant(book, learner)]))
         if as_json:
@@ -118,19 +122,19 @@ def show(
             out = console()
             overview.print_learner(rows, book.course, out)
             look = next((row for row in rows if row.report.status != "pass"), rows[0])
-            mark = f"{_word(look.learner)} {look.kata}{_again(where)}"
+            mark = f"{word(look.learner)} {look.kata}{again(where)}"
             out.print(f"\nin full  kata gradebook show {mark}", soft_wrap=True)
 
 
-def _show_class(book: Gradebook, katas: list[str] | None, as_json: bool) -> None:
+def _show_class(book: Gradebook, katas: list[str] | None, learners: list[str] | None, as_json: bool) -> None:
     from grader.gradebook import overview
     from grader.gradebook.exports.documents import document_of
     from grader.gradebook.records import by_learner
 
-    rows = book.rows(katas=katas)
+    rows = book.rows(katas=katas, learners=learners)
     if as_json:
-        learners = [document_of(list(own.values()), book.course) for _, own in by_learner(rows)]
-        print_json({"learners": learners})
+        found = [document_of(list(own.values()), book.course) for _, own in by_learner(rows)]
+        print_json({"learners": found})
     elif not overview.print_class(rows, book.course, console()):
         note(f"Nothing is graded yet in {book.where}.")
 
@@ -145,8 +149,8 @@ def _change(short_help: str) -> Callable[[Callable[..., Any]], click.Command]:
             "points_", metavar="POINTS", callback=lambda _context, _parameter, text: _number(text)
         ),
         click.option("--comment", metavar="TEXT", required=True, help="Why; the learner may read it."),
-        _author_option,
-        _where,
+        author_option,
+        where_options,
     )
 
     return lambda function: reduce(lambda command, part: part(command), reversed(parts), cast(Any, function))
@@ -197,10 +201,10 @@ def _decide(
     where: str,
     course_file: Path | None,
 ) -> None:
-    with _opened(where, course_file) as book, _changing(book, learner, id_, comment) as (who, kata):
+    with opened(where, course_file) as book, _changing(book, learner, id_, comment) as (who, kata):
         write = book.adjust if kind == "adjust" else book.override
-        write(who, kata, points_, comment=comment, author=_author(author))
-    note(f"undo  kata gradebook revoke {_word(who)} {kata}{_again(where)} --comment TEXT")
+        write(who, kata, points_, comment=comment, author=author_of(author))
+    note(f"undo  kata gradebook revoke {word(who)} {kata}{again(where)} --comment TEXT")
 
 
 @gradebook.command(short_help="Take an adjustment or an override back.")
@@ -208,8 +212,8 @@ def _decide(
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @click.argument("number", required=False, type=click.IntRange(min=1))
 @click.option("--comment", metavar="TEXT", required=True, help="Why; it stays in the history.")
-@_author_option
-@_where
+@author_option
+@where_options
 def revoke(
     learner: str,
     id_: str,
@@ -226,7 +230,7 @@ def revoke(
       kata gradebook revoke ada masks --comment "it was meant for adam"
       kata gradebook revoke ada masks 12 --comment "it was meant for adam"
     """
-    with _opened(where, course_file) as book, _changing(book, learner, id_, comment) as (who, kata):
+    with opened(where, course_file) as book, _changing(book, learner, id_, comment) as (who, kata):
         row = next(iter(book.rows(katas=[kata], learners=[who])))
         standing = [one.id for one in row.adjustments if not one.revoked]
         if not standing:
@@ -239,14 +243,14 @@ def revoke(
                 f"{safe(who)}, {kata}: no change {number} stands; there is {numbers}.",
                 _history_hint(who, kata, where),
             )
-        book.revoke(number or standing[-1], author=_author(author), comment=comment)
+        book.revoke(number or standing[-1], author=author_of(author), comment=comment)
 
 
 @gradebook.command(short_help="Tell how marks came about: attempts, and what people changed.")
 @click.argument("learner")
 @click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
 @json_option
-@_where
+@where_options
 def history(learner: str, id_: str | None, as_json: bool, where: str, course_file: Path | None) -> None:
     """Tell how marks came about: attempts, and what people changed.
 
@@ -258,7 +262,7 @@ def history(learner: str, id_: str | None, as_json: bool, where: str, course_fil
     from grader.gradebook import overview
     from grader.gradebook.meant import katas_meant, learner_meant
 
-    with _opened(where, course_file) as book:
+    with opened(where, course_file) as book:
         who = learner_meant(book, learner)
         katas = katas_meant(book, [id_] if id_ else []) or book.katas()
         told = {kata: book.history(who, kata) for kata in katas}
@@ -278,7 +282,7 @@ def history(learner: str, id_: str | None, as_json: bool, where: str, course_fil
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @click.option("--attempt", type=int, metavar="N", help="Another than the newest; history tells the numbers.")
 @json_option
-@_where
+@where_options
 def replay(
     learner: str, id_: str, attempt: int | None, as_json: bool, where: str, course_file: Path | None
 ) -> int:
@@ -296,7 +300,7 @@ def replay(
     from grader.grading.replay import replay as again
     from grader.grading.run import RunPolicy
 
-    with _opened(where, course_file) as book:
+    with opened(where, course_file) as book:
         who, slug = learner_meant(book, learner), kata_meant(book, id_)
         known = [event.attempt for event in book.history(who, slug) if event.attempt is not None]
         number = attempt if attempt is not None else known[-1] if known else None
@@ -347,24 +351,36 @@ def replay(
     "--assignment",
     "assignments",
     callback=lambda _context, _parameter, words: [_assignment(word) for word in words],
-    metavar="ID=NUMBER",
+    metavar="ID=NUMBER|NAME",
     multiple=True,
-    help="For canvas: the assignment's number there.",
+    help="For canvas and blackboard: the column's number there. Or an assignment of the course: only its katas.",
 )
+@click.option("--section", metavar="NAME", help="Only the learners of this section of the roster.")
+@click.option(
+    "--column",
+    "extra",
+    metavar="NAME",
+    multiple=True,
+    help="For csv and wide: this column of the roster as well.",
+)
+@click.option("--strict", is_flag=True, help="Exit with 3 when somebody who handed in is not in the roster.")
 @click.option(
     "--bom", is_flag=True, help="Begin with a byte order mark, so that Excel reads csv and wide as UTF-8."
 )
 @_only_option
-@_where
+@where_options
 def export(
     format_: str,
     output: str,
     assignments: list[tuple[str, str]],
+    section: str | None,
+    extra: tuple[str, ...],
+    strict: bool,
     bom: bool,
     only: tuple[str, ...],
     where: str,
     course_file: Path | None,
-) -> None:
+) -> int:
     """Write the marks for a spreadsheet or another system.
 
     \b
@@ -373,6 +389,7 @@ def export(
     jsonl       the reports as they were graded, one a line
     canvas      for Canvas: Grades, Import
     moodle      for Moodle: Grades, Import, CSV file
+    blackboard  for Blackboard: Gradebook, Upload
     gradescope  a folder with a results.json for each learner
     junit       JUnit XML, every check a test case
 
@@ -386,8 +403,13 @@ def export(
     """
     if bom and format_ not in ("csv", "wide"):
         raise UsageError("--bom is for csv and wide.", "Other readers take UTF-8 as it is.")
-    if assignments and format_ != "canvas":
-        raise UsageError("--assignment is for canvas.", "Other systems ask which column is which.")
+    numbered = [(id_, number) for id_, number in assignments if number]
+    if numbered and format_ not in ("canvas", "blackboard"):
+        raise UsageError(
+            "--assignment ID=NUMBER is for canvas and blackboard.", "Others ask which column is which."
+        )
+    if extra and format_ not in ("csv", "wide"):
+        raise UsageError("--column is for csv and wide.", "Other systems have columns of their own.")
     if format_ == "gradescope" and output == "-":
         raise UsageError("gradescope is a file for each learner.", "Name a folder: -o results/")
     if format_ != "gradescope" and Path(output).is_dir():
@@ -395,18 +417,99 @@ def export(
     from grader.catalogue import Catalogue
     from grader.gradebook import exports
     from grader.gradebook.meant import kata_meant, katas_meant
+    from grader.grading.who import unmatched
 
-    with _opened(where, course_file) as book:
-        katas = katas_meant(book, only)
+    with opened(where, course_file) as book:
+        katas = katas_meant(
+            book, (*only, *_katas_of([name for name, number in assignments if not number], book))
+        )
+        learners = _of_section(book, section)
+        columns = [_column_meant(book, column) for column in extra]
+        found = unmatched(book)
+        unsure = found.absent if found.strangers else ()
+
+        def rows() -> Iterator[Row]:
+            return book.rows(katas=katas, learners=learners)
+
         if format_ == "gradescope":
-            _write_folder(Path(output), exports.to_gradescope(book.rows(katas=katas), book.course))
-            return
-        numbers = {kata_meant(book, word): number for word, number in assignments}
-        titles = {kata.slug: kata.title for kata in Catalogue.discover().katas}
-        pieces = exports.export(format_, lambda: book.rows(katas=katas), book.course, titles, numbers)
-        write_pieces(output, (piece.encode() for piece in chain(["\ufeff"] if bom else [], pieces)))
-    if output != "-":
+            _write_folder(Path(output), exports.to_gradescope(rows(), book.course))
+        else:
+            numbers = {kata_meant(book, word): number for word, number in numbered}
+            titles = {kata.slug: kata.title for kata in Catalogue.discover().katas}
+            pieces = exports.export(format_, rows, book.course, titles, numbers, columns, unsure)
+            write_pieces(output, (piece.encode() for piece in chain(["\ufeff"] if bom else [], pieces)))
+    if output != "-" and format_ != "gradescope":
         note(f"written  {output}")
+    _note_unmatched(found, format_, where)
+    return KataError.exit_code if strict and found.strangers else 0
+
+
+def _katas_of(names: list[str], book: Gradebook) -> list[str]:
+    """Return the katas of assignments, as far as they were graded.
+
+    Raises:
+        UsageError: the course has no such assignment, or nothing of it was graded.
+    """
+    katas: list[str] = []
+    for name in names:
+        if name not in book.course.assignments:
+            there = ", ".join(book.course.assignments) or "none"
+            raise UsageError(
+                f"--assignment {name}: neither an assignment of the course (there is {there}) nor like masks=1234.",
+                "A number is in the assignment's address.",
+            )
+        katas += [kata for kata in book.course.assignments[name].katas if kata in book.katas()]
+        if not katas:
+            raise UsageError(f"--assignment {name}: nothing of it was graded yet.")
+    return katas
+
+
+def _of_section(book: Gradebook, section: str | None) -> list[str] | None:
+    """Return who is in a section; None where none is asked for.
+
+    Raises:
+        UsageError: the roster has no such section.
+    """
+    if section is None:
+        return None
+    found = [one.learner for one in book.course.roster.values() if one.section == section]
+    if not found:
+        there = (
+            ", ".join(sorted({one.section for one in book.course.roster.values() if one.section})) or "none"
+        )
+        raise UsageError(f"--section {section}: the roster has no such section (there is {there}).")
+    return found
+
+
+def _column_meant(book: Gradebook, text: str) -> str:
+    """Return a roster's column as it is kept: `E-Mail` is `e_mail`.
+
+    Raises:
+        UsageError: the roster has none of this name.
+    """
+    column = "_".join(text.strip().lower().replace("-", " ").split())
+    own = {"section", "canvas_id", "moodle_id"}
+    there = own | {name for one in book.course.roster.values() for name in one.other}
+    if column not in there:
+        raise UsageError(
+            f"--column {text}: the roster has no such column.", f"It has {', '.join(sorted(there))}."
+        )
+    return column
+
+
+def _note_unmatched(found: Matches, format_: str, where: str) -> None:
+    """Name those who handed in and are not in the roster, and those of it of whom nothing came in."""
+    from grader.submissions.names import listed
+
+    for name, meant in found.strangers.items():
+        guess = f"; {meant[0].learner}? ({meant[0].reason})" if meant else ""
+        note(f"not in the roster: {safe(name)}{safe(guess)}")
+    if found.strangers:
+        note(f"whose it is  kata gradebook alias LEARNER NAME{again(where)} --comment TEXT")
+    if found.absent:
+        note(f"nothing came in of {len(found.absent)} in the roster: {listed(found.absent, 10)}")
+    if found.absent and found.strangers and format_ in ("canvas", "moodle", "blackboard"):
+        note("Their cells are empty, not 0, until everybody who handed in is matched.")
 
 
 def _write_folder(folder: Path, files: Iterator[tuple[str, bytes]]) -> None:
@@ -435,19 +538,6 @@ def _print_replay(outcome: Replay) -> None:
 
 
 # What the commands share
-
-
-@contextmanager
-def _opened(where: str, course_file: Path | None) -> Iterator[Gradebook]:
-    """Open the gradebook that the options name, with the course that belongs to it."""
-    from grader.catalogue import Catalogue
-    from grader.gradebook.course import Course
-    from grader.gradebook.store import Gradebook
-
-    course = Course.find(where, course_file, Catalogue.discover())
-    with Gradebook.open(where, create=False, course=course) as book:
-        yield book
-        note_unreadable(book)
 
 
 @contextmanager
@@ -494,12 +584,14 @@ def _number(text: str) -> float:
 
 
 def _assignment(word: str) -> tuple[str, str]:
-    """Return a kata's ID and what its assignment is called elsewhere, from `masks=1234`.
+    """Return a kata's ID and what its assignment is called elsewhere, from `masks=1234`; a name alone has no number.
 
     Raises:
         UsageError: it is not like that.
     """
-    kata, _, number = word.rpartition("=")
+    kata, equals, number = word.rpartition("=")
+    if not equals:
+        return word, ""
     if not kata or not (number.isascii() and number.isdigit()):
         raise UsageError(
             f"--assignment {word}: not like masks=1234.", "The number is in the assignment's address."
@@ -507,32 +599,9 @@ def _assignment(word: str) -> tuple[str, str]:
     return kata, number
 
 
-def _author(author: str | None) -> str:
-    """Return who speaks.
-
-    Raises:
-        UsageError: nobody says, and the system does not know.
-    """
-    if author is not None and author.strip():
-        return author.strip()
-    import getpass
-
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        raise UsageError("The system does not say who you are.", "Say it: --author NAME") from None
-
-
-def _word(text: str) -> str:
-    """Return text as a shell takes it back."""
-    import shlex
-
-    return safe(shlex.quote(text))
-
-
-def _again(where: str) -> str:
-    return "" if where == "gradebook.sqlite" else f" --gradebook {_word(where)}"
-
-
 def _history_hint(who: str, kata: str, where: str) -> str:
-    return f"See: kata gradebook history {_word(who)} {kata}{_again(where)}"
+    return f"See: kata gradebook history {word(who)} {kata}{again(where)}"
+
+
+for _command in (code, *RULINGS):
+    gradebook.add_command(_command)

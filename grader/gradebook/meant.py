@@ -19,6 +19,9 @@ def learner_meant(book: Gradebook, text: str) -> str:
     names = book.learners()
     if text in names:
         return text
+    aliases = book.aliases()
+    if book.course.same(text) in aliases:
+        return aliases[book.course.same(text)]
     called = {name: {_folded(name), _folded(book.course.name_of(name))} for name in names}
     word = _folded(text)
     same = [name for name, words in called.items() if word in words]

@@ -185,8 +185,11 @@ def _facts(row: Row, course: Course) -> Iterator[str]:
         if not one.revoked:
             word = "override" if one.kind == "override" else "adjusted"
             yield f"{word:8}  {signed(one)} by {safe(one.author)}: {safe(one.comment)}"
+    if row.late_days_used:
+        yield f"late days {row.late_days_used} used of {course.late.late_days}"
     if row.submitted_at is not None:
-        yield f"handed in {_when(row.submitted_at, course)}"
+        by = f", says {safe(row.time_source)}" if row.time_source else ""
+        yield f"handed in {_when(row.submitted_at, course)}{by}"
     if row.origin:
         yield f"found in  {safe(row.origin)}"
     for remark in row.notes:
@@ -222,6 +225,9 @@ def _happened(event: HistoryEvent, course: Course, out: Console) -> tuple[Text, 
         mark = points(event.score or 0.0, event.max_score or 0.0)
         return status, mark, Text(f"attempt {event.attempt}{handed_in}", style="dim")
     said = Text(f"{safe(event.author or '')}: {safe(event.comment or '')}")
+    if event.ruling is not None:
+        said.append(f"  ruling {event.ruling}{', withdrawn later' if event.revoked else ''}", "dim")
+        return Text("decided"), "", said
     if event.kind == "revoke":
         return Text("revoked"), f"change {event.adjustment}", said
     word = "override" if event.kind == "override" else "adjusted"

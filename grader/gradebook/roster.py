@@ -1,4 +1,4 @@
-"""The roster: a CSV file that says who is in the class, and what other systems call them."""
+"""The roster: a CSV file that says who is in the class, and what other systems call them: our own, or a system's."""
 
 from __future__ import annotations
 
@@ -9,30 +9,16 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
-from grader.data_files import read_text
+from grader.data_files import read_bytes
 from grader.errors import UsageError, did_you_mean
+from grader.gradebook.lms_rosters import format_of
+from grader.gradebook.person import Person
+
+__all__ = ["Person", "column_of", "lines_of", "read_roster", "same"]
 
 LIMIT_BYTES = 20_000_000
 _KNOWN = ("learner", "name", "email", "section", "canvas_id", "moodle_id")
 _EXAMPLE = "The first line names the columns, such as: learner,name,email,section,canvas_id,moodle_id"
-
-
-class Person(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the roster."""
-
-    learner: str
-    """The identity: what the learner's folder is called."""
-    name: str = ""
-    email: str = ""
-    section: str = ""
-    canvas_id: str = ""
-    moodle_id: str = ""
-    aliases: tuple[str, ...] = ()
-    """What else the learner is called: other folders' names, a GitHub handle; semicolons between them."""
-    other: dict[str, str] = {}
-    """Further columns, by name in lower case, blanks as underscores."""
 
 
 def same(learner: str) -> str:
@@ -46,14 +32,18 @@ def read_roster(path: Path) -> dict[str, Person]:
     Raises:
         UsageError: it is missing or unreadable, or a line breaks a rule: which line, and what is expected.
     """
-    lines = _lines(path)
+    lines = lines_of(path)
     place, header = next(lines, (1, []))
-    columns = [_column(cell) for cell in header]
-    if "learner" not in columns:
+    columns = [column_of(cell) for cell in header]
+    made_by = None if "learner" in columns else format_of(columns)
+    if "learner" not in columns and made_by is None:
         guess = did_you_mean("learner", {one: f"it by `{one}`" for one in columns}, most=1, cutoff=0.5)
         there = ", ".join(column for column in columns if column) or "none"
-        raise UsageError(f"{path}: no column is called `learner` (there are: {there}).{guess}", _EXAMPLE)
-    for column in columns:
+        raise UsageError(
+            f"{path}: no column is called `learner` (there are: {there}).{guess}",
+            f"{_EXAMPLE}. Rosters of Canvas, Moodle, Blackboard, Gradescope and GitHub Classroom are read as they are.",
+        )
+    for column in columns if made_by is None else ():
         if column and columns.count(column) > 1:
             raise UsageError(f"{path}:{place}: two columns are called `{column}`.", _EXAMPLE)
     people: dict[str, Person] = {}
@@ -66,7 +56,12 @@ def read_roster(path: Path) -> dict[str, Person]:
                 f"{path}:{line}: {len(cells)} cells for {len(columns)} columns.",
                 'A cell that holds a separator stands in quotes: "Lovelace, Ada".',
             )
-        person = _person(dict(zip(columns, (cell.strip() for cell in cells), strict=False)))
+        named = dict(zip(columns, (cell.strip() for cell in cells), strict=False))
+        person = (
+            _person(named) if made_by is None else made_by.person({**dict.fromkeys(columns, ""), **named})
+        )
+        if person is None:
+            continue
         if not person.learner:
             raise UsageError(
                 f"{path}:{line}: the column `learner` is empty.", "Every line names its learner."
@@ -84,13 +79,17 @@ def _person(cells: dict[str, str]) -> Person:
     return Person(**known, aliases=aliases, other={name: cell for name, cell in cells.items() if name})
 
 
-def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of a line and its cells."""
+def lines_of(
+    path: Path, what: str = "roster", mend: str = "Make it, or mend `roster` in the course settings."
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of a line and its cells.
+
+    Raises:
+        UsageError: the file is missing or cannot be read; `what` it is, and how to `mend` that.
+    """
     if not os.path.exists(path):
-        raise UsageError(
-            f"{path}: there is no such roster.", "Make it, or mend `roster` in the course settings."
-        )
-    text = read_text(path, LIMIT_BYTES, refuse=UsageError, hint='A spreadsheet saves it as "CSV UTF-8".')
+        raise UsageError(f"{path}: there is no such {what}.", mend)
+    text = _text(path)
     head = text.partition("\n")[0]
     separator = max(",;\t", key=head.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -105,5 +104,17 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise UsageError(f"{path}:{reader.line_num}: not CSV ({error}).", _EXAMPLE) from error
 
 
-def _column(cell: str) -> str:
+def _text(path: Path) -> str:
+    """Read a file as UTF-8, or as UTF-16 where it begins so, as Blackboard and Excel write it."""
+    hint = 'A spreadsheet saves it as "CSV UTF-8".'
+    data = read_bytes(path, LIMIT_BYTES, refuse=UsageError, hint=hint)
+    coding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        return data.decode(coding)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8 (byte {error.start}); save it as UTF-8.", hint) from error
+
+
+def column_of(cell: str) -> str:
+    """Return a column's name as it is kept: lower case, blanks and hyphens as underscores."""
     return "_".join(cell.strip().lower().replace("-", " ").split())

@@ -92,6 +92,8 @@ class Tally:
     refused: list[tuple[Submission, NotGraded]] = field(default_factory=list)
     """What could not be graded, though not for the submission's fault: graded again next time."""
     notes: list[tuple[Submission, str]] = field(default_factory=list)
+    proposed: list[Submission] = field(default_factory=list)
+    """What is missing, though a file of another name may be meant."""
 
     @property
     def done(self) -> int:
@@ -163,6 +165,8 @@ class Run:
                     watch(tally, submission, None)
                     continue
                 tally.notes += [(submission, note) for note in submission.notes]
+                if submission.proposal is not None:
+                    tally.proposed.append(submission)
                 if submission.denied is not None:
                     one = _Out(submission, self._key(submission, 0), 0, b"")
                     why = NotGraded(f"{submission.denied}.", "Mend its permissions: chmod -R u+rX")

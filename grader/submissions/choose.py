@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ from grader.notebooks import UnreadableNotebook, code_cells
 from grader.submissions.archives import NotRead
 from grader.submissions.listing import File, Listing
 from grader.submissions.names import module_rank
-from grader.submissions.submission import Bundle
+from grader.submissions.submission import Bundle, Proposal
 
 MAX_BESIDE = 256
 """Files in a bundle."""
@@ -28,6 +29,11 @@ MAX_COMPARED = 20
 class Missing(Exception):
     """There is no file for the kata."""
 
+    def __init__(self, message: str, proposal: Proposal | None = None) -> None:
+        super().__init__(message)
+        self.proposal = proposal
+        """A file of another name that may be meant."""
+
 
 @dataclass(frozen=True)
 class Chosen:
@@ -38,8 +44,8 @@ class Chosen:
     notes: tuple[str, ...]
 
 
-def choose(kata: Kata, listing: Listing) -> Chosen:
-    """Return what answers `kata`.
+def choose(kata: Kata, listing: Listing, taken: str | None = None) -> Chosen:
+    """Return what answers `kata`: the file `taken`, where it is there, since somebody said so.
 
     A file's exact name goes before one that differs in case, and that before a renamed copy. Among several, an
     untouched stub steps back, then a file in a folder named after the kata or its unit goes first, then equal
@@ -50,8 +56,11 @@ def choose(kata: Kata, listing: Listing) -> Chosen:
         Refused: files have it, and none can be read, or they differ.
     """
     named = _named(kata, listing)
+    told = [file for file in listing.files if taken in ("/".join(file.parts), file.name)] if taken else []
+    if told:
+        named = [(0, min(told, key=lambda file: len(file.parts)))]
     if not named:
-        raise Missing(_missing(kata, listing))
+        raise Missing(*_missing(kata, listing))
     notes: list[str] = []
     readable = [(rank, file) for rank, file in named if file.problem is None]
     if not readable:
@@ -65,14 +74,21 @@ def choose(kata: Kata, listing: Listing) -> Chosen:
         if r > best
     ][:5]
     file = files[0] if len(files) == 1 else _one_of(kata, listing, files, notes)
-    main = f"{kata.module}{os.path.splitext(file.name)[1].lower()}"
-    if best:
+    main = f"{kata.module}{suffix_of(file.name)}"
+    if told:
+        notes.append(f"{file.origin} was taken for {main}, as was decided")
+    elif best:
         notes.append(f"{file.origin} was taken for {main}")
     try:
         data = listing.read(file, _limit(file))
     except NotRead as refused:
         raise NotRead(f"{file.origin} {refused}") from None
     return Chosen(file, _bundle(main, file, data, listing, notes), tuple(notes))
+
+
+def suffix_of(name: str) -> str:
+    """Return `.py` or `.ipynb`, also of `masks.py.txt`."""
+    return ".ipynb" if ".ipynb" in name.lower()[-12:] else ".py"
 
 
 def looks_like_one(name: str, modules: Sequence[str]) -> bool:
@@ -245,21 +261,72 @@ def _limit(file: File) -> int:
     return MAX_NOTEBOOK if file.name.lower().endswith(".ipynb") else MAX_SOURCE
 
 
-def _missing(kata: Kata, listing: Listing) -> str:
+def _missing(kata: Kata, listing: Listing) -> tuple[str, Proposal | None]:
     expected = f"{kata.module}.py or {kata.module}.ipynb"
-    seen = {file.name: file for file in listing.files if file.name.casefold().endswith((".py", ".ipynb"))}
-    known = {other.module for other in kata.unit.pack.katas}
-    stems = {os.path.splitext(name)[0]: file for name, file in seen.items()}
-    near = difflib.get_close_matches(
-        kata.module, [s for s in stems if s not in known][:200], n=1, cutoff=0.75
-    )
     message = f"there is no {expected}"
-    if near:
-        message += f"; was {stems[near[0]].origin} meant?"
+    proposal = _proposal(kata, listing)
+    if proposal is not None:
+        message += f"; was {proposal.origin} meant?"
     blocked = [file for file in listing.files if file.problem is not None]
     if blocked:
         message += f"; {blocked[0].origin} {blocked[0].problem}"
-    return message
+    return message, proposal
+
+
+_LIKE_CODE = re.compile(r"(?i)\.(?:py|ipynb)(?:\.txt)?\Z")
+_MOST_LOOKED_AT = 40
+"""Files whose text is looked into for the names that a module must have."""
+
+
+def _proposal(kata: Kata, listing: Listing) -> Proposal | None:
+    """Return the file that may be meant, and why: its name, or what it defines. Nothing is run, or parsed as code."""
+    known = {other.module for other in kata.unit.pack.katas} - {kata.module}
+    files = [
+        file
+        for file in listing.files
+        if file.problem is None and _LIKE_CODE.search(file.name) and _stem(file.name) not in known
+    ][:200]
+    found = [(_called_like(_stem(file.name), kata.module), file) for file in files]
+    found = sorted((pair for pair in found if pair[0]), key=lambda pair: (-len(pair[0]), pair[1].origin))
+    defines = [(_defined(kata, listing, file), file) for file in files[:_MOST_LOOKED_AT]]
+    most, best = max(defines, key=lambda pair: pair[0], default=(0, None))
+    if best is not None and 2 * most > len(kata.required):
+        names = f"{most} of {len(kata.required)}" if len(kata.required) > 1 else "the"
+        reason = (
+            f"it defines {names} name{'s' if len(kata.required) > 1 else ''} that {kata.module}.py must have"
+        )
+        return Proposal(file="/".join(best.parts), origin=best.origin, reason=reason)
+    if found:
+        reason, file = found[0]
+        return Proposal(file="/".join(file.parts), origin=file.origin, reason=reason)
+    return None
+
+
+def _stem(name: str) -> str:
+    return _LIKE_CODE.sub("", name)
+
+
+def _called_like(stem: str, module: str) -> str:
+    """Say how a file's name is like the module's; nothing when it is not."""
+    words = re.sub(r"[\W_]+", "_", stem.casefold()).strip("_")
+    if words == module.casefold():
+        return "it is called so but for its ending"
+    if f"_{module.casefold()}_" in f"_{words}_":
+        return "its name holds the module's"
+    return "its name is close" if difflib.get_close_matches(module, [stem], n=1, cutoff=0.75) else ""
+
+
+def _defined(kata: Kata, listing: Listing, file: File) -> int:
+    """Return how many of the names that the kata asks for a file seems to define."""
+    try:
+        text = listing.read(file, _limit(file)).decode("utf-8", "replace")
+    except NotRead:
+        return 0
+    # In a notebook a line stands in quotes, and its end is written out.
+    names = set(
+        re.findall(r"(?:^|\\n|\")\s{0,8}(?:def|class) ([A-Za-z_][A-Za-z_0-9]{0,80})\b", text, re.MULTILINE)
+    )
+    return len(names.intersection(name.partition(".")[0] for name in kata.required))
 
 
 def _listed(files: Sequence[File]) -> str:

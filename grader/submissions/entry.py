@@ -105,3 +105,5 @@ class Place:
     original: str | None = None
     """A file's name before a system renamed it."""
     submitted_at: datetime | None = None
+    time_source: str | None = None
+    """Who says so."""

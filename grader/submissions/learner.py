@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -14,9 +14,11 @@ from grader.errors import KataError
 from grader.submissions.archives import NotRead
 from grader.submissions.choose import Missing, choose, looks_like_one
 from grader.submissions.entry import Place
+from grader.submissions.git_time import SOURCE, commit_time
 from grader.submissions.listing import File, Listing
 from grader.submissions.names import printable
-from grader.submissions.submission import Submission
+from grader.submissions.spot import Spot
+from grader.submissions.submission import Proposal, Submission
 
 Clock = Callable[[File, Listing, Place], datetime | None]
 """Returns when a file was handed in, from the files around it."""
@@ -38,6 +40,10 @@ class LearnerFolder:
     """Where the layout keeps the times of hand-ins among the files; without, each place has its own."""
     closed: tuple[str, ...] = ()
     """Sentences on what may be this learner's and is not looked into."""
+    times: Mapping[str, tuple[datetime, str]] = field(default_factory=dict)
+    """By kata's slug, or an empty name for all, when it was handed in, and who says so."""
+    taken: Mapping[str, str] = field(default_factory=dict)
+    """By kata's slug, the file that somebody said is the answer, whatever it is called."""
 
     def submissions(self, katas: Sequence[Kata]) -> list[Submission]:
         """Return one submission for each of `katas`, in their order: found, missing or error. Never raises."""
@@ -83,35 +89,66 @@ class LearnerFolder:
 
     def _submission(self, kata: Kata, listing: Listing, owners: dict[File, Place]) -> Submission:
         try:
-            chosen = choose(kata, listing)
+            chosen = choose(kata, listing, self.taken.get(kata.slug))
         except Missing as missing:
             if not listing.closed:
-                return self._without(kata, "missing", str(missing))
-            return self._without(kata, "error", f"{missing}; {'; '.join(listing.closed[:3])}")
+                return self._without(kata, "missing", str(missing), missing.proposal)
+            return self._without(
+                kata, "error", f"{missing}; {'; '.join(listing.closed[:3])}", missing.proposal
+            )
         except NotRead as refused:
             return self._without(kata, "error", str(refused))
         except Exception as error:
             # One learner's files never end a class's grading; what it was is named for whoever looks.
             return self._without(kata, "error", f"{kata.module} cannot be read ({type(error).__name__}).")
+        at, source = self._time(kata, chosen.file, listing, owners[chosen.file])
         notes = dict.fromkeys((*self.notes, *chosen.notes, *listing.closed[:5]))
         return Submission(
             learner=self.learner,
             kata=kata.slug,
             bundle=chosen.bundle,
             origin=printable(chosen.file.origin),
-            submitted_at=self._time(chosen.file, listing, owners[chosen.file]),
+            submitted_at=at,
+            time_source=source,
             notes=tuple(printable(note) for note in notes),
         )
 
-    def _without(self, kata: Kata, status: Literal["missing", "error"], message: str) -> Submission:
+    def _without(
+        self,
+        kata: Kata,
+        status: Literal["missing", "error"],
+        message: str,
+        proposal: Proposal | None = None,
+    ) -> Submission:
         sentence = printable(message if message.endswith(("?", ".")) else f"{message}.")
         return Submission(
             learner=self.learner,
             kata=kata.slug,
             status=status,
             message=f"T{sentence[1:]}" if sentence.startswith("there is no") else sentence,
+            proposal=proposal,
             notes=tuple(printable(note) for note in self.notes),
         )
 
-    def _time(self, file: File, listing: Listing, place: Place) -> datetime | None:
-        return place.submitted_at if self.clock is None else self.clock(file, listing, place)
+    def _time(
+        self, kata: Kata, file: File, listing: Listing, place: Place
+    ) -> tuple[datetime | None, str | None]:
+        """Return when a file was handed in, and who says so: whom the instructor asked, the system, then git."""
+        told = self.times.get(kata.slug) or self.times.get("")
+        if told is not None:
+            return told
+        at = place.submitted_at if self.clock is None else self.clock(file, listing, place)
+        if at is not None:
+            return at, place.time_source or "nbgrader"
+        return self._committed(file, place)
+
+    def _committed(self, file: File, place: Place) -> tuple[datetime | None, str | None]:
+        """Return what the repository around a file says, if it lies in one that is the learner's."""
+        root = place.entry.spot
+        if root is None or place.entry.kind != "folder" or file.spot is None:
+            return None, None
+        for depth in range(len(file.spot.names) - 1, len(root.names) - 1, -1):
+            folder = Spot(file.spot.root, file.spot.names[:depth])
+            if (at := commit_time(folder)) is not None:
+                return at, SOURCE
+        return None, None

@@ -29,6 +29,16 @@ class Bundle(msgspec.Struct, frozen=True, dict=True):
         return total.hexdigest()
 
 
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that may be meant though its name is wrong; nobody takes it before somebody says so."""
+
+    file: str
+    """Its path among the learner's, for `kata gradebook take`."""
+    origin: str
+    """Where it lies."""
+    reason: str
+
+
 class Submission(msgspec.Struct, frozen=True, kw_only=True):
     """What one learner handed in for one kata."""
 
@@ -41,6 +51,8 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     """`missing`: no such file; `error`: there is something, and it cannot be read; without a bundle, both."""
     message: str | None = None
     """Why it is missing or unreadable, for the learner and the instructor."""
+    proposal: Proposal | None = None
+    """Where it is missing: what may be meant instead."""
     denied: str | None = None
     """What this machine did not let us read, though it is there: then nothing is known of what was handed in."""
     origin: str | None = None

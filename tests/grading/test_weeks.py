@@ -157,3 +157,126 @@ def test_one_is_meant_by_the_beginning_of_a_name(kata: Kata, week: Any) -> None:
     week(1, "bob")
     ran = kata("grade", "week1", "-j", "1", "--only", "AD", "--json", "-")
     assert [json.loads(line)["learner"] for line in ran.out.splitlines()] == ["ada"]
+
+
+def roster(folder: Path, text: str) -> None:
+    (folder / "roster.csv").write_text(text)
+    (folder / "course.toml").write_text(COURSE.replace("\n[ass", 'roster = "roster.csv"\n[ass', 1))
+
+
+def test_names_are_led_to_the_roster_and_told(kata: Kata, week: Any, folder: Path) -> None:
+    roster(folder, "learner,name,email\nada,Ada L,\nGrace Hopper,,grace@example.org\nlinus,,\nzed,,\n")
+    for name in ("Ada", "grace hopper", "linus.p"):
+        week(1, name)
+    ran = kata("grade", "week1", "-j", "1")
+    assert ran.code == 0
+    assert "linus.p: linus (100% alike)? If so: kata gradebook alias linus linus.p --comment TEXT" in ran.out
+    assert "In the roster, and not in this download: linus, zed" in ran.out
+    notes = (folder / "gradebook.notes.txt").read_text()
+    assert "Ada: ada (but for case, it is what the roster has)" in notes
+    stands = marks(kata)
+    assert stands["ada", "insertion-sort"] == stands["Grace Hopper", "insertion-sort"] == ("pass", 5.0)
+    assert stands["linus", "insertion-sort"] == ("missing", 0.0)
+    assert kata("grade", "week1", "-j", "1", "--strict").code == 3
+
+    export = ("gradebook", "export", "--format", "canvas")
+    ran = kata(*export)
+    assert "not in the roster: linus.p; linus? (100% alike)" in ran.err
+    assert "nothing came in of 2 in the roster: linus, zed" in ran.err
+    cells = {line.split(",")[0]: line.split(",")[-1] for line in ran.out.splitlines()[2:]}
+    assert (cells["Ada L"], cells["linus"], cells["zed"]) == ("5", "", "")
+    assert kata(*export, "--strict").code == 3
+
+    assert kata("gradebook", "alias", "linus", "linus.p", "--comment", "his folder").code == 0
+    assert marks(kata)["linus", "insertion-sort"] == ("pass", 5.0)
+    ran = kata(*export, "--strict")
+    assert ran.code == 0
+    cells = {line.split(",")[0]: line.split(",")[-1] for line in ran.out.splitlines()[2:]}
+    assert (cells["linus"], cells["zed"]) == ("5", "0")
+    assert kata("grade", "week1", "-j", "1", "--strict").code == 0
+    told = kata("gradebook", "rulings").out
+    assert "linus: also called linus.p" in told
+    assert "kata grade: but for case, it is what the roster has" in told
+    number = told.split("linus: also")[0].split("\n")[-1].split()[0]
+    assert "withdrawn  linus" in kata("gradebook", "withdraw", number, "--comment", "no").out
+    assert ("linus.p", "insertion-sort") in marks(kata)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("insertion_sort.py.txt", "it defines the name that insertion_sort.py must have"),
+        ("insertion_sort_final_v3.py", "it defines the name that insertion_sort.py must have"),
+        ("homework9.py", "it defines the name that insertion_sort.py must have"),
+    ],
+)
+def test_a_wrong_name_is_proposed_and_taken_by_one_command(
+    kata: Kata, week: Any, name: str, why: str
+) -> None:
+    place = week(1, "ada", None)
+    week(1, "bob")
+    (place / name).write_text(RIGHT)
+    ran = kata("grade", "week1", "-j", "1")
+    assert f"ada, insertion-sort: ada/{name}, {why}." in ran.out
+    assert f"kata gradebook take ada insertion-sort {name} --comment TEXT" in ran.out
+    assert marks(kata)["ada", "insertion-sort"] == ("missing", 0.0)
+    assert kata("gradebook", "take", "ada", "insertion-sort", name, "--comment", "she asked").code == 0
+    ran = kata("grade", "week1", "-j", "1", "--strict")
+    assert ran.code == 0, ran.text
+    assert marks(kata)["ada", "insertion-sort"] == ("pass", 5.0)
+
+
+def test_the_code_that_was_handed_in_can_be_seen_and_compared(kata: Kata, week: Any) -> None:
+    week(1, "ada", WRONG)
+    kata("grade", "week1", "-j", "1")
+    week(1, "ada", RIGHT)
+    kata("grade", "week1", "-j", "1")
+    assert kata("gradebook", "code", "ada").out.strip().endswith(RIGHT.strip())
+    old = kata("gradebook", "code", "ada", "insertion-sort", "--attempt", "1")
+    assert WRONG.strip() in old.out
+    diff = kata("gradebook", "code", "ada", "insertion-sort", "--attempt", "2", "--diff", "1").out
+    assert "insertion_sort.py  attempt 1" in diff
+    assert any(line.startswith("-") and line[1:] in WRONG for line in diff.splitlines())
+    missing = kata("gradebook", "code", "ada", "insertion-sort", "--attempt", "9")
+    assert missing.code == 2
+    assert "There is 1, 2." in missing.text
+
+
+def test_an_attempt_is_chosen_and_time_is_given(kata: Kata, week: Any) -> None:
+    week(1, "ada", RIGHT)
+    kata("grade", "week1", "-j", "1")
+    week(1, "ada", WRONG)
+    kata("grade", "week1", "-j", "1")
+    assert marks(kata)["ada", "insertion-sort"][0] == "fail"
+    ran = kata("gradebook", "choose", "ada", "insertion-sort", "1", "--comment", "agreed", "--author", "kim")
+    assert "ada, insertion-sort: attempt 1 counts, 5 points" in ran.out
+    assert marks(kata)["ada", "insertion-sort"] == ("pass", 5.0)
+    assert kata("gradebook", "choose", "ada", "insertion-sort", "7", "--comment", "x").code == 2
+    ran = kata("gradebook", "extend", "ada", "week1", "2.5", "--comment", "was ill", "--author", "kim")
+    assert "ada: 2.5 more days for week1" in ran.out
+    told = kata("gradebook", "history", "ada", "insertion-sort").out
+    assert "kim: 2.5 more days for week1: was ill" in told
+    assert kata("gradebook", "extend", "ada", "wek1", "2", "--comment", "x").code == 2
+
+
+def test_times_from_a_table_make_late_work_late(kata: Kata, week: Any, folder: Path) -> None:
+    roster(folder, "learner,email\nada,ada@example.org\nbob,\n")
+    with (folder / "course.toml").open("a") as file:
+        file.write("\n[late]\npercent_per_day = 20\n")
+    week(1, "ada")
+    week(1, "bob")
+    kata("grade", "week1", "-j", "1")
+    assert marks(kata)["ada", "insertion-sort"] == ("pass", 5.0)
+    told = kata("gradebook", "show", "ada", "insertion-sort").out
+    assert "nobody knows when it was handed in: it counts as on time" in told
+    (folder / "times.csv").write_text(
+        "learner,submitted_at\nADA@example.org,2026-10-06T12:00:00\neve,2026-10-06\n"
+    )
+    ran = kata("grade", "week1", "-j", "1", "--times", "times.csv")
+    assert "note: times.csv:3: nobody is called eve; this time was not used" in ran.err
+    assert "2 unchanged" in ran.out
+    assert marks(kata)["ada", "insertion-sort"] == ("pass", 4.0)
+    assert (
+        "handed in 2026-10-06 12:00, says times.csv" in kata("gradebook", "show", "ada", "insertion-sort").out
+    )
+    assert kata("gradebook", "code", "ada").code == 0

@@ -6,13 +6,13 @@ that a large class never lies in memory as a whole. Nothing here opens a databas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from grader.gradebook.exports.documents import to_jsonl
 from grader.gradebook.exports.gradescope import to_gradescope
 from grader.gradebook.exports.junit import to_junit
-from grader.gradebook.exports.tables import columns_of, to_canvas, to_csv, to_moodle, to_wide
+from grader.gradebook.exports.tables import columns_of, to_blackboard, to_canvas, to_csv, to_moodle, to_wide
 from grader.gradebook.records import Row
 
 if TYPE_CHECKING:
@@ -27,22 +27,29 @@ def export(
     course: Course,
     titles: Mapping[str, str],
     canvas_ids: Mapping[str, str],
+    extra: Sequence[str] = (),
+    unsure: Collection[str] = (),
 ) -> Iterator[str]:
     """Yield an export's pieces.
 
     Args:
-        kind: csv, wide, jsonl, canvas, moodle or junit.
+        kind: csv, wide, jsonl, canvas, moodle, blackboard or junit.
         rows: returns a class's rows; tables read them twice, first for their columns.
         course: what weighs the katas, and who is in the roster.
         titles: the katas' titles, by slug.
-        canvas_ids: assignments' numbers in Canvas, by slug.
+        canvas_ids: assignments' numbers in Canvas or Blackboard, by slug.
+        extra: further columns of the roster, for csv and wide.
+        unsure: whose work may lie there under another name; where they have none they get no 0.
     """
     match kind:
         case "csv":
-            return to_csv(rows(), course)
+            return to_csv(rows(), course, extra)
         case "jsonl":
             return to_jsonl(rows())
         case "junit":
             return to_junit(rows())
-    table = {"wide": to_wide, "canvas": to_canvas, "moodle": to_moodle}[kind]
-    return table(rows(), columns_of(rows(), titles, canvas_ids), course)
+    columns = columns_of(rows(), titles, canvas_ids)
+    if kind == "wide":
+        return to_wide(rows(), columns, course, extra)
+    table = {"canvas": to_canvas, "moodle": to_moodle, "blackboard": to_blackboard}[kind]
+    return table(rows(), columns, course, unsure)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from grader.submissions.names import natural_key
 
 if TYPE_CHECKING:
     from grader.gradebook.course import Course
-    from grader.gradebook.roster import Person
+    from grader.gradebook.person import Person
 
 LONG = (
     "learner",
@@ -92,14 +92,14 @@ def columns_of(
     ]
 
 
-def to_csv(rows: Iterable[Row], course: Course) -> Iterator[str]:
+def to_csv(rows: Iterable[Row], course: Course, extra: Sequence[str] = ()) -> Iterator[str]:
     """Yield one line for each learner and kata.
 
     `score` is the mark; `graded_score` what the checks gave; `adjusted_points` what people changed after lateness
     was taken off. Times are ISO 8601 with their offset. RFC 4180; how texts are kept from running as formulas, and
     how to undo that, is said at `cells.defuse`.
     """
-    yield line(LONG)
+    yield line([*LONG[:3], *extra, *LONG[3:]])
     for row in rows:
         report, person = row.report, course.person(row.learner)
         yield line(
@@ -107,6 +107,7 @@ def to_csv(rows: Iterable[Row], course: Course) -> Iterator[str]:
                 row.learner,
                 row.name,
                 person.email if person else "",
+                *(person.cell(column) if person else "" for column in extra),
                 report.number,
                 row.kata,
                 report.status,
@@ -127,14 +128,18 @@ def to_csv(rows: Iterable[Row], course: Course) -> Iterator[str]:
         )
 
 
-def to_wide(rows: Iterable[Row], columns: Sequence[Column], course: Course) -> Iterator[str]:
+def to_wide(
+    rows: Iterable[Row], columns: Sequence[Column], course: Course, extra: Sequence[str] = ()
+) -> Iterator[str]:
     """Yield one line for each learner: a column for each kata, by slug, then the total and what there was to get.
 
     The total weighs the katas as the course says.
 
     A kata that a learner has no row for is an empty cell.
     """
-    yield line(["learner", "name", "email", *(column.kata for column in columns), "score", "max_score"])
+    yield line(
+        ["learner", "name", "email", *extra, *(column.kata for column in columns), "score", "max_score"]
+    )
     for learner, own in by_learner(rows):
         marks = [own.get(column.kata) for column in columns]
         person = course.person(learner)
@@ -143,13 +148,16 @@ def to_wide(rows: Iterable[Row], columns: Sequence[Column], course: Course) -> I
                 learner,
                 next(iter(own.values())).name,
                 person.email if person else "",
+                *(person.cell(column) if person else "" for column in extra),
                 *(None if row is None else row.score for row in marks),
                 *total((row for row in marks if row), course),
             ]
         )
 
 
-def to_canvas(rows: Iterable[Row], columns: Sequence[Column], course: Course) -> Iterator[str]:
+def to_canvas(
+    rows: Iterable[Row], columns: Sequence[Column], course: Course, unsure: Collection[str] = ()
+) -> Iterator[str]:
     """Yield a gradebook for Canvas (Grades, Import).
 
     What the importer does with it (`lib/gradebook_importer.rb` of instructure/canvas-lms):
@@ -178,12 +186,14 @@ def to_canvas(rows: Iterable[Row], columns: Sequence[Column], course: Course) ->
                 _other(person, "sis_user_id"),
                 _other(person, "sis_login_id") or learner,
                 person.section if person else "",
-                *(None if row is None else round(row.score, 2) for row in marks),
+                *(None if row is None or _open(row, unsure) else round(row.score, 2) for row in marks),
             ]
         )
 
 
-def to_moodle(rows: Iterable[Row], columns: Sequence[Column], course: Course) -> Iterator[str]:
+def to_moodle(
+    rows: Iterable[Row], columns: Sequence[Column], course: Course, unsure: Collection[str] = ()
+) -> Iterator[str]:
     """Yield a grade file for Moodle (Grades, Import, CSV file).
 
     Moodle asks which column is whom (docs.moodle.org, "Grade import"; `grade/import/csv/classes/load_data.php`):
@@ -202,9 +212,44 @@ def to_moodle(rows: Iterable[Row], columns: Sequence[Column], course: Course) ->
                 (person.moodle_id if person else "") or learner,
                 next(iter(own.values())).name,
                 person.email if person else "",
-                *(None if row is None else row.score for row in marks),
+                *(None if row is None or _open(row, unsure) else row.score for row in marks),
             ]
         )
+
+
+def to_blackboard(
+    rows: Iterable[Row], columns: Sequence[Column], course: Course, unsure: Collection[str] = ()
+) -> Iterator[str]:
+    """Yield a grade file for Blackboard (Grade Centre or Gradebook, Work Offline, Upload).
+
+    A student is found by `Username` (help.blackboard.com, "Download and upload grades": "Each file requires a
+    unique identifier for each student to match the data to the right person"); it is the roster's `username`, else the
+    learner's identity. A column that Blackboard does not know is made; the number behind `|` is its own.
+    """
+    headings = [
+        f"{column.heading} [Total Pts: {number(column.max_score)} Score]"
+        + (f" |{column.canvas_id}" if column.canvas_id else "")
+        for column in columns
+    ]
+    yield line(["Last Name", "First Name", "Username", "Student ID", *headings])
+    for learner, own in by_learner(rows):
+        person = course.person(learner)
+        first, _, last = next(iter(own.values())).name.rpartition(" ")
+        marks = (own.get(column.kata) for column in columns)
+        yield line(
+            [
+                last,
+                first,
+                _other(person, "username") or learner,
+                _other(person, "student_id"),
+                *(None if row is None or _open(row, unsure) else row.score for row in marks),
+            ]
+        )
+
+
+def _open(row: Row, unsure: Collection[str]) -> bool:
+    """Whether nobody knows if this is a 0: nothing came in under the name, and work lies there that may be theirs."""
+    return row.learner in unsure and not row.attempts and not row.adjustments
 
 
 def adjusted_points(row: Row) -> float:
@@ -233,4 +278,4 @@ def _student(name: str) -> str:
 
 
 def _other(person: Person | None, column: str) -> str:
-    return person.other.get(column, "") if person else ""
+    return person.cell(column) if person else ""

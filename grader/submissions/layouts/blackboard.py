@@ -40,7 +40,7 @@ def take(entries: list[Entry], claims: Claims) -> list[Entry]:
         for entry in _newest(theirs, parsed, claim):
             renamed = parsed[entry]
             if renamed.original is not None:
-                claim.places.append(Place(entry, renamed.original, _time(renamed.number)))
+                claim.places.append(Place(entry, renamed.original, _time(renamed.number), "Blackboard"))
     return [entry for entry in entries if entry not in parsed]
 
 

@@ -65,7 +65,7 @@ def take(entries: list[Entry], claims: Claims) -> list[Entry]:
                 else (3, entry.name)
             )
             claim = claims.of(NAME, f"{rank} {identity}", identity, entry.name, rank)
-            place = Place(entry, submitted_at=handin.created_at)
+            place = Place(entry, submitted_at=handin.created_at, time_source="Gradescope")
             (claim.places if len(who) < 2 else shared.setdefault(id(claim), (claim, []))[1]).append(place)
             claim.ids.update({**person, NAME: entry.name})
             others = [other.get("name") or other.get("email", "?") for other in who if other is not person]

@@ -1,0 +1,163 @@
+"""`kata gradebook code`: what a learner handed in, and what changed since."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.cli.class_options import again, opened, where_options, word
+from grader.cli.context import complete_id, note
+from grader.errors import UsageError
+from grader.reports.style import console, safe
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from grader.gradebook.store import Gradebook
+    from grader.submissions.submission import Bundle
+
+MOST_LINES = 5000
+"""Of one file; the rest is counted."""
+
+
+@click.command(short_help="Show what a learner handed in, and what changed between two attempts.")
+@click.argument("learner")
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
+@click.option(
+    "--attempt", type=int, metavar="N", help="Another than the one that counts; history tells the numbers."
+)
+@click.option("--diff", "other", type=int, metavar="M", help="What changed from attempt M to this one.")
+@click.option("--all", "every", is_flag=True, help="Also the files beside the module.")
+@where_options
+def code(
+    learner: str,
+    id_: str | None,
+    attempt: int | None,
+    other: int | None,
+    every: bool,
+    where: str,
+    course_file: Path | None,
+) -> None:
+    """Show what a learner handed in: the attempt that counts, or the one of this number.
+
+    Without ID it is every kata that the learner handed in. Of a notebook the code cells are shown.
+
+    \b
+    Example:
+      kata gradebook code ada masks
+      kata gradebook code ada masks --attempt 137
+      kata gradebook code ada masks --attempt 137 --diff 12
+    """
+    from grader.gradebook.meant import katas_meant, learner_meant
+
+    if other is not None and id_ is None:
+        raise UsageError(
+            "--diff compares two attempts of one kata.", "Name it: kata gradebook code LEARNER ID"
+        )
+    out = console()
+    with opened(where, course_file) as book:
+        who = learner_meant(book, learner)
+        shown = 0
+        for row in book.rows(katas=katas_meant(book, [id_] if id_ else []), learners=[who]):
+            number = attempt if attempt is not None else row.attempt
+            bundle = _bundle(
+                book, who, row.kata, number, where, asked=attempt is not None and id_ is not None
+            )
+            if bundle is None or number is None:
+                continue
+            shown += 1
+            if other is None:
+                _print(bundle, f"{who}, {row.kata}, attempt {number}", out, every=every)
+            else:
+                before = _bundle(book, who, row.kata, other, where, asked=True)
+                assert before is not None
+                _print_diff(before, bundle, f"attempt {other}", f"attempt {number}", out)
+    if not shown:
+        note(f"{safe(who)} handed in nothing that was kept.")
+
+
+def _bundle(
+    book: Gradebook, who: str, kata: str, number: int | None, where: str, *, asked: bool
+) -> Bundle | None:
+    """Return the files of an attempt; None where there are none, and nobody asked for just these.
+
+    Raises:
+        UsageError: it is no attempt of this learner at this kata, or nothing was kept of it.
+    """
+    mine = [event.attempt for event in book.history(who, kata) if event.attempt is not None]
+    bundle = book.bundle(number) if number in mine and number is not None else None
+    if bundle is None and asked:
+        kept = ", ".join(str(one) for one in mine if book.bundle(one) is not None)
+        raise UsageError(
+            f"There is nothing of an attempt {number} of {who} at {kata}. There is {kept or 'none'}.",
+            f"See: kata gradebook history {word(who)} {kata}{again(where)}",
+        )
+    return bundle
+
+
+def _print(bundle: Bundle, title: str, out: Console, *, every: bool) -> None:
+    from rich.syntax import Syntax
+    from rich.text import Text
+
+    names = [bundle.main, *sorted(set(bundle.files) - {bundle.main})] if every else [bundle.main]
+    for name in names:
+        out.print(Text(f"{title}   {safe(name)}", style="bold"), soft_wrap=True)
+        text = text_of(name, bundle.files[name])
+        lines = text.splitlines()
+        shown = "\n".join(safe(line) for line in lines[:MOST_LINES])
+        out.print(
+            Syntax(
+                shown,
+                "python" if name.endswith((".py", ".ipynb")) else "text",
+                line_numbers=True,
+                theme="ansi_dark",
+            )
+            if out.is_terminal
+            else Text(shown),
+            soft_wrap=True,
+        )
+        if len(lines) > MOST_LINES:
+            out.print(f"… and {len(lines) - MOST_LINES} more lines")
+    beside = len(bundle.files) - 1
+    if beside and not every:
+        note(f"beside it {beside} file{'' if beside == 1 else 's'}: --all shows them")
+
+
+def _print_diff(before: Bundle, after: Bundle, old: str, new: str, out: Console) -> None:
+    from rich.syntax import Syntax
+    from rich.text import Text
+
+    changes: list[str] = []
+    for name in sorted({*before.files, *after.files}):
+        one, other = (
+            text_of(name, files[name]).splitlines() if name in files else []
+            for files in (before.files, after.files)
+        )
+        changes += difflib.unified_diff(
+            one[:MOST_LINES], other[:MOST_LINES], f"{safe(name)}  {old}", f"{safe(name)}  {new}", lineterm=""
+        )
+    if not changes:
+        note(f"{old} and {new} hold the same.")
+        return
+    text = "\n".join(safe(line) for line in changes)
+    out.print(Syntax(text, "diff", theme="ansi_dark") if out.is_terminal else Text(text), soft_wrap=True)
+
+
+def text_of(name: str, data: bytes) -> str:
+    """Return a file as text: of a notebook its code cells; of bytes that are no text, how many there are."""
+    if name.lower().endswith(".ipynb"):
+        from grader.notebooks import UnreadableNotebook, code_cells
+
+        try:
+            return "\n\n".join(
+                f"# cell {place}\n{cell or ''}" for place, cell in enumerate(code_cells(data), 1)
+            )
+        except UnreadableNotebook:
+            pass
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return f"({len(data)} bytes that are no text)"

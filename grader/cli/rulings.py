@@ -1,0 +1,258 @@
+"""`kata gradebook alias | take | choose | extend | rulings | withdraw`: what people decide besides points."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.cli.class_options import (
+    again,
+    author_of,
+    author_option,
+    comment_option,
+    opened,
+    where_options,
+    word,
+)
+from grader.cli.context import complete_id, json_option, note, print_json
+from grader.errors import UsageError
+from grader.reports.style import console, safe
+
+if TYPE_CHECKING:
+    from grader.gradebook.records import Ruling
+    from grader.gradebook.store import Gradebook
+
+
+def _told(book: Gradebook, number: int, what: str, where: str) -> None:
+    console().print(what, soft_wrap=True, markup=False, highlight=False)
+    note(f"undo  kata gradebook withdraw {number}{again(where)} --comment TEXT")
+
+
+@click.command(short_help="Say that somebody is also called something else.")
+@click.argument("learner")
+@click.argument("other", metavar="NAME")
+@comment_option
+@author_option
+@where_options
+def alias(
+    learner: str, other: str, comment: str, author: str | None, where: str, course_file: Path | None
+) -> None:
+    """Say that LEARNER is also called NAME: a folder, a handle, an address that a download used.
+
+    What came in under that name is theirs from now on, also what came in before. It is learnt once.
+
+    \b
+    Example:
+      kata gradebook alias linus linus.p --comment "his folder's name"
+    """
+    with opened(where, course_file) as book:
+        from grader.gradebook.meant import learner_meant
+
+        same = book.course.same
+        if same(other) in {same(name) for name in book.course.roster}:
+            raise UsageError(
+                f"{other} is in the roster: that is somebody of their own.", "Mend the roster first."
+            )
+        who = learner_meant(book, learner)
+        if same(who) == same(other):
+            raise UsageError(f"{who} is called so already.")
+        known = book.aliases().get(same(other))
+        if known is not None:
+            raise UsageError(
+                f"{other} is {known} already.", f"See who said so: kata gradebook rulings{again(where)}"
+            )
+        number = book.rule("alias", who, other, comment=comment, author=author_of(author))
+        _told(book, number, f"{other} is {who}", where)
+
+
+@click.command(short_help="Take a file with a wrong name for a learner's answer.")
+@click.argument("learner")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.argument("file")
+@comment_option
+@author_option
+@where_options
+def take(
+    learner: str,
+    id_: str,
+    file: str,
+    comment: str,
+    author: str | None,
+    where: str,
+    course_file: Path | None,
+) -> None:
+    """Take FILE, as LEARNER called it, for the answer to ID: `masks_final_v3.py` for `masks.py`.
+
+    The next kata grade of the download reads it. FILE is a name, or a path inside what the learner handed in.
+
+    \b
+    Example:
+      kata gradebook take ada masks masks_final_v3.py --comment "she asked by mail"
+    """
+    from grader.gradebook.meant import kata_meant, learner_meant
+
+    if not file.strip("/. "):
+        raise UsageError("The file's name is empty.")
+    with opened(where, course_file) as book:
+        who, kata = learner_meant(book, learner), kata_meant(book, id_)
+        number = book.rule("take", who, file.strip("/"), kata=kata, comment=comment, author=author_of(author))
+        _told(book, number, f"{who}, {kata}: {file} is the answer, from the next kata grade on", where)
+
+
+@click.command(short_help="Say which attempt counts.")
+@click.argument("learner")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.argument("attempt", type=click.IntRange(min=1))
+@comment_option
+@author_option
+@where_options
+def choose(
+    learner: str,
+    id_: str,
+    attempt: int,
+    comment: str,
+    author: str | None,
+    where: str,
+    course_file: Path | None,
+) -> None:
+    """Say which ATTEMPT of a learner counts for ID, whatever else was handed in; `history` tells the numbers.
+
+    \b
+    Example:
+      kata gradebook history ada masks
+      kata gradebook choose ada masks 137 --comment "the one she means"
+    """
+    from grader.gradebook.meant import kata_meant, learner_meant
+
+    with opened(where, course_file) as book:
+        who, kata = learner_meant(book, learner), kata_meant(book, id_)
+        kept = book.attempt(attempt)
+        known = book.handed_in(who, [kata]).get(kata, (0, []))[1]
+        mine = [event.attempt for event in book.history(who, kata)]
+        given = [one for one in known if kept is not None and one.digest and one.digest == kept.key.digest]
+        if attempt not in mine or not given or kept is None:
+            raise UsageError(
+                f"{who} has no attempt {attempt} of {kata} with anything in it.",
+                f"See: kata gradebook history {word(who)} {kata}{again(where)}",
+            )
+        exact = [one for one in given if one.submitted_at == kept.submitted_at]
+        number = book.rule(
+            "choose", who, (exact or given)[0].id, kata=kata, comment=comment, author=author_of(author)
+        )
+        row = next(iter(book.rows(katas=[kata], learners=[who])))
+        _told(book, number, f"{who}, {kata}: attempt {attempt} counts, {row.score:g} points", where)
+
+
+@click.command(short_help="Give a learner more time.")
+@click.argument("learner")
+@click.argument("assignment", metavar="ASSIGNMENT|ID|all", shell_complete=complete_id)
+@click.argument("days", type=click.FloatRange(0, 3650, min_open=True))
+@comment_option
+@author_option
+@where_options
+def extend(
+    learner: str,
+    assignment: str,
+    days: float,
+    comment: str,
+    author: str | None,
+    where: str,
+    course_file: Path | None,
+) -> None:
+    """Give LEARNER so many more DAYS for an assignment, a kata, or `all`. It moves when it is due and when it closes.
+
+    What course.toml says in [extensions] no longer holds for it then; the newest word does.
+
+    \b
+    Example:
+      kata gradebook extend ada week1 3 --comment "was ill"
+    """
+    from grader.gradebook.meant import learner_meant
+
+    with opened(where, course_file) as book:
+        of = _covered(book, assignment)
+        who = learner_meant(book, learner)
+        number = book.rule("extend", who, {"of": of, "days": days}, comment=comment, author=author_of(author))
+        plural = "" if days == 1 else "s"
+        _told(book, number, f"{who}: {days:g} more day{plural} for {of or 'everything'}", where)
+
+
+def _covered(book: Gradebook, text: str) -> str:
+    """Return the assignment or the kata that a person means; nothing for all.
+
+    Raises:
+        UsageError: there is none of this name.
+    """
+    if text == "all":
+        return ""
+    if text in book.course.assignments:
+        return text
+    from grader.catalogue import Catalogue
+
+    try:
+        return Catalogue.discover().resolve_one(text).slug
+    except UsageError as error:
+        there = ", ".join(book.course.assignments) or "none"
+        raise UsageError(
+            f"There is no assignment {text}, nor one kata: {error.message}", f"The assignments are: {there}."
+        ) from None
+
+
+@click.command(short_help="List what was decided besides points, and by whom.")
+@click.argument("learner", required=False)
+@json_option
+@where_options
+def rulings(learner: str | None, as_json: bool, where: str, course_file: Path | None) -> None:
+    """List what was decided besides points: other names, files taken, attempts chosen, more time.
+
+    \b
+    Example:
+      kata gradebook rulings
+      kata gradebook rulings ada --json
+    """
+    from grader.gradebook.meant import learner_meant
+
+    with opened(where, course_file) as book:
+        who = learner_meant(book, learner) if learner else None
+        found = [one for one in book.rulings() if who in (None, one.learner)]
+        zone = book.course.timezone
+    if as_json:
+        import msgspec
+
+        print_json({"rulings": msgspec.to_builtins(found)})
+        return
+    if not found:
+        note("Nothing was decided besides points.")
+    for one in found:
+        withdrawn = "   withdrawn" if one.revoked else ""
+        line = f"{one.id:>4}  {one.at.astimezone(zone):%Y-%m-%d %H:%M}  {_sentence(one)}{withdrawn}"
+        console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
+
+
+def _sentence(one: Ruling) -> str:
+    from grader.gradebook.history import described
+
+    where = f"{one.learner}, {one.kata}" if one.kata else one.learner
+    return f"{where}: {described(one)}   {one.author}: {one.comment}"
+
+
+@click.command(short_help="Take a ruling back.")
+@click.argument("number", type=click.IntRange(min=1))
+@comment_option
+@author_option
+@where_options
+def withdraw(number: int, comment: str, author: str | None, where: str, course_file: Path | None) -> None:
+    """Take the ruling of this NUMBER back; `kata gradebook rulings` lists them. The history keeps both.
+
+    \b
+    Example:
+      kata gradebook withdraw 12 --comment "it was adam"
+    """
+    with opened(where, course_file) as book:
+        taken = book.withdraw(number, author=author_of(author), comment=comment)
+        console().print(f"withdrawn  {safe(_sentence(taken))}", soft_wrap=True, markup=False, highlight=False)
+
+
+COMMANDS: tuple[Any, ...] = (alias, take, choose, extend, rulings, withdraw)

@@ -1,0 +1,201 @@
+"""Who is who: the names that a download calls people by, and the learners of the roster or of the gradebook.
+
+An identifier that a system made (a number, a login, an address) and a name that is the same but for case, accents and
+order are believed where they mean one person alone. What is only alike is proposed, and never taken.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from rapidfuzz import fuzz
+
+from grader.gradebook.course import Course
+from grader.gradebook.person import Person
+
+_WORDS = (
+    "moodle_id",
+    "sis_user_id",
+    "sis_login_id",
+    "username",
+    "student_id",
+    "id_number",
+    "sid",
+    "github_username",
+)
+"""Columns of a roster whose cells may be what a folder is called."""
+ALIKE = 80.0
+"""From so much likeness on, in percent, one name is proposed for another."""
+PROPOSED = 2
+"""So many at the most."""
+
+
+class Found(NamedTuple):
+    """Somebody whom a download holds work of."""
+
+    name: str
+    """What the layout calls them."""
+    ids: Mapping[str, str] = {}
+    """What it tells beyond that, by system."""
+
+
+class Match(NamedTuple):
+    """A name that leads to somebody, and why."""
+
+    learner: str
+    reason: str
+
+
+@dataclass
+class Matches:
+    """What became of the names in a download."""
+
+    known: dict[str, str] = field(default_factory=dict)
+    """By name, the identity; also of those who are called by it."""
+    learnt: dict[str, Match] = field(default_factory=dict)
+    """Those of them that were not known before."""
+    strangers: dict[str, list[Match]] = field(default_factory=dict)
+    """By name, whom it could mean, the likeliest first."""
+    absent: list[str] = field(default_factory=list)
+    """Who is in the roster, and of whom nothing is in the download."""
+
+
+def match(
+    found: Collection[Found], course: Course, aliases: Mapping[str, str], known: Iterable[str] = ()
+) -> Matches:
+    """Find out whose work a download holds.
+
+    Args:
+        found: whom it calls by which name.
+        course: with the roster; without one everybody is called as they are.
+        aliases: identities by other names, as people and the roster told them.
+        known: whom the gradebook knows.
+    """
+    everybody = list(course.roster.values()) or [Person(learner=name) for name in known]
+    matches = Matches()
+    identities = {course.same(one.learner): one.learner for one in everybody}
+    left: list[Found] = []
+    for one in found:
+        key = course.same(one.name)
+        identity = identities.get(key) or aliases.get(key)
+        if identity is not None:
+            matches.known[one.name] = identity
+        else:
+            left.append(one)
+    if course.roster:
+        _take_what_is_sure(left, everybody, matches)
+    taken = set(matches.known.values())
+    absent = [one for one in everybody if one.learner not in taken]
+    for one in left:
+        if one.name not in matches.known:
+            alike = _alike(one, absent)
+            if course.roster or alike:
+                matches.strangers[one.name] = alike
+    matches.absent = [one.learner for one in absent] if course.roster else []
+    return matches
+
+
+def _take_what_is_sure(left: Iterable[Found], everybody: Iterable[Person], matches: Matches) -> None:
+    """Believe identifiers, then names, wherever one means a single person, and nobody else is called so already."""
+    people = list(everybody)
+    for keys_of, keys_in in ((_identifiers_in, _identifiers), (_names_in, _names)):
+        owners: dict[str, set[str]] = {}
+        for person in people:
+            for key, _ in keys_in(person):
+                owners.setdefault(key, set()).add(person.learner)
+        claims: dict[str, dict[str, str]] = {}
+        for one in left:
+            if one.name in matches.known:
+                continue
+            for key, what in keys_of(one):
+                if len(owners.get(key, ())) == 1:
+                    claims.setdefault(next(iter(owners[key])), {}).setdefault(one.name, what)
+        already = set(matches.known.values())
+        for learner, names in claims.items():
+            if len(names) == 1 and learner not in already:
+                ((name, what),) = names.items()
+                matches.known[name] = learner
+                matches.learnt[name] = Match(learner, what)
+
+
+def _identifiers(person: Person) -> Iterator[tuple[str, str]]:
+    """Yield what stands for a person alone, and what kind of thing it is."""
+    for word in (person.learner, *person.aliases):
+        yield _folded(word), "the identity"
+    if person.email:
+        yield _folded(person.email), "the e-mail address"
+    for column in _WORDS:
+        if person.cell(column):
+            yield _folded(person.cell(column)), column.replace("_", " ")
+    if person.canvas_id:
+        yield f"canvas {person.canvas_id}", "Canvas's number"
+    if person.cell("moodle_participant"):
+        yield f"moodle {person.cell('moodle_participant')}", "Moodle's participant"
+
+
+def _identifiers_in(one: Found) -> Iterator[tuple[str, str]]:
+    yield _folded(one.name), "but for case, it is what the roster has"
+    # Hand-ins by repository: the assignment's name, a hyphen, the handle.
+    for place in range(one.name.count("-")):
+        yield _folded(one.name.split("-", place + 1)[-1]), "it ends in what the roster has"
+    for key, what in (("email", "e-mail address"), ("sid", "student number"), ("blackboard", "user name")):
+        if one.ids.get(key):
+            yield _folded(one.ids[key]), f"its {what} is the roster's"
+    if one.ids.get("canvas"):
+        yield f"canvas {one.ids['canvas']}", "Canvas's number is the roster's"
+    if one.ids.get("moodle"):
+        yield f"moodle {one.ids['moodle']}", "Moodle's participant number is the roster's"
+
+
+def _names(person: Person) -> Iterator[tuple[str, str]]:
+    words = _bare(person.name)
+    if len(words) > 1:
+        yield " ".join(sorted(words)), "the name"
+        # Canvas runs a name together, last name first.
+        yield "".join((words[-1], *words[:-1])), "the name"
+    elif words:
+        yield words[0], "the name"
+
+
+def _names_in(one: Found) -> Iterator[tuple[str, str]]:
+    for text in (one.ids.get("name", ""), one.name):
+        words = _bare(re.sub(r"_[0-9]+\Z", "", text) if "canvas" in one.ids else text)
+        if words:
+            yield " ".join(sorted(words)), "the name is the same"
+
+
+def _alike(one: Found, absent: Iterable[Person]) -> list[Match]:
+    """Return who of those without work is called something like it."""
+    texts = [" ".join(_bare(text)) for text in (one.name, one.ids.get("name", "")) if text]
+    likeness: list[tuple[float, str]] = []
+    for person in absent:
+        called = (person.learner, person.name, person.email.partition("@")[0], person.cell("github_username"))
+        words = [" ".join(_bare(text)) for text in called if text]
+        best = max((_ratio(a, b) for a in texts for b in words if a and b), default=0.0)
+        if best >= ALIKE:
+            likeness.append((best, person.learner))
+    likeness.sort(key=lambda pair: (-pair[0], pair[1]))
+    return [Match(learner, f"{best:.0f}% alike") for best, learner in likeness[:PROPOSED]]
+
+
+def _ratio(one: str, other: str) -> float:
+    """Return how alike two names are, whole words of one in the other included, in percent."""
+    if min(len(one), len(other)) < 3:
+        return 100.0 if one == other else 0.0
+    return max(fuzz.token_sort_ratio(one, other), fuzz.token_set_ratio(one, other), fuzz.ratio(one, other))
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).strip().casefold()
+
+
+def _bare(name: str) -> list[str]:
+    """Return a name's words without case, accents and marks; `Lovelace, Ada` in the other order."""
+    last, comma, first = name.partition(",")
+    text = f"{first} {last}" if comma else name
+    letters = unicodedata.normalize("NFKD", text).casefold()
+    return re.findall(r"\w+", "".join(c for c in letters if not unicodedata.combining(c)).replace("_", " "))

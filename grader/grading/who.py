@@ -1,0 +1,106 @@
+"""Whom a download's work belongs to: the names in it led to learners, and what people decided about their files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from grader.gradebook.identities import Found, Matches, match
+from grader.gradebook.rulings import standing
+from grader.gradebook.store import Gradebook
+from grader.gradebook.times import HandedInAt
+from grader.submissions import LearnerFolder
+
+LEARNT_BY = "kata grade"
+"""Who says so, of a name that could be told without asking."""
+
+
+@dataclass(frozen=True)
+class ClassList:
+    """The learners of a download, under their identities."""
+
+    learners: tuple[LearnerFolder, ...]
+    matches: Matches
+    notes: tuple[str, ...] = ()
+    """What the instructor should know of the times that were given."""
+
+
+def identified(
+    found: Iterable[LearnerFolder], book: Gradebook, times: Sequence[HandedInAt] = (), source: str = ""
+) -> ClassList:
+    """Lead every name to a learner; what was learnt is written down, with the reason.
+
+    Args:
+        found: as the download calls them.
+        book: with the roster, and what is known of names.
+        times: when they handed in, as a file of the instructor's says.
+        source: what that file is called.
+    """
+    folders = list(found)
+    names = [Found(one.learner, one.ids) for one in folders]
+    matches = match(names, book.course, book.aliases(), book.learners())
+    for name, (learner, reason) in matches.learnt.items():
+        book.rule("alias", learner, name, comment=f"{reason}", author=LEARNT_BY)
+    taken = [one for one in standing(book.rulings()) if one.kind == "take"]
+    together: dict[str, LearnerFolder] = {}
+    for one in folders:
+        learner = matches.known.get(one.learner, one.learner)
+        files = {ruling.kata or "": str(ruling.value) for ruling in taken if ruling.learner == learner}
+        mine = replace(one, learner=learner, taken=files)
+        other = together.get(learner)
+        together[learner] = mine if other is None else _joined(other, mine)
+    told, notes = _told(times, together, book, source)
+    learners = tuple(replace(one, times=told.get(name, {})) for name, one in together.items())
+    return ClassList(learners, matches, tuple(notes))
+
+
+def _told(
+    times: Sequence[HandedInAt], folders: Mapping[str, LearnerFolder], book: Gradebook, source: str
+) -> tuple[dict[str, dict[str, tuple[datetime, str]]], list[str]]:
+    """Return, by learner and kata, when they handed in, and a note on every line that is nobody's."""
+    people = [*book.course.roster, *folders]
+    matches = match([one.who for one in times], book.course, book.aliases(), people)
+    told: dict[str, dict[str, tuple[datetime, str]]] = {}
+    notes = []
+    for one in times:
+        learner = matches.known.get(one.who.name)
+        if learner is None and one.who.name in folders:
+            learner = one.who.name
+        if learner is None:
+            notes.append(f"{source}:{one.line}: nobody is called {one.who.name}; this time was not used")
+        else:
+            told.setdefault(learner, {})[one.kata or ""] = one.at, source
+    return told, notes
+
+
+def _joined(one: LearnerFolder, other: LearnerFolder) -> LearnerFolder:
+    """Read what came in under two names of one learner as one."""
+    labels = ", ".join(dict.fromkeys(place.entry.label for place in (*one.places, *other.places)))
+    return replace(
+        one,
+        places=(*one.places, *other.places),
+        notes=(*one.notes, *other.notes, f"came in under two names, read together: {labels}"),
+        ids={**other.ids, **one.ids},
+        closed=(*one.closed, *other.closed),
+    )
+
+
+def unmatched(book: Gradebook) -> Matches:
+    """Return, over all that was graded, who is not in the roster, and of whom in the roster nothing came in."""
+    if not book.course.roster:
+        return Matches()
+    handed_in: dict[str, bool] = {}
+    for row in book.rows():
+        handed_in[row.learner] = (
+            handed_in.get(row.learner, False) or row.attempts > 0 or bool(row.adjustments)
+        )
+    names = [Found(name) for name, something in handed_in.items() if something]
+    found = match(names, book.course, book.aliases())
+    for (
+        name,
+        told,
+    ) in found.learnt.items():  # graded before the roster knew better: only a run writes down who it is
+        found.strangers[name] = [told]
+        found.absent.append(told.learner)
+    return found

@@ -1,0 +1,151 @@
+"""Rosters as systems write them, and the names of a download led to them: believed, proposed, never dropped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.gradebook.course import Course
+from grader.gradebook.identities import Found, Match, match
+from grader.gradebook.roster import Person, read_roster
+
+# The first lines of files as the systems' own documentation and importers have them.
+CANVAS = """\
+Student,ID,SIS User ID,SIS Login ID,Section,Masks (1234)
+    Points Possible,,,,,10
+"Lovelace, Ada",1001,S-17,ada17,Lab A,
+"Hopper, Grace",1002,S-18,grace18,Lab B,7
+"Student, Test",99,,abcdef0123,Lab A,
+"""
+MOODLE_WORKSHEET = """\
+Identifier,"Full name","Email address",Status,Grade,"Maximum Grade","Last modified (submission)"
+"Participant 12345","Ada Lovelace",ada@example.org,"Submitted for grading",,10.00,"Monday, 5 October 2026, 3:14 PM"
+"""
+MOODLE = """\
+"First name",Surname,"ID number",Institution,Department,"Email address"
+Ada,Lovelace,S17,,,ada@example.org
+"""
+BLACKBOARD = """\
+"Last Name"\t"First Name"\t"Username"\t"Student ID"\t"Last Access"\t"Availability"\t"Masks [Total Pts: 10 Score] |123"
+"Lovelace"\t"Ada"\t"alovelace"\t"S17"\t"2026-10-05 12:00:00"\t"Yes"\t""
+"""
+GRADESCOPE = """\
+First Name,Last Name,SID,Email,Role,Section
+Ada,Lovelace,S17,ada@example.org,Student,Lab A
+Kim,Marker,,kim@example.org,TA,
+"""
+GITHUB = "identifier,github_username,github_id,name\nada@example.org,adal,7,Ada Lovelace\n"
+CLASSROOM50 = """\
+username,first_name,last_name,email,section,github_id,role
+adal,Ada,Lovelace,ada@example.org,Lab A,7,student
+kimm,Kim,Marker,,,8,teacher
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (CANVAS, ("ada17", "Ada Lovelace", "", "Lab A", "1001", "")),
+        (MOODLE_WORKSHEET, ("ada@example.org", "Ada Lovelace", "ada@example.org", "", "", "")),
+        (MOODLE, ("S17", "Ada Lovelace", "ada@example.org", "", "", "S17")),
+        (BLACKBOARD, ("alovelace", "Ada Lovelace", "", "", "", "")),
+        (GRADESCOPE, ("ada@example.org", "Ada Lovelace", "ada@example.org", "Lab A", "", "")),
+        (GITHUB, ("ada@example.org", "Ada Lovelace", "ada@example.org", "", "", "")),
+        (CLASSROOM50, ("adal", "Ada Lovelace", "ada@example.org", "Lab A", "", "")),
+    ],
+    ids=["canvas", "moodle-worksheet", "moodle", "blackboard", "gradescope", "github", "classroom50"],
+)
+def test_a_system_s_own_roster_is_read_as_it_is(tmp_path: Path, text: str, expected: tuple[str, ...]) -> None:
+    path = tmp_path / "roster.csv"
+    path.write_text(text)
+    people = list(read_roster(path).values())
+    one = people[0]
+    assert (one.learner, one.name, one.email, one.section, one.canvas_id, one.moodle_id) == expected
+    assert [person.name for person in people][1:] == (["Grace Hopper"] if text is CANVAS else [])
+
+
+def test_blackboard_s_own_encoding_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "gc.xls"
+    path.write_bytes(BLACKBOARD.encode("utf-16"))
+    assert list(read_roster(path)) == ["alovelace"]
+
+
+def test_aliases_stand_in_a_column_of_our_own(tmp_path: Path) -> None:
+    path = tmp_path / "roster.csv"
+    path.write_text("learner,aliases\nada,hw1-ada; ada l.\n")
+    assert read_roster(path)["ada"].aliases == ("hw1-ada", "ada l.")
+
+
+def course(*people: Person) -> Course:
+    return Course(roster={one.learner: one for one in people})
+
+
+ADA = Person(
+    learner="ada",
+    name="Ada Lovelace",
+    email="ada.l@example.org",
+    canvas_id="1001",
+    other={"github_username": "adal", "moodle_participant": "12345", "sid": "S17"},
+)
+GRACE = Person(learner="Grace Hopper", name="Grace Hopper", email="grace@example.org")
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        Found("Ada"),
+        Found("ADA.L@example.org"),
+        Found("lovelaceada_1001", {"canvas": "1001"}),
+        Found("somebody_12345", {"moodle": "12345"}),
+        Found("x", {"email": "ada.l@example.org"}),
+        Found("x", {"sid": "s17"}),
+        Found("week1-adal"),
+        Found("hw-9-adal"),
+        Found("ada lovelace"),
+        Found("Lovelace, Ada"),
+        Found("lovelaceada_777", {"canvas": "777"}),
+        Found("Ada L\u00f3velace"),
+    ],
+    ids=lambda one: one.name,
+)
+def test_identifiers_and_equal_names_are_believed_and_the_reason_is_kept(found: Found) -> None:
+    matches = match([found], course(ADA, GRACE), {})
+    assert matches.known == {found.name: "ada"}
+    assert matches.learnt[found.name].reason
+    assert matches.absent == ["Grace Hopper"]
+
+
+def test_what_is_only_alike_is_proposed_and_never_taken() -> None:
+    linus = Person(learner="linus", name="Linus P. Torvalds")
+    matches = match([Found("linus.p"), Found("zzz")], course(linus, GRACE), {})
+    assert matches.known == {}
+    assert matches.strangers == {"linus.p": [Match("linus", "100% alike")], "zzz": []}
+    assert matches.absent == ["linus", "Grace Hopper"]
+
+
+def test_who_has_handed_in_is_proposed_to_nobody() -> None:
+    matches = match([Found("ada"), Found("adda")], course(ADA), {})
+    assert matches.strangers == {"adda": []}
+
+
+def test_two_who_could_be_one_are_neither() -> None:
+    twice = match([Found("Ada"), Found("ADA")], course(ADA), {})
+    assert twice.known == {}
+    assert set(twice.strangers) == {"Ada", "ADA"}
+    one_name = course(Person(learner="a1", name="Kim Lee"), Person(learner="a2", name="Kim Lee"))
+    assert match([Found("Kim Lee")], one_name, {}).known == {}
+
+
+def test_whoever_is_spelled_exactly_so_goes_first() -> None:
+    matches = match([Found("ada"), Found("Ada")], course(ADA), {})
+    assert matches.known == {"ada": "ada"}
+    assert set(matches.strangers) == {"Ada"}
+
+
+def test_what_was_learnt_holds_and_without_a_roster_names_are_names() -> None:
+    assert match([Found("hw9-x")], course(ADA), {"hw9-x": "ada"}).known == {"hw9-x": "ada"}
+    loose = match([Found("bob")], Course(), {}, known=["ada"])
+    assert (loose.known, loose.strangers, loose.absent) == ({}, {}, [])
+    again = match([Found("hw9-ada")], Course(), {}, known=["ada"])
+    assert again.strangers == {"hw9-ada": [Match("ada", "100% alike")]}

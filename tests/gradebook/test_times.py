@@ -1,0 +1,140 @@
+"""When things were handed in: from tables as systems write them, and from a repository that is not trusted."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import zoneinfo
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from grader.catalogue import Catalogue
+from grader.errors import UsageError
+from grader.gradebook.times import HandedInAt, read_times
+from grader.submissions import find_learners
+from grader.submissions.git_time import SOURCE
+
+CATALOGUE = Catalogue.discover()
+BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
+
+
+def read(folder: Path, text: str) -> list[HandedInAt]:
+    path = folder / "times.csv"
+    path.write_text(text, encoding="utf-8")
+    return list(read_times(path, BERLIN, CATALOGUE))
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "at"),
+    [
+        (
+            "learner,submitted_at\nada,2026-10-12T17:30:00\n",
+            "ada",
+            datetime(2026, 10, 12, 15, 30, tzinfo=UTC),
+        ),
+        (
+            "learner;submitted_at\nada;2026-10-12T17:30:00Z\n",
+            "ada",
+            datetime(2026, 10, 12, 17, 30, tzinfo=UTC),
+        ),
+        (
+            'Identifier,"Full name","Email address","Last modified (submission)"\n'
+            '"Participant 7","Ada L","a@b","Monday, 12 October 2026, 5:30 PM"\n"Participant 8",Bob,b@b,-\n',
+            "Ada L",
+            datetime(2026, 10, 12, 15, 30, tzinfo=UTC),
+        ),
+        (
+            "assignment_name,github_username,roster_identifier,submission_timestamp\n"
+            "masks,adal,ada@b,2026-10-12 17:30:00 UTC\n",
+            "adal",
+            datetime(2026, 10, 12, 17, 30, tzinfo=UTC),
+        ),
+        (
+            "First Name,Last Name,SID,Email,Submission Time\nAda,L,S1,a@b,2026-10-12 17:30:00 -0700\n",
+            "a@b",
+            datetime(2026, 10, 13, 0, 30, tzinfo=UTC),
+        ),
+    ],
+    ids=["own", "own-utc", "moodle", "github", "gradescope"],
+)
+def test_tables_as_systems_write_them(tmp_path: Path, text: str, name: str, at: datetime) -> None:
+    (one,) = read(tmp_path, text)
+    assert (one.who.name, one.kata, one.at) == (name, None, at)
+
+
+def test_a_line_may_be_about_one_kata(tmp_path: Path) -> None:
+    (one,) = read(tmp_path, "learner,kata,submitted_at\nada,9.3.1,2026-10-12T17:30:00\n")
+    assert one.kata == "masks"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "who,when\nada,now\n",
+            r"times.csv:1: no columns `learner` and `submitted_at` \(there are: who, when\)",
+        ),
+        ("learner,submitted_at\nada,soon\n", r"times.csv:2: 'soon' is no time"),
+        ("learner,kata,submitted_at\nada,maks,2026-10-12\n", r"times.csv:2: There is no kata .* mean masks"),
+    ],
+)
+def test_every_mistake_is_named(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        read(tmp_path, text)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no such times"):
+        list(read_times(tmp_path / "none.csv", UTC, CATALOGUE))
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git here")
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_repository_tells_when_its_commit_was_made_and_runs_nothing(tmp_path: Path, packed: bool) -> None:
+    home = tmp_path / "class" / "hw-ada"
+    home.mkdir(parents=True)
+    (home / "masks.py").write_text("x = 1\n")
+    (tmp_path / "class" / "bob").mkdir()
+    (tmp_path / "class" / "bob" / "masks.py").write_text("x = 2\n")
+    when = "2026-10-12T17:30:00+02:00"
+    environment = {**os.environ, "GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when, "HOME": str(tmp_path)}
+    who = ("-c", "user.name=Ada", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+    steps = [("init", "-q"), ("add", "."), (*who, "commit", "-q", "-m", "done")]
+    for step in [*steps, *([("gc", "-q"), ("pack-refs", "--all")] if packed else [])]:
+        subprocess.run(["git", *step], cwd=home, env=environment, check=True)
+    trap = tmp_path / "ran"
+    (home / ".git" / "config").write_text(
+        f"[core]\n\tfsmonitor = touch {trap}\n\tpager = touch {trap}\n[log]\n\tshowSignature = true\n"
+    )
+    masks = [kata for kata in CATALOGUE.katas if kata.slug == "masks"]
+    found = {
+        one.learner: one.submissions(masks)[0] for one in find_learners(tmp_path / "class", masks).learners
+    }
+    assert found["hw-ada"].submitted_at == datetime(2026, 10, 12, 15, 30, tzinfo=UTC)
+    assert found["hw-ada"].time_source == SOURCE
+    assert found["bob"].submitted_at is None
+    assert not trap.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("HEAD", "ref: refs/heads/../../../../outside"),
+        ("HEAD", "ref: refs/heads/main"),
+        ("HEAD", "0" * 40),
+        ("HEAD", "\0" * 100),
+    ],
+)
+def test_a_folder_that_only_looks_like_a_repository_tells_nothing(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    place = tmp_path / "class" / "ada"
+    (place / ".git" / "objects").mkdir(parents=True)
+    (place / "masks.py").write_text("x = 1\n")
+    (place / ".git" / name).write_text(text)
+    masks = [kata for kata in CATALOGUE.katas if kata.slug == "masks"]
+    (one,) = find_learners(tmp_path / "class", masks).learners
+    assert one.submissions(masks)[0].submitted_at is None
