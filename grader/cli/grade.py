@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from grader.gradebook.assignments import Assignment
     from grader.gradebook.course import Course
-    from grader.gradebook.store import Gradebook
+    from grader.gradebook.store import Argument, Gradebook
     from grader.grading.executors import Slots
     from grader.grading.run import Run, Tally
     from grader.submissions import LearnerFolder, Scan
@@ -31,7 +30,7 @@ LEVELS = ("full", "confined", "process")
 
 
 @click.command(short_help="Grade a class into a gradebook.")
-@click.argument("submissions", type=click.Path(path_type=Path))
+@click.argument("submissions", type=click.Path(path_type=Path), required=False)
 @click.option(
     "-j",
     "--jobs",
@@ -47,6 +46,13 @@ LEVELS = ("full", "confined", "process")
     metavar="NAME",
     help="The katas of this assignment of the course settings; no other mark is touched.",
 )
+@click.option(
+    "--stored", is_flag=True, help="Grade again what the gradebook keeps, whatever became of the downloads."
+)
+@click.option(
+    "--check", metavar="NAME", help="With --stored: take over this check alone, and leave the others."
+)
+@click.option("--dry-run", is_flag=True, help="With --stored: say what would change, and write nothing.")
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**53 - 1),
@@ -89,10 +95,13 @@ LEVELS = ("full", "confined", "process")
     help="Exit with 1 when a learner's total is below this share of the points.",
 )
 def grade(
-    submissions: Path,
+    submissions: Path | None,
     jobs: int | None,
     only: tuple[str, ...],
     assignment: str | None,
+    stored: bool,
+    check: str | None,
+    dry_run: bool,
     seed: int | None,
     timeout: float | None,
     perf: bool,
@@ -120,6 +129,7 @@ def grade(
     Example:
       kata grade submissions/
       kata grade week2.zip --assignment week2
+      kata grade --stored --only masks --dry-run
       kata grade submissions/ --only 9.3 -j 8 --json reports.jsonl
       kata grade submissions/ --scheduler tcp://head-node:8786
     """
@@ -148,6 +158,44 @@ def grade(
     course = Course.find(where, course_file, catalogue)
     katas, names = _selected(only, assignment, course, catalogue)
     _warn_of_missing_answers(katas)
+    policy = RunPolicy(
+        seed, timeout, device=device, perf=perf, require_isolation=require_isolation, force=force
+    )
+    asked: dict[str, Argument] = {
+        "submissions": str(submissions.absolute()) if submissions else None,
+        "only": list(only),
+        "assignment": assignment,
+        "check": check,
+        "seed": seed,
+        "timeout": timeout,
+        "scheduler": scheduler,
+        "require_isolation": require_isolation,
+        "perf": perf,
+        "device": device,
+    }
+    if stored:
+        if submissions is not None or times is not None:
+            raise UsageError(
+                "--stored reads the gradebook, and nothing else.", "Leave SUBMISSIONS and --times out."
+            )
+        from grader.cli.grade_stored import grade_stored
+
+        if scheduler is None:
+            agreed = require_isolation == "process"
+            _refuse_exposed(None, Address.parse(where).file, course, agreed=agreed)
+        with Gradebook.open(where, create=False, course=course) as book:
+            who = [_learner_meant(name, book.learners(), course) for name in names] or None
+            slots = _slots(jobs, scheduler)
+            return grade_stored(
+                book, katas, who, policy, slots,
+                check=check, dry_run=dry_run, arguments=asked, where=where, json_file=json_file,
+            )  # fmt: skip
+    if check is not None or dry_run:
+        raise UsageError("--check and --dry-run go with --stored.")
+    if submissions is None:
+        raise UsageError(
+            "What is to be graded?", "Name a folder or a download, or say --stored for the gradebook's."
+        )
     try:
         scan = find_learners(submissions, katas)
     except UsageError as error:
@@ -165,28 +213,12 @@ def grade(
     if scheduler is None:  # else nothing is graded on this machine
         _refuse_exposed(submissions, Address.parse(where).file, course, agreed=require_isolation == "process")
     told = list(read_times(times, course.timezone, catalogue)) if times else []
-    with ExitStack() as stack:
-        book: Gradebook = stack.enter_context(Gradebook.open(where, create=True, course=course))
+    with Gradebook.open(where, create=True, course=course) as book:
         found = identified(scan.learners, book, told, times.name if times else "")
         for text in found.notes:
             note(f"note: {text}")
         learners = _chosen(found.learners, names, course)
-        number = book.start_run(
-            {
-                "submissions": str(submissions.absolute()),
-                "only": list(only),
-                "assignment": assignment,
-                "seed": seed,
-                "timeout": timeout,
-                "scheduler": scheduler,
-                "require_isolation": require_isolation,
-                "perf": perf,
-                "device": device,
-            }
-        )
-        policy = RunPolicy(
-            seed, timeout, device=device, perf=perf, require_isolation=require_isolation, force=force
-        )
+        number = book.start_run(asked)
         run = Run(katas, book, policy, number)
         ids = [learner.learner for learner in learners]
         slugs = [kata.slug for kata in katas]
@@ -195,7 +227,11 @@ def grade(
             book.finish_run(number)
             notes = write_notes((*scan.notes, *found.notes), tally, found.matches, where)
             print_summary(book, katas, ids, tally, found.matches, where, notes, stderr=json_file == "-")
-        except BaseException:  # Ctrl-C as well: what stands by now is written before it goes on
+        except BaseException as error:  # Ctrl-C as well: what stands by now is written before it goes on
+            if isinstance(error, KeyboardInterrupt):
+                note(
+                    f"stopped: what was graded until now stands in {book.where}; the same command goes on from there."
+                )
             _leave_reports(book, slugs, ids, json_file)
             raise
         if json_file is not None:
@@ -208,7 +244,7 @@ def grade(
     return 0
 
 
-def _refuse_exposed(submissions: Path, book: Path | None, course: Course, *, agreed: bool) -> None:
+def _refuse_exposed(submissions: Path | None, book: Path | None, course: Course, *, agreed: bool) -> None:
     """Refuse to grade where a submission could read answers, marks, or the work of others."""
     import tempfile
 
@@ -220,7 +256,7 @@ def _refuse_exposed(submissions: Path, book: Path | None, course: Course, *, agr
         **dict.fromkeys(kept, "a pack's answers"),
         **({book: "the gradebook"} if book is not None else {}),
         **({course.path.parent: "the course"} if course.path is not None else {}),
-        submissions: "the class's submissions",
+        **({submissions: "the class's submissions"} if submissions is not None else {}),
         Path(tempfile.gettempdir()): "where submissions lie while they are graded",
     }
     sandbox.refuse_exposed(secrets, sandbox.python_view(kept), sandbox.offered(), agreed=agreed)

@@ -406,7 +406,8 @@ def export(
     numbered = [(id_, number) for id_, number in assignments if number]
     if numbered and format_ not in ("canvas", "blackboard"):
         raise UsageError(
-            "--assignment ID=NUMBER is for canvas and blackboard.", "Others ask which column is which."
+            "--assignment is for canvas and blackboard where it has a number.",
+            "Others ask which column is which.",
         )
     if extra and format_ not in ("csv", "wide"):
         raise UsageError("--column is for csv and wide.", "Other systems have columns of their own.")
@@ -455,7 +456,7 @@ def _katas_of(names: list[str], book: Gradebook) -> list[str]:
         if name not in book.course.assignments:
             there = ", ".join(book.course.assignments) or "none"
             raise UsageError(
-                f"--assignment {name}: neither an assignment of the course (there is {there}) nor like masks=1234.",
+                f"--assignment {name}: not like masks=1234, nor an assignment of the course (there is {there}).",
                 "A number is in the assignment's address.",
             )
         katas += [kata for kata in book.course.assignments[name].katas if kata in book.katas()]

@@ -32,6 +32,7 @@ COMMANDS = {
     "reset": "grader.cli.reset:reset",
     "demo": "grader.cli.demo:demo",
     "doctor": "grader.cli.doctor:doctor",
+    "course": "grader.cli.course:course",
     "grade": "grader.cli.grade:grade",
     "gradebook": "grader.cli.gradebook:gradebook",
     "report": "grader.cli.report:report",
@@ -39,7 +40,7 @@ COMMANDS = {
 }
 """Where each command lives; a module is imported when its command is used."""
 
-FOR_OTHERS = ("grade", "gradebook", "report", "pack")
+FOR_OTHERS = ("course", "grade", "gradebook", "report", "pack")
 """What instructors and authors type: help lists it behind what learners do."""
 INTERNAL_ERROR = 3
 INTERRUPTED = 130

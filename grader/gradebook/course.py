@@ -328,7 +328,12 @@ class _Reader:
 
 def _quoted(key: str) -> str:
     bare = key and all(letter.isascii() and (letter.isalnum() or letter in "_-") for letter in key)
-    return key if bare else msgspec.json.encode(key).decode()
+    return key if bare else quoted(key)
+
+
+def quoted(text: str) -> str:
+    """Return text as TOML has it in quotes."""
+    return msgspec.json.encode(text).decode()
 
 
 def total(rows: Iterable[Row], course: Course) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -11,10 +11,10 @@ from sqlalchemy import Connection, select
 from grader.gradebook import schema
 from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookError, UnreadableRecord
-from grader.gradebook.records import Attempt, HistoryEvent, Key, Ruling, RunRecord
+from grader.gradebook.records import Attempt, HistoryEvent, Key, Ruling, RunRecord, StoredHandIn
 from grader.gradebook.rulings import rulings
 from grader.gradebook.scope import Somebody, find
-from grader.gradebook.storage import report_of, unpacked
+from grader.gradebook.storage import report_of, storable, unpacked
 from grader.submissions.submission import Bundle
 
 _GRADE_AGAIN = (
@@ -100,6 +100,49 @@ def bundle(connection: Connection, number: int) -> Bundle | None:
         raise GradebookError(
             f"Attempt {number}: what was handed in cannot be read: {error}.", _GRADE_AGAIN
         ) from None
+
+
+def stored(connection: Connection, people: Iterable[Somebody]) -> list[StoredHandIn]:
+    """Return every content that these handed in, once for each name and kata, in the order of people."""
+    order = {row: place for place, one in enumerate(people) for row in one.rows}
+    table = schema.submissions
+    wanted = (
+        select(
+            table.c.learner_id,
+            schema.learners.c.name,
+            schema.katas.c.slug,
+            table.c.digest,
+            table.c.attempt_id,
+            table.c.submitted_at,
+        )
+        .join(schema.learners, schema.learners.c.id == table.c.learner_id)
+        .join(schema.katas, schema.katas.c.id == table.c.kata_id)
+        .where(table.c.digest != "")
+        .order_by(table.c.id)
+    )
+    found = {
+        (row.learner_id, row.slug, row.digest): StoredHandIn(
+            learner=row.name, kata=row.slug, attempt=row.attempt_id, submitted_at=row.submitted_at
+        )
+        for row in connection.execute(wanted)
+        if row.learner_id in order
+    }
+    return [found[key] for key in sorted(found, key=lambda key: order[key[0]])]
+
+
+def newest_attempt(connection: Connection, learner: str, kata: str, digest: str) -> int | None:
+    """Return the newest grading of a content; None when there is none."""
+    table = schema.submissions
+    wanted = (
+        select(table.c.attempt_id)
+        .join(schema.learners, schema.learners.c.id == table.c.learner_id)
+        .join(schema.katas, schema.katas.c.id == table.c.kata_id)
+        .where(
+            schema.learners.c.name == storable(learner), schema.katas.c.slug == kata, table.c.digest == digest
+        )
+        .limit(1)
+    )
+    return connection.execute(wanted).scalar()
 
 
 def events(connection: Connection, course: Course, learner: str, kata: str) -> list[HistoryEvent]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -97,6 +97,45 @@ def match(
                 matches.strangers[one.name] = alike
     matches.absent = [one.learner for one in absent] if course.roster else []
     return matches
+
+
+def joined(rosters: Sequence[Sequence[Person]]) -> tuple[list[Person], list[str]]:
+    """Return the people of several rosters, each once, and what could not be told for sure.
+
+    Somebody of a later roster is who shares an identifier or the whole name with one person of the earlier ones. The
+    identity is the first roster's; what later ones call them are other names.
+    """
+    people = list(rosters[0]) if rosters else []
+    doubts: list[str] = []
+    for more in rosters[1:]:
+        matches = Matches()
+        _take_what_is_sure([_as_found(one) for one in more], people, matches)
+        by_name = {one.learner: place for place, one in enumerate(people)}
+        for one in more:
+            learner = matches.known.get(one.learner)
+            if learner is None:
+                people.append(one)
+                doubts.append(f"{one.learner} is in one of the rosters only")
+                continue
+            first = people[by_name[learner]]
+            other = () if one.learner == learner else (one.learner,)
+            people[by_name[learner]] = Person(
+                learner=learner,
+                name=first.name or one.name,
+                email=first.email or one.email,
+                section=first.section or one.section,
+                canvas_id=first.canvas_id or one.canvas_id,
+                moodle_id=first.moodle_id or one.moodle_id,
+                aliases=tuple(dict.fromkeys((*first.aliases, *one.aliases, *other))),
+                other={**one.other, **first.other},
+            )
+    return people, doubts
+
+
+def _as_found(person: Person) -> Found:
+    ids = {"name": person.name, "email": person.email, "sid": person.cell("sid") or person.cell("student_id")}
+    ids |= {"canvas": person.canvas_id, "blackboard": person.cell("username") or person.cell("sis_login_id")}
+    return Found(person.learner, {key: value for key, value in ids.items() if value})
 
 
 def _take_what_is_sure(left: Iterable[Found], everybody: Iterable[Person], matches: Matches) -> None:

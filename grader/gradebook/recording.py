@@ -195,7 +195,11 @@ class Recording:
                 report=whole,
             )
             _results(numbering, kata, attempt, report)
-            if fresh is not None and kata not in fresh:
+            if submission.stored:
+                if key.terms:  # where the machine failed, what was graded before stands
+                    whose = {"learner": learner, "kata": kata, "of": key.digest, "attempt": attempt}
+                    connection.execute(_REGRADED, whose)
+            elif fresh is not None and kata not in fresh:
                 self._add(connection, submission, learner, kata, key.digest, attempt, seen=1)
             else:
                 self._see(connection, submission, learner, kata, key, attempt)

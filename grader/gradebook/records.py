@@ -93,6 +93,17 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     graded_at: datetime
 
 
+class StoredHandIn(msgspec.Struct, frozen=True, kw_only=True):
+    """A content that was handed in, for grading it again."""
+
+    learner: str
+    """Under the name that it came in with."""
+    kata: str
+    attempt: int
+    """Its newest grading, for `Gradebook.bundle`."""
+    submitted_at: datetime | None
+
+
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """One `kata grade`."""
 

@@ -6,7 +6,7 @@ import csv
 import io
 import os
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.data_files import read_bytes
@@ -14,7 +14,7 @@ from grader.errors import UsageError, did_you_mean
 from grader.gradebook.lms_rosters import format_of
 from grader.gradebook.person import Person
 
-__all__ = ["Person", "column_of", "lines_of", "read_roster", "same"]
+__all__ = ["Person", "column_of", "lines_of", "read_roster", "roster_text", "same"]
 
 LIMIT_BYTES = 20_000_000
 _KNOWN = ("learner", "name", "email", "section", "canvas_id", "moodle_id")
@@ -77,6 +77,20 @@ def _person(cells: dict[str, str]) -> Person:
     known = {name: cells.pop(name, "") for name in _KNOWN}
     aliases = tuple(filter(None, (word.strip() for word in cells.pop("aliases", "").split(";"))))
     return Person(**known, aliases=aliases, other={name: cell for name, cell in cells.items() if name})
+
+
+def roster_text(people: Sequence[Person]) -> str:
+    """Return a roster of our own, with every column that anybody has something in."""
+    other = dict.fromkeys(name for one in people for name in one.other)
+    columns = [
+        name for name in (*_KNOWN, *other) if name == "learner" or any(one.cell(name) for one in people)
+    ]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*columns, "aliases"])
+    for one in people:
+        writer.writerow([*(one.cell(name) for name in columns), ";".join(one.aliases)])
+    return out.getvalue()
 
 
 def lines_of(

@@ -20,7 +20,16 @@ from grader.gradebook.decisions import Decision
 from grader.gradebook.errors import GradebookError, GradebookUsageError
 from grader.gradebook.migrate import HOW_MADE
 from grader.gradebook.recording import Argument, Recording
-from grader.gradebook.records import Attempt, HistoryEvent, Key, Row, Ruling, RulingKind, RunRecord
+from grader.gradebook.records import (
+    Attempt,
+    HistoryEvent,
+    Key,
+    Row,
+    Ruling,
+    RulingKind,
+    RunRecord,
+    StoredHandIn,
+)
 from grader.reports.report import KataReport
 from grader.submissions.submission import Bundle, Submission
 
@@ -308,6 +317,16 @@ class Gradebook:
         """
         with self._connections.reading(f"reading the history of {learner}") as connection:
             return history.events(connection, self.course, learner, kata)
+
+    def stored(self, learners: Collection[str] | None = None) -> list[StoredHandIn]:
+        """Return every content that was handed in, once for each learner and kata; of `learners` alone, by identity."""
+        with self._connections.reading("reading what was handed in", whole=True) as connection:
+            return history.stored(connection, scope.people(connection, self.course, learners))
+
+    def newest_attempt(self, learner: str, kata: str, digest: str) -> int | None:
+        """Return the newest grading of a content, by the name that it came in with; None when there is none."""
+        with self._connections.reading(f"reading what {learner} handed in") as connection:
+            return history.newest_attempt(connection, learner, kata, digest)
 
     def attempt(self, attempt: int) -> Attempt | None:
         """Return one grading, whole; None when there is none of this number.

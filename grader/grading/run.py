@@ -38,8 +38,8 @@ class Learner(Protocol):
         """The identity."""
         ...
 
-    def submissions(self, katas: Sequence[Kata]) -> list[Submission]:
-        """Return one submission for every kata."""
+    def submissions(self, katas: Sequence[Kata]) -> Iterable[Submission]:
+        """Return one submission for every kata; from a gradebook, each content that was handed in."""
         ...
 
 
@@ -127,13 +127,27 @@ class Run:
         self.setup = setup_for(katas, policy)
         self._setup = encode(self.setup)
 
-    def grade(self, learners: Sequence[Learner], executor: Executor, slots: int, watch: Watch) -> Tally:
+    def grade(
+        self,
+        learners: Sequence[Learner],
+        executor: Executor,
+        slots: int,
+        watch: Watch,
+        total: int | None = None,
+    ) -> Tally:
         """Grade what has changed and keep every outcome as soon as it is there.
+
+        Args:
+            learners: whose work it is.
+            executor: who grades.
+            slots: how many tasks it takes at once.
+            watch: told after every row.
+            total: how many submissions there are; one for each learner and kata otherwise.
 
         Raises:
             EngineError: the executor is gone. What was graded until then is kept.
         """
-        tally = Tally(total=len(learners) * len(self._katas))
+        tally = Tally(total=len(learners) * len(self._katas) if total is None else total)
         out: dict[Future[bytes], _Out] = {}
         waiting = self._wanted(learners, tally, watch)
         try:

@@ -51,6 +51,8 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     """`missing`: no such file; `error`: there is something, and it cannot be read; without a bundle, both."""
     message: str | None = None
     """Why it is missing or unreadable, for the learner and the instructor."""
+    stored: bool = False
+    """It comes from the gradebook: nobody handed it in again."""
     proposal: Proposal | None = None
     """Where it is missing: what may be meant instead."""
     denied: str | None = None

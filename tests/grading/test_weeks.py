@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -280,3 +281,48 @@ def test_times_from_a_table_make_late_work_late(kata: Kata, week: Any, folder: P
         "handed in 2026-10-06 12:00, says times.csv" in kata("gradebook", "show", "ada", "insertion-sort").out
     )
     assert kata("gradebook", "code", "ada").code == 0
+
+
+def mend(old: str, new: str) -> None:
+    """Change a check of the first week's kata."""
+    checks = Path(os.environ["KATA_PACKS"]) / "1.1-sorting" / "insertion-sort" / "checks.py"
+    text = checks.read_text()
+    assert old in text
+    checks.write_text(text.replace(old, new))
+
+
+def test_a_mended_check_is_graded_from_the_gradebook_alone(kata: Kata, week: Any, folder: Path) -> None:
+    week(1, "ada", WRONG)
+    kata("grade", "week1", "-j", "1")
+    week(1, "ada", RIGHT)
+    week(1, "bob")
+    kata("grade", "week1", "-j", "1")
+    shutil.rmtree(folder / "week1")
+    before = marks(kata)
+    assert before["ada", "insertion-sort"] == ("pass", 5.0)
+
+    mend('insertion_sort([]), "result").is_value([])', 'insertion_sort([]), "result").is_value([7])')
+    ran = kata("grade", "--stored", "--dry-run", "-j", "1")
+    assert ran.code == 0, ran.text
+    assert "3 hand-ins, 3 would change. Nothing was written" in ran.out
+    assert "an empty list stays empty" in ran.out
+    assert "does not count" in ran.out
+    assert marks(kata) == before
+
+    ran = kata("grade", "--stored", "-j", "1", "--only", "bob")
+    assert "1 hand-ins, 1 changed" in ran.out
+    assert marks(kata)["bob", "insertion-sort"] == ("fail", 4.0)
+    assert marks(kata)["ada", "insertion-sort"] == ("pass", 5.0)
+    events = json.loads(kata("gradebook", "history", "bob", "--json").out)["events"]
+    assert [event["score"] for event in events] == [5.0, 4.0]
+
+    mend("is_value([7])", "is_value([])")
+    mend("is_value([1, 2, 3])", "is_value([9])")
+    ran = kata("grade", "--stored", "-j", "1", "--check", "an empty list stays empty")
+    assert ran.code == 0, ran.text
+    assert marks(kata)["bob", "insertion-sort"] == ("pass", 5.0)
+    assert marks(kata)["ada", "insertion-sort"] == ("pass", 5.0)
+    ran = kata("grade", "--stored", "--check", "an empty lst stays empty")
+    assert (ran.code, "Did you mean an empty list stays empty?" in ran.text) == (2, True)
+    assert kata("grade", "week1", "--dry-run").code == 2
+    assert kata("grade").code == 2
