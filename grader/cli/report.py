@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from grader.errors import UsageError
 from grader.reports.style import console, safe
 
 if TYPE_CHECKING:
+    from grader.gradebook.records import Row
     from grader.pages import Part
 
 FOLDER = "kata-report"
@@ -33,9 +35,22 @@ FOLDER = "kata-report"
 )
 @click.option("--feedback-only", is_flag=True, help="Only what learners may see.")
 @click.option("--class-only", is_flag=True, help="Only what instructors read.")
+@click.option(
+    "--zip",
+    "zip_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also the feedback as one archive, named as Canvas or Moodle takes it back.",
+)
 @json_option
 def report(
-    where: str, course_file: Path | None, out: Path, feedback_only: bool, class_only: bool, as_json: bool
+    where: str,
+    course_file: Path | None,
+    out: Path,
+    feedback_only: bool,
+    class_only: bool,
+    zip_file: Path | None,
+    as_json: bool,
 ) -> None:
     """Write a class report, and feedback for each learner, as pages.
 
@@ -46,30 +61,37 @@ def report(
     \b
     Example:
       kata report
-      kata report --out week-3 --feedback-only
+      kata report --out week-3 --feedback-only --zip week-3.zip
     """
     if feedback_only and class_only:
         raise UsageError("--feedback-only and --class-only leave nothing to write.", "Give one, or neither.")
+    if zip_file is not None and class_only:
+        raise UsageError("--zip is of the feedback, and --class-only writes none.", "Leave one of them out.")
     from grader.catalogue import Catalogue
     from grader.gradebook.course import Course
     from grader.gradebook.store import Gradebook
     from grader.pages import Lessons, write_report
+    from grader.pages.feedback_zip import zipped
+    from grader.submissions.names import listed
 
+    origins: dict[str, str] = {}
     part: Part = "feedback" if feedback_only else "class" if class_only else "all"
     catalogue = Catalogue.discover()
     course = Course.find(where, course_file, catalogue)
     with Gradebook.open(where, create=False, course=course) as book, console(stderr=True).status("") as line:
         written = write_report(
-            book.rows(),
+            _noting(book.rows(), origins),
             course,
             Lessons(catalogue),
             out,
             built=datetime.now(UTC),
             part=part,
+            secret=book.nonce,
             progress=lambda done: line.update(f"learners  {done}"),
         )
         line.stop()
         note_unreadable(book)
+    unnamed = list(zipped(out, origins, zip_file)) if zip_file is not None else []
     if as_json:
         print_json({"folder": str(out), "learners": written.learners, "files": written.files, "part": part})
         return
@@ -80,6 +102,21 @@ def report(
         click.echo(
             f"feedback  {safe(str(out / 'feedback'))}   a page and a Markdown file for each of {people}"
         )
+    if zip_file is not None:
+        click.echo(f"archive   {safe(str(zip_file))}   {people}")
     sys.stdout.flush()
+    if unnamed:
+        shown = listed(unnamed, 5)
+        note(
+            f"note: no system named a file of {shown}: their pages are in the archive under names of our own."
+        )
     if part == "all":
         note("hand out only the feedback folder: the other pages show hidden checks")
+
+
+def _noting(rows: Iterator[Row], origins: dict[str, str]) -> Iterator[Row]:
+    """Pass rows on, and note where each learner's first file lay."""
+    for row in rows:
+        if row.origin:
+            origins.setdefault(row.learner, row.origin)
+        yield row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import re
 import unicodedata
 from pathlib import Path
@@ -99,16 +100,19 @@ def _is_below(name: str) -> bool:
     return not name.startswith("/") and ".." not in name.split("/") and name.count("/") <= 1
 
 
-def file_stem(learner: str) -> str:
+def file_stem(learner: str, secret: bytes = b"") -> str:
     """Return a file name without suffix for a learner's identity.
 
     It is made of small letters, digits and hyphens alone, is at most 73 characters long, and ends in 128 bits of the
-    identity's SHA-256, so that what looks alike (`Ada`, `ada`, `a/da`) still has a file of its own.
+    identity's SHA-256, so that what looks alike (`Ada`, `ada`, `a/da`) still has a file of its own; with a secret, of
+    an HMAC under it, so that no classmate can compute where somebody's feedback lies.
 
     >>> file_stem("../Zoë")
     'zoe-8840d1f49662e9e8074fdc9974c5f4a4'
     """
-    digest = hashlib.sha256(learner.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    name = learner.encode("utf-8", "surrogatepass")
+    made = hmac.new(secret, b"pages of " + name, hashlib.sha256) if secret else hashlib.sha256(name)
+    digest = made.hexdigest()[:32]
     plain = unicodedata.normalize("NFKD", learner[: 4 * READABLE]).encode("ascii", "ignore").decode().lower()
     readable = _OTHER.sub("-", plain)[:READABLE].strip("-")
     return f"{readable or 'learner'}-{digest}"

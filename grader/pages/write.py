@@ -42,6 +42,7 @@ def write_report(
     *,
     built: datetime,
     part: Part = "all",
+    secret: bytes = b"",
     progress: Callable[[int], None] = lambda done: None,
 ) -> Written:
     """Write the class report, a page for each learner, and the feedback.
@@ -53,6 +54,7 @@ def write_report(
         folder: new, empty, or an earlier report's.
         built: the moment to state.
         part: which of it to write; the other part stays as it is.
+        secret: of the gradebook; files' names are made with it, and cannot be computed without.
         progress: told how many learners are done.
 
     Raises:
@@ -70,7 +72,7 @@ def write_report(
     files = 0
     for learner, group in groupby(chain([first], every), key=lambda row: row.learner):
         theirs = list(group)
-        stem = file_stem(learner)
+        stem = file_stem(learner, secret)
         pages = {"learner": learner, "name": theirs[0].name}
         if part != "class":
             shown = view.for_learner(theirs, course, lessons)

@@ -1,0 +1,123 @@
+"""`kata gradebook adjust-all`: many changes of marks at once, from a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from grader.cli.class_options import author_of, author_option, opened, where_options
+from grader.cli.context import note
+from grader.errors import UsageError
+from grader.reports.style import console, points, safe
+
+if TYPE_CHECKING:
+    from grader.gradebook.store import Gradebook
+
+_EXAMPLE = "Such as: learner,kata,points,comment and a line like ada,masks,+2,oral exam"
+
+
+class _Line(NamedTuple):
+    number: int
+    learner: str
+    kata: str
+    kind: str
+    points: float
+    comment: str
+
+
+@click.command("adjust-all", short_help="Change many marks at once, from a CSV file.")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
+@author_option
+@where_options
+def adjust_all(file: Path, dry_run: bool, author: str | None, where: str, course_file: Path | None) -> None:
+    """Change many marks at once: FILE has the columns learner, kata, points and comment.
+
+    Points are given or taken, as `adjust` does; where a column `kind` says override, they are the mark. A mistake in
+    any line is named, and then nothing is written. A line that stands already, word for word, is passed over: the same
+    file can be given again.
+
+    \b
+    Example:
+      kata gradebook adjust-all oral.csv --dry-run
+      kata gradebook adjust-all oral.csv --author kim
+    """
+    with opened(where, course_file) as book:
+        lines = _lines(file, book)
+        who = author_of(author)
+        standing = {
+            (row.learner, row.kata): row for row in book.rows(learners={line.learner for line in lines})
+        }
+        done = passed = 0
+        for line in lines:
+            row = standing.get((line.learner, line.kata))
+            there = row.adjustments if row is not None else []
+            if any((one.kind, one.points, one.comment) == line[3:] and not one.revoked for one in there):
+                passed += 1
+                continue
+            done += 1
+            if not dry_run:
+                change = book.override if line.kind == "override" else book.adjust
+                change(line.learner, line.kata, line.points, comment=line.comment, author=who)
+            sign = "= " if line.kind == "override" else "+" if line.points >= 0 else ""
+            said = f"{line.learner}, {line.kata}: {sign}{points(line.points)}  {line.comment}"
+            console().print(safe(said), soft_wrap=True, markup=False, highlight=False)
+    note(f"{done} {'would change' if dry_run else 'changed'}, {passed} stood already")
+
+
+def _lines(file: Path, book: Gradebook) -> list[_Line]:
+    """Read the whole file.
+
+    Raises:
+        UsageError: it is missing, or a line breaks a rule: which line, and what is expected.
+    """
+    from grader.gradebook.meant import kata_meant, learner_meant
+    from grader.gradebook.roster import column_of, lines_of
+
+    rows = lines_of(file, "file", "Name the CSV file.")
+    place, header = next(rows, (1, []))
+    columns = [column_of(cell) for cell in header]
+    missing = [name for name in ("learner", "kata", "points", "comment") if name not in columns]
+    if missing:
+        raise UsageError(f"{file}:{place}: there is no column `{missing[0]}`.", _EXAMPLE)
+    found = []
+    for number, row in rows:
+        cells = {
+            **dict.fromkeys(columns, ""),
+            **dict(zip(columns, (one.strip() for one in row), strict=False)),
+        }
+        if not any(cells.values()):
+            continue
+        kind = cells.get("kind", "").casefold() or "adjust"
+        try:
+            if kind not in ("adjust", "override"):
+                raise UsageError(f"kind is adjust or override, not {kind}.")
+            if not cells["comment"]:
+                raise UsageError("A mark is not changed without a reason: the comment is empty.")
+            found.append(
+                _Line(
+                    number,
+                    learner_meant(book, cells["learner"]),
+                    kata_meant(book, cells["kata"]),
+                    kind,
+                    _points(cells["points"], kind),
+                    cells["comment"],
+                )
+            )
+        except UsageError as error:
+            raise UsageError(f"{file}:{number}: {error.message}", error.hint or _EXAMPLE) from error
+    return found
+
+
+def _points(text: str, kind: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise UsageError(f"{text!r} is no number of points.") from None
+    if not abs(number) <= 1e6:
+        raise UsageError(f"{text} is no number of points.")
+    if kind == "override" and number < 0:
+        raise UsageError(f"A mark cannot be {text}; it is 0 or more.")
+    return number

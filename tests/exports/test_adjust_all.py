@@ -1,0 +1,57 @@
+"""Many marks changed at once, from a table: all of its lines, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+Kata = Callable[..., Result]
+
+TABLE = """\
+learner,kata,points,comment,kind
+ada,masks,+2,oral exam,
+Ada Lovelace,layer-norm,-1.5,late by mail,
+adam,9.3.1,7,on paper,override
+"""
+
+
+def test_a_table_is_written_once(kata: Kata, course_folder: Path) -> None:
+    (course_folder / "oral.csv").write_text(TABLE)
+    before = kata("show", "--json").stdout
+    rehearsed = kata("adjust-all", "oral.csv", "--dry-run")
+    assert rehearsed.exit_code == 0, rehearsed.output
+    assert "ada, masks: +2  oral exam" in rehearsed.stdout
+    assert "3 would change, 0 stood already" in rehearsed.stderr
+    assert kata("show", "--json").stdout == before
+    written = kata("adjust-all", "oral.csv", "--author", "kim")
+    assert written.exit_code == 0
+    assert "adam, masks: = 7  on paper" in written.stdout
+    assert "kim: on paper" in kata("history", "adam", "masks").stdout
+    again = kata("adjust-all", "oral.csv")
+    assert "0 changed, 3 stood already" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("learner,kata,points\nada,masks,1\n", "oral.csv:1: there is no column `comment`"),
+        (
+            "learner,kata,points,comment\nada,masks,1,x\nnemo,masks,1,x\n",
+            "oral.csv:3: The gradebook has no learner nemo",
+        ),
+        ("learner,kata,points,comment\nada,masks,two,x\n", "oral.csv:2: 'two' is no number of points"),
+        ("learner,kata,points,comment\nada,masks,nan,x\n", "oral.csv:2: nan is no number of points"),
+        ("learner,kata,points,comment\nada,masks,1,\n", "oral.csv:2: A mark is not changed without a reason"),
+        ("learner,kata,points,comment,kind\nada,masks,-1,x,override\n", "oral.csv:2: A mark cannot be -1"),
+    ],
+)
+def test_a_mistake_in_one_line_changes_nothing(kata: Kata, course_folder: Path, text: str, said: str) -> None:
+    (course_folder / "oral.csv").write_text(text)
+    before = kata("show", "--json").stdout
+    result = kata("adjust-all", "oral.csv")
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert kata("show", "--json").stdout == before
