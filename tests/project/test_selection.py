@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -109,3 +111,29 @@ def test_the_longest_begin() -> None:
     items += [Item("b.py::test_cases[2]", "slow"), Item("c.py::test_long", "slow")]
     selection.longest_first(items)
     assert [item.nodeid[0] for item in items] == ["c", "b", "b", "a"]
+
+
+def test_a_group_runs_in_one_process(tmp_path: Path) -> None:
+    """What it begins with is then made once: pytest-xdist parts groups without a word where it does not fit pytest."""
+    (tmp_path / "test_group.py").write_text(
+        "import os, pathlib, pytest\n"
+        "@pytest.mark.xdist_group('one')\n"
+        "@pytest.mark.parametrize('case', range(8))\n"
+        "def test_case(case):\n"
+        "    pathlib.Path(f'process-{os.getpid()}').touch()\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-n",
+        "2",
+        "--dist",
+        "loadgroup",
+    ]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert len(list(tmp_path.glob("process-*"))) == 1
