@@ -36,11 +36,12 @@ COMMANDS = {
     "grade": "grader.cli.grade:grade",
     "gradebook": "grader.cli.gradebook:gradebook",
     "report": "grader.cli.report:report",
+    "similar": "grader.cli.similar:similar",
     "pack": "grader.cli.pack:pack",
 }
 """Where each command lives; a module is imported when its command is used."""
 
-FOR_OTHERS = ("course", "grade", "gradebook", "report", "pack")
+FOR_OTHERS = ("course", "grade", "gradebook", "report", "similar", "pack")
 """What instructors and authors type: help lists it behind what learners do."""
 INTERNAL_ERROR = 3
 INTERRUPTED = 130

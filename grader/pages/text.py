@@ -54,6 +54,11 @@ def name(text: str) -> str:
     return flat if len(flat) <= NAME else flat[: NAME - 1] + "…"
 
 
+def cut(line: str) -> str:
+    """Return one line of a text, printable and no longer than a page bears."""
+    return _line(safe(line[: COLUMNS + 1]))
+
+
 def _line(line: str) -> str:
     return line if len(line) <= COLUMNS else line[: COLUMNS - 1] + "…"
 

@@ -82,7 +82,7 @@ def test_help_names_what_learners_type_before_what_others_do(kata: Run) -> None:
     text = kata("--help").out
     mine, _, others = text.partition("For instructors and authors:")
     assert "  check " in mine
-    for name in ("grade", "gradebook", "report", "pack"):
+    for name in ("grade", "gradebook", "report", "similar", "pack"):
         assert f"\n  {name} " in others
         assert f"\n  {name} " not in mine
 

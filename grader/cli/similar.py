@@ -1,0 +1,301 @@
+"""`kata similar`: what hand-ins share that others do not have."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.catalogue import Catalogue, Kata
+from grader.cli.class_options import course_option, gradebook_option
+from grader.cli.context import json_option, note, print_json
+from grader.files import write_atomic
+from grader.reports.style import console, safe, safe_text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from grader.similarity import Candidate, Findings
+    from grader.similarity.findings import Pair, Passage
+
+SHOWN = 20
+"""Pairs of a kata that a terminal shows; pages and JSON have more."""
+IN_PAGE = 100
+"""Pairs of a kata that a page shows line by line: each holds two hand-ins."""
+WORDS = (
+    "Alike is not copied: a short kata has few right answers, people work from the same lectures, and this knows "
+    "nothing of how an answer came about. Read both before you conclude anything."
+)
+
+
+@click.command(short_help="Show hand-ins that are alike, ranked by how rare that is.")
+@click.argument("submissions", required=False, type=click.Path(path_type=Path))
+@gradebook_option
+@course_option
+@click.option("--only", multiple=True, metavar="ID", help="Only this unit or kata; repeat it for more.")
+@click.option(
+    "--against",
+    multiple=True,
+    metavar="TERM",
+    help="An earlier term: a folder or an archive as kata grade reads it, or a gradebook; repeat it for more.",
+)
+@click.option(
+    "--share",
+    type=click.FloatRange(0, 100),
+    default=40,
+    show_default=True,
+    metavar="PERCENT",
+    help="How much of one hand-in's own words the other has, at least.",
+)
+@click.option(
+    "--rarity",
+    type=click.FloatRange(0),
+    default=30,
+    show_default=True,
+    metavar="BITS",
+    help="How rare what two share is, at least.",
+)
+@click.option(
+    "--common",
+    type=click.FloatRange(1, 100),
+    default=30,
+    show_default=True,
+    metavar="PERCENT",
+    help="What this part of the learners has is left out.",
+)
+@click.option("--html", "page_file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+              help="Also write a page with the pairs side by side.")  # fmt: skip
+@json_option
+def similar(
+    submissions: Path | None,
+    where: str,
+    course_file: Path | None,
+    only: tuple[str, ...],
+    against: tuple[str, ...],
+    share: float,
+    rarity: float,
+    common: float,
+    page_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Show hand-ins that are alike, ranked by how rare it is what they share.
+
+    Compared is what the gradebook keeps, every attempt; or SUBMISSIONS, a class as kata grade reads it. Names,
+    comments, layout and the order of definitions do not count. The stub, given files, lessons, the pack's solutions
+    and what many of the class have are left out of both sides. Nothing that was handed in is run, and no mark changes.
+
+    Alike is not copied: read both before you conclude anything.
+
+    \b
+    Example:
+      kata similar
+      kata similar submissions/ --only masks --html alike.html
+      kata similar --against last-year.sqlite --against 2024/submissions
+    """
+    from grader.similarity import Settings, compare
+
+    catalogue = Catalogue.discover()
+    katas = _chosen(only, catalogue)
+    with console(stderr=True).status("reading") as line:
+        if submissions is not None:
+            mine = _from_folder(submissions, katas, "")
+        else:
+            mine = _from_gradebook(where, course_file, catalogue, katas, "")
+        earlier = [_earlier(text, catalogue, katas) for text in against]
+        settings = Settings(share / 100, rarity, common / 100)
+        found: list[Findings] = []
+        for kata in katas:
+            works = mine.works[kata.slug]
+            if works:
+                line.update(f"comparing  {kata.slug}")
+                found.append(
+                    compare(kata, works, (w for term in earlier for w in term.works[kata.slug]), settings)
+                )
+    unread = [entry for term in (mine, *earlier) for entry in term.unread]
+    if page_file is not None:
+        from grader.pages.similar import similar_page
+
+        titles = {kata.slug: kata.title for kata in katas}
+        write_atomic(page_file, similar_page(found, unread, titles, WORDS, most=IN_PAGE))
+    if as_json:
+        print_json(_document(found, unread))
+        return
+    out = console()
+    for one in found:
+        _print(one, out)
+    _print_unread(unread, out)
+    if not found:
+        out.print("Nothing to compare: of these katas nothing was handed in.")
+    elif page_file is not None:
+        out.print(f"\npage  {safe(str(page_file))}", soft_wrap=True)
+    elif any(one.pairs for one in found):
+        out.print("\nside by side: the same command with --html alike.html")
+    if any(one.pairs or one.identical or one.known for one in found):
+        note(WORDS)
+
+
+# --- where hand-ins come from ---
+
+
+@dataclass
+class _Term:
+    """What one class handed in, by kata, and what of it could not be read."""
+
+    works: dict[str, list[Candidate]] = field(default_factory=lambda: defaultdict(list))
+    unread: list[tuple[str, str]] = field(default_factory=list)
+    """Who and which kata, and why."""
+
+
+def _chosen(only: Sequence[str], catalogue: Catalogue) -> list[Kata]:
+    found = dict.fromkeys(kata for text in only for kata in catalogue.resolve(text))
+    return sorted(found or catalogue.katas, key=lambda kata: kata.key)
+
+
+def _earlier(text: str, catalogue: Catalogue, katas: list[Kata]) -> _Term:
+    term = Path(text.rstrip("/")).name if "://" not in text else text.rpartition("/")[2]
+    if "://" in text or (Path(text).is_file() and _is_sqlite(Path(text))):
+        return _from_gradebook(text, None, catalogue, katas, term)
+    return _from_folder(Path(text), katas, term)
+
+
+def _is_sqlite(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(16) == b"SQLite format 3\0"
+
+
+def _from_folder(root: Path, katas: list[Kata], term: str) -> _Term:
+    from grader.similarity import Candidate
+    from grader.submissions import find_learners
+
+    read = _Term()
+    for learner in find_learners(root, katas).learners:
+        for submission in learner.submissions(katas):
+            if submission.bundle is not None:
+                read.works[submission.kata].append(
+                    Candidate(submission.learner, submission.bundle, term=term)
+                )
+            elif submission.status == "error":
+                read.unread.append(
+                    (_named(submission.learner, submission.kata, term), submission.message or "")
+                )
+    return read
+
+
+def _from_gradebook(
+    where: str, course_file: Path | None, catalogue: Catalogue, katas: list[Kata], term: str
+) -> _Term:
+    from grader.gradebook.course import Course
+    from grader.gradebook.errors import GradebookError
+    from grader.gradebook.store import Gradebook
+    from grader.similarity import Candidate
+
+    read = _Term()
+    course = Course.find(where, course_file, catalogue) if not term else Course()
+    with Gradebook.open(where, create=False, course=course) as book:
+        there = set(book.katas())
+        slugs = [kata.slug for kata in katas if kata.slug in there]
+        for learner in book.learners():
+            for slug in slugs:
+                newest: dict[str, int] = {}
+                for event in book.history(learner, slug):
+                    if event.attempt is not None and event.digest:
+                        newest[event.digest] = event.attempt  # graded anew, it is the same hand-in
+                for attempt in newest.values():
+                    try:
+                        bundle = book.bundle(attempt)
+                    except GradebookError as error:
+                        read.unread.append((_named(learner, slug, term), error.message))
+                        continue
+                    if bundle is not None:
+                        read.works[slug].append(Candidate(learner, bundle, attempt, term))
+    return read
+
+
+def _named(learner: str, kata: str, term: str) -> str:
+    return f"{learner}, {kata}" + (f" ({term})" if term else "")
+
+
+# --- how it is shown ---
+
+
+def _document(found: list[Findings], unread: list[tuple[str, str]]) -> dict[str, Any]:
+    import msgspec
+
+    plain = [msgspec.to_builtins(one) for one in found]
+    return {
+        "katas": [{name: value for name, value in one.items() if name != "texts"} for one in plain],
+        "unread": [{"who": who, "why": why} for who, why in unread],
+    }
+
+
+def _print(one: Findings, out: Console) -> None:
+    people = f"{one.learners} learners, {one.handed_in} hand-ins" + (
+        f", {one.earlier} learners of earlier terms" if one.earlier else ""
+    )
+    out.print(f"\n{one.number}  {one.kata}", style="bold", end="")
+    out.print(f"   {people}", style="dim")
+    if not one.has_solutions:
+        note(f"warning: this install has no solutions of {one.kata}; what is in them is not left out.")
+    for same in (each for each in one.identical if each.telling):
+        names = list(dict.fromkeys(side.name for side in same.where))
+        known = f", {same.known} unchanged" if same.known else ""
+        _line(out, f"  identical  {same.file}{known}: {_listed(names)}")
+    if one.pairs:
+        _line(out, "  rarity  share        pair and lines, the rarest first")
+    for pair in one.pairs[:SHOWN]:
+        _line(out, _pair(pair))
+    if len(one.pairs) > SHOWN:
+        _line(out, f"  … and {len(one.pairs) - SHOWN} more pairs")
+    for cluster in one.clusters:
+        _line(out, f"  together   {_listed(list(cluster))}")
+    for near in one.known[:SHOWN]:
+        _line(
+            out,
+            f"  {near.rarity:6.0f}  {near.side.share:4.0%} in {near.to}: {near.side.name}{_where(near.passages)}",
+        )
+    if len(one.known) > SHOWN:
+        _line(out, f"  … and {len(one.known) - SHOWN} more that are close to what the pack holds")
+    if not (one.pairs or one.known or any(each.telling for each in one.identical)):
+        _line(out, "  nothing that few others have is alike")
+    for each in one.unread[:SHOWN]:
+        attempt = f", attempt {each.attempt}" if each.attempt is not None else ""
+        term = f" ({each.term})" if each.term else ""
+        _line(out, f"  not compared  {each.learner}{attempt}{term}: {each.why}")
+    if len(one.unread) > SHOWN:
+        _line(out, f"  … and {len(one.unread) - SHOWN} more that could not be compared")
+
+
+def _pair(pair: Pair) -> str:
+    same = "  identical" if pair.identical else ""
+    more = f"  and {pair.others} more attempts" if pair.others else ""
+    shares = f"{pair.left.share:4.0%} {pair.right.share:4.0%}"
+    names = f"{pair.left.name} – {pair.right.name}"
+    return f"  {pair.rarity:6.0f}  {shares}    {names}{_where(pair.passages)}{same}{more}"
+
+
+def _where(passages: Sequence[Passage]) -> str:
+    if not passages:
+        return ""
+    first = passages[0]
+    left = len(passages) - 1
+    more = f" and {left} more place{'' if left == 1 else 's'}" if left else ""
+    return f", lines {first.left[0]}–{first.left[1]} and {first.right[0]}–{first.right[1]}{more}"
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+
+
+def _line(out: Console, text: str) -> None:
+    out.print(safe_text(text), soft_wrap=True)
+
+
+def _print_unread(unread: list[tuple[str, str]], out: Console) -> None:
+    for who, why in unread[:SHOWN]:
+        _line(out, f"not compared  {who}: {why}")
+    if len(unread) > SHOWN:
+        _line(out, f"… and {len(unread) - SHOWN} more that could not be read")

@@ -1,0 +1,1 @@
+"""`kata similar`: what hand-ins share."""
