@@ -230,10 +230,13 @@ class Gate:
 
     def _marks(self, kata: Kata, suite: Suite, copy: Copy, mutants: list[Mistake], verdict: Verdict) -> None:
         """Demand that a mistake gets the same mark whatever is drawn, and loses no more than it is worth."""
+        trained = steadiness.TRAINED_SEEDS if self._draw is None else 1
         before = {item.name: {*suite.info(item).needs, *suite.info(item).follows} for item in suite.items}
         for mutant in mutants:
             self._step(f"{kata.slug}: marks of {mutant.name}")
-            marks = steadiness.grade(suite, copy(mutant), mutant.name, self._launcher, self._mistake_seeds)
+            marks = steadiness.grade(
+                suite, copy(mutant), mutant.name, self._launcher, self._mistake_seeds, trained
+            )
             verdict.marks.append(marks)
             flips = marks.flips()
             for check, share in flips.items():
@@ -275,9 +278,13 @@ class Gate:
     def _speed(self, kata: Kata, suite: Suite, copy: Copy, slow: list[Mistake], verdict: Verdict) -> None:
         """Look at everything that speed is decided by, without timing anything: `kata pack calibrate` does that."""
         checks = _speed_checks(kata, verdict)
+        untrained = suite.but_for(suite.trained())
         if kata.speed_checks is not None:
             self._step(f"{kata.slug}: baseline")
-            report = suite.check(copy(kata.baseline), self._launcher, Options(seed=SEED))
+            handed_in = copy(kata.baseline)
+            report = untrained.check(handed_in, self._launcher, Options(seed=SEED))
+            if report.status == "pass":
+                report = suite.check(handed_in, self._launcher, Options(seed=SEED))
             if report.status != "fail":
                 told = f": {report.message}" if report.message else ""
                 verdict.find(
@@ -285,7 +292,6 @@ class Gate:
                     f"baseline.py handed in as an answer is “{report.status}”{told}; learners get it, so it must "
                     "load, and fail",
                 )
-        untrained = suite.but_for(suite.trained())
         patient = Options(seed=SEED, timeout_s=SLOW_PATIENCE * kata.limits.check_timeout_s)
         for answer in slow:
             if unknown := [name for name in answer.fails if name not in checks]:
