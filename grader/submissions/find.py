@@ -31,6 +31,10 @@ LAYOUTS = (
 )
 
 
+_WRAPPERS = frozenset({"submissions", "handins", "submitted files"})
+"""What people and Teams call the folder that holds everybody's."""
+
+
 @dataclass(frozen=True, eq=False)
 class Scan:
     """What a class handed in: every learner, in natural order, and what belongs to nobody."""
@@ -169,13 +173,20 @@ def _is_wrapper(folder: Entry, children: list[Entry], name: str) -> bool:
     """Whether the only folder at the top is the class's, as zipping a folder or a system's export makes it."""
     if any(_of_a_learner(child.name) for child in children) or _system_folder(folder.name):
         return False
-    if folder.name.casefold() in {"submissions", "handins"}:
+    if folder.name.casefold() in _WRAPPERS:
         return True
     if folder.members and folder.name == name:
         return True
     if gradescope.makes_wrapper(folder.name):
         return True
     below = folder.children()
+    inner = [child for child in below if child.kind == "folder" and child.name.casefold() in _WRAPPERS]
+    if inner and len(below) == 1 and inner[0].children():
+        raise UsageError(
+            f"{printable(folder.name)} is the only folder, and in it lies only {printable(inner[0].name)}: it may be "
+            "the class, or one learner who calls a folder so.",
+            f"If it is the class, name that folder itself: {printable(inner[0].label)}",
+        )
     if any(_system_folder(child.name) or (child.name == gradescope.METADATA) for child in below):
         # A learner can name folders as systems do. Who is in the class is not theirs to say.
         raise UsageError(

@@ -56,7 +56,15 @@ def load_notebook(
                 _leave_out(cell, node, "where only imports, definitions and simple assignments count")
                 continue
             code = compile(ast.Module([node], []), cell.name, "exec", dont_inherit=True)
-            if isinstance(node, ast.Assign | ast.AnnAssign):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                try:
+                    exec(code, module.__dict__)
+                except ImportError as error:
+                    if _needed(node, cells):
+                        raise
+                    # `google.colab`, `IPython`: scratch cells alone use them, and those do not count.
+                    _leave_out(cell, node, f"and that failed: {error}")
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
                 try:
                     exec(code, module.__dict__)
                 except Exception as error:  # a scratch assignment that fails does not matter
@@ -69,6 +77,14 @@ def load_notebook(
     if broken and any(not hasattr(module, name) for name in required):
         raise broken[0].error
     return module
+
+
+def _needed(node: ast.Import | ast.ImportFrom, cells: list[Cell]) -> bool:
+    """Whether a definition uses what an import binds; of a star nobody knows."""
+    bound = {(one.asname or one.name).partition(".")[0] for one in node.names}
+    definitions = [part for cell in cells for part in cell.tree.body if isinstance(part, _DEFINITIONS)]
+    used = {part.id for one in definitions for part in ast.walk(one) if isinstance(part, ast.Name)}
+    return "*" in bound or not bound.isdisjoint(used)
 
 
 def _defines(cell: BrokenCell, name: str) -> bool:

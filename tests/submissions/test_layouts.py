@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.errors import UsageError
 from grader.submissions import find_learners
 from tests.submissions.conftest import content, lay, tarred, zipped
 
@@ -381,3 +382,24 @@ def test_nothing_of_a_submission_is_opened_by_the_scan(tmp_path, katas, monkeypa
     assert [row.status for row in scan.learners[1].submissions(katas)] == ["found", "missing"]
     Path(tmp_path / "ada/masks.py").write_text(BOB)
     assert content(scan.learners[0].submissions(katas)[0])["masks.py"] == BOB.encode()
+
+
+def test_a_text_typed_into_canvas_is_a_learner_with_a_note(tmp_path, katas, read):
+    lay(tmp_path, {"lovelaceada_1_11_masks.py": "x", "hoppergrace_LATE_2_text.html": "<p>see my repo</p>"})
+    found = read()
+    row = found["hoppergrace_2", "masks"]
+    assert row.status == "missing"
+    assert "a text was typed into Canvas; it is not read" in row.notes
+    assert found["lovelaceada_1", "masks"].status == "found"
+
+
+def test_what_wraps_a_class_is_no_learner(tmp_path, katas):
+    lay(tmp_path, {"Submitted files/Ada Lovelace/masks.py": "x", "Submitted files/Bob/masks.py": "y"})
+    assert [one.learner for one in find_learners(tmp_path, katas).learners] == ["Ada Lovelace", "Bob"]
+
+
+def test_a_folder_that_may_be_the_class_or_a_learner_is_asked_about(tmp_path, katas):
+    lay(tmp_path, {"class/submissions/ada/masks.py": "x", "class/submissions/bob/masks.py": "y"})
+    with pytest.raises(UsageError, match="class is the only folder, and in it lies only submissions"):
+        find_learners(tmp_path, katas)
+    assert len(find_learners(tmp_path / "class", katas).learners) == 2

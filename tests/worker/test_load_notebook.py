@@ -49,6 +49,9 @@ def load(examine: Any) -> Any:
         "torch.nn.Linear?",
         "raise RuntimeError('scratch')",
         "undefined_name",
+        "from google.colab import drive\ndrive.mount('/content/drive')",
+        "from IPython.display import display\ndisplay(1)",
+        "import google.colab",
         "1 / 0",
         "x = 1 / 0",
         "assert f(1) == 3",
@@ -176,7 +179,9 @@ def test_an_error_in_a_definition_is_told_with_its_cell(load: Any) -> None:
         load("import math", "class Model:\n    rate = 1 / 0\n\ndef f(x):\n    return x\n")
     assert (caught.value.frames[-1].file, caught.value.frames[-1].line) == ("answer.ipynb, cell 2", 2)
     with pytest.raises(SubmissionRaised, match="ModuleNotFoundError"):
-        load("import no_such_module", DEFINES)
+        load("import no_such_module", "def f(x):\n    return no_such_module.g(x)\n")
+    with pytest.raises(SubmissionRaised, match="ModuleNotFoundError"):
+        load("from no_such_module import *", DEFINES)
 
 
 def test_a_definition_that_loops_is_a_timeout(load: Any) -> None:

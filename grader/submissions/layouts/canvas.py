@@ -24,6 +24,9 @@ _ANONYMOUS = re.compile(
     r"anon(?P<late>_LATE)?_(?P<user>[A-Za-z0-9]{5})_(?P<file>[1-9][0-9]*)_(?P<original>.+)", re.DOTALL
 )
 
+# A text entry has no attachment: `lovelaceada_1234_text.html`.
+_TEXT = re.compile(r"(?P<name>[^_].*?)(?P<late>_LATE)?_(?P<user>[1-9][0-9]*)_(?P<original>text\.html)")
+
 
 def makes_file(name: str) -> bool:
     """Whether Canvas calls a file of a learner so."""
@@ -48,7 +51,7 @@ def _parsed(files: list[Entry]) -> dict[Entry, Renamed]:
     """Take apart the files of a Canvas download, if it is one: attachments are numbered once, users have one name."""
     made = {entry: _parse(entry.name) for entry in files}
     parsed = {entry: renamed for entry, renamed in made.items() if renamed is not None}
-    attachments = Counter(renamed.number for renamed in parsed.values())
+    attachments = Counter(renamed.number for renamed in parsed.values() if renamed.number)
     names: dict[str, set[str]] = defaultdict(set)
     for renamed in parsed.values():
         names[renamed.key].add(renamed.learner)
@@ -60,6 +63,8 @@ def _parsed(files: list[Entry]) -> dict[Entry, Renamed]:
 def _newest(entries: list[Entry], parsed: dict[Entry, Renamed], claim: Claim) -> list[Entry]:
     newest: dict[str, Entry] = {}
     for entry in sorted(entries, key=lambda entry: parsed[entry].number):
+        if not parsed[entry].number:
+            claim.notes.append("a text was typed into Canvas; it is not read")
         if parsed[entry].late:
             claim.notes.append(f"Canvas marks {parsed[entry].original} as late")
         original = parsed[entry].original or entry.name
@@ -77,6 +82,10 @@ def _parse(name: str) -> Renamed | None:
     else:
         found = _NAMED.fullmatch(name)
         if not found:
+            found = _TEXT.fullmatch(name)
+            if found:
+                who, late = f"{found['name']}_{found['user']}", found["late"] is not None
+                return Renamed(who, found["user"], "text.html", late=late)
             return None
         who = f"{found['name']}_{found['user']}"
     original = found["original"]
