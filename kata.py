@@ -52,6 +52,6 @@ def load_ipython_extension(ipython: Any) -> None:
 
 
 if __name__ == "__main__":
-    from grader.cli.main import main
+    from grader.cli.entry import main
 
     main()

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from grader.cli.main import main
+from grader.cli.entry import main
 
 main()

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # `typing` would be half of what a command that finds a warm process imports
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
+    from typing import Any
 
 INSTALLED = ("site-packages", "dist-packages")
 """What folders are called that installers fill."""

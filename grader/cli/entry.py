@@ -1,0 +1,37 @@
+"""Where the command begins: it asks the warm process first, and is the whole command line only where there is none."""
+
+from __future__ import annotations
+
+from grader import interpreter
+
+interpreter.forget_foreign_paths()  # before anything is imported from where a learner could have put it
+
+import sys
+
+TYPE_CHECKING = False  # `typing` takes longer than all the rest
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Run the command line and leave the process."""
+    from grader.standby import client
+
+    if not client.is_warm(sys.argv[1:]):
+        _here()
+    code = client.run(sys.argv[1:])
+    if code is not None:
+        sys.exit(code)
+    from grader.standby.leave import beginning, leave_behind
+
+    before = beginning()
+    try:
+        _here()
+    finally:
+        leave_behind(before)
+
+
+def _here() -> NoReturn:
+    from grader.cli.main import main as run
+
+    run()

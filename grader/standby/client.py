@@ -1,0 +1,153 @@
+"""The command's end: has the warm process run a command as this process would, or says that it is not to be had.
+
+Imported by every command that could be had warm, so it imports next to nothing: no torch, no click, no engine.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+
+from grader.standby import messages, peer, place
+
+TYPE_CHECKING = False  # `typing` takes longer than all the rest
+if TYPE_CHECKING:
+    from typing import TextIO
+
+COMMANDS = frozenset({"check", "try", "demo", "bench"})
+"""What imports torch, once; `watch` keeps it anyway, and nothing that makes marks is asked of a process that stands by."""
+PATIENCE_S = 0.5
+"""How long the warm process may take to answer the door: one that does not is stuck, or stopped."""
+START_S = 3.0
+"""How long it may take to look whether its code is still what lies on the disk, and to fork."""
+_FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH")
+_MAY_BE_IGNORED = ("SIGINT", "SIGQUIT", "SIGHUP", "SIGTERM", "SIGTSTP", "SIGUSR1", "SIGUSR2")
+
+
+def run(arguments: list[str]) -> int | None:
+    """Have a command run by the warm process and return its exit code; None where it is to be run here, the cold way.
+
+    Whatever is odd means the latter, without a word: up to the moment at which the other process is told to go on,
+    nothing has happened.
+    """
+    if sys.platform != "linux" or not is_warm(arguments):
+        return None
+    try:
+        request, streams = _request(arguments)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as link:
+            _connect(link, socket_path())
+            folder = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                socket.send_fds(link, [request], [*streams, folder])
+            finally:
+                os.close(folder)
+            link.settimeout(START_S)
+            answer, descriptors, _, _ = socket.recv_fds(link, messages.MAX_BYTES, 1)
+            if answer != messages.STARTED or len(descriptors) != 1:
+                return None
+            link.settimeout(None)
+            return _follow(link, descriptors[0])
+    except (OSError, ValueError, AttributeError, place.Odd):
+        return None
+
+
+def is_warm(arguments: list[str]) -> bool:
+    """Return whether this is a command that a warm process may run, and there may be one."""
+    if not arguments or arguments[0] not in COMMANDS or not place.wanted():
+        return False
+    # Descriptors beyond the three streams are not carried over, and these name some: `kata check <(…)`.
+    return not any(part in argument for argument in arguments for part in ("/dev/fd", "/proc/"))
+
+
+def socket_path() -> str:
+    """Return what the warm process that fits this one would answer on.
+
+    Raises:
+        Odd: this process is nothing usual.
+        OSError: the system does not tell.
+    """
+    return os.path.join(place.root(), place.name(place.facts()), place.SOCKET)
+
+
+def ask(path: str, question: bytes) -> list[bytes]:
+    """Ask a warm process something other than a run.
+
+    Raises:
+        Odd: it is not ours, or answers nothing of that kind.
+        OSError: there is none.
+    """
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as link:
+        _connect(link, path)
+        link.send(messages.pack([question]))
+        link.settimeout(START_S)
+        try:
+            return messages.unpack(link.recv(messages.MAX_BYTES))[0]
+        except (ValueError, IndexError) as error:
+            raise place.Odd(path) from error
+
+
+def _connect(link: socket.socket, path: str) -> None:
+    link.settimeout(PATIENCE_S)
+    link.connect(path)
+    if not peer.is_own(link) or link.recv(messages.MAX_BYTES) != messages.READY:
+        raise place.Odd(path)
+
+
+def _request(arguments: list[str]) -> tuple[bytes, list[int]]:
+    """Return the request, and the descriptors that travel with it."""
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    numbers = [stream.fileno() for stream in streams]  # AttributeError: a stream that is closed is None
+    if numbers != [0, 1, 2]:
+        raise place.Odd("streams")
+    mask = os.umask(0)
+    os.umask(mask)
+    ignored = [name for name in _MAY_BE_IGNORED if _disposition(name) is signal.SIG_IGN]
+    request = messages.pack(
+        [messages.RUN],
+        [os.fsencode(word) for word in (sys.argv[0], *arguments)],
+        [key + b"=" + value for key, value in os.environb.items()],
+        [place.facts().encode("utf-8", "surrogateescape")],
+        [b"%o" % mask],
+        [name.encode() for name in ignored],
+        *(_looks(stream) for stream in streams),
+    )
+    return request, numbers
+
+
+def _looks(stream: TextIO) -> list[bytes]:
+    """Return what else makes a stream than its descriptor: Python went by the variables of this process."""
+    flags = (stream.line_buffering, getattr(stream, "write_through", False))
+    return [stream.encoding.encode(), (stream.errors or "strict").encode(), b"%d%d" % flags]
+
+
+def _disposition(name: str) -> object:
+    return signal.getsignal(getattr(signal, name))
+
+
+def _follow(link: socket.socket, process: int) -> int:
+    """Let the other process go on, hand signals over, and return its exit code; end as it does."""
+
+    def forward(number: int, frame: object) -> None:
+        signal.pidfd_send_signal(process, number)
+
+    def stop(number: int, frame: object) -> None:
+        signal.pidfd_send_signal(process, signal.SIGSTOP)  # in a session of its own SIGTSTP would stop nothing
+        os.kill(os.getpid(), signal.SIGSTOP)
+        signal.pidfd_send_signal(process, signal.SIGCONT)
+
+    for name in _FORWARDED:
+        if _disposition(name) is not signal.SIG_IGN:
+            signal.signal(getattr(signal, name), forward)
+    if _disposition("SIGTSTP") is not signal.SIG_IGN:
+        signal.signal(signal.SIGTSTP, stop)
+    link.send(messages.GO)
+    try:
+        kind, number = messages.unpack(link.recv(messages.MAX_BYTES))[0]
+    except (OSError, ValueError):  # it ended, and so did the process that would have said how
+        return 3
+    if kind == messages.SIGNAL:
+        signal.signal(int(number), signal.SIG_DFL)
+        os.kill(os.getpid(), int(number))
+    return int(number)
