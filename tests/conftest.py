@@ -60,6 +60,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Let Ctrl-C mean what it does on a terminal: a shell that runs the tests in the background has it ignored."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ["KATA_WARM"] = "0"  # no test leaves a process behind but those that are about it
     hypothesis.settings.register_profile("kata", deadline=None)  # else an example is late on a busy machine
     hypothesis.settings.load_profile("kata")
     record.draw()

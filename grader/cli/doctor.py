@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import resource
+import sys
 import tempfile
 from importlib import metadata
 from pathlib import Path
@@ -17,18 +18,28 @@ from grader.cli.context import json_option, print_json
 from grader.devices import accelerator_here
 from grader.errors import KataError, MachineFault
 from grader.reports.style import console, safe
+from grader.standby import place
+from grader.standby.look import end_all, standing_by
 
 
 @click.command(short_help="Say what this machine offers: isolation, device, versions, packs.")
+@click.option(
+    "--end-warm", is_flag=True, help="End the processes that stand by for the next check, and do no more."
+)
 @json_option
-def doctor(as_json: bool) -> int:
+def doctor(end_warm: bool, as_json: bool) -> int:
     """Say what this machine offers: isolation, device, versions, packs.
+
+    `warm` is the process that stands by for the next kata check, with torch imported.
 
     \b
     Example:
       kata doctor
       kata doctor --json
+      kata doctor --end-warm
     """
+    if end_warm:
+        return _end_warm(as_json)
     machine_note = _machine()
     found = sandbox.probe()
     device, device_note = _device()
@@ -53,6 +64,7 @@ def doctor(as_json: bool) -> int:
         "network_namespaces": found.network_namespaces,
         "user_namespaces": found.user_namespaces,
         "cgroup": found.cgroup,
+        "warm": _warm(),
         "readable": readable,
         "hidden": hidden,
         "packs": packs,
@@ -81,6 +93,28 @@ def doctor(as_json: bool) -> int:
     else:
         out.print("\nNothing is missing.")
     return 3 if broken else 0
+
+
+def _end_warm(as_json: bool) -> int:
+    ended = end_all()
+    if as_json:
+        print_json({"ended": ended})
+    else:
+        click.echo("\n".join(f"ended {pid}" for pid in ended) or "No process stood by.")
+    return 0
+
+
+def _warm() -> list[str] | str:
+    """Return what stands by, or why nothing ever does."""
+    standing = [
+        f"process {one.pid}: {one.resident_bytes >> 20} MB, {one.served} commands, idle for {one.idle_s} s"
+        for one in standing_by()
+    ]
+    if standing or place.wanted():
+        return standing
+    if sys.platform != "linux":
+        return "on Linux only"
+    return f"off ({place.SWITCH}=0)" if os.environ.get(place.SWITCH) == "0" else "off (CI is set)"
 
 
 def _version(name: str) -> str:

@@ -1,4 +1,4 @@
-"""What a warm process runs, and what it imports: `python -I -c … grader.cli.stand_by NAME`. Nobody types this."""
+"""What a warm process runs, and what it imports: `python -I -c … grader.cli.stand_by FOLDER NAME`. Nobody types this."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ MODULES = (
 
 def main() -> None:
     """Stand by."""
-    stand_by(sys.argv[1], _command, _import)
+    stand_by(sys.argv[1], sys.argv[2], _command, _import)
 
 
 def _import() -> None:
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # no thread may exist when this process forks
-    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # a driver that was asked does not survive a fork
+    os.environ.setdefault(
+        "PYTORCH_NVML_BASED_CUDA_CHECK", "1"
+    )  # a driver that was asked does not survive a fork
     for name in MODULES:
         with contextlib.suppress(ImportError):  # one of torch's that this version lacks
             importlib.import_module(name)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 COMMANDS = frozenset({"check", "try", "demo", "bench"})
-"""What imports torch, once; `watch` keeps it anyway, and nothing that makes marks is asked of a process that stands by."""
+"""What imports torch, once. `watch` keeps it anyway, and no marks are made by a process that stands by."""
 PATIENCE_S = 0.5
 """How long the warm process may take to answer the door: one that does not is stuck, or stopped."""
 START_S = 3.0
@@ -133,7 +133,9 @@ def _follow(link: socket.socket, process: int) -> int:
         signal.pidfd_send_signal(process, number)
 
     def stop(number: int, frame: object) -> None:
-        signal.pidfd_send_signal(process, signal.SIGSTOP)  # in a session of its own SIGTSTP would stop nothing
+        signal.pidfd_send_signal(
+            process, signal.SIGSTOP
+        )  # in a session of its own SIGTSTP would stop nothing
         os.kill(os.getpid(), signal.SIGSTOP)
         signal.pidfd_send_signal(process, signal.SIGCONT)
 

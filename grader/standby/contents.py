@@ -16,7 +16,10 @@ def digest() -> bytes:
     themselves, gigabytes of torch, would take longer than importing it.
     """
     found = hashlib.blake2b(digest_size=16)
-    for path in (*_sources(os.path.dirname(os.path.dirname(__file__))), *_installed(interpreter.search_path())):
+    for path in (
+        *_sources(os.path.dirname(os.path.dirname(__file__))),
+        *_installed(interpreter.search_path()),
+    ):
         found.update(path.encode("utf-8", "surrogateescape") + b"\0")
         with open(path, "rb") as file:
             content = file.read()

@@ -46,10 +46,11 @@ def leave_behind(before: Beginning | None) -> None:
 
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, before.open_files)
-        folder = place.private(os.path.join(place.root(), before.name))
+        root = place.root()
+        folder = place.private(os.path.join(root, before.name))
         interpreter.start(
             MODULE,
-            [before.name],
+            [root, before.name],
             Path(place.private(os.path.join(folder, place.EMPTY))),
             variables=before.variables,
             stdin=subprocess.DEVNULL,

@@ -7,8 +7,8 @@ import struct
 
 from grader.standby import place
 
-FORK_SERVER = b"kata-zygote"
-"""What the kernel calls a process that starts workers: below one there are submissions and nothing else."""
+ZYGOTE = b"kata-zygote"
+"""`sandbox.ZYGOTE`, which takes too long to import: below a process of that name are submissions and nothing else."""
 _MOST_ANCESTORS = 64
 _CREDENTIALS = struct.Struct("3i")
 """`struct ucred`: process, user, group, as they were when it connected or began to listen."""
@@ -27,9 +27,9 @@ def process_of(link: socket.socket) -> int:
 def is_own(link: socket.socket) -> bool:
     """Return whether the other end is this user, may do what we may, and is no submission.
 
-    A worker has this user's number at *confined* and *process*. At *confined* it has system call filters and no powers, for
-    good, which shows in its identity. At *process* it may do all that its user may; but it descends from a fork server,
-    which is its subreaper, so that what it leaves behind does so too.
+    A worker has this user's number at *confined* and *process*. At *confined* it has system call filters and no
+    powers, for good, which shows in its identity. At *process* it may do all that its user may; but it descends from a
+    fork server, which is its subreaper, so that what it leaves behind does so too.
     """
     try:
         process = process_of(link)
@@ -40,7 +40,7 @@ def is_own(link: socket.socket) -> bool:
                 return True
             with open(f"/proc/{process}/stat", "rb") as file:
                 head, _, tail = file.read().rpartition(b")")
-            if head.partition(b"(")[2] == FORK_SERVER:
+            if head.partition(b"(")[2] == ZYGOTE:
                 return False
             process = int(tail.split()[1])
     except (OSError, ValueError, IndexError):

@@ -18,15 +18,36 @@ SWITCH = "KATA_WARM"
 SOCKET, LOCK, EMPTY = "socket", "lock", "empty"
 """What lies in the folder of one warm process: what it answers on, what says that it lives, and where it stands."""
 
-_AT_IMPORT = frozenset({"LANG", "LANGUAGE", "TZ", "LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES"})
+_AT_IMPORT = frozenset(
+    {"LANG", "LANGUAGE", "TZ", "LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES"}
+)
 _AT_IMPORT_PREFIXES = (
-    *("LC_", "MALLOC_", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "GOMP_", "ATEN_", "DNNL_", "ONEDNN_"),
+    *(
+        "LC_",
+        "MALLOC_",
+        "OMP_",
+        "MKL_",
+        "KMP_",
+        "OPENBLAS_",
+        "NUMEXPR_",
+        "VECLIB_",
+        "GOMP_",
+        "ATEN_",
+        "DNNL_",
+        "ONEDNN_",
+    ),
     *("TORCH", "PYTORCH_", "TRITON_", "CUDA_", "NVIDIA_", "HIP_", "ROCR_"),
 )
 """Variables that the C library, numpy or torch look at once, while they are loaded."""
 _OF_NO_MATTER = frozenset(
     {
-        *("PYTHONPATH", "PYTHONSAFEPATH", "PYTHONNOUSERSITE", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"),
+        *(
+            "PYTHONPATH",
+            "PYTHONSAFEPATH",
+            "PYTHONNOUSERSITE",
+            "PYTHONDONTWRITEBYTECODE",
+            "PYTHONPYCACHEPREFIX",
+        ),
         *("PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONSTARTUP"),
     }
 )
@@ -68,10 +89,8 @@ def private(folder: str) -> str:
         Odd: it is somebody else's, open to others, or no folder.
         OSError: it cannot be made.
     """
-    try:
+    if not os.path.lexists(folder):
         os.mkdir(folder, 0o700)
-    except FileExistsError:
-        pass
     if not _is_private(folder):
         raise Odd(folder)
     return folder

@@ -1,7 +1,7 @@
 """The warm process: it stands by with all that is slow to import, and forks a process for every request.
 
-It holds the interpreter, torch and the engine, and of a pack nothing: checks, stubs and lessons are read anew by the process
-that was forked for a request, as the cold way reads them. Nothing that a request brings stays behind.
+It holds the interpreter, torch and the engine, and of a pack nothing: checks, stubs and lessons are read anew by the
+process that was forked for a request, as the cold way reads them. Nothing that a request brings stays behind.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ MAX_BYTES = 600 << 20
 """Beyond so much resident memory it ends; it takes half of that, and nothing lets it grow."""
 MOST = 8
 """So many requests at a time; whoever comes then goes the cold way."""
+PATIENCE_S = 0.5
+"""How long an answer may wait for its reader."""
 ASKING_S = 2.0
 """How long one who has connected may take to say what for."""
 
@@ -194,7 +196,9 @@ class Server:
         one = _Running(link, pid, pidfd)
         self._running[pidfd] = self._running[link.fileno()] = one
         self._poll.register(pidfd, select.POLLIN)
-        self._poll.register(link, 0)  # only whether it is hung up: what is said on it is for the other process
+        self._poll.register(
+            link, 0
+        )  # only whether it is hung up: what is said on it is for the other process
 
     def _refusal(self, lists: list[list[bytes]], descriptors: list[int]) -> bytes:
         if len(lists) != 9 or len(descriptors) != 4 or lists[3] != [self._facts]:
@@ -246,13 +250,11 @@ class Server:
             os._exit(code & 0xFF)
 
 
-PATIENCE_S = 0.5
-
-
-def stand_by(asked: str, command: Callable[[], object], modules: Callable[[], None]) -> None:
+def stand_by(root: str, asked: str, command: Callable[[], object], modules: Callable[[], None]) -> None:
     """Stand by for those who look for a warm process under this name; return at once where another does.
 
     Args:
+        root: what `place.root` said to who started this.
         asked: what `place.name` called it. Where this process turns out to be another one, nobody would find it.
         command: runs the command line of `sys.argv`.
         modules: imports all that is slow.
@@ -261,8 +263,10 @@ def stand_by(asked: str, command: Callable[[], object], modules: Callable[[], No
         facts = place.facts()
         if place.name(facts) != asked:
             return
-        folder = place.private(os.path.join(place.root(), asked))
-        lock = os.open(os.path.join(folder, place.LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        folder = place.private(os.path.join(place.private(root), asked))
+        lock = os.open(
+            os.path.join(folder, place.LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+        )
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         before = contents.digest()
         gc.disable()
@@ -314,13 +318,14 @@ def _take_over(lists: list[list[bytes]], descriptors: list[int]) -> None:
         os.environb[key] = value
     time.tzset()
     sys.argv[:] = [os.fsdecode(word) for word in words]
-    sys.stdin = sys.__stdin__ = _stream(0, looks[0])
-    sys.stdout = sys.__stdout__ = _stream(1, looks[1])
-    sys.stderr = sys.__stderr__ = _stream(2, looks[2])
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        made = _stream(number, looks[number])
+        setattr(sys, name, made)
+        setattr(sys, f"__{name}__", made)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for name in ignored:
-        signal.signal(getattr(signal, name.decode()), signal.SIG_IGN)
+    for signal_name in ignored:
+        signal.signal(getattr(signal, signal_name.decode()), signal.SIG_IGN)
     importlib.invalidate_caches()  # they go by times
 
 
@@ -331,15 +336,21 @@ def _stream(number: int, looks: list[bytes]) -> io.TextIOWrapper:
     through = flags[1] == "1"
     buffer = io.BufferedReader(raw) if number == 0 else raw if through else io.BufferedWriter(raw)
     stream = io.TextIOWrapper(
-        buffer,  # type: ignore[arg-type]
+        buffer,
         encoding=encoding,
         errors=errors,
         newline="\n",
         line_buffering=flags[0] == "1",
         write_through=through,
     )
-    stream.mode = "r" if number == 0 else "w"  # type: ignore[misc]
+    vars(stream)["mode"] = "r" if number == 0 else "w"
     return stream
+
+
+def _report() -> None:
+    kind, error, trace = sys.exc_info()
+    if kind is not None and error is not None:
+        sys.excepthook(kind, error, trace)
 
 
 def _exit_code_of(command: Callable[[], object]) -> int:
@@ -353,11 +364,11 @@ def _exit_code_of(command: Callable[[], object]) -> int:
             print(code, file=sys.stderr)
             code = 1
     except KeyboardInterrupt:
-        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+        _report()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
     except BaseException:
-        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+        _report()
         code = 1
     threading._shutdown()  # type: ignore[attr-defined]  # what the interpreter does first at its end (3.11 to 3.14)
     atexit._run_exitfuncs()

@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import socket
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +72,8 @@ def become_fork_server(link: socket.socket, level: sandbox.Isolation, view: sand
     """Go on as a fork server that answers on `link`, and never return."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the grader's to answer
+        sandbox.be_called(sandbox.ZYGOTE)  # by that a warm process knows submissions at its door
+        _forget_the_grader()
         os.closerange(3, link.fileno())
         os.closerange(link.fileno() + 1, 4096)
         tempfile.gettempdir()  # found once, by the caller's variables
@@ -82,6 +85,27 @@ def become_fork_server(link: socket.socket, level: sandbox.Isolation, view: sand
         ForkServer(link, None, view).serve()
     finally:
         os._exit(0)
+
+
+_THE_GRADERS = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "click", "rich"})
+_OF_A_WORKER = frozenset(
+    {"errors", "wire", "notebooks", "memory", "interpreter", "machine", "sandbox", "devices", "worker"}
+)
+
+
+def _forget_the_grader() -> None:
+    """Let a submission find the same modules in `sys.modules` whatever the grader had imported when this was forked.
+
+    One that stood by has imported pytest, the command line has click: `if "pytest" in sys.modules` must mean the same.
+    All of these are pure Python, which may be imported again.
+    """
+    for name in list(sys.modules):
+        root, _, rest = name.partition(".")
+        if root in _THE_GRADERS or (root == "grader" and rest and rest.split(".")[0] not in _OF_A_WORKER):
+            del sys.modules[name]
+            parent = sys.modules.get(name.rpartition(".")[0])
+            if parent is not None:
+                vars(parent).pop(name.rpartition(".")[2], None)
 
 
 def _move_into_namespace(link: socket.socket, view: sandbox.View) -> None:

@@ -1,0 +1,219 @@
+"""Submissions that try to reach, poison, imitate or exhaust the process that stands by, at every isolation level.
+
+They are checked with `kata check`, as learners check theirs, by the warm process itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader import sandbox
+from grader.sandbox.levels import LEVELS
+from grader.standby import peer
+from tests.standby.conftest import PATIENCE_S, RIGHT, Place, place, wait_for, workspace, write
+
+__all__ = ["place", "workspace"]
+
+pytestmark = pytest.mark.skipif(os.name != "posix" or not Path("/proc/self/ns").exists(), reason="Linux only")
+
+TRIES = {
+    "connect": """
+link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+link.settimeout(5)
+link.connect(SOCKET)
+said = link.recv(100)
+link.send(b"1\\x00status")
+note("reached", said, link.recv(1000))
+""",
+    "have it run a command": """
+link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+link.settimeout(5)
+link.connect(SOCKET)
+note("reached", link.recv(100))
+""",
+    "end it": """
+import signal
+os.kill(PID, signal.SIGTERM)
+note("ended")
+""",
+    "trace it": """
+import ctypes
+if ctypes.CDLL(None).ptrace(16, PID, 0, 0) == 0:
+    note("traced")
+""",
+    "replace it": """
+os.unlink(SOCKET)
+mine = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+mine.bind(SOCKET)
+note("replaced")
+""",
+    "write into its folder": """
+open(os.path.join(os.path.dirname(SOCKET), "empty", "tempfile.py"), "w").write("raise SystemExit(0)")
+note("written")
+""",
+    "exhaust it": """
+kept = []
+for _ in range(200):
+    link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    kept.append(link)
+    link.settimeout(0.05)
+    link.connect(SOCKET)
+    if link.recv(100):
+        note("reached")
+""",
+}
+"""What is tried, with what it would say had it worked."""
+PROCESS_CAN = frozenset({"end it", "trace it", "replace it", "write into its folder"})
+"""At *process* a submission may do what its user may, and docs/security.md says so. What it may not is be served."""
+
+
+def hostile(attempt: str, place: Place) -> str:
+    standing = place.standing()[0]
+    return (
+        RIGHT
+        + f"""
+import os, socket
+SOCKET, PID = {standing.path!r}, {standing.pid}
+def note(*words):
+    print("WORKED", *words)
+try:
+{"".join("    " + line + chr(10) for line in attempt.strip().splitlines())}
+except BaseException as error:
+    print("refused", type(error).__name__)
+"""
+    )
+
+
+@pytest.fixture
+def standing(place: Place, workspace: Path) -> Iterator[Place]:
+    place.warmed(workspace)
+    yield place
+    empty = [path for path in place.folder.rglob("empty/*")]
+    for path in empty:
+        path.unlink()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", TRIES)
+def test_a_submission_gets_nowhere(standing: Place, workspace: Path, name: str, level: str) -> None:
+    if not sandbox.reaches(sandbox.probe().level, level):  # type: ignore[arg-type]
+        pytest.skip(f"this machine does not offer {level}")
+    before = standing.standing()[0]
+    write(workspace, hostile(TRIES[name], standing))
+    ran = standing.run("check", "--json", cwd=workspace, env={"KATA_ISOLATION": level})
+    kata = json.loads(ran.out)["katas"][0]
+    assert (kata["status"], kata["isolation"]) == ("pass", level)
+    if level != "process" or name not in PROCESS_CAN:
+        assert "WORKED" not in (kata["output"] or "")
+        after = standing.standing()[0]
+        assert (after.pid, after.served) == (before.pid, before.served + 1)
+        assert not list(Path(before.path).with_name("empty").iterdir())
+    # Whatever was done, the next verdict is the right one.
+    write(workspace, RIGHT.replace("<=", ">"))
+    ran = standing.run("check", "--json", cwd=workspace, env={"KATA_ISOLATION": level})
+    assert json.loads(ran.out)["katas"][0]["status"] == "fail"
+
+
+IMITATION = """
+import array, os, select, socket, time
+os.unlink(SOCKET)
+mine = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+mine.bind(SOCKET)
+mine.listen(8)
+open(MARK, "w").close()
+until = time.monotonic() + 100
+while not os.path.exists(DONE) and time.monotonic() < until:
+    if select.select([mine], [], [], 0.1)[0]:
+        link, _ = mine.accept()
+        try:
+            link.send(b"ready")
+            link.settimeout(2)
+            link.recv(1 << 20)
+            socket.send_fds(link, [b"started"], [os.pidfd_open(os.getpid())])
+            link.recv(100)
+            link.send(b"2\\x00code\\x000")
+        except OSError:
+            pass
+"""
+
+
+def test_one_that_poses_as_the_warm_process_is_not_believed(
+    standing: Place, workspace: Path, tmp_path: Path
+) -> None:
+    """While it is being checked at *process*: afterwards its processes are gone, however they were started."""
+    other = tmp_path / "other"
+    shutil.copytree(workspace, other)
+    write(other, RIGHT.replace("<=", ">"))
+    mark, done = tmp_path / "mark", tmp_path / "done"
+    source = f"MARK, DONE = {str(mark)!r}, {str(done)!r}\n" + IMITATION
+    write(workspace, hostile(source, standing))
+    with standing.start(
+        "check", "--timeout", "200", cwd=workspace, env={"KATA_ISOLATION": "process"}
+    ) as posing:
+        wait_for(mark.exists)
+        ran = standing.run("check", "--json", cwd=other)
+        done.touch()
+        posing.wait(PATIENCE_S)
+    assert ran.code == 1
+    assert json.loads(ran.out)["katas"][0]["status"] == "fail"
+
+
+def test_one_that_outlives_its_check_by_the_warm_process_does_not_exist(
+    standing: Place, workspace: Path
+) -> None:
+    """A worker at *process* whose child leaves its session still descends from the zygote: it is not served."""
+    source = """
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        link.settimeout(5)
+        try:
+            link.connect(SOCKET)
+            if link.recv(100):
+                note("reached")
+        except OSError:
+            pass
+    os._exit(0)
+os.wait()
+import time
+time.sleep(0.3)
+"""
+    write(workspace, hostile(source, standing))
+    ran = standing.run("check", "--json", cwd=workspace, env={"KATA_ISOLATION": "process"})
+    assert "WORKED" not in (json.loads(ran.out)["katas"][0]["output"] or "")
+
+
+def test_the_name_by_which_submissions_are_known_is_one() -> None:
+    assert peer.ZYGOTE == sandbox.ZYGOTE
+
+
+def test_who_is_not_this_user_is_not_served(standing: Place, workspace: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root to become somebody else")
+    path = standing.warmed(workspace).path
+    ours, theirs = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        folder = os.open(os.path.dirname(path), os.O_PATH)
+        os.setgid(65534)
+        os.setuid(65534)
+        try:
+            link.settimeout(5)
+            link.connect(f"/proc/self/fd/{folder}/socket")
+            os.write(theirs, link.recv(100) or b"hung up")
+        except OSError as error:
+            os.write(theirs, type(error).__name__.encode())
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert b"ready" not in os.read(ours, 100)
+    os.close(ours)
+    os.close(theirs)
