@@ -1,52 +1,45 @@
 """Kata from Python: `python -m kata` is the command `kata`.
 
-In a notebook: `import kata; kata.check("masks")`, or `%load_ext kata` once and then `%kata check masks`. The command
-runs in an interpreter of its own, as it does from a terminal, and reads what is saved: save first.
+In a notebook: `import kata; kata.check("masks")`, or `%load_ext kata` once and then `%kata check masks`. What is judged
+there is what the notebook has run. The command runs in a process of its own, as it does from a terminal.
 """
 
 from __future__ import annotations
 
-import os
-import shlex
-import subprocess
-import sys
-from typing import Any
+TYPE_CHECKING = False  # `python -m kata` finds a warm process sooner without `typing`
+if TYPE_CHECKING:
+    from typing import Any
 
-WIDTH = "100"
-"""Columns of what is printed below a cell."""
+    from grader.cli.notebook import Verdict
 
 
-def check(*arguments: str) -> None:
-    """Check a kata and print what was found: `kata.check("masks")`, `kata.check("masks", "-k", "causal")`."""
-    run("check", *arguments)
+def check(*arguments: str) -> Verdict | None:
+    """Check a kata: `kata.check("masks")`, `kata.check("masks", "-k", "causal")`.
+
+    In a notebook it judges the cells that were run, and returns the verdict, which a cell shows whose last line it is.
+    Elsewhere it judges what is saved, and prints.
+    """
+    from grader.cli.notebook import command_here, shell_here
+
+    verdict: Verdict | None = command_here(["check", *arguments], shell_here())
+    return verdict
 
 
 def run(*arguments: str) -> int:
     """Run a command, print what it says, and return its exit code: `kata.run("hint", "masks")`."""
-    from grader.interpreter import command
+    from grader.cli import notebook
 
-    process = subprocess.Popen(
-        command("grader", *arguments),
-        env={"COLUMNS": WIDTH, **os.environ},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-    )
-    assert process.stdout is not None
-    # A notebook shows what Python prints, and not what a process writes.
-    with process, process.stdout as printed:
-        for line in printed:
-            sys.stdout.write(line)
-    return process.returncode
+    return notebook.run(*arguments)
 
 
 def load_ipython_extension(ipython: Any) -> None:
     """Give a notebook the line magic `%kata`."""
+    import shlex
 
-    def kata(line: str) -> None:
-        run(*shlex.split(line))
+    from grader.cli.notebook import command_here
+
+    def kata(line: str) -> Any:
+        return command_here(shlex.split(line), ipython)
 
     ipython.register_magic_function(kata, "line", "kata")
 

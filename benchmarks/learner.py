@@ -31,6 +31,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from table import Figures, arguments, publish, spread, verdict
 
 from grader.catalogue import Catalogue, Kata
+from grader.machine import processor_time
+from grader.standby.look import end_all, standing_by
 
 if TYPE_CHECKING:
     from grader.host.launcher import Launcher
@@ -40,6 +42,7 @@ ROOT = Path(__file__).resolve().parent.parent
 KATA = Path(sys.executable).with_name("kata")
 PATIENCE_S = 60
 
+WARM_S, WARM_RATIO, IDLE_S = 0.3, 0.2, 5.0
 COLD_RATIO, FIRST_LINE_S, WATCH_RATIO, LIGHT_S, BOUNDARY_MS = 1.0, 0.2, 0.15, 0.25, 1.0
 """The goals."""
 
@@ -68,6 +71,7 @@ class Waits:
     cold: list[float] = field(default_factory=list)
     first_line: list[float] = field(default_factory=list)
     plain: list[float] = field(default_factory=list)
+    warm: list[float] = field(default_factory=list)
     watch: list[float] = field(default_factory=list)
 
 
@@ -77,20 +81,28 @@ def cold(folder: Path, rounds: int) -> list[Figures]:
     waits = {kata.slug: Waits() for kata in katas}
     space = _workspace(folder, katas)
     with ExitStack() as stack:
+        runtime = folder / "runtime"
+        runtime.mkdir(mode=0o700)
+        os.environ["XDG_RUNTIME_DIR"] = str(runtime)  # a warm process of its own
+        stack.callback(end_all)
+        _stand_by(space, katas[0])
         watches = {kata.slug: stack.enter_context(_watching(space, kata)) for kata in katas}
         for number in range(rounds + 1):
             _progress("whole checks", number, rounds)
             for kata in katas:
                 file = _file(space, kata)
                 whole, first = _timed_check(space, kata)
+                warm, _ = _timed_check(space, kata, warm=True)
                 plain = _timed_pytest(space, kata, file)
                 again = watches[kata.slug](file, number)
                 if number:  # the first round only warms the caches
                     one = waits[kata.slug]
                     one.cold.append(whole)
+                    one.warm.append(warm)
                     one.first_line.append(first)
                     one.plain.append(plain)
                     one.watch.append(again)
+        again_table = _warm_table(waits)
     against, watching = _cold_tables()
     for kata in katas:
         one = waits[kata.slug]
@@ -116,7 +128,54 @@ def cold(folder: Path, rounds: int) -> list[Figures]:
                 verdict(watch / ours, WATCH_RATIO),
             ]
         )
-    return [against, watching]
+    return [against, again_table, watching]
+
+
+def _stand_by(space: Path, kata: Kata) -> None:
+    """Leave a warm process behind, as a first check does, and wait until it answers."""
+    _timed_check(space, kata, warm=True)
+    until = time.monotonic() + 120
+    while not standing_by():
+        if time.monotonic() > until:
+            raise SystemExit("no warm process came to stand by; is KATA_WARM or CI set?")
+        time.sleep(0.1)
+
+
+def _warm_table(waits: dict[str, Waits]) -> Figures:
+    table = Figures(
+        "`kata check` of one kata, when a process stands by",
+        "The same command as above, in the same turns, after a first one has left its warm process behind; whole "
+        "processes, to their end. " + _what_stands_by(),
+        ["kata", "again", f"≤ {WARM_S:g} s", "cold", "`pytest -q`", "of `pytest -q`", f"≤ {WARM_RATIO:g}"],
+    )
+    for slug, one in waits.items():
+        warm, cold, plain = map(statistics.median, (one.warm, one.cold, one.plain))
+        table.rows.append(
+            [
+                slug,
+                spread(one.warm, 3),
+                verdict(warm, WARM_S),
+                f"{cold:.2f} s",
+                f"{plain:.2f} s",
+                f"{warm / plain:.2f}",
+                verdict(warm / plain, WARM_RATIO),
+            ]
+        )
+    return table
+
+
+def _what_stands_by() -> str:
+    """Return what the warm process takes, after all that it was asked."""
+    one = standing_by()[0]
+    used = processor_time(one.pid) or 0.0
+    time.sleep(IDLE_S)
+    idle = (processor_time(one.pid) or 0.0) - used
+    rollup = Path(f"/proc/{one.pid}/smaps_rollup").read_text()
+    kept = {line.split()[0]: int(line.split()[1]) / 1024 for line in rollup.splitlines()[1:]}
+    return (
+        f"It takes {kept['Pss:']:.0f} MB of memory ({kept['Rss:']:.0f} MB with all of what it shares), and in "
+        f"{IDLE_S:g} s without a command {idle * 1000:.1f} ms of processor time."
+    )
 
 
 def _cold_tables() -> tuple[Figures, Figures]:
@@ -169,11 +228,16 @@ def _file(space: Path, kata: Kata) -> Path:
     return space / kata.unit.folder.name / kata.slug / f"{kata.module}.py"
 
 
-def _timed_check(space: Path, kata: Kata) -> tuple[float, float]:
+def _timed_check(space: Path, kata: Kata, *, warm: bool = False) -> tuple[float, float]:
     """Return how long `kata check` takes, and after how long it says something."""
     began = time.perf_counter()
     process = subprocess.Popen(
-        [KATA, "check", kata.slug], cwd=space, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0
+        [KATA, "check", kata.slug],
+        cwd=space,
+        env={**os.environ, "KATA_WARM": "" if warm else "0"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        bufsize=0,
     )
     assert process.stderr is not None
     process.stderr.read(1)

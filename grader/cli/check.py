@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,6 +46,8 @@ class CheckRequest:
     targets: list[Target]
     workspace: Workspace | None
     again: list[str] = field(default_factory=list)
+    content: bytes | None = None
+    """What is to be judged instead of what is saved."""
 
 
 @click.command(short_help="Check what this folder holds, or one unit, kata, file or folder.")
@@ -65,6 +67,9 @@ class CheckRequest:
     "--perf/--no-perf", "perf", default=False, help="Also speed and memory, where all else passes; seconds."
 )
 @device_option
+@click.option(
+    "--stdin", "from_stdin", is_flag=True, help="Judge what comes on stdin as if it were saved: of one kata."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one report set as JSON and nothing else.")
 @click.option(
     "--format",
@@ -85,6 +90,7 @@ def check(
     timeout: float | None,
     perf: bool,
     device: str,
+    from_stdin: bool,
     as_json: bool,
     annotations: str | None,
     pdb: bool,
@@ -104,7 +110,11 @@ def check(
         raise UsageError("--json and --format are two ways to print one result.", "Leave out one of them.")
     for_programs = as_json or annotations is not None
     around = here()
-    request = find_targets(what, around)
+    if from_stdin and pdb:
+        raise UsageError(
+            "--pdb reads what you type from stdin, and --stdin the answer.", "Leave out one of them."
+        )
+    request = find_targets(what, around) if not from_stdin else _from_stdin(what, around)
     _refuse_exposed(request)
     announce(request, quiet=quiet or for_programs)
     launcher = None if pdb else start_launcher(device=device)
@@ -139,6 +149,38 @@ def check(
 def _is_slow(report: KataReport) -> bool:
     """Return whether a check of speed failed: the kata has passed, and not all that was asked about has."""
     return bool(report.speed) and any(check.status in ("fail", "error", "timeout") for check in report.checks)
+
+
+def _from_stdin(what: str | None, around: Here) -> CheckRequest:
+    from grader.host.source import MAX_NOTEBOOK
+
+    content = sys.stdin.buffer.read(MAX_NOTEBOOK + 1)
+    if len(content) > MAX_NOTEBOOK:
+        raise UsageError(f"More than {MAX_NOTEBOOK >> 20} MB came on stdin.", "Clear the notebook's outputs.")
+    return with_content(what, around, content)
+
+
+def with_content(what: str | None, around: Here, content: bytes) -> CheckRequest:
+    """Return the request to judge `content` as one kata's answer: a notebook where it begins as one, else a module.
+
+    It needs no workspace and no file: on a hosted notebook there is neither.
+
+    Raises:
+        UsageError: it is about several katas, or about none.
+    """
+    if around.workspace is None and what is not None and _is_id(what, around.catalogue):
+        katas = around.catalogue.resolve(what)
+        request = CheckRequest([Target(kata, around.folder / f"{kata.module}.py") for kata in katas], None)
+    else:
+        request = find_targets(what, around)
+    if len(request.targets) != 1:
+        names = ", ".join(target.kata.slug for target in request.targets[:4])
+        raise UsageError(
+            f"One answer is for one kata, and this means several: {names} …", "Name one of them."
+        )
+    target = request.targets[0]
+    suffix = ".ipynb" if content.lstrip()[:1] == b"{" else ".py"
+    return replace(request, targets=[replace(target, file=target.file.with_suffix(suffix))], content=content)
 
 
 def _refuse_exposed(request: CheckRequest) -> None:
@@ -215,7 +257,8 @@ def run(
     with _counting(len(asked)) as tell:
         for number, target in enumerate(asked, 1):
             tell(number, target.kata)
-            reports.append(suites[target.kata.slug].check(target.file, launcher, options))
+            suite = suites[target.kata.slug]
+            reports.append(suite.check(target.file, launcher, options, content=request.content))
     return reports
 
 

@@ -1,4 +1,4 @@
-"""What a warm process runs, and what it imports: `python -I -c … grader.cli.stand_by FOLDER NAME`. Nobody types this."""
+"""What a warm process runs and imports: `python -I -c … grader.cli.stand_by FOLDER NAME`. Nobody types this."""
 
 from __future__ import annotations
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.check import CheckRequest, find_targets
+from grader.cli.check import CheckRequest, find_targets, with_content
 from grader.cli.context import Here, complete_id, here, note, seed_option
 from grader.errors import KataError, UsageError
 from grader.reports.style import console
 
 if TYPE_CHECKING:
     from grader.reports.report import KataReport
+    from grader.running.at_hand import AtHand
     from grader.running.suite import Suite
 
 
@@ -39,11 +41,12 @@ def try_(what: str | None, keyword: str | None, seed: int, pdb: bool) -> int:
     """
     around = here()
     request, keyword = _meant(what, keyword, around)
+    from grader.running.at_hand import stop, talk
     from grader.running.suite import with_suites
 
     looked, reports = with_suites(
         [target.kata for target in request.targets],
-        partial(_look, request, seed, pdb),
+        partial(_look, request, seed, stop if pdb else talk),
         keyword=keyword,
     )
     if not reports:
@@ -51,6 +54,30 @@ def try_(what: str | None, keyword: str | None, seed: int, pdb: bool) -> int:
     if looked:
         return 0
     return _print_what_there_is(reports)
+
+
+def at_hand(what: str | None, keyword: str | None, content: bytes | None) -> dict[str, Any]:
+    """Return what can be looked at of the first check that goes wrong, by name, and print its message.
+
+    For a notebook, which is a prompt already; `content` is what it has run, None for what is saved.
+    """
+    if content is None:
+        request, keyword = _meant(what, keyword, here())
+    else:
+        request = with_content(what, here(), content)
+    from grader.running.suite import with_suites
+
+    found: list[AtHand] = []
+    body = partial(_look, request, 0, found.append)
+    _, reports = with_suites([target.kata for target in request.targets], body, keyword=keyword)
+    if not found:
+        if reports:
+            _print_what_there_is(reports)
+        return {}
+    from grader.running.at_hand import say
+
+    say(found[0])
+    return dict(found[0].told)
 
 
 def _meant(what: str | None, keyword: str | None, around: Here) -> tuple[CheckRequest, str | None]:
@@ -75,17 +102,16 @@ def _meant(what: str | None, keyword: str | None, around: Here) -> tuple[CheckRe
 
 
 def _look(
-    request: CheckRequest, seed: int, pdb: bool, suites: dict[str, Suite]
+    request: CheckRequest, seed: int, show: Callable[[AtHand], None], suites: dict[str, Suite]
 ) -> tuple[bool, list[KataReport]]:
     """Run checks until one goes wrong and was looked at."""
-    from grader.running.at_hand import AtHand, stop, talk
     from grader.running.suite import Options
 
     looked: list[AtHand] = []
 
     def look(at: AtHand) -> None:
         looked.append(at)
-        (stop if pdb else talk)(at)
+        show(at)
 
     reports = []
     for target in request.targets:
@@ -93,7 +119,8 @@ def _look(
         if not len(suite):
             continue
         note(f"{target.kata.number} {target.kata.slug}, in this process …")
-        reports.append(suite.debug(target.file, Options(seed=seed, fail_fast=True), look))
+        options = Options(seed=seed, fail_fast=True)
+        reports.append(suite.debug(target.file, options, look, request.content))
         if looked or reports[-1].status in ("fail", "error"):
             break
     return bool(looked), reports

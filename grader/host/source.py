@@ -66,6 +66,15 @@ def read_source(path: Path) -> Source:
         raise Unreadable(
             "error", f"{path.name} is {size:.1f} MB; source of at most {limit / 2**20:.0f} MB is read."
         ) from None
+    return source_of(path, data)
+
+
+def source_of(path: Path, data: bytes) -> Source:
+    """Return the content of a submission that is, or is to be, saved there.
+
+    Raises:
+        Unreadable: empty, with NUL bytes.
+    """
     if not data.strip():
         raise Unreadable("error", f"{path.name} is empty.")
     if b"\0" in data and path.suffix != ".ipynb":

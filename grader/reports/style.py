@@ -50,7 +50,7 @@ def console(*, stderr: bool = False) -> Console:
     It reads no markup, guesses no highlights, draws colours only on a terminal and never with NO_COLOR. Off a
     terminal it is 160 columns wide (COLUMNS changes that), so that nothing folds at 80.
     """
-    made = _Piped(stderr=stderr, markup=False, highlight=False, emoji=False)
+    made = _Piped(stderr=stderr, markup=False, highlight=False, emoji=False, force_jupyter=False)
     if not made.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
         made.width = PLAIN_WIDTH
     return made

@@ -85,7 +85,7 @@ def wanted(outcome: Outcome) -> bool:
 
 def stop(here: AtHand) -> None:
     """Open a debugger in the learner's own code, with `yours`, `expected` and `difference` among its variables."""
-    _say(here)
+    say(here)
     frame = here.frame
     if frame is None:
         return
@@ -100,7 +100,7 @@ def stop(here: AtHand) -> None:
 
 def talk(here: AtHand) -> None:
     """Open a REPL in which all of it has its name."""
-    _say(here)
+    say(here)
     out = console()
     for name, value in here.told.items():
         what = clean(describe(value) if name != "error" else repr(value))
@@ -121,7 +121,8 @@ def _is_own(name: str, value: object) -> bool:
     return not (made and str(value.__module__).startswith(("torch", "typing", "collections")))
 
 
-def _say(here: AtHand) -> None:
+def say(here: AtHand) -> None:
+    """Print a check's message."""
     out = console()
     out.print()
     hanging(out, Text(""), Text(f"{here.title}: {here.outcome.status}", "bold"))

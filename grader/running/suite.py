@@ -23,7 +23,7 @@ from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.host.launcher import Launcher
 from grader.host.local import load_local, told
 from grader.host.session import Session
-from grader.host.source import Source, Unreadable, read_source
+from grader.host.source import Source, Unreadable, read_source, source_of
 from grader.reports.report import Isolation, KataReport, KataStatus, SpeedScore
 from grader.running.at_hand import Look
 from grader.running.backend import InProcessBackend, WorkerBackend
@@ -49,14 +49,16 @@ class Suite(Collected):
         options: Options = AS_USUAL,
         progress: Progress | None = None,
         marks: dict[str, list[Mark]] | None = None,
+        content: bytes | None = None,
     ) -> KataReport:
         """Examine a submission in a worker.
 
-        Into `marks` goes what it left behind in each visible check that it failed.
+        Into `marks` goes what it left behind in each visible check that it failed. `content` stands for what is saved
+        in the file.
         """
         started = time.perf_counter()
         try:
-            source = read_source(file)
+            source = read_source(file) if content is None else source_of(file.absolute(), content)
         except Unreadable as error:
             return self._unread(error, file, options)
         ended_for_memory = machine.killed_for_memory()
@@ -86,10 +88,16 @@ class Suite(Collected):
         report.duration_s = round(time.perf_counter() - started, 4)
         return report
 
-    def debug(self, file: Path, options: Options = AS_USUAL, look: Look | None = None) -> KataReport:
+    def debug(
+        self,
+        file: Path,
+        options: Options = AS_USUAL,
+        look: Look | None = None,
+        content: bytes | None = None,
+    ) -> KataReport:
         """Examine a submission in this process; `look` is told of every check that goes wrong. Not for marks."""
         try:
-            source = read_source(file)
+            source = read_source(file) if content is None else source_of(file.absolute(), content)
         except Unreadable as error:
             return self._unread(error, file, options)
         with contextlib.ExitStack() as stack:

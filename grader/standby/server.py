@@ -17,6 +17,7 @@ import select
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -327,6 +328,7 @@ def _take_over(lists: list[list[bytes]], descriptors: list[int]) -> None:
     for signal_name in ignored:
         signal.signal(getattr(signal, signal_name.decode()), signal.SIG_IGN)
     importlib.invalidate_caches()  # they go by times
+    tempfile.tempdir = None  # looked up by what was imported, in other variables
 
 
 def _stream(number: int, looks: list[bytes]) -> io.TextIOWrapper:

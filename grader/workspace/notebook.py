@@ -10,7 +10,7 @@ from typing import Any
 from grader.catalogue import Kata
 from grader.errors import PackError
 
-CHECK = "# Save first: what is on disk is checked.\n%load_ext kata\n%kata check {}"
+CHECK = "# Judges the cells that you ran.\n%load_ext kata\n%kata check {}"
 """The last cell. Magics are no part of an answer."""
 
 
@@ -33,12 +33,16 @@ def notebook_text(kata: Kata) -> str:
     if introduction:
         lead.append(introduction)
     lead.append(
-        f"Replace each `NotImplementedError`, save, and run the last cell, or type `kata check {kata.slug}` in a "
-        "terminal. "
-        "The lesson is in `README.md` beside this file. Imports, definitions and simple assignments are "
+        f"Replace each `NotImplementedError`, run your cells and then the last one; stuck: `%kata hint {kata.slug}`. "
+        f"In a terminal `kata check {kata.slug}` checks what is saved. Imports, definitions and simple assignments are "
         "graded; scratch cells are not."
     )
+    lesson = kata.folder / "README.md"
     made: list[Any] = [_cell(library.v4.new_markdown_cell, "\n\n".join(lead), kata, 0)]
+    if lesson.is_file():
+        made.append(
+            library.v4.new_markdown_cell(lesson.read_text(encoding="utf-8"), id=f"{kata.slug[:48]}-lesson")
+        )
     made += [_cell(library.v4.new_code_cell, text, kata, place) for place, text in enumerate(cells, 1)]
     made.append(_cell(library.v4.new_code_cell, CHECK.format(kata.slug), kata, len(made)))
     metadata = {

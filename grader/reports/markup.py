@@ -1,0 +1,171 @@
+"""A verdict for a notebook: what the terminal prints as HTML, with its pictures drawn, and as plain text."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.terminal_theme import TerminalTheme
+
+from grader.reports.report import KataReport
+from grader.reports.terminal import print_reports
+
+WIDTH = 100
+_HEAD = re.compile(r"^ +expected +yours$")
+_CELL = 18
+"""Pixels of one cell of a picture, as wide as two digits."""
+_GREEN, _RED, _AMBER, _CYAN = (46, 134, 67), (208, 58, 66), (166, 110, 0), (20, 130, 150)
+"""Readable on white and on near black: a contrast of 3.4 to 1 at least with both (`tests/cli/test_notebooks.py`)."""
+_GREY = (128, 128, 128)
+_THEME = TerminalTheme((255, 255, 255), _GREY, [_GREY, _RED, _GREEN, _AMBER, _CYAN, _RED, _CYAN, _GREY])
+_PRE = "<pre style='margin:0;white-space:pre-wrap;font-family:monospace;line-height:1.35;background:none'>{code}</pre>"
+_COLOUR = re.compile(r"color: #(?:808080|ffffff); text-decoration-color: #(?:808080|ffffff)")
+
+
+def verdict_text(reports: Sequence[KataReport], *, verbose: bool = False, quiet: bool = False) -> str:
+    """Return what a terminal would say, in plain text."""
+    return _printed(reports, verbose=verbose, quiet=quiet).export_text().strip("\n")
+
+
+def verdict_html(reports: Sequence[KataReport], *, verbose: bool = False, quiet: bool = False) -> str:
+    """Return the same as HTML of inline styles, without a script; colours fit a light page and a dark one."""
+    plain = verdict_text(reports, verbose=verbose, quiet=quiet).split("\n")
+    shown = _printed(reports, verbose=verbose, quiet=quiet).export_html(
+        theme=_THEME, inline_styles=True, code_format="{code}"
+    )
+    lines = shown.strip("\n").split("\n")
+    pieces: list[str] = []
+    place = 0
+    for picture in _pictures(plain):
+        pieces.append(_block(lines[place : picture.first]))
+        pieces.append(_drawn(picture))
+        place = picture.last + 1
+    pieces.append(_block(lines[place:]))
+    return f"<div style='max-width:60em'>{''.join(pieces)}</div>"
+
+
+def note_html(note: str) -> str:
+    """Return a remark below a verdict."""
+    return f"<div style='opacity:.75'>{html.escape(note)}</div>" if note else ""
+
+
+def _printed(reports: Sequence[KataReport], *, verbose: bool, quiet: bool) -> Console:
+    out = Console(
+        file=io.StringIO(), record=True, width=WIDTH, markup=False, highlight=False, emoji=False,
+        force_terminal=True, color_system="standard", legacy_windows=False, force_jupyter=False,
+    )  # fmt: skip
+    print_reports(reports, out, verbose=verbose, quiet=quiet)
+    return out
+
+
+def _block(lines: Sequence[str]) -> str:
+    # What is dim or white on a terminal takes the page's own colour here.
+    text = _COLOUR.sub("opacity:.75", "\n".join(lines))
+    return _PRE.format(code=text) if text.strip() else ""
+
+
+@dataclass(frozen=True)
+class _Picture:
+    """What `grader.checks.picture` laid out, read back from the lines of a message."""
+
+    first: int
+    last: int
+    columns: list[str]
+    rows: list[tuple[str, list[str], list[str]]]
+    """What a row is called, the expected cells, and yours."""
+    axis: str
+    legend: str
+
+
+def _pictures(lines: Sequence[str]) -> Iterator[_Picture]:
+    place = 0
+    while place < len(lines):
+        found = _picture(lines, place) if _HEAD.match(lines[place]) else None
+        if found is not None:
+            yield found
+            place = found.last
+        place += 1
+
+
+def _picture(lines: Sequence[str], first: int) -> _Picture | None:
+    """Read a picture whose first line says "expected   yours"; None where it is laid out in another way."""
+    left, right = lines[first].index("expected"), lines[first].index("yours")
+    if first + 2 >= len(lines):
+        return None
+    numbers = lines[first + 1]
+    count = len(numbers[left:right].split())
+    rows = []
+    last = first + 2
+    wide = (len(numbers[left:right].rstrip()) + 1) // max(count, 1)
+    while last < len(lines) and lines[last][:left].strip():
+        line = lines[last].ljust(right + right - left)
+        cells = [_cells(line[at : at + max(wide * count, 1)], count) for at in (left, right)]
+        if any(cell is None for cell in cells):
+            return None
+        rows.append((line[:left].strip(), cells[0] or [], cells[1] or []))
+        last += 1
+    if not rows or not count or last >= len(lines):
+        return None
+    return _Picture(
+        first, last, numbers[left:right].split(), rows, numbers[:left].strip(), lines[last].strip()
+    )
+
+
+def _cells(text: str, count: int) -> list[str] | None:
+    found = re.findall(r"[^\s!]+!?|!", text)
+    return found if len(found) == count else None
+
+
+def _drawn(picture: _Picture) -> str:
+    """Draw a picture as SVG; what stands in it was made by the grader, and is escaped all the same."""
+    size = _CELL if max(len(cell) for _, a, b in picture.rows for cell in a + b) < 3 else _CELL * 2
+    margin = 8 * max(len(picture.axis), *(len(name) for name, _, _ in picture.rows)) + 12
+    across = size * len(picture.columns)
+    width, height = margin + 2 * across + 40, _CELL * (len(picture.rows) + 2) + 8
+    parts = [
+        f"<svg role='img' xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}' "
+        f"viewBox='0 0 {width} {height}' font-family='monospace' font-size='12' fill='currentColor' "
+        "style='display:block;max-width:100%;margin:.3em 0'>",
+        f"<title>{html.escape('expected and yours; ' + picture.legend)}</title>",
+        _text(margin, 13, "expected"),
+        _text(margin + across + 30, 13, "yours"),
+        _text(4, 31, picture.axis),
+    ]
+    for side, start in ((1, margin), (2, margin + across + 30)):
+        for column, number in enumerate(picture.columns):
+            parts.append(_text(start + column * size + size / 2, 31, number, "middle"))
+        for row, line in enumerate(picture.rows):
+            for column, cell in enumerate(line[side]):
+                parts.append(_square(start + column * size, 38 + row * _CELL, size, cell))
+    for row, (name, _, _) in enumerate(picture.rows):
+        parts.append(_text(4, 51 + row * _CELL, name))
+    legend = f"<div style='opacity:.75;font-family:monospace'>{html.escape(picture.legend)}</div>"
+    return "".join(parts) + "</svg>" + legend
+
+
+def _square(x: float, y: float, size: int, cell: str) -> str:
+    """Draw a cell: what is wrong has a red frame and its mark, so that colour alone says nothing."""
+    wrong = cell.endswith("!") or cell == "x"
+    number = re.fullmatch(r"\d+", cell.rstrip("!"))
+    if cell == "#":
+        share = 0.85
+    elif number is not None:
+        share = min(int(number[0]) / (100 if size > _CELL else 9), 1.0) * 0.6
+    else:
+        share = 0.0
+    frame = f"rgb{_RED}" if wrong else "currentColor"
+    parts = (
+        f"<rect x='{x + 1:g}' y='{y + 1:g}' width='{size - 2}' height='{_CELL - 2}' rx='2' fill='rgb{_CYAN}' "
+        f"fill-opacity='{share:.2f}' stroke='{frame}' stroke-opacity='{1 if wrong else 0.3}' "
+        f"stroke-width='{2 if wrong else 1}'/>"
+    )
+    shown = "" if cell in "#." else cell
+    return parts + (_text(x + size / 2, y + 13, shown, "middle") if shown else "")
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
+    return f"<text x='{x:g}' y='{y:g}' text-anchor='{anchor}'>{html.escape(text)}</text>"
