@@ -20,10 +20,11 @@ _CELL = 18
 """Pixels of one cell of a picture, as wide as two digits."""
 _GREEN, _RED, _AMBER, _CYAN = (46, 134, 67), (208, 58, 66), (166, 110, 0), (20, 130, 150)
 """Readable on white and on near black: a contrast of 3.4 to 1 at least with both (`tests/cli/test_notebooks.py`)."""
+COLOURS = (_GREEN, _RED, _AMBER, _CYAN)
 _GREY = (128, 128, 128)
 _THEME = TerminalTheme((255, 255, 255), _GREY, [_GREY, _RED, _GREEN, _AMBER, _CYAN, _RED, _CYAN, _GREY])
 _PRE = "<pre style='margin:0;white-space:pre-wrap;font-family:monospace;line-height:1.35;background:none'>{code}</pre>"
-_COLOUR = re.compile(r"color: #(?:808080|ffffff); text-decoration-color: #(?:808080|ffffff)")
+_COLOUR = re.compile(r"color: #([0-9a-f]{6}); text-decoration-color: #[0-9a-f]{6}")
 
 
 def verdict_text(reports: Sequence[KataReport], *, verbose: bool = False, quiet: bool = False) -> str:
@@ -64,7 +65,10 @@ def _printed(reports: Sequence[KataReport], *, verbose: bool, quiet: bool) -> Co
 
 def _block(lines: Sequence[str]) -> str:
     # What is dim or white on a terminal takes the page's own colour here.
-    text = _COLOUR.sub("opacity:.75", "\n".join(lines))
+    text = _COLOUR.sub(
+        lambda found: found[0] if tuple(bytes.fromhex(found[1])) in COLOURS else "opacity:.75",
+        "\n".join(lines),
+    )
     return _PRE.format(code=text) if text.strip() else ""
 
 
@@ -143,7 +147,8 @@ def _drawn(picture: _Picture) -> str:
                 parts.append(_square(start + column * size, 38 + row * _CELL, size, cell))
     for row, (name, _, _) in enumerate(picture.rows):
         parts.append(_text(4, 51 + row * _CELL, name))
-    legend = f"<div style='opacity:.75;font-family:monospace'>{html.escape(picture.legend)}</div>"
+    told = picture.legend.replace("# allowed", "■ allowed").replace(". blocked", "□ blocked")
+    legend = f"<div style='opacity:.75;font-family:monospace'>{html.escape(told)}</div>"
     return "".join(parts) + "</svg>" + legend
 
 

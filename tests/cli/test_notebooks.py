@@ -1,0 +1,207 @@
+"""A kata in a notebook: real kernels run real cells, and the verdict is that of the terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from grader.reports import markup
+from grader.reports.report import CheckReport, KataReport
+
+Run = Callable[..., Any]
+ROOT = Path(__file__).parents[2]
+RIGHT = (ROOT / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py").read_text()
+WRONG = "def causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len, seq_len).triu().bool()"
+
+
+@pytest.fixture
+def play(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
+    """Run cells in a kernel of their own, and return the outputs of each."""
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    import nbformat
+
+    monkeypatch.setenv("IPYTHONDIR", str(folder / ".ipython"))
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(folder / ".runtime"))
+
+    def run(*cells: str) -> list[Any]:
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+        where = {"metadata": {"path": str(folder)}}
+        nbclient.NotebookClient(book, timeout=300, allow_errors=True, resources=where).execute()
+        return [cell.outputs for cell in book.cells]
+
+    return run
+
+
+def only(outputs: Any, kind: str) -> str:
+    """Return one kind of what a cell showed as its result, of which there is one."""
+    (output,) = [one for one in outputs if "data" in one]
+    return str(output["data"][kind])
+
+
+@pytest.mark.slow
+def test_what_was_run_is_judged_with_the_marks_of_the_terminal(
+    play: Callable[..., list[Any]], kata: Run, folder: Path
+) -> None:
+    outputs = play(
+        RIGHT,
+        "import kata\nkata.check('masks')",
+        "%load_ext kata",
+        "1 / 0",
+        WRONG,
+        "%kata check masks -v",
+        "%kata try masks",
+        "tuple(yours.shape), tuple(expected.shape)",
+        "%kata hint masks",
+        "%kata check nothing-of-that-name",
+        "verdict = kata.check('masks'); (verdict.score, verdict.max_score, verdict.passed)",
+    )
+    assert "10/10 points   ✔ passed" in only(outputs[1], "text/plain")
+    wrong = only(outputs[5], "text/plain")
+    page = only(outputs[5], "text/html")
+    (folder / "masks.py").write_text(RIGHT + "\n\n" + WRONG)
+    terminal = kata("check", "masks.py", "-v", "--json").json["katas"][0]
+    assert f"{terminal['score']:g}/{terminal['max_score']:g} points" in wrong
+    for check in terminal["checks"]:
+        assert check["name"] in " ".join(wrong.split())
+    assert "<svg" in page
+    assert "<script" not in page
+    assert "expected" in page
+    assert "seq_len, yours, expected, difference" in str(outputs[6])
+    assert only(outputs[7], "text/plain") == "((4, 4), (4, 4))"
+    assert "hint 1 of 3" in only(outputs[8], "text/markdown")
+    assert "no unit or kata" in str(outputs[9]).lower() or "error" in str(outputs[9])
+    assert only(outputs[10], "text/plain") == f"({terminal['score']}, {terminal['max_score']}, False)"
+
+
+@pytest.mark.slow
+def test_a_message_names_the_cell_by_the_number_beside_it(play: Callable[..., list[Any]]) -> None:
+    raises = "def causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len).reshape(3, 7)"
+    outputs = play("1", RIGHT, "2", raises, "import kata\nkata.check('masks')")
+    assert "masks.ipynb, cell 4, line 2" in only(outputs[4], "text/plain")
+
+
+@pytest.mark.slow
+def test_a_notebook_that_was_started_holds_lesson_stub_and_check(
+    play: Callable[..., list[Any]], kata: Run, folder: Path
+) -> None:
+    import nbformat
+
+    assert kata("start", "masks", "--notebook").code == 0
+    (file,) = folder.rglob("masks.ipynb")
+    book = nbformat.read(file, as_version=4)
+    kinds = [cell.cell_type for cell in book.cells]
+    assert kinds[:2] == ["markdown", "markdown"]
+    assert book.cells[1].source == (ROOT / "katas/9.3-encoder-vs-decoder/masks/README.md").read_text().rstrip(
+        "\n"
+    )
+    assert book.cells[-1].source.endswith("%kata check masks")
+    code = [cell.source for cell in book.cells if cell.cell_type == "code"]
+    outputs = play(*code)
+    assert "not started" in only(outputs[-1], "text/plain")
+    progress = json.loads((folder / "kata-progress.json").read_text())
+    assert progress["katas"]["masks"]["status"] == "not_started"
+
+
+def test_nothing_that_was_run_is_an_answer_so_what_is_saved_is_judged(
+    kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import kata as library
+    from grader.cli.notebook import Verdict
+
+    assert kata("start", "masks").code == 0
+
+    class History:
+        input_hist_raw = ("", "x = 1", "%kata check masks")
+
+    class Shell:
+        history_manager = History()
+        magics: dict[str, Any] = {}  # noqa: RUF012
+
+        def register_magic_function(self, function: Any, kind: str, name: str) -> None:
+            self.magics[name] = function
+
+    monkeypatch.chdir(folder)
+    library.load_ipython_extension(Shell())
+    verdict = Shell.magics["kata"]("check masks -q")
+    assert isinstance(verdict, Verdict)
+    assert "No cell that you ran makes" in repr(verdict)
+    assert verdict.reports[0].status == "not_started"
+
+
+def test_stdin_is_judged_as_if_it_were_saved(
+    kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def given(text: str, *arguments: str) -> Any:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        return kata("check", *arguments, "--stdin")
+
+    assert given(RIGHT, "masks", "--json").json["katas"][0]["status"] == "pass"  # no workspace is needed
+    assert kata("start", "9.3").code == 0
+    ran = given(RIGHT, "masks", "--json").json["katas"][0]
+    assert (ran["status"], Path(ran["file"]).name) == ("pass", "masks.py")
+    assert given(RIGHT, "9.3").code == 2
+    assert "is empty" in given(" ", "masks").text
+
+
+PICTURE = """\
+called  attention(query, key)
+  batch 0, head 1
+           expected           yours
+  key       0    1    2        0    1    2
+  query 0   100   .    .        50!  50! .
+  query 1    50   50   .        50   50   .
+           per cent   . exactly 0   ! differs
+likely  <script>alert(1)</script>"""
+
+
+def failed(message: str) -> KataReport:
+    check = CheckReport(
+        name="weights", id="test_weights", aspect="values", hidden=False, status="fail", points=0, max_points=1,
+        message=message,
+    )  # fmt: skip
+    return KataReport(
+        kata="masks", number="9.3.1", status="fail", score=0, max_score=1, seed=0, checks=[check]
+    )
+
+
+def test_what_a_submission_says_is_text() -> None:
+    page = markup.verdict_html([failed("called  f()\nraised  <script>alert('&')</script> \x1b]0;x\x07")])
+    assert "<script" not in page
+    assert "&lt;script" in page
+    assert "\x1b" not in page
+    ElementTree.fromstring(page)
+
+
+def test_a_message_that_only_looks_like_a_picture_stays_as_it_is() -> None:
+    for message in ("    expected   yours", "    expected   yours\n  0 1\nquery", "  expected  yours\n\n\n"):
+        page = markup.verdict_html([failed(message)])
+        assert "<svg" not in page
+        ElementTree.fromstring(page)
+
+
+def test_colours_are_readable_on_white_and_on_near_black() -> None:
+    for colour in markup.COLOURS:
+        for page in ((255, 255, 255), (17, 17, 17)):
+            light, dark = sorted((luminance(colour), luminance(page)), reverse=True)
+            assert (light + 0.05) / (dark + 0.05) > 3.4, (colour, page)
+    page = markup.verdict_html([failed("called  f()")])
+    told = {tuple(bytes.fromhex(code)) for code in re.findall(r"[^-]color: #([0-9a-f]{6})", page)}
+    assert told <= set(markup.COLOURS)
+
+
+def luminance(colour: tuple[int, int, int]) -> float:
+    parts = [(c / 255 / 12.92) if c / 255 <= 0.03928 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def test_variables_of_the_tests_keep_kernels_from_leaving_a_process_behind() -> None:
+    assert os.environ["KATA_WARM"] == "0"
