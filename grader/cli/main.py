@@ -32,6 +32,7 @@ COMMANDS = {
     "reset": "grader.cli.reset:reset",
     "demo": "grader.cli.demo:demo",
     "doctor": "grader.cli.doctor:doctor",
+    "completion": "grader.cli.completion:completion",
     "course": "grader.cli.course:course",
     "grade": "grader.cli.grade:grade",
     "gradebook": "grader.cli.gradebook:gradebook",

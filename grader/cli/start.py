@@ -16,6 +16,7 @@ from grader.cli.context import complete_id, current_folder, json_option, note, p
 from grader.errors import UsageError
 from grader.reports.style import console, hanging, safe_text
 from grader.workspace import Started, Workspace, load_progress, unit_around
+from grader.workspace.tools import lay_actions, lay_vscode
 
 
 @click.command(short_help="Put a unit's or kata's files into this folder; again means resume.")
@@ -27,8 +28,14 @@ from grader.workspace import Started, Workspace, load_progress, unit_around
 @click.option(
     "--here", "own", is_flag=True, help="Make this folder a workspace of its own, below another one, too."
 )
+@click.option("--vscode", is_flag=True, help="Also tasks for VS Code: .vscode/tasks.json.")
+@click.option(
+    "--actions", is_flag=True, help="Also a workflow for GitHub Actions: .github/workflows/kata.yml."
+)
 @json_option
-def start(id_: str, notebook: bool, given: bool, own: bool, as_json: bool) -> None:
+def start(
+    id_: str, notebook: bool, given: bool, own: bool, vscode: bool, actions: bool, as_json: bool
+) -> None:
     """Put a unit's or kata's files into this folder; again means resume.
 
     Nothing is ever overwritten. The folder becomes your workspace: `kata-progress.json` in it remembers
@@ -58,11 +65,13 @@ def start(id_: str, notebook: bool, given: bool, own: bool, as_json: bool) -> No
     ask = bool(closed) and not (given or as_json) and sys.stdin.isatty()
     blocks = by_name and (not closed or given or (ask and _opens(katas[0], closed)))
     started = workspaces.start(katas, space, notebook=notebook, blocks=blocks)
+    tools = [lay(space.root) for lay, asked in ((lay_vscode, vscode), (lay_actions, actions)) if asked]
     if as_json:
         print_json(
             {
                 "workspace": str(space.root),
                 "created": new,
+                "tools": [{"path": str(file), "action": _action(laid)} for file, laid in tools],
                 "katas": [
                     {
                         "kata": one.kata.slug,
@@ -84,6 +93,8 @@ def start(id_: str, notebook: bool, given: bool, own: bool, as_json: bool) -> No
     for one in started:
         for file in one.files:
             click.echo(f"  {file.action:8} {shown(file.path, folder)}")
+    for path, laid in tools:
+        click.echo(f"  {_action(laid):8} {shown(path, folder)}")
     if blocks and closed:
         note(f"Recorded as given up: {_names(closed)}. You can still pass them.")
     _tell_unopened([one for one in started if one.unopened], closed)
@@ -92,6 +103,10 @@ def start(id_: str, notebook: bool, given: bool, own: bool, as_json: bool) -> No
     click.echo(f"\n{again} {shown(first.submission, folder)}")
     click.echo(f"read  {shown(first.folder / 'README.md', folder)}, or: kata show {first.kata.slug}")
     click.echo(f"then  kata check {first.kata.slug}")
+
+
+def _action(laid: bool) -> str:
+    return "written" if laid else "kept"
 
 
 def _closed(kata: Kata, space: Workspace) -> list[Kata]:

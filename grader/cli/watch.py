@@ -38,7 +38,13 @@ QUIET_MS = 10
 @seed_option
 @timeout_option
 @click.option("--json", "as_json", is_flag=True, help="Print one report a line as JSON and nothing else.")
-def watch(what: str | None, seed: int, timeout: float | None, as_json: bool) -> int:
+@click.option(
+    "--format",
+    "annotations",
+    type=click.Choice(["vscode"]),
+    help="Print what fails as lines that VS Code's tasks read, and nothing else.",
+)
+def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, annotations: str | None) -> int:
     """Check again whenever you save.
 
     One kata is in view; it changes only when you say so (n, p), never by itself. Torch stays loaded, so a
@@ -49,8 +55,10 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool) -> 
       kata watch
       kata watch masked-attention
     """
+    if as_json and annotations:
+        raise UsageError("--json and --format are two ways to print one result.", "Leave out one of them.")
     request = find_targets(what, here())
-    announce(request, quiet=as_json)
+    announce(request, quiet=as_json or annotations is not None)
     launcher = start_launcher()
     from grader.running.suite import Options, with_suites
 
@@ -58,7 +66,10 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool) -> 
     katas = [target.kata for target in request.targets]
     try:
         with_suites(
-            katas, lambda suites: WatchLoop(request, suites, launcher, options, as_json=as_json).loop()
+            katas,
+            lambda suites: WatchLoop(
+                request, suites, launcher, options, as_json=as_json, for_vscode=annotations is not None
+            ).loop(),
         )
     except KeyboardInterrupt:
         pass
@@ -82,12 +93,14 @@ class WatchLoop:
         options: Options,
         *,
         as_json: bool,
+        for_vscode: bool = False,
     ) -> None:
         self._request = request
         self._suites = suites
         self._launcher = launcher
         self._options = options
         self._as_json = as_json
+        self._for_vscode = for_vscode
         self._out = console()
         self._verbose = False
         self._place = self._first_open()
@@ -98,7 +111,7 @@ class WatchLoop:
     def loop(self) -> None:
         """Check, wait for a save or a key, and again, until `q` or Ctrl-C."""
         with ExitStack() as stack:
-            keys = stack.enter_context(single_keys()) if not self._as_json else None
+            keys = stack.enter_context(single_keys()) if not (self._as_json or self._for_vscode) else None
             stop = threading.Event()
             stack.callback(stop.set)
             folders = sorted(
@@ -171,6 +184,8 @@ class WatchLoop:
 
     def _check(self) -> None:
         while True:
+            if self._for_vscode:  # by this the editor forgets what it showed
+                click.echo(f"kata: checking {self._target.file.name} …")
             try:
                 target = self._target
                 report = self._suites[target.kata.slug].check(
@@ -195,6 +210,13 @@ class WatchLoop:
             from grader.reports.json_text import json_text
 
             click.echo(json_text(report))
+            sys.stdout.flush()
+            return
+        if self._for_vscode:
+            from grader.reports.annotations import FORMATS
+
+            lines = FORMATS["vscode"]([report])
+            click.echo("".join((lines, "\n" if lines else "", _ends_with(report))))
             sys.stdout.flush()
             return
         from grader.reports.terminal import print_reports
@@ -254,6 +276,11 @@ class WatchLoop:
             click.echo(f"error: {error.message}", err=True)
         if self._report is not None and not self._as_json:
             self._say_where_it_stands(self._report)
+
+
+def _ends_with(report: KataReport) -> str:
+    """Return the line by which the editor knows that all has been said."""
+    return f"kata: {report.score:g} of {report.max_score:g} points, waiting for a save"
 
 
 def _snapshot(folders: list[str]) -> dict[str, object]:

@@ -30,13 +30,17 @@ link.settimeout(5)
 link.connect(SOCKET)
 said = link.recv(100)
 link.send(b"1\\x00status")
-note("reached", said, link.recv(1000))
+if said:
+    note("reached", said, link.recv(1000))
 """,
     "have it run a command": """
 link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 link.settimeout(5)
 link.connect(SOCKET)
-note("reached", link.recv(100))
+said = link.recv(100)
+if said:
+    socket.send_fds(link, [b"1\\x00run"], [0, 1, 2])
+    note("reached", said)
 """,
     "end it": """
 import signal

@@ -1,0 +1,90 @@
+"""`kata completion`: commands, options and IDs complete with Tab."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from grader.cli.context import note
+from grader.errors import UsageError
+from grader.files import write_atomic
+
+SHELLS = ("bash", "zsh", "fish")
+_MARK = "# Kata completes IDs and options. Written by: kata completion --install"
+
+
+@click.command(short_help="Complete commands, options and IDs with Tab: bash, zsh, fish.")
+@click.argument("shell", type=click.Choice(SHELLS), required=False)
+@click.option("--install", is_flag=True, help="Put it where the shell looks, instead of printing it.")
+def completion(shell: str | None, install: bool) -> None:
+    """Complete commands, options and IDs with Tab: bash, zsh, fish.
+
+    Without SHELL, the one that `SHELL` names. It takes effect in the next shell that you open.
+
+    \b
+    Example:
+      kata completion --install
+      kata completion fish
+    """
+    chosen = shell or Path(os.environ.get("SHELL", "")).name
+    if chosen not in SHELLS:
+        raise UsageError(
+            "Which shell?" if not chosen else f"There is no completion for {chosen}.",
+            f"Name one: kata completion {'|'.join(SHELLS)}{' --install' if install else ''}",
+        )
+    script = _script(chosen)
+    if not install:
+        click.echo(script)
+        return
+    if chosen == "zsh":
+        _install_for_zsh()
+    else:
+        file = _folder(chosen) / ("kata.fish" if chosen == "fish" else "kata")
+        _write(file, f"{_MARK} {chosen}\n{script}\n")
+    note("Open a new shell, then try: kata check <Tab>")
+
+
+def _script(shell: str) -> str:
+    from click.shell_completion import get_completion_class
+
+    from grader.cli.main import cli
+
+    made = get_completion_class(shell)
+    if made is None:
+        raise UsageError(f"This version of click has no completion for {shell}.")
+    one = made(cli, {}, "kata", "_KATA_COMPLETE")
+    return str(one.source_template % one.source_vars())  # `source` starts bash to ask for its version
+
+
+def _folder(shell: str) -> Path:
+    """Return where a shell looks for the completion of a command that it has not completed yet."""
+    if shell == "fish":
+        return _base("XDG_CONFIG_HOME", ".config") / "fish" / "completions"
+    return _base("XDG_DATA_HOME", ".local/share") / "bash-completion" / "completions"
+
+
+def _base(variable: str, otherwise: str) -> Path:
+    named = os.environ.get(variable, "")
+    return Path(named) if os.path.isabs(named) else Path.home() / otherwise
+
+
+def _install_for_zsh() -> None:
+    """Add one line to .zshrc, once: zsh looks for completions in no folder of a user's own."""
+    file = Path(os.environ.get("ZDOTDIR") or Path.home()) / ".zshrc"
+    try:
+        before = file.read_text(encoding="utf-8") if file.exists() else ""
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file} cannot be read ({error}).", "See: kata completion zsh") from error
+    if _MARK in before:
+        note(f"as it was  {file}")
+        return
+    gap = "" if not before or before.endswith("\n") else "\n"
+    line = 'command -v kata >/dev/null && eval "$(_KATA_COMPLETE=zsh_source kata)"'
+    _write(file.resolve(), f"{before}{gap}{_MARK}\n{line}\n")
+
+
+def _write(file: Path, text: str) -> None:
+    write_atomic(file, text)
+    note(f"written  {file}")

@@ -1,0 +1,89 @@
+"""Files that let an editor and a forge check a workspace: VS Code's tasks, a workflow of GitHub Actions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from grader.files import create_new
+
+PROBLEM = r"^(.*):(\d+):(\d+): (error|warning): (.*) \[(\S+)\]$"
+BEGINS, ENDS = r"^kata: checking ", r"^kata: (\S+ of \S+ points|nothing)"
+"""What `kata watch --format vscode` prints before and after the lines that point at something."""
+
+
+def lay_vscode(root: Path) -> tuple[Path, bool]:
+    """Write `.vscode/tasks.json` where there is none; return where it is and whether it was written."""
+    pattern = {
+        "regexp": PROBLEM,
+        "file": 1,
+        "line": 2,
+        "column": 3,
+        "severity": 4,
+        "message": 5,
+        "code": 6,
+    }
+    matcher = {"owner": "kata", "fileLocation": ["autoDetect", "${workspaceFolder}"], "pattern": pattern}
+    watching = {"activeOnStart": False, "beginsPattern": BEGINS, "endsPattern": ENDS}
+    tasks = {
+        "version": "2.0.0",
+        "tasks": [
+            {
+                "label": "kata: check",
+                "type": "shell",
+                "command": "kata check --format vscode",
+                "group": {"kind": "test", "isDefault": True},
+                "presentation": {"reveal": "silent"},
+                "problemMatcher": matcher,
+            },
+            {
+                "label": "kata: watch this file",
+                "type": "shell",
+                "command": "kata",
+                "args": ["watch", "--format", "vscode", "${fileDirname}"],
+                "options": {"cwd": "${workspaceFolder}"},
+                "isBackground": True,
+                "problemMatcher": {**matcher, "background": watching},
+            },
+        ],
+    }
+    file = root / ".vscode" / "tasks.json"
+    return file, create_new(file, json.dumps(tasks, indent=2) + "\n")
+
+
+WORKFLOW = """\
+# Checks every push: annotations at your lines, and all that was found, pictures too, in the job's summary.
+name: kata
+on: [push, pull_request]
+permissions:
+  contents: read
+jobs:
+  check:
+    runs-on: ubuntu-24.04
+    timeout-minutes: 15
+    steps:
+      - uses: actions/checkout@v4
+      - uses: astral-sh/setup-uv@v5
+        with:
+          enable-cache: true
+          cache-dependency-glob: .github/workflows/kata.yml
+      - name: Install, with torch for the CPU alone
+        run: |
+          uv venv
+          uv pip install --torch-backend=cpu tensor-kata
+          echo "$PWD/.venv/bin" >> "$GITHUB_PATH"
+      - name: Let submissions be shut in
+        run: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0
+      - name: Check
+        run: kata check --format github
+      - name: Summary
+        if: always()
+        run: |
+          { echo '```'; COLUMNS=110 kata check -v || true; echo '```'; } >> "$GITHUB_STEP_SUMMARY"
+"""
+
+
+def lay_actions(root: Path) -> tuple[Path, bool]:
+    """Write `.github/workflows/kata.yml` where there is none; return where it is and whether it was written."""
+    file = root / ".github" / "workflows" / "kata.yml"
+    return file, create_new(file, WORKFLOW)

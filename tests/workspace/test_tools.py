@@ -1,0 +1,126 @@
+"""Files for editors and forges, and what completes on the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from grader.cli.main import cli
+from grader.reports.annotations import FORMATS
+from grader.reports.report import CheckReport, KataReport
+from grader.workspace.tools import BEGINS, ENDS, PROBLEM
+
+TINY = Path(__file__).parents[1] / "packs" / "tiny"
+Type = Callable[..., Any]
+
+
+@pytest.fixture
+def type_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Type:
+    monkeypatch.chdir(tmp_path)
+    for name, value in {"HOME": str(tmp_path), "KATA_PACKS": str(TINY), "SHELL": "/bin/bash"}.items():
+        monkeypatch.setenv(name, value)
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "ZDOTDIR"):
+        monkeypatch.delenv(name, raising=False)
+    return lambda *arguments: CliRunner().invoke(cli, arguments)
+
+
+def test_tasks_and_a_workflow_are_laid_once(type_: Type, tmp_path: Path) -> None:
+    told = type_("start", "1.1", "--vscode", "--actions").stdout
+    tasks, workflow = tmp_path / ".vscode/tasks.json", tmp_path / ".github/workflows/kata.yml"
+    assert "written  .vscode/tasks.json" in told
+    assert "written  .github/workflows/kata.yml" in told
+    labels = [task["label"] for task in json.loads(tasks.read_text())["tasks"]]
+    assert labels == ["kata: check", "kata: watch this file"]
+    assert "kata check --format github" in workflow.read_text()
+    tasks.write_text("mine")
+    again = json.loads(type_("start", "1.1", "--vscode", "--json").stdout)["tools"]
+    assert [one["action"] for one in again] == ["kept"]
+    assert tasks.read_text() == "mine"
+
+
+def test_what_is_printed_for_vscode_fits_the_pattern_of_the_tasks() -> None:
+    check = CheckReport(
+        name="order", id="test_order", aspect="values", hidden=False, status="fail", points=0, max_points=1,
+        message="called  insertion_sort([3, 1])\ngot [3, 1]",
+    )  # fmt: skip
+    report = KataReport(
+        kata="insertion-sort", number="1.1.1", status="fail", score=0, max_score=1, seed=0,
+        file=str(TINY / "1.1-sorting/insertion-sort/insertion_sort.py"), checks=[check],
+    )  # fmt: skip
+    lines = FORMATS["vscode"]([report]).splitlines()
+    assert lines
+    assert all(re.fullmatch(PROBLEM.strip("^$"), line) for line in lines)
+
+
+@pytest.mark.slow
+def test_watch_says_where_a_check_begins_and_ends(
+    kata_process: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KATA_PACKS", str(TINY))
+    assert kata_process("start", "1.1", cwd=tmp_path).code == 0
+    from tests.conftest import KATA
+
+    with subprocess.Popen(
+        [str(KATA), "watch", "--format", "vscode"], cwd=tmp_path, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        lines = [process.stdout.readline().rstrip()]
+        assert re.search(BEGINS, lines[0])
+        while not re.search(ENDS, lines[-1]):
+            lines.append(process.stdout.readline().rstrip())
+            assert lines[-1]
+        process.terminate()
+    assert all(re.match(PROBLEM, line) for line in lines[1:-1])
+
+
+@pytest.mark.parametrize(
+    ("shell", "file"),
+    [
+        ("bash", ".local/share/bash-completion/completions/kata"),
+        ("fish", ".config/fish/completions/kata.fish"),
+        ("zsh", ".zshrc"),
+    ],
+)
+def test_completion_is_installed_where_the_shell_looks_and_once(
+    type_: Type, tmp_path: Path, shell: str, file: str
+) -> None:
+    if shell == "zsh":
+        (tmp_path / file).write_text("alias ll='ls -l'")
+    assert type_("completion", shell, "--install").exit_code == 0
+    once = (tmp_path / file).read_text()
+    assert "_KATA_COMPLETE" in once
+    assert type_("completion", shell, "--install").exit_code == 0
+    assert (tmp_path / file).read_text() == once
+    if shell == "zsh":
+        assert once.startswith("alias ll='ls -l'\n")
+
+
+def test_bash_knows_the_ids(type_: Type, tmp_path: Path) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("no bash here")
+    assert "complete" in type_("completion").stdout
+    words = {"COMP_WORDS": "kata check insertion", "COMP_CWORD": "2", "_KATA_COMPLETE": "bash_complete"}
+    from tests.conftest import KATA
+
+    done = subprocess.run(
+        [str(KATA)], env={**os.environ, **words}, capture_output=True, text=True, check=False
+    )
+    assert "insertion-sort" in done.stdout
+
+
+def test_a_shell_that_nobody_knows(type_: Type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHELL", "/bin/tcsh")
+    result = type_("completion", "--install")
+    assert result.exit_code == 2
+    assert "kata completion bash|zsh|fish --install" in result.stderr
