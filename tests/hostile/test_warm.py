@@ -113,7 +113,8 @@ def test_a_submission_gets_nowhere(standing: Place, workspace: Path, name: str, 
     write(workspace, hostile(TRIES[name], standing))
     ran = standing.run("check", "--json", cwd=workspace, env={"KATA_ISOLATION": level})
     kata = json.loads(ran.out)["katas"][0]
-    assert (kata["status"], kata["isolation"]) == ("pass", level)
+    # The kata forbids an operator, and ctypes is a way around every watch of operators.
+    assert (kata["status"], kata["isolation"]) == ("fail" if "ctypes" in TRIES[name] else "pass", level)
     if level != "process" or name not in PROCESS_CAN:
         assert "WORKED" not in (kata["output"] or "")
         after = standing.standing()[0]

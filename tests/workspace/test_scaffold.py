@@ -94,13 +94,14 @@ def test_a_notebook_holds_the_same_code(merge: Kata, space: Workspace) -> None:
     assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
     assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
     kinds = [cell.cell_type for cell in notebook.cells]
-    assert kinds == ["markdown", "code", "code", "code", "code", "code"]
+    assert kinds == ["markdown", "markdown", "code", "code", "code", "code", "code"]
     assert notebook.cells[-1].source.endswith("%kata check merge")  # no part of the code
     words = notebook.cells[0].source
     assert words.startswith("# 1.1.2 Merge")
     assert "Merge two ordered lists." in words
     assert "kata check merge" in words
-    code = [cell.source for cell in notebook.cells[1:]]
+    assert notebook.cells[1].source == merge.lesson.read_text(encoding="utf-8")
+    code = [cell.source for cell in notebook.cells[2:]]
     assert code[0].startswith("from __future__ import annotations")
     assert code[0].endswith("INFINITY = math.inf")
     assert code[1].startswith("# The comparison that everything uses.\ndef before")
