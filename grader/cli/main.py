@@ -99,6 +99,9 @@ class KataGroup(click.Group):
         """Run, and leave with the exit code that the outcome stands for."""
         if not extra.pop("standalone_mode", True):
             return super().main(args, prog_name, standalone_mode=False, **extra)
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:  # it was closed by who called: what is said goes nowhere
+                setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - as long as we live
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace")  # a terminal without Unicode still gets its answer

@@ -325,6 +325,8 @@ def collect(
             _forget_modules(files)
     if plugin.failure is not None:
         raise plugin.failure
+    if code == pytest.ExitCode.INTERRUPTED:  # while they were collected: pytest keeps Ctrl-C to itself
+        raise KeyboardInterrupt
     if plugin.broken:
         raise PackError(f"The checks cannot be collected.\n{plugin.broken[0]}")
     if code == pytest.ExitCode.USAGE_ERROR:
