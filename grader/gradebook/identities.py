@@ -12,8 +12,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from rapidfuzz import fuzz
-
 from grader.gradebook.course import Course
 from grader.gradebook.person import Person
 
@@ -225,6 +223,8 @@ def _ratio(one: str, other: str) -> float:
     """Return how alike two names are, whole words of one in the other included, in percent."""
     if min(len(one), len(other)) < 3:
         return 100.0 if one == other else 0.0
+    from rapidfuzz import fuzz  # only where somebody is unmatched
+
     return max(fuzz.token_sort_ratio(one, other), fuzz.token_set_ratio(one, other), fuzz.ratio(one, other))
 
 
