@@ -196,22 +196,12 @@ def _from_gradebook(
     read = _Term()
     course = Course.find(where, course_file, catalogue) if not term else Course()
     with Gradebook.open(where, create=False, course=course) as book:
-        there = set(book.katas())
-        slugs = [kata.slug for kata in katas if kata.slug in there]
-        for learner in book.learners():
-            for slug in slugs:
-                newest: dict[str, int] = {}
-                for event in book.history(learner, slug):
-                    if event.attempt is not None and event.digest:
-                        newest[event.digest] = event.attempt  # graded anew, it is the same hand-in
-                for attempt in newest.values():
-                    try:
-                        bundle = book.bundle(attempt)
-                    except GradebookError as error:
-                        read.unread.append((_named(learner, slug, term), error.message))
-                        continue
-                    if bundle is not None:
-                        read.works[slug].append(Candidate(learner, bundle, attempt, term))
+        for kata in katas:
+            for learner, attempt, files in book.everything(kata.slug):
+                try:
+                    read.works[kata.slug].append(Candidate(learner, files(), attempt, term))
+                except GradebookError as error:
+                    read.unread.append((_named(learner, kata.slug, term), error.message))
     return read
 
 
@@ -248,8 +238,9 @@ def _print(one: Findings, out: Console) -> None:
         _line(out, "  rarity  share        pair and lines, the rarest first")
     for pair in one.pairs[:SHOWN]:
         _line(out, _pair(pair))
-    if len(one.pairs) > SHOWN:
-        _line(out, f"  … and {len(one.pairs) - SHOWN} more pairs")
+    more = len(one.pairs) + one.more - SHOWN
+    if more > 0:
+        _line(out, f"  … and {more} more pairs")
     for cluster in one.clusters:
         _line(out, f"  together   {_listed(list(cluster))}")
     for near in one.known[:SHOWN]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from grader.gradebook import schema
 from grader.gradebook.course import Course
@@ -94,12 +94,7 @@ def bundle(connection: Connection, number: int) -> Bundle | None:
     row = connection.execute(wanted).one_or_none()
     if row is None:
         return None
-    try:
-        return unpacked(row.bundle, row.size, row.digest)
-    except UnreadableRecord as error:
-        raise GradebookError(
-            f"Attempt {number}: what was handed in cannot be read: {error}.", _GRADE_AGAIN
-        ) from None
+    return unpack(number, row)
 
 
 def stored(connection: Connection, people: Iterable[Somebody]) -> list[StoredHandIn]:
@@ -143,6 +138,42 @@ def newest_attempt(connection: Connection, learner: str, kata: str, digest: str)
         .limit(1)
     )
     return connection.execute(wanted).scalar()
+
+
+def kept(connection: Connection, kata: str) -> Iterator[tuple[str, int, Any]]:
+    """Yield everything that was handed in for one kata: the learner as graded, the newest attempt, what was packed."""
+    table, contents = schema.attempts, schema.contents
+    newest = (
+        select(table.c.learner_id, table.c.content, func.max(table.c.id).label("attempt"))
+        .join(schema.katas, schema.katas.c.id == table.c.kata_id)
+        .where(schema.katas.c.slug == kata, table.c.content.is_not(None))
+        .group_by(table.c.learner_id, table.c.content)
+        .subquery()
+    )
+    wanted = (
+        select(
+            schema.learners.c.name, newest.c.attempt, contents.c.size, contents.c.bundle, contents.c.digest
+        )
+        .join(newest, newest.c.learner_id == schema.learners.c.id)
+        .join(contents, contents.c.digest == newest.c.content)
+        .order_by(newest.c.attempt)
+    )
+    for row in connection.execute(wanted):
+        yield row.name, row.attempt, row
+
+
+def unpack(attempt: int, row: Any) -> Bundle:
+    """Return what `kept` yielded as files.
+
+    Raises:
+        GradebookError: they cannot be read.
+    """
+    try:
+        return unpacked(row.bundle, row.size, row.digest)
+    except UnreadableRecord as error:
+        raise GradebookError(
+            f"Attempt {attempt}: what was handed in cannot be read: {error}.", _GRADE_AGAIN
+        ) from None
 
 
 def events(connection: Connection, course: Course, learner: str, kata: str) -> list[HistoryEvent]:

@@ -7,7 +7,8 @@ happened), `decisions` (what people change), `scope` (who and what there is), `c
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -345,3 +346,14 @@ class Gradebook:
         """
         with self._connections.reading(f"reading what attempt {attempt} graded") as connection:
             return history.bundle(connection, attempt)
+
+    def everything(self, kata: str) -> Iterator[tuple[str, int, Callable[[], Bundle]]]:
+        """Yield whatever was handed in for a kata, each content of a learner once, in the order it was graded.
+
+        That is the identity, the newest attempt that graded it, and what returns the files or raises `GradebookError`.
+        """
+        aliases = self.aliases()
+        with self._connections.reading(f"reading what was handed in for {kata}", whole=True) as connection:
+            for name, attempt, row in history.kept(connection, kata):
+                who = aliases.get(self.course.same(name), name)
+                yield who, attempt, partial(history.unpack, attempt, row)

@@ -25,6 +25,9 @@ PRIOR = 20
 """Learners who are thought of beside the class: of two who share something in a class of two, little is known."""
 FEWEST = 5
 """So many learners at least have what counts as common."""
+MOST_PAIRS = 1000
+"""Pairs of a kata that are looked into; nobody reads more, and of a class in which hundreds share one answer there are
+hundreds of thousands. The others are counted."""
 _NEAR = SPAN
 """Words between two fingerprints of one passage."""
 
@@ -65,7 +68,8 @@ def compare(
     given, catalogued = known.given(kata), known.catalogued(kata)
     given_hashes = known.hashes_of(given)
     index = _Index(read, given_hashes | known.hashes_of(catalogued), settings)
-    pairs = _pairs(index, settings)
+    alike = _alike(index, settings)
+    pairs = [_pair(index, *one) for one in alike[:MOST_PAIRS]]
     close = tuple(_close_to_known(read, given_hashes, catalogued, settings))
     shown = {side.name for pair in pairs for side in (pair.left, pair.right)} | {
         one.side.name for one in close
@@ -80,7 +84,8 @@ def compare(
         left_out=index.left_out,
         common=index.common,
         pairs=tuple(pairs),
-        clusters=_clusters(pairs),
+        more=len(alike) - len(pairs),
+        clusters=_clusters(index, alike),
         identical=tuple(_identical(read, given, catalogued)),
         known=close,
         unread=tuple(
@@ -141,7 +146,11 @@ class _Index:
         return np.bincount(np.concatenate(holders), weights, len(self.read)).astype(np.float64)
 
 
-def _pairs(index: _Index, settings: Settings) -> list[Pair]:
+_Alike = tuple[float, int, int, int]
+"""Bits in common, the two hand-ins, and how many further attempts of the two learners are alike."""
+
+
+def _alike(index: _Index, settings: Settings) -> list[_Alike]:
     """Return the most alike pair of hand-ins of every two learners, those that share most that is rare first."""
     best: dict[frozenset[tuple[str, str]], list[tuple[float, int, int]]] = defaultdict(list)
     for left, one in enumerate(index.read):
@@ -155,12 +164,12 @@ def _pairs(index: _Index, settings: Settings) -> list[Pair]:
             other = index.read[right].work
             if (right > left or other.term) and other.who != one.work.who:
                 best[frozenset((one.work.who, other.who))].append((float(shared[right]), left, right))
-    found = []
+    found: list[_Alike] = []
     for alike in best.values():
         bits, left, right = max(alike)
         found.append((bits, left, right, len(alike) - 1))
     found.sort(key=lambda one: (-one[0], one[1], one[2]))
-    return [_pair(index, *one) for one in found]
+    return found
 
 
 def _pair(index: _Index, bits: float, left: int, right: int, others: int) -> Pair:
@@ -222,17 +231,25 @@ def _lines(words: Words, places: Sequence[int]) -> tuple[int, int]:
     return min(lines), max(lines)
 
 
-def _clusters(pairs: Sequence[Pair]) -> tuple[tuple[str, ...], ...]:
+def _clusters(index: _Index, alike: Sequence[_Alike]) -> tuple[tuple[str, ...], ...]:
     """Return who hangs together through pairs, three and more, the largest first."""
-    home: dict[str, set[str]] = {}
-    for pair in pairs:
-        names = [
-            f"{side.learner} ({side.term})" if side.term else side.learner for side in (pair.left, pair.right)
-        ]
-        merged = home.get(names[0], {names[0]}) | home.get(names[1], {names[1]})
-        home.update(dict.fromkeys(merged, merged))
-    groups = {tuple(sorted(group)) for group in home.values() if len(group) > 2}
-    return tuple(sorted(groups, key=lambda group: (-len(group), group)))
+    above: dict[str, str] = {}
+
+    def top(name: str) -> str:
+        above.setdefault(name, name)
+        while above[name] != name:
+            above[name] = above[above[name]]
+            name = above[name]
+        return name
+
+    for _, left, right, _ in alike:
+        one, other = (top(index.read[number].work.shown) for number in (left, right))
+        above[one] = other
+    groups: dict[str, list[str]] = defaultdict(list)
+    for name in above:
+        groups[top(name)].append(name)
+    large = [tuple(sorted(group)) for group in groups.values() if len(group) > 2]
+    return tuple(sorted(large, key=lambda group: (-len(group), group)))
 
 
 def _identical(

@@ -98,6 +98,8 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     common: int
     """From so many learners on."""
     pairs: tuple[Pair, ...]
+    more: int
+    """Pairs that share less, beyond the first thousand; they are counted alone."""
     clusters: tuple[tuple[str, ...], ...]
     identical: tuple[Identical, ...]
     known: tuple[Known, ...]

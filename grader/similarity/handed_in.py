@@ -43,6 +43,11 @@ class Candidate:
         """Term and learner."""
         return self.term, self.learner
 
+    @property
+    def shown(self) -> str:
+        """How they are called."""
+        return f"{self.learner} ({self.term})" if self.term else self.learner
+
 
 class HandedIn:
     """A hand-in, read. Nothing of it is imported or run."""
