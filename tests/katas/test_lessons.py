@@ -318,6 +318,25 @@ def test_decoder_lm() -> None:
     assert 2 * 32 * 4096 * 2 == 2**19  # half a mebibyte, as reflect.md says
 
 
+# --- 9.5.3 ---
+
+
+def test_sampling() -> None:
+    lesson, six = LESSONS["sampling"], torch.tensor([0.4, 0.25, 0.15, 0.1, 0.06, 0.04])
+    says(lesson, *six.tolist(), before="\nbefore")
+    for name, kept in (("k = 2", 2), ("p = 0.7", 3)):
+        left = six * (torch.arange(6) < kept)
+        says(lesson, *(left / left.sum()).tolist(), before=f"\n{name}")
+    assert float(six[:2].sum()) < 0.7 < float(six[:3].sum())
+    assert int((six >= 0.3 * six[0]).sum()) == lesson.partition("min-p   p = 0.3")[2][:12].count("##")
+    for name, logits in (("before", [2, 1, -1, 0.5]), ("after", [1, 1, -2, 0.5])):
+        says(lesson, *rows([logits])[0].softmax(-1).tolist(), before=f"\n{name}")
+    losses = [-math.log(p) for p in (0.5, 0.25, 0.125)]
+    says(lesson, *losses, before="-log p")
+    assert math.exp(sum(losses) / 3) == pytest.approx(4)
+    assert f"exp({sum(losses) / 3:.4f}) = 4" in lesson
+
+
 # --- words ---
 
 

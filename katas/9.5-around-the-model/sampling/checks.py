@@ -1,0 +1,338 @@
+"""Checks of 9.5.3. Where a sum or a share decides, distributions are put in by hand: none is decided by rounding."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch.nn.functional import one_hot
+
+from grader.checks import check, expect, expect_unchanged, oracle, presupposed, with_axes
+
+ROWS = "batch token"
+SHARES = (0.4, 0.25, 0.15, 0.1, 0.06, 0.04)
+"""Probabilities of a row, best first; sums 0.4, 0.65, 0.8, 0.9, 0.96, 1."""
+
+
+# --- what is right ---
+
+
+def right_top_k(logits, k):
+    least = logits.sort(-1, descending=True).values[..., :k][..., -1:]
+    return torch.where(logits >= least, logits, -math.inf)
+
+
+def right_top_p(logits, p):
+    ordered, order = logits.sort(-1, descending=True)
+    shares = ordered.softmax(-1)
+    keep = shares.cumsum(-1) - shares < p
+    keep[..., 0] = True
+    return torch.where(torch.zeros_like(keep).scatter(-1, order, keep), logits, -math.inf)
+
+
+def right_min_p(logits, p):
+    shares = logits.softmax(-1)
+    return torch.where(shares >= p * shares.amax(-1, keepdim=True), logits, -math.inf)
+
+
+def right_penalty(logits, tokens, penalty):
+    occurred = one_hot(tokens, logits.shape[-1]).any(-2)
+    scaled = torch.where(logits > 0, logits / penalty, logits * penalty)
+    return torch.where(occurred, scaled, logits)
+
+
+# --- helpers ---
+
+
+def known(draw, *lead, shift=0.0):
+    """Return logits [.., 6] whose rows have the probabilities SHARES, each in an order of its own."""
+    rows = math.prod(lead)
+    logits = torch.stack([torch.tensor(SHARES).log()[draw.permutation(6).cpu()] for _ in range(rows)])
+    logits = (logits + shift).reshape(*lead, 6).to(draw.device)
+    return with_axes(logits, *("batch", "head")[: len(lead)], "token")
+
+
+def spread(draw, batch=3, token=9, scale=1.0):
+    """Return logits of which no two of a row are near each other."""
+    steps = torch.linspace(-2, 2, token)
+    rows = [scale * steps[draw.permutation(token).cpu()] for _ in range(batch)]
+    noise = draw.uniform(low=-0.1, high=0.1, batch=batch, token=token)
+    return with_axes(torch.stack(rows).to(draw.device) + noise, *ROWS.split())
+
+
+def compare(found, right, logits, *rest, name="filtered", axes=ROWS, why=""):
+    expect(found, name, axes=axes).close_to(oracle(right, logits, *rest), why=why)
+
+
+FILTERS = (("top_k", right_top_k, 3), ("top_p", right_top_p, 0.7), ("min_p", right_min_p, 0.3))
+
+
+# --- filters ---
+
+
+@check(
+    "the filters keep the shape, whatever axes stand in front",
+    aspect="shape",
+    points=1,
+    asked="[.., V], any number of axes in front; each row is filtered by itself.",
+)
+def test_shapes(submission, draw):
+    for name, _, amount in FILTERS:
+        for lead in ((), (2,), (2, 3)):
+            logits = known(draw, *lead)
+            expect(getattr(submission, name)(logits, amount), name).is_tensor(shape=tuple(logits.shape))
+
+
+@check(
+    "top_k leaves each row its k best logits as they were, and -inf elsewhere",
+    aspect="values",
+    points=2,
+    follows=["test_shapes"],
+    asked="Keep the k best logits of each row.",
+)
+def test_top_k(submission, draw):
+    for k in (3, 1):
+        logits = spread(draw)
+        compare(submission.top_k(logits, k), right_top_k, logits, k, name=f"top_k, k={k}")
+
+
+@check(
+    "top_k leaves everything when k is V or more",
+    aspect="values",
+    points=1,
+    follows=["test_top_k"],
+    asked="how many; all of them when k > V.",
+)
+def test_top_k_all(submission, draw):
+    for k in (9, 12):
+        logits = spread(draw)
+        compare(submission.top_k(logits, k), right_top_k, logits, k, name=f"top_k, k={k} of 9")
+
+
+@check(
+    "top_p leaves the best tokens until their probabilities reach p, the one that reaches it included",
+    aspect="values",
+    points=2.5,
+    follows=["test_shapes"],
+    asked=[
+        "Keep the smallest set of best tokens whose probabilities sum up to p or more",
+        "The token with which p is reached is kept, so there is always one.",
+    ],
+)
+def test_top_p(submission, draw):
+    for p in (0.7, 0.5, 0.85):
+        logits = known(draw, 4)
+        compare(submission.top_p(logits, p), right_top_p, logits, p, name=f"top_p, p={p}")
+
+
+@check(
+    "top_p leaves the best token even where it alone is more than p",
+    aspect="values",
+    points=1,
+    follows=["test_shapes"],
+    asked="The token with which p is reached is kept, so there is always one.",
+)
+def test_top_p_small(submission, draw):
+    for p in (0.3, 0.0):
+        logits = known(draw, 4)
+        compare(submission.top_p(logits, p), right_top_p, logits, p, name=f"top_p, p={p}")
+
+
+@check(
+    "min_p leaves what is at least p times as likely as the best token",
+    aspect="values",
+    points=2,
+    follows=["test_shapes"],
+    asked="Keep the tokens that are at least p times as likely as the best one.",
+)
+def test_min_p(submission, draw):
+    for p in (0.3, 0.5, 0.12):  # of 0.4: 0.12, 0.2, 0.048
+        logits = known(draw, 4)
+        compare(submission.min_p(logits, p), right_min_p, logits, p, name=f"min_p, p={p}")
+
+
+@check(
+    "adding a number to all logits of a row changes nothing about who stays",
+    aspect="values",
+    points=1,
+    follows=["test_top_p", "test_min_p"],
+    asked="Adding the same number to all logits of a row changes no probability",
+)
+def test_shift(submission, draw):
+    for name, right, amount in FILTERS:
+        for shift in (5.0, torch.tensor([[4.0], [-7.0], [0.5]])):
+            logits = known(draw, 3, shift=shift)
+            compare(getattr(submission, name)(logits, amount), right, logits, amount, name=name)
+
+
+@check(
+    "filters may be applied one after the other: what is out stays out, and counts for nothing",
+    aspect="values",
+    points=1,
+    follows=["test_top_p", "test_min_p"],
+    asked="Filters may be applied one after the other",
+)
+def test_chain(submission, draw):
+    shares = torch.tensor([SHARES[i] for i in (3, 0, 5, 1, 2, 4)], device=draw.device)
+    out = torch.tensor([False, True, False, False, False, False], device=draw.device)  # the best is out
+    logits = with_axes(shares.log().masked_fill(out, -math.inf)[None], *ROWS.split())
+    # Of what is left, 0.6 together, the best three are 0.417, 0.25 and 0.167.
+    for name, right, amount in (
+        ("top_p", right_top_p, 0.5),
+        ("min_p", right_min_p, 0.5),
+        ("top_k", right_top_k, 2),
+    ):
+        compare(
+            getattr(submission, name)(logits, amount), right, logits, amount, name=f"{name} of a filtered row"
+        )
+
+
+@check(
+    "logits in the thousands are filtered as small ones are",
+    aspect="stability",
+    points=1,
+    follows=["test_top_p", "test_min_p"],
+    asked="exp(1000) is infinite",
+)
+def test_large(submission, draw):
+    for name, right, amount in FILTERS:
+        logits = known(draw, 3, shift=3000.0)
+        compare(
+            getattr(submission, name)(logits, amount), right, logits, amount, name=f"{name} of large logits"
+        )
+
+
+# --- repetition ---
+
+
+@check(
+    "of tokens that have occurred, logits above 0 are divided by the penalty, others multiplied",
+    aspect="values",
+    points=2,
+    asked="A logit above 0 is divided by it, any other multiplied",
+)
+def test_penalty(submission, draw):
+    for penalty in (1.3, 2.0):
+        logits = spread(draw, batch=3, token=8)
+        tokens = torch.stack([draw.permutation(8)[:4] for _ in range(3)])
+        found = submission.repetition_penalty(logits, tokens, penalty)
+        compare(found, right_penalty, logits, tokens, penalty, name=f"penalised, penalty={penalty}")
+
+
+@check(
+    "a token is penalised once, however often it occurred, and in its own row only",
+    aspect="values",
+    points=1.5,
+    follows=["test_penalty"],
+    asked=[
+        "once, however often the token occurred.",
+        "tokens that have not occurred in their row keep their logits.",
+    ],
+)
+def test_penalty_once(submission, draw):
+    logits = spread(draw, batch=2, token=8)
+    tokens = torch.tensor([[5, 5, 1, 5], [2, 0, 0, 2]], device=draw.device)
+    found = submission.repetition_penalty(logits, tokens, 1.5)
+    compare(found, right_penalty, logits, tokens, 1.5, name="penalised")
+
+
+# --- all of them ---
+
+
+@check(
+    "arguments are left as they were, and need not be contiguous in memory",
+    aspect="arguments",
+    points=1,
+    follows=["test_top_k", "test_top_p", "test_min_p", "test_penalty"],
+    asked="Arguments are left as they were and need not be contiguous in memory.",
+)
+def test_arguments(submission, draw):
+    tokens = torch.tensor([[3, 1], [0, 4], [2, 2]], device=draw.device)
+    calls = [(name, (amount,)) for name, _, amount in FILTERS] + [("repetition_penalty", (tokens, 1.4))]
+    for name, rest in calls:
+        logits = known(draw, 3)
+        with presupposed("a filter must return logits"):
+            y = getattr(submission, name)(logits, *rest)
+            expect(y, name, axes=ROWS).is_tensor(shape=(3, 6))
+        expect_unchanged(submission)
+        again = getattr(submission, name)(draw.noncontiguous(logits), *rest)
+        expect_unchanged(submission)
+        expect(again, name, axes=ROWS).equals(y, why="only the order in memory differs")
+
+
+@check(
+    "logits keep their dtype",
+    aspect="dtype",
+    points=0.5,
+    asked="Logits keep their dtype.",
+)
+def test_dtypes(submission, draw):
+    tokens = torch.tensor([[3, 1], [0, 4]], device=draw.device)
+    for dtype in (torch.float64, torch.bfloat16):
+        logits = with_axes(known(draw, 2).to(dtype), *ROWS.split())
+        for name, _, amount in FILTERS:
+            expect(getattr(submission, name)(logits, amount), name).is_tensor(shape=(2, 6), dtype=dtype)
+        found = submission.repetition_penalty(logits, tokens, 1.5)
+        expect(found, "repetition_penalty").is_tensor(shape=(2, 6), dtype=dtype)
+
+
+# --- perplexity ---
+
+
+def right_perplexity(logits, targets, pad_id=None):
+    losses = -logits.log_softmax(-1).gather(-1, targets[..., None])[..., 0]
+    return losses[targets != pad_id].mean().exp() if pad_id is not None else losses.mean().exp()
+
+
+def expect_perplexity(submission, logits, targets, **options):
+    found = submission.perplexity(logits, targets, **options)
+    expect(found, "perplexity").is_scalar(float)
+    wanted = oracle(right_perplexity, logits, targets, *options.values())
+    expect(torch.tensor(found), "perplexity").close_to(wanted)
+
+
+@check(
+    "perplexity is exp of the mean of -log p, as a Python float",
+    aspect="values",
+    points=3,
+    asked=[
+        "a Python float: exp of the mean of -log p over all targets that count.",
+        "A model that knows nothing has the perplexity V",
+    ],
+)
+def test_perplexity(submission, draw):
+    for batch, time, vocabulary in ((2, 5, 7), (1, 3, 11)):
+        logits = draw.normal(batch=batch, time=time, token=vocabulary, scale=2.0)
+        expect_perplexity(submission, logits, draw.integers(0, vocabulary, batch=batch, time=time))
+    targets = draw.integers(0, 8, batch=2, time=4)
+    expect_perplexity(submission, torch.full((2, 4, 8), 3.0, device=draw.device), targets)  # knows nothing: 8
+    expect_perplexity(submission, 40.0 * one_hot(targets, 8), targets)  # sure and right: 1
+
+
+@check(
+    "targets that are pad_id do not count",
+    aspect="padding",
+    points=1,
+    follows=["test_perplexity"],
+    asked="targets that are this token do not count; None: all count.",
+)
+def test_perplexity_padding(submission, draw):
+    targets = torch.tensor([[4, 0, 2, 2, 2], [1, 3, 3, 5, 2]], device=draw.device)
+    for pad_id in (2, 0):
+        expect_perplexity(
+            submission, draw.normal(batch=2, time=5, token=6, scale=2.0), targets, pad_id=pad_id
+        )
+
+
+@check(
+    "logits in the hundreds give no infinite perplexity",
+    aspect="stability",
+    points=0.5,
+    follows=["test_perplexity"],
+    asked="exp(1000) is infinite",
+)
+def test_perplexity_large(submission, draw):
+    targets = draw.integers(0, 6, batch=2, time=40)
+    logits = draw.normal(batch=2, time=40, token=6, scale=2.0, shift=800.0)
+    logits[0, 0, targets[0, 0]] -= 120.0  # so unlikely that its probability rounds to 0
+    expect_perplexity(submission, logits, targets)
