@@ -33,10 +33,7 @@ class multiplied_mask:
 
 
 class smallest_float:
-    """The least finite number stands where nothing may be drawn.
-
-    Named: top_k_finite
-    """
+    """The least finite number stands where nothing may be drawn."""
 
     def top_k(logits, k):
         limit = logits.topk(min(k, logits.size(-1))).values[..., -1:]
@@ -44,10 +41,7 @@ class smallest_float:
 
 
 class first_row_decides:
-    """The limit of the first row is used for all of them.
-
-    Named: top_k_of_the_batch
-    """
+    """The limit of the first row is used for all of them."""
 
     def top_k(logits, k):
         limit = logits.reshape(-1, logits.size(-1))[0].topk(min(k, logits.size(-1))).values[-1]
@@ -118,10 +112,7 @@ class absolute_min_p:
 
 
 class best_of_all_rows:
-    """The greatest logit of the whole batch sets the limit.
-
-    Named: min_p_of_the_batch
-    """
+    """The greatest logit of the whole batch sets the limit."""
 
     def min_p(logits, p):
         return logits.masked_fill(logits < logits.max() + math.log(p), -math.inf)
@@ -159,10 +150,7 @@ class penalty_in_a_loop:
 
 
 class penalty_of_columns:
-    """Every row loses what any row has said.
-
-    Named: tokens_of_all_rows
-    """
+    """Every row loses what any row has said."""
 
     def repetition_penalty(logits, tokens, penalty):
         out, seen = logits.clone(), tokens.unique()
@@ -195,10 +183,7 @@ class cross_entropy_alone:
 
 
 class next_token_perplexity:
-    """Scored on the token after, as next_token_loss does.
-
-    Named: shifted_here
-    """
+    """Scored on the token after, as next_token_loss does."""
 
     def perplexity(logits, targets, pad_id=None):
         ignored = -100 if pad_id is None else pad_id

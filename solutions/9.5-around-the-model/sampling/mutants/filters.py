@@ -28,21 +28,6 @@ class top_k_zeroed:
     """
 
 
-class top_k_finite:
-    """your removed logits are {VALUE}: only -inf can never be drawn
-
-    Fails: test_top_k
-    Value: -1e12 to -1000, or a finite number
-    """
-
-    VALUE = -1e9
-
-    top_k = """
-        - return logits.masked_fill(logits < least, -math.inf)
-        + return logits.masked_fill(logits < least, VALUE)
-    """
-
-
 class top_k_too_large:
     """your top_k fails when k is larger than the vocabulary: then all stay
 
@@ -52,32 +37,6 @@ class top_k_too_large:
     top_k = """
         - least = logits.topk(min(k, logits.size(-1)), dim=-1).values[..., -1:]
         + least = logits.topk(k, dim=-1).values[..., -1:]
-    """
-
-
-class top_k_of_the_batch:
-    """your top_k has one limit for all rows: each row keeps its own k best
-
-    Fails: test_top_k
-    """
-
-    top_k = """
-        - least = logits.topk(min(k, logits.size(-1)), dim=-1).values[..., -1:]
-        + least = logits.flatten().topk(min(k, logits.size(-1))).values[-1]
-    """
-
-
-class top_k_worst:
-    """your top_k keeps the k worst tokens
-
-    Fails: test_top_k
-    """
-
-    top_k = """
-        - least = logits.topk(min(k, logits.size(-1)), dim=-1).values[..., -1:]
-        - return logits.masked_fill(logits < least, -math.inf)
-        + most = logits.topk(min(k, logits.size(-1)), dim=-1, largest=False).values[..., -1:]
-        + return logits.masked_fill(logits > most, -math.inf)
     """
 
 
@@ -91,18 +50,6 @@ class top_k_values_only:
         - least = logits.topk(min(k, logits.size(-1)), dim=-1).values[..., -1:]
         - return logits.masked_fill(logits < least, -math.inf)
         + return logits.topk(min(k, logits.size(-1)), dim=-1).values
-    """
-
-
-class top_k_probabilities:
-    """your top_k returns probabilities: a filter gives logits back
-
-    Fails: test_top_k
-    """
-
-    top_k = """
-        - return logits.masked_fill(logits < least, -math.inf)
-        + return logits.masked_fill(logits < least, -math.inf).softmax(dim=-1)
     """
 
 
@@ -142,42 +89,6 @@ class left_in_order:
     """
 
 
-class gathered_back:
-    """your top_p goes back to the tokens' places by gather(order): that is the way there, scatter is the way back
-
-    Fails: test_top_p
-    """
-
-    top_p = """
-        - dropped = torch.zeros_like(dropped).scatter(-1, order, dropped)  # back to the tokens' own places
-        + dropped = dropped.gather(-1, order)
-    """
-
-
-class worst_first:
-    """your top_p sums from the least likely token up: begin with the best
-
-    Fails: test_top_p
-    """
-
-    top_p = """
-        - ordered, order = logits.sort(dim=-1, descending=True)
-        + ordered, order = logits.sort(dim=-1)
-    """
-
-
-class sums_of_logits:
-    """your top_p sums logits: probabilities are what sums up to 1
-
-    Fails: test_top_p
-    """
-
-    top_p = """
-        - share = ordered.softmax(dim=-1)
-        + share = ordered
-    """
-
-
 class rest_not_normalised:
     """your top_p takes exp(logits) for probabilities: only the softmax makes them sum up to 1
 
@@ -200,30 +111,6 @@ class min_p_absolute:
         - best = logits.amax(dim=-1, keepdim=True)
         - return logits.masked_fill(logits < best + math.log(p), -math.inf)
         + return logits.masked_fill(logits.softmax(dim=-1) < p, -math.inf)
-    """
-
-
-class min_p_of_logits:
-    """your min_p multiplies the best logit by p: shares of probabilities are differences of logits
-
-    Fails: test_min_p
-    """
-
-    min_p = """
-        - return logits.masked_fill(logits < best + math.log(p), -math.inf)
-        + return logits.masked_fill(logits < best * p, -math.inf)
-    """
-
-
-class min_p_of_the_batch:
-    """your min_p compares all rows with the best token of the batch: each row has a best one of its own
-
-    Fails: test_shift
-    """
-
-    min_p = """
-        - best = logits.amax(dim=-1, keepdim=True)
-        + best = logits.amax()
     """
 
 
