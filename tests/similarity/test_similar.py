@@ -279,3 +279,15 @@ def test_an_earlier_term_that_is_not_there(kata: Run, folder: Path, base: str) -
     ran = kata("similar", "submissions", "--against", "2019")
     assert ran.code == 2
     assert "2019" in ran.text
+
+
+def test_a_gradebooks_aliases_are_one_learner(
+    kata: Run, folder: Path, honest: dict[str, str], base: str
+) -> None:
+    kept([*honest.items(), ("ada", base + OWN), ("ada@uni.example", base + DISGUISED)])
+    assert {"ada", "ada@uni.example"} in names(found(kata)["pairs"])
+    with Gradebook.open("gradebook.sqlite", create=False) as book:
+        book.rule("alias", "ada", "ada@uni.example", comment="her e-mail", author="me")
+    one = found(kata)
+    assert one["pairs"] == []
+    assert one["learners"] == len(honest) + 1
