@@ -104,7 +104,7 @@ def _end_warm(as_json: bool) -> int:
     return 0
 
 
-def _warm() -> list[str] | str:
+def _warm() -> list[str]:
     """Return what stands by, or why nothing ever does."""
     standing = [
         f"process {one.pid}: {one.resident_bytes >> 20} MB, {one.served} commands, idle for {one.idle_s} s"
@@ -113,8 +113,8 @@ def _warm() -> list[str] | str:
     if standing or place.wanted():
         return standing
     if sys.platform != "linux":
-        return "on Linux only"
-    return f"off ({place.SWITCH}=0)" if os.environ.get(place.SWITCH) == "0" else "off (CI is set)"
+        return ["on Linux only"]
+    return [f"off ({place.SWITCH}=0)" if os.environ.get(place.SWITCH) == "0" else "off (CI is set)"]
 
 
 def _version(name: str) -> str:

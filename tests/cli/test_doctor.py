@@ -35,6 +35,7 @@ class Facts(msgspec.Struct, forbid_unknown_fields=True):
     network_namespaces: bool
     user_namespaces: bool
     cgroup: str | bool | None
+    warm: list[str]
     readable: list[str]
     hidden: list[str]
     packs: list[str]
