@@ -73,4 +73,4 @@ def selects(expression: str, text: str) -> bool:
 
 
 def test_the_figures_have_a_place() -> None:
-    assert re.search(r"^## Figures$.*^<!-- figures -->$.*^<!-- /figures -->$", TEXT, re.M | re.S)
+    assert re.search(r"^## Figures$.*^<!-- figures: begin -->$.*^<!-- figures: end -->$", TEXT, re.M | re.S)
