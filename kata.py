@@ -10,10 +10,10 @@ TYPE_CHECKING = False  # `python -m kata` finds a warm process sooner without `t
 if TYPE_CHECKING:
     from typing import Any
 
-    from grader.cli.notebook import Verdict
+    from grader.cli.notebook import NotebookVerdict
 
 
-def check(*arguments: str) -> Verdict | None:
+def check(*arguments: str) -> NotebookVerdict | None:
     """Check a kata: `kata.check("masks")`, `kata.check("masks", "-k", "causal")`.
 
     In a notebook it judges the cells that were run, and returns the verdict, which a cell shows whose last line it is.
@@ -21,7 +21,7 @@ def check(*arguments: str) -> Verdict | None:
     """
     from grader.cli.notebook import command_here, shell_here
 
-    verdict: Verdict | None = command_here(["check", *arguments], shell_here())
+    verdict: NotebookVerdict | None = command_here(["check", *arguments], shell_here())
     return verdict
 
 

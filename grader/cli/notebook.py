@@ -21,7 +21,7 @@ _PLAIN = frozenset({"--json", "--format", "--pdb", "--stdin", "--help", "-h"})
 
 
 @dataclass(frozen=True)
-class Verdict:
+class NotebookVerdict:
     """What `kata check` found: rich where a notebook shows it, text elsewhere."""
 
     reports: list[KataReport]
@@ -88,7 +88,7 @@ def _names_of(arguments: list[str]) -> set[str]:
     return {argument.partition("=")[0] for argument in arguments}
 
 
-def _verdict(arguments: list[str], shell: Any) -> Verdict | None:
+def _verdict(arguments: list[str], shell: Any) -> NotebookVerdict | None:
     import msgspec
 
     from grader.reports.report import KataReport
@@ -105,7 +105,9 @@ def _verdict(arguments: list[str], shell: Any) -> Verdict | None:
             " Isolation: process. This machine cannot shut your code in; it could read and write your files."
         )
     chosen = _names_of(arguments)
-    return Verdict(reports, f"{note} {err.strip()}".strip(), bool(chosen & {"-v"}), bool(chosen & {"-q"}))
+    return NotebookVerdict(
+        reports, f"{note} {err.strip()}".strip(), bool(chosen & {"-v"}), bool(chosen & {"-q"})
+    )
 
 
 def _hint(arguments: list[str]) -> Any:

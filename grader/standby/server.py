@@ -55,7 +55,7 @@ class _Running:
     pidfd: int
 
 
-class Ended(Exception):
+class RequestEnded(Exception):
     """It is time to go."""
 
 
@@ -85,7 +85,7 @@ class Server:
         try:
             while True:
                 self._wait()
-        except Ended:
+        except RequestEnded:
             pass
         finally:
             self._leave()
@@ -108,7 +108,7 @@ class Server:
         if self._running or self._asking:
             return
         if now >= self._last + IDLE_S or _resident_bytes() > MAX_BYTES or not self._is_found():
-            raise Ended
+            raise RequestEnded
 
     def _is_found(self) -> bool:
         """Return whether whoever looks for a warm process comes upon this one."""
@@ -149,7 +149,7 @@ class Server:
             elif verb == messages.END:
                 self._leave()  # before the answer: who reads it may start another
                 link.send(messages.pack([messages.END]))
-                raise Ended
+                raise RequestEnded
             elif verb == messages.RUN:
                 self._run(link, lists, descriptors)
                 return
@@ -180,7 +180,7 @@ class Server:
                 link.send(refusal)
             link.close()
             if refusal == messages.STALE:
-                raise Ended
+                raise RequestEnded
             return
         pid = os.fork()
         if pid == 0:
@@ -288,7 +288,7 @@ def stand_by(root: str, asked: str, command: Callable[[], object], modules: Call
 
 
 def _told_to_end(number: int, frame: object) -> None:
-    raise Ended
+    raise RequestEnded
 
 
 def _resident_bytes() -> int:

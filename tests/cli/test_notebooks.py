@@ -113,7 +113,7 @@ def test_nothing_that_was_run_is_an_answer_so_what_is_saved_is_judged(
     kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import kata as library
-    from grader.cli.notebook import Verdict
+    from grader.cli.notebook import NotebookVerdict
 
     assert kata("start", "masks").code == 0
 
@@ -130,7 +130,7 @@ def test_nothing_that_was_run_is_an_answer_so_what_is_saved_is_judged(
     monkeypatch.chdir(folder)
     library.load_ipython_extension(Shell())
     verdict = Shell.magics["kata"]("check masks -q")
-    assert isinstance(verdict, Verdict)
+    assert isinstance(verdict, NotebookVerdict)
     assert "No cell that you ran makes" in repr(verdict)
     assert verdict.reports[0].status == "not_started"
 
