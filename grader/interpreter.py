@@ -69,14 +69,19 @@ def start(
     return subprocess.Popen(command(module, *arguments), cwd=folder, env=known, **streams)
 
 
+def program() -> str:
+    """Return the path of this interpreter; empty where it does not know."""
+    return sys.executable
+
+
 def command(module: str, *arguments: str) -> list[str]:
     """Return the command line that `start` uses."""
     from grader.errors import EngineError
 
-    if not sys.executable:
+    if not program():
         raise EngineError("Python does not know where its own program is, so Kata can start no other.")
     begin = _BEGIN.format(separator=os.pathsep)
-    return [sys.executable, "-I", "-c", begin, os.pathsep.join(search_path()), module, *arguments]
+    return [program(), "-I", "-c", begin, os.pathsep.join(search_path()), module, *arguments]
 
 
 def environment() -> dict[str, str]:

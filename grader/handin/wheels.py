@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
-import sys
+import tempfile
 from importlib import metadata
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from grader import DISTRIBUTION
+from grader import DISTRIBUTION, interpreter
 from grader.errors import UsageError
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -94,10 +95,21 @@ def copy(source: Path, folder: Path) -> None:
 
 
 def _pip(*arguments: str) -> None:
-    command = [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        said = "\n  ".join(done.stderr.strip().splitlines()[-3:]) or "it said nothing"
+    with tempfile.TemporaryDirectory(prefix="kata-pip-") as stand:
+        # Its index and its proxy are told by the caller's variables.
+        process = interpreter.start(
+            "pip",
+            ["--disable-pip-version-check", *arguments],
+            Path(stand),
+            variables=os.environ,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        _, said_by_pip = process.communicate()
+    if process.returncode != 0:
+        said = (
+            "\n  ".join(said_by_pip.decode(errors="replace").strip().splitlines()[-3:]) or "it said nothing"
+        )
         raise UsageError(
             f"pip {arguments[0]} failed:\n  {said}",
             "--wheels FOLDER takes wheels that you have; --online leaves them to be downloaded there.",

@@ -121,7 +121,7 @@ def facts() -> str:
         limits = file.read()
     return "\n".join(
         (
-            *(sys.executable, sys.prefix, sys.version, os.path.dirname(__file__)),
+            *(interpreter.program(), sys.prefix, sys.version, os.path.dirname(__file__)),
             *interpreter.search_path(),
             *(f"{flag} {getattr(sys.flags, flag)}" for flag in _FLAGS),
             *sorted(f"{key}={value}" for key, value in variables(os.environ).items()),

@@ -91,7 +91,9 @@ def test_nothing_else_starts_one() -> None:
     found = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "grader").rglob("*.py")
-        if any(ways.fullmatch(name) for name in named(path))
+        if "templates"
+        not in path.parts  # those run where they are copied to, and nothing of ours is there yet
+        and any(ways.fullmatch(name) for name in named(path))
     }
     assert found == {"grader/interpreter.py"}
 
