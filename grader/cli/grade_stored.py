@@ -90,8 +90,8 @@ def _print(changed: Sequence[Regraded], counting: set[int | None], *, dry_run: b
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("learner", "kata", "attempt", "graded before", "would be" if dry_run else "now", "checks"):
-        table.add_column(title, no_wrap=title != "checks")
+    for title in ("learner", "kata", "attempt", "graded before", "would be" if dry_run else "now"):
+        table.add_column(title, no_wrap=True)
     for one in changed[:SHOWN]:
         stands = "" if one.attempt in counting else ", does not count"
         table.add_row(
@@ -100,14 +100,15 @@ def _print(changed: Sequence[Regraded], counting: set[int | None], *, dry_run: b
             f"{one.attempt}{stands}",
             _result(one, "before"),
             _result(one, "after"),
-            safe(
-                ", ".join(one.checks[:3])
-                + (f" and {len(one.checks) - 3} more" if len(one.checks) > 3 else "")
-            ),
         )
     console().print(table)
     if len(changed) > SHOWN:
         console().print(f"… and {len(changed) - SHOWN} more; --json FILE has them all")
+    console().print(
+        "checks that come out differently, and for how many hand-ins; --json FILE has them for each:"
+    )
+    for check, count in Counter(check for one in changed for check in one.checks).most_common():
+        console().print(safe(f"  {count:>4}  {check}"), soft_wrap=True, highlight=False)
     sums = Counter(
         "up"
         if one.after.earned > one.before.earned

@@ -168,7 +168,7 @@ class Server:
             int(now - self._began),
             int(now - self._last),
             self._served,
-            len(self._running),
+            len(self._running) // 2,  # each under two descriptors
         )
         return [b"%d" % figure for figure in figures]
 
