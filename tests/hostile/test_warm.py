@@ -79,7 +79,7 @@ PROCESS_CAN = frozenset({"end it", "trace it", "replace it", "write into its fol
 
 
 def hostile(attempt: str, place: Place) -> str:
-    standing = place.standing()[0]
+    standing = place.usual()[0]
     return (
         RIGHT
         + f"""
@@ -109,7 +109,7 @@ def standing(place: Place, workspace: Path) -> Iterator[Place]:
 def test_a_submission_gets_nowhere(standing: Place, workspace: Path, name: str, level: str) -> None:
     if not sandbox.reaches(sandbox.probe().level, level):  # type: ignore[arg-type]
         pytest.skip(f"this machine does not offer {level}")
-    before = standing.standing()[0]
+    before = standing.usual()[0]
     write(workspace, hostile(TRIES[name], standing))
     ran = standing.run("check", "--json", cwd=workspace, env={"KATA_ISOLATION": level})
     kata = json.loads(ran.out)["katas"][0]
@@ -117,7 +117,7 @@ def test_a_submission_gets_nowhere(standing: Place, workspace: Path, name: str, 
     assert (kata["status"], kata["isolation"]) == ("fail" if "ctypes" in TRIES[name] else "pass", level)
     if level != "process" or name not in PROCESS_CAN:
         assert "WORKED" not in (kata["output"] or "")
-        after = standing.standing()[0]
+        after = standing.usual()[0]
         assert (after.pid, after.served) == (before.pid, before.served + 1)
         assert not list(Path(before.path).with_name("empty").iterdir())
     # Whatever was done, the next verdict is the right one.

@@ -38,6 +38,7 @@ class Place:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._path = ""
         self.variables = {
             name: value
             for name, value in os.environ.items()
@@ -79,12 +80,23 @@ class Place:
             _put_back(before)
 
     def warmed(self, cwd: Path) -> WarmProcess:
-        """Return the process that stands by; a command leaves one behind where there is none."""
-        standing = self.standing()
-        if not standing:
+        """Return the process that stands by; a command leaves one behind where there is none.
+
+        Others may stand by beside it: of another locale, of another place for modules.
+        """
+        if not self.usual():
+            before = {one.path for one in self.standing()}
             self.run("check", cwd=cwd)
-            standing = wait_for(self.standing)
-        return standing[0]
+            self._path = (
+                self._path
+                or wait_for(lambda: [one.path for one in self.standing() if one.path not in before])[0]
+            )
+            wait_for(self.usual)
+        return self.usual()[0]
+
+    def usual(self) -> list[WarmProcess]:
+        """Return the one that commands of these variables ask, if it stands by."""
+        return [one for one in self.standing() if one.path == self._path]
 
 
 def _put_back(before: str | None) -> None:
