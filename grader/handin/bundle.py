@@ -121,8 +121,7 @@ def write_bundle(
 def _pack(pack: Pack, katas: Sequence[Kata], *, public: bool) -> dict[str, Path]:
     """Return by name in the bundle the files of a pack: what Kata's wheel lacks, answers where they may be."""
     contents: dict[str, Path] = {}
-    builtin = builtin_folder()
-    if builtin is None or pack.root.resolve() != builtin.resolve():
+    if not _comes_with_kata(pack):
         contents |= {f"pack/katas/{_under(path, pack.root)}": path for path in files_of(pack.root)}
         if public:
             refuse_leaks(pack, contents)
@@ -141,8 +140,7 @@ def _pack(pack: Pack, katas: Sequence[Kata], *, public: bool) -> dict[str, Path]
 def _templates(system: System, pack: Pack, wanted: Wanted) -> dict[str, str]:
     """Return the system's own files with what is particular to this bundle."""
     variables = ['KATA_SOLUTIONS="$root/source/pack/solutions"']
-    builtin = builtin_folder()
-    if builtin is None or pack.root.resolve() != builtin.resolve():
+    if not _comes_with_kata(pack):
         variables.append('KATA_PACKS="$root/source/pack/katas"')
     words = {"@PYTHON@": wanted.python, "@VARIABLES@": " ".join(variables)}
     top = resources.files("grader.handin") / "templates" / system
@@ -175,6 +173,12 @@ def _settings(system: System, katas: Iterable[Kata], wanted: Wanted) -> dict[str
     else:
         settings |= {"parts": parts}
     return {"bundle.json": json.dumps(settings, indent=2) + "\n"}
+
+
+def _comes_with_kata(pack: Pack) -> bool:
+    """Return whether Kata's own wheel holds the pack."""
+    builtin = builtin_folder()
+    return builtin is not None and pack.root.resolve() == builtin.resolve()
 
 
 def _under(path: Path, top: Path) -> str:
