@@ -688,13 +688,13 @@ def test_causality(submission, draw):
     asked="one unmasked layer undoes all the masked ones",
 )
 def test_padding(submission, draw):
-    x, other = inputs(draw, time=7), inputs(draw, time=7)
-    real = draw.mask(keep=0.5, batch=2, key=7)
+    x, other = (inputs(draw, batch=3, time=7) for _ in range(2))
+    real = draw.mask(keep=0.5, batch=3, key=7)
     changed = torch.where(real[..., None], x, other)
     module = submission.Encoder(3, D, H, FF, norm_first=False)
     before, after = (module(tensor, real[:, None, None, :]) for tensor in (x, changed))
     for y in (before, after):
-        expect(y, "output", axes=AXES).is_tensor(shape=(2, 7, D))
+        expect(y, "output", axes=AXES).is_tensor(shape=(3, 7, D))
     expect(after[real], "output at real positions", axes="position width").same_as(
         before[real],
         name="the output for other padding",
