@@ -120,6 +120,40 @@ def test_hands_of_the_clock() -> None:
     assert f"(the slowest wavelength is {2 * math.pi * 10_000 ** (14 / 16):.0f})" in lesson
 
 
+def test_rotary_positions() -> None:
+    lesson, table = LESSONS["rotary-positions"], positions(4, 4)
+    sine, cosine = table[:, 0::2], table[:, 1::2]
+
+    def turned(a: Tensor) -> Tensor:
+        one, two = a[0::2], a[1::2]
+        return torch.stack([one * cosine - two * sine, one * sine + two * cosine], -1).flatten(1)
+
+    q, k = turned(rows([1, 0, 1, 0])), turned(rows([0.5, 1, 0.2, 0]))
+    for t in range(4):
+        says(lesson, *q[t].tolist(), *k[t].tolist(), before=f"{t}")
+        says(lesson, *(q[t] @ k.T).tolist())
+
+
+def test_buckets_and_slopes() -> None:
+    lesson = LESSONS["rotary-positions"]
+
+    def bucket(distance: int, n: int, furthest: int) -> int:
+        if distance < n // 2:
+            return distance
+        share = math.log(distance / (n // 2)) / math.log(furthest / (n // 2))
+        return min(n // 2 + math.floor(share * (n - n // 2)), n - 1)
+
+    shown = [bucket(abs(key - 11), 4, 16) + 4 * (key > 11) for key in range(23)]
+    assert "bucket  " + "".join(f"{number:3}" for number in shown) in lesson
+    past = [bucket(11 - key, 8, 16) for key in range(12)]
+    assert " ".join(map(str, past)) in " ".join(lesson.split())
+    slopes = [2 ** (-8 * head / 4) for head in range(1, 5)]
+    says(lesson, *slopes, before="For four heads that is")
+    for head in (1, 4):
+        weights = torch.tensor([-slopes[head - 1] * (3 - key) for key in range(4)]).softmax(-1)
+        says(lesson, *weights.tolist(), before=f"head {head}")
+
+
 # --- 9.3.1, 9.3.2 ---
 
 

@@ -1,0 +1,517 @@
+"""Checks of 9.2.2. Expected values come from `turned` and `borders`, computed in float64.
+
+The module and ALiBi's bias are compared with what they rest on as it is right, which stands in for the learner's where
+that is wrong.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from grader.checks import (
+    Expected,
+    check,
+    expect,
+    expect_gradients,
+    expect_no_error,
+    expect_raises,
+    expect_unchanged,
+    fail,
+    oracle,
+    stand_in,
+    with_axes,
+)
+
+X, BUCKETS, BIAS = "batch head time width", "query key", "head query key"
+
+
+# --- what is right ---
+
+
+def turned(x, positions=None, base=10000.0, angles="power"):
+    """Return x with its pairs turned; angles are never made in less than float32."""
+    wide = torch.promote_types(torch.get_default_dtype(), torch.float32)
+    T, D = x.shape[-2:]
+    positions = torch.arange(T) if positions is None else positions
+    columns = torch.arange(0, D, 2, dtype=wide)
+    position = positions.to(wide)[:, None]
+    if angles == "power":
+        angle = position * base ** (-columns / D)
+    elif angles == "division":
+        angle = position / base ** (columns / D)
+    else:
+        angle = position * torch.exp(columns * (-math.log(base) / D))
+    cosine, sine = (part.to(x.dtype) for part in (angle.cos(), angle.sin()))
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.stack((a * cosine - b * sine, a * sine + b * cosine), dim=-1).flatten(-2)
+
+
+def right(x, positions=None, base=10000.0):
+    """Return what `rotate` should, and how far three ways to make angles may be apart."""
+    positions = None if positions is None else positions.cpu()
+    ways = [
+        lambda x, way=way: turned(x, positions, base, way) for way in ("power", "division", "exponential")
+    ]
+    return oracle(ways[0], x.cpu(), also=ways[1:])
+
+
+def borders(query_len, key_len, num_buckets=32, max_distance=128, bidirectional=True, offset=0):
+    """Return the buckets twice: a distance on the border of two may be said to be in the lower or the higher one."""
+    distance = torch.arange(key_len) - (torch.arange(query_len) + offset)[:, None]
+    first = torch.zeros_like(distance)
+    if bidirectional:
+        num_buckets //= 2
+        first = (distance > 0) * num_buckets
+    past = distance.abs() if bidirectional else (-distance).clamp(min=0)
+    exact = num_buckets // 2
+    share = (past.clamp(min=1).double() / exact).log() / math.log(max_distance / exact)
+    step = exact + share * (num_buckets - exact)
+    for nudge in (-1e-5, 1e-5):
+        coarse = (step + nudge).floor().long().clamp(exact, num_buckets - 1)
+        yield first + torch.where(past < exact, past, coarse)
+
+
+def expect_buckets(submission, query_len, key_len, part=slice(None), of=None, **options):
+    """Compare the buckets, or some of the keys' columns, with the right ones."""
+    found = submission.relative_buckets(query_len, key_len, **options)
+    expect(found, "buckets", axes=BUCKETS).is_tensor(shape=(query_len, key_len), dtype=torch.int64)
+    low, high = borders(query_len, key_len, **options)
+    wanted = torch.where(found.cpu() == high, high, low)
+    name = "buckets" if part == slice(None) else f"buckets[:, {part.start}:]"
+    expect(found[:, part], name, axes=BUCKETS).equals(wanted[:, part].to(found.device))
+
+
+@stand_in("relative_buckets")
+def right_buckets(query_len, key_len, *, num_buckets=32, max_distance=128, bidirectional=True, offset=0):
+    return list(borders(query_len, key_len, num_buckets, max_distance, bidirectional, offset))[1]
+
+
+@stand_in("alibi_slopes")
+def right_slopes(num_heads):
+    if num_heads & (num_heads - 1):
+        raise ValueError("not a power of two")
+    return 2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads)
+
+
+# --- rotate ---
+
+
+@check(
+    "rotate keeps the shape, whatever axes stand in front",
+    aspect="shape",
+    points=1,
+    asked="[.., T, D], queries or keys; any number of axes in front.",
+)
+def test_rotate_shape(submission, draw):
+    for axes in ({}, {"batch": 2}, {"batch": 2, "head": 3}):
+        x = draw.normal(**axes, time=5, width=8)
+        expect(submission.rotate(x), "rotated").is_tensor(shape=tuple(x.shape))
+
+
+@check(
+    "position 0 is not turned at all",
+    aspect="values",
+    points=1,
+    follows=["test_rotate_shape"],
+    asked=[
+        "positions: int [T], where each row stands; None means 0, 1, …, T - 1.",
+        "Positions count\nfrom 0.",
+    ],
+)
+def test_rotate_first(submission, draw):
+    x = draw.normal(batch=2, head=3, time=4, width=6)
+    found = expect(submission.rotate(x)[..., 0, :], "rotated[..., 0, :]", axes="batch head width")
+    found.close_to(oracle(lambda x: x, x[..., 0, :]))
+
+
+@check(
+    "columns 2i and 2i + 1 are turned by position · base^(-2i / D)",
+    aspect="values",
+    points=3,
+    follows=["test_rotate_shape"],
+    asked="(a, b), become (a · cos - b · sin, a · sin + b · cos).",
+)
+def test_rotate_values(submission, draw):
+    for time, width in ((5, 8), (7, 4)):
+        x = draw.normal(batch=2, head=3, time=time, width=width)
+        expect(submission.rotate(x), "rotated", axes=X).close_to(right(x))
+
+
+@check(
+    "turning changes no pair's length",
+    aspect="values",
+    points=1,
+    follows=["test_rotate_shape"],
+    asked="A rotation changes no length.",
+)
+def test_rotate_lengths(submission, draw):
+    x = draw.normal(batch=2, head=3, time=6, width=8)
+    y = expect(submission.rotate(x), "rotated", axes=X).is_tensor(shape=tuple(x.shape)).actual
+    lengths = y.unflatten(-1, (4, 2)).square().sum(-1)
+    wanted = oracle(lambda x: turned(x).unflatten(-1, (4, 2)).square().sum(-1), x)
+    expect(lengths, "squared lengths of the pairs", axes="batch head time pair").close_to(wanted)
+
+
+@check(
+    "rows stand where positions say, in any order",
+    aspect="values",
+    points=2,
+    follows=["test_rotate_values"],
+    asked="int [T], where each row stands; None means 0, 1, …, T - 1.",
+)
+def test_rotate_positions(submission, draw):
+    for positions in (torch.tensor([3, 0, 11, 7]), torch.tensor([9])):
+        x = draw.normal(batch=2, head=3, time=len(positions), width=6)
+        found = submission.rotate(x, positions.to(draw.device))
+        expect(found, f"rotated, positions {positions.tolist()}", axes=X).close_to(right(x, positions))
+
+
+@check(
+    "scores of turned queries and keys hang on the distance alone",
+    aspect="values",
+    points=2,
+    follows=["test_rotate_positions"],
+    asked="the score of a query at t and a key at s depends on t - s alone",
+)
+def test_rotate_distance(submission, draw):
+    query, key = (draw.normal(batch=2, head=2, time=5, width=8) for _ in range(2))
+    near = torch.arange(5, device=draw.device)
+    scores = []
+    for positions in (near, near + 30):
+        q, k = submission.rotate(query, positions), submission.rotate(key, positions)
+        for part, name in ((q, "queries"), (k, "keys")):
+            expect(part, f"rotated {name}", axes=X).is_tensor(shape=(2, 2, 5, 8))
+        scores.append(q @ k.mT)
+    expect(scores[1], "scores 30 positions further on", axes="batch head query key").same_as(
+        scores[0], name="scores at the beginning"
+    )
+    wanted = oracle(lambda q, k: turned(q) @ turned(k).mT, query, key)
+    expect(scores[0], "scores", axes="batch head query key").close_to(wanted)
+
+
+@check(
+    "base sets the frequencies",
+    aspect="values",
+    points=1,
+    follows=["test_rotate_values"],
+    asked="what the frequencies are powers of.",
+)
+def test_rotate_base(submission, draw):
+    x = draw.normal(batch=2, head=3, time=6, width=8)
+    for base in (100.0, 500000.0):
+        expect(submission.rotate(x, base=base), f"rotated, base {base:g}", axes=X).close_to(
+            right(x, base=base)
+        )
+
+
+@check(
+    "an odd width is a ValueError",
+    aspect="errors",
+    points=1,
+    asked="ValueError when D is odd.",
+)
+def test_rotate_odd(submission, draw):
+    for width in (5, 1):
+        x = draw.normal(batch=2, time=3, width=width)
+        with expect_raises("ValueError", what=f"{width} columns are not pairs"):
+            submission.rotate(x)
+
+
+@check(
+    "gradients go back through the rotation",
+    aspect="gradient",
+    points=1,
+    follows=["test_rotate_values"],
+    asked="gradients go back through it to x",
+)
+def test_rotate_gradient(submission, draw):
+    x = draw.normal(batch=2, head=2, time=4, width=6, requires_grad=True)
+    expect_gradients(submission.rotate(x), {"x": x}, draw, oracle=turned)
+
+
+@check(
+    "rotated numbers have the dtype of x, and far positions are right in bfloat16 too",
+    aspect="dtype",
+    points=1.5,
+    follows=["test_rotate_positions"],
+    asked=["in the dtype of x.", "Make angles in float32 at least, whatever x is."],
+)
+def test_rotate_dtypes(submission, draw):
+    positions = torch.tensor([257, 300, 701])
+    x = draw.normal(batch=2, head=2, time=3, width=6)
+    for dtype in (torch.float64, torch.bfloat16):
+        cast = with_axes(x.to(dtype), *X.split())
+        found = submission.rotate(cast, positions.to(draw.device))
+        expect(found, f"rotated {str(dtype).removeprefix('torch.')}", axes=X).is_tensor(dtype=dtype)
+        wanted = right(cast, positions)
+        if dtype == torch.float64:  # angles in float32 are good enough
+            wanted = Expected(wanted.value, right(x, positions).tolerance, dtype)
+        expect(found, f"rotated {str(dtype).removeprefix('torch.')}", axes=X).close_to(wanted)
+
+
+@check(
+    "x and positions are left as they were, and x need not be contiguous in memory",
+    aspect="arguments",
+    points=0.5,
+    asked="Arguments are left as they were and need not be contiguous in memory.",
+)
+def test_rotate_arguments(submission, draw):
+    x = draw.normal(batch=2, head=3, time=4, width=6)
+    positions = torch.tensor([4, 2, 5, 1], device=draw.device)
+    y = submission.rotate(x, positions)
+    expect_unchanged(submission)
+    again = submission.rotate(draw.noncontiguous(x), positions)
+    expect_unchanged(submission)
+    expect(again, "rotated", axes=X).same_as(y, name="what a contiguous x gives")
+
+
+# --- relative_buckets ---
+
+
+@check(
+    "buckets are whole numbers [Tq, Tk]: a row for each query, a column for each key",
+    aspect="shape",
+    points=1,
+    asked="int64 [Tq, Tk].",
+)
+def test_bucket_shape(submission):
+    for query_len, key_len in ((3, 7), (6, 2), (1, 1)):
+        found = submission.relative_buckets(query_len, key_len)
+        expect(found, "buckets", axes=BUCKETS).is_tensor(shape=(query_len, key_len), dtype=torch.int64)
+
+
+@check(
+    "near distances have a bucket each, keys after the query in the second half",
+    aspect="values",
+    points=2,
+    follows=["test_bucket_shape"],
+    asked=[
+        "the first n // 2 hold one distance each, 0, 1, 2, …",
+        "whether keys after the query have buckets of their own, the second half of them.",
+    ],
+)
+def test_near_buckets(submission):
+    for query_len, key_len, num_buckets in ((5, 4, 20), (3, 4, 16)):
+        expect_buckets(submission, query_len, key_len, num_buckets=num_buckets, max_distance=50)
+
+
+@check(
+    "far distances share buckets in equal steps of the logarithm, and the last takes all from max_distance on",
+    aspect="values",
+    points=2,
+    follows=["test_bucket_shape"],
+    asked=[
+        "grow in equal steps of the logarithm up to max_distance.",
+        "from this distance on, everything falls into the last bucket.",
+    ],
+)
+def test_far_buckets(submission):
+    for num_buckets, max_distance in ((20, 50), (12, 30)):
+        expect_buckets(submission, 2, 70, slice(8, None), num_buckets=num_buckets, max_distance=max_distance)
+
+
+@check(
+    "32 buckets up to a distance of 128 is what is meant when nothing is said",
+    aspect="values",
+    points=0.5,
+    follows=["test_near_buckets", "test_far_buckets"],
+    asked="num_buckets: int = 32,",
+)
+def test_default_buckets(submission):
+    expect_buckets(submission, 3, 150)
+
+
+@check(
+    "in one direction all buckets are for the past, and what comes after the query is at distance 0",
+    aspect="causality",
+    points=2,
+    follows=["test_bucket_shape"],
+    asked="all\nbuckets are for the past, and a key after its query counts as distance 0.",
+)
+def test_one_direction(submission):
+    options = {"num_buckets": 10, "max_distance": 50, "bidirectional": False}
+    for query_len, key_len in ((60, 5), (4, 6)):
+        expect_buckets(submission, query_len, key_len, **options)
+
+
+@check(
+    "the first query stands at offset",
+    aspect="cache",
+    points=1,
+    follows=["test_near_buckets"],
+    asked="the position of the first query.",
+)
+def test_bucket_offset(submission):
+    for offset in (3, 6):
+        expect_buckets(submission, 1, 7, num_buckets=32, max_distance=60, offset=offset)
+    expect_buckets(submission, 2, 9, num_buckets=32, max_distance=60, offset=4)
+
+
+# --- RelativePositionBias ---
+
+
+def bias_with_table(submission, draw, num_heads=3, num_buckets=20, **options):
+    """Build the module and fill its table with random numbers; return both."""
+    module = submission.RelativePositionBias(num_heads, num_buckets, **options)
+    module.to(draw.device)
+    table = draw.normal(bucket=num_buckets, head=num_heads)
+    module.load_state_dict({**module.state_dict(), "embedding.weight": table})
+    return module, table
+
+
+def looked_up(table, query_len, key_len, offset=0, **options):
+    """Return the right bias [1, H, Tq, Tk]."""
+    buckets = right_buckets(query_len, key_len, num_buckets=len(table), offset=offset, **options)
+    return table.cpu()[buckets].permute(2, 0, 1)[None]
+
+
+@check(
+    "the bias has one parameter: embedding.weight [num_buckets, H]",
+    aspect="parameters",
+    points=1,
+    asked="nn.Embedding, a row for each bucket, a column for each head; the only parameter.",
+)
+def test_bias_parameter(submission):
+    module = submission.RelativePositionBias(3, num_buckets=20)
+    found = dict(module.named_parameters())
+    expect(found, "parameters").has_names(["embedding.weight"])
+    expect(found["embedding.weight"], "embedding.weight", axes="bucket head").is_tensor(shape=(20, 3))
+
+
+@check(
+    "each head, query and key gets the number of its bucket, as [1, H, Tq, Tk]",
+    aspect="values",
+    points=2,
+    follows=["test_bias_parameter"],
+    stand_ins=["relative_buckets"],
+    asked="[1, H, Tq, Tk], in the dtype of the embedding.",
+)
+def test_bias_values(submission, draw):
+    for options in ({"max_distance": 50}, {"max_distance": 7}):
+        module, table = bias_with_table(submission, draw, **options)
+        wanted = looked_up(table, 4, 9, **options)
+        expect(module(4, 9), "bias", axes=f"one {BIAS}").close_to(oracle(lambda t: t, wanted))
+
+
+@check(
+    "the module hands on the direction and the offset",
+    aspect="causality",
+    points=1,
+    follows=["test_bias_values"],
+    stand_ins=["relative_buckets"],
+    asked=["as for `relative_buckets`.", "offset: the position of the first query."],
+)
+def test_bias_options(submission, draw):
+    for direction in (False, True):
+        module, table = bias_with_table(submission, draw, max_distance=50, bidirectional=direction)
+        wanted = looked_up(table, 2, 8, 5, max_distance=50, bidirectional=direction)
+        expect(module(2, 8, 5), "bias, offset 5", axes=f"one {BIAS}").close_to(oracle(lambda t: t, wanted))
+
+
+@check(
+    "a bucket's row gets the sum of the gradients of all places that used it",
+    aspect="gradient",
+    points=1,
+    follows=["test_bias_values"],
+    stand_ins=["relative_buckets"],
+    asked="The table gets its gradient from every place that looked into it.",
+)
+def test_bias_gradient(submission, draw):
+    module, _ = bias_with_table(submission, draw, max_distance=50)
+    bias = expect(module(4, 9), "bias", axes=f"one {BIAS}").is_tensor(shape=(1, 3, 4, 9)).actual
+    if not bias.requires_grad:
+        fail("no gradient  the bias is cut from its embedding", stage="gradient")
+    cotangent = draw.like(bias)
+    (bias * cotangent).sum().backward()
+    buckets = right_buckets(4, 9, num_buckets=20, max_distance=50)
+
+    def summed(c):
+        return torch.zeros(20, 3, dtype=c.dtype).index_add(
+            0, buckets.flatten(), c[0].permute(1, 2, 0).flatten(0, 1)
+        )
+
+    found = expect(module.embedding.weight.grad, "embedding.weight.grad", axes="bucket head")
+    found.close_to(oracle(summed, cotangent.cpu()))
+
+
+# --- ALiBi ---
+
+
+@check(
+    "slopes fall by the same factor from head to head, down to 2^-8",
+    aspect="values",
+    points=1,
+    asked="float [H]: 2 ** (-8h / H) for h = 1, …, H.",
+)
+def test_slopes(submission):
+    for heads in (8, 2, 1, 16):
+        found = expect(submission.alibi_slopes(heads), f"alibi_slopes({heads})", axes="head")
+        found.close_to(oracle(lambda heads=heads: 2.0 ** (torch.arange(1.0, heads + 1) * (-8 / heads))))
+
+
+@check(
+    "a number of heads that is no power of two is a ValueError",
+    aspect="errors",
+    points=0.5,
+    asked="ValueError when it is no power of two.",
+)
+def test_slopes_error(submission):
+    for heads in (3, 6, 12):
+        with expect_raises("ValueError", what=f"{heads} is no power of two"):
+            submission.alibi_slopes(heads)
+    with expect_no_error("8 is a power of two"):
+        submission.alibi_slopes(8)
+
+
+def penalty(heads, query_len, key_len, offset=0):
+    distance = (torch.arange(key_len) - (torch.arange(query_len) + offset)[:, None]).abs()
+    return -(2.0 ** (torch.arange(1.0, heads + 1) * (-8 / heads)))[:, None, None] * distance
+
+
+@check(
+    "the penalty is minus slope times distance, in both directions alike",
+    aspect="values",
+    points=1,
+    stand_ins=["alibi_slopes"],
+    asked="minus the head's slope times the distance |query - key|.",
+)
+def test_alibi(submission):
+    for heads, query_len, key_len in ((4, 5, 7), (8, 6, 3)):
+        found = expect(submission.alibi_bias(heads, query_len, key_len), "bias", axes=BIAS)
+        found.close_to(oracle(lambda a=(heads, query_len, key_len): penalty(*a)))
+
+
+@check(
+    "ALiBi's first query stands at offset",
+    aspect="cache",
+    points=0.5,
+    follows=["test_alibi"],
+    stand_ins=["alibi_slopes"],
+    asked="the position of the first query.",
+)
+def test_alibi_offset(submission):
+    for offset in (6, 2):
+        found = expect(submission.alibi_bias(4, 2, 8, offset), f"bias, offset {offset}", axes=BIAS)
+        found.close_to(oracle(lambda offset=offset: penalty(4, 2, 8, offset)))
+
+
+@check(
+    "whole texts and one new query at a time get the same biases",
+    aspect="cache",
+    points=0.5,
+    follows=["test_bias_values", "test_alibi"],
+    stand_ins=["relative_buckets", "alibi_slopes"],
+    asked="in pieces or in one go, the biases are the same",
+)
+def test_pieces(submission, draw):
+    module, _ = bias_with_table(submission, draw, max_distance=50)
+    ways = {"bias": module, "ALiBi": lambda *sizes: submission.alibi_bias(4, *sizes)}
+    for name, way in ways.items():
+        whole = way(6, 6)
+        for t in (1, 4):
+            row = expect(way(1, 6, t), f"{name} of the query at {t}").is_tensor(
+                shape=(*whole.shape[:-2], 1, 6)
+            )
+            row.same_as(whole[..., t : t + 1, :], name="its row of the whole")

@@ -1,0 +1,129 @@
+"""Hidden checks of 9.2.2: what is right only on the visible inputs fails here."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.checks import Expected, check, expect, expect_raises, expect_unchanged, oracle, with_axes
+
+X, BUCKETS, BIAS = "batch head time width", "query key", "head query key"
+
+
+@check(
+    "rotations are right for any sizes, positions and bases",
+    aspect="values",
+    points=2,
+    asked=["All of it works for any sizes", "int [T], where each row stands"],
+)
+def test_any_rotation(submission, reference, draw):
+    for T in (1, *draw.sizes(3, 2, 20)):
+        x = draw.noncontiguous(
+            draw.normal(batch=draw.size(1, 3), head=draw.size(1, 4), time=T, width=2 * draw.size(1, 12))
+        )
+        positions = draw.integers(0, 60, time=T)
+        base = float(draw.size(50, 5000))
+        found = submission.rotate(x, positions, base=base)
+        expect_unchanged(submission)
+        places = positions.cpu()
+        wanted = oracle(lambda x, p=places, b=base: reference.rotate(x, p, base=b), x.cpu())
+        expect(found, "rotated", axes=X).close_to(wanted, tolerance=4 * wanted.tolerance + 1e-4)
+
+
+@check(
+    "positions in the thousands are turned as exactly as float32 allows",
+    aspect="stability",
+    points=1,
+    asked=["All of it works for any sizes", "Make angles in float32 at least, whatever x is."],
+)
+def test_far_rotation(submission, reference, draw):
+    first = draw.size(3000, 6000)
+    for dtype in (torch.float32, torch.bfloat16):
+        x = draw.normal(batch=2, head=1, time=4, width=8)
+        cast = with_axes(x.to(dtype), *X.split())
+        positions = torch.arange(first, first + 4, device=draw.device)
+        found = submission.rotate(cast, positions)
+        exact = reference.rotate(cast.double().cpu(), positions.cpu())
+        wanted = Expected(exact, 0.02 if dtype == torch.float32 else 0.1, dtype)
+        expect(found, "rotated", axes=X).close_to(wanted)
+
+
+@check(
+    "every odd width is a ValueError, with positions too",
+    aspect="errors",
+    points=0.5,
+    asked="ValueError when D is odd.",
+)
+def test_any_odd_width(submission, draw):
+    for width in (3, 2 * draw.size(4, 30) + 1):
+        x = draw.normal(batch=1, time=2, width=width)
+        with expect_raises("ValueError", what=f"{width} columns are not pairs"):
+            submission.rotate(x, torch.tensor([4, 1], device=draw.device))
+
+
+@check(
+    "buckets are right for any sizes, numbers and directions",
+    aspect="values",
+    points=1.5,
+    asked=["All of it works for any sizes", "int64 [Tq, Tk]."],
+)
+def test_any_buckets(submission, reference, draw):
+    for direction in (True, False):
+        # Odd numbers of buckets and distances that are no power of anything: few fall on a border.
+        for num_buckets, max_distance in ((14, 61), (26, 223), (8, 47)):
+            options = {"num_buckets": num_buckets, "max_distance": max_distance, "bidirectional": direction}
+            query_len, key_len = draw.sizes(2, 1, 300)
+            offset = draw.size(0, 40)
+            found = submission.relative_buckets(query_len, key_len, offset=offset, **options)
+            expect(found, "buckets", axes=BUCKETS).is_tensor(shape=(query_len, key_len), dtype=torch.int64)
+            wanted = reference.relative_buckets(query_len, key_len, offset=offset, **options)
+            expect(found, "buckets", axes=BUCKETS).equals(wanted.to(found.device))
+
+
+@check(
+    "modules have tables of their own and answer for each call by itself",
+    aspect="values",
+    points=1.5,
+    asked=["nothing is kept from one call to the next", "as for `relative_buckets`."],
+)
+def test_modules_in_turns(submission, reference, draw):
+    modules = []
+    for direction in (True, False):
+        settings = (draw.size(2, 5), 2 * draw.size(6, 14), draw.size(47, 99), direction)
+        module, wanted = submission.RelativePositionBias(*settings), reference.RelativePositionBias(*settings)
+        module.to(draw.device)
+        table = draw.normal(bucket=settings[1], head=settings[0])
+        module.load_state_dict({**module.state_dict(), "embedding.weight": table})
+        wanted.load_state_dict({"embedding.weight": table.cpu()})
+        modules.append((module, wanted))
+    for module, wanted in (*modules, *reversed(modules)):
+        sizes = (*draw.sizes(2, 1, 40), draw.size(0, 12))
+        right = wanted(*sizes).detach()
+        expect(module(*sizes), "bias", axes=f"one {BIAS}").close_to(oracle(lambda t: t, right))
+
+
+@check(
+    "a module in another dtype gives biases in that dtype",
+    aspect="dtype",
+    points=0.5,
+    asked="[1, H, Tq, Tk], in the dtype of the embedding.",
+)
+def test_bias_dtypes(submission, draw):
+    module = submission.RelativePositionBias(2)
+    for dtype in (torch.float64, torch.bfloat16):
+        module.to(dtype)
+        expect(module(3, 5), "bias", axes=f"one {BIAS}").is_tensor(shape=(1, 2, 3, 5), dtype=dtype)
+
+
+@check(
+    "ALiBi is right for any sizes, and refuses other numbers of heads in the bias too",
+    aspect="values",
+    points=1,
+    asked=["All of it works for any sizes", "minus the head's slope times the distance |query - key|."],
+)
+def test_any_alibi(submission, reference, draw):
+    for heads in (1, 32, 2 ** draw.size(1, 4)):
+        sizes = (*draw.sizes(2, 1, 50), draw.size(0, 30))
+        wanted = oracle(lambda a=(heads, *sizes): reference.alibi_bias(*a))
+        expect(submission.alibi_bias(heads, *sizes), "bias", axes=BIAS).close_to(wanted)
+    with expect_raises("ValueError", what="5 is no power of two"):
+        submission.alibi_bias(5, 2, 3)

@@ -1,0 +1,252 @@
+"""How biases are looked up or computed wrongly.
+
+T5 learns one number for each bucket and head; ALiBi takes from each score its head's slope times the distance.
+"""
+
+
+class heads_last:
+    """your bias is [1, Tq, Tk, H]: scores have their heads before queries and keys
+
+    Fails: test_bias_values
+    """
+
+    class RelativePositionBias:
+        forward = """
+            - return bias.permute(2, 0, 1)[None]
+            + return bias[None]
+        """
+
+
+class no_batch_axis:
+    """your bias is [H, Tq, Tk]: an axis of 1 stands in front, for the batch
+
+    Fails: test_bias_values
+    """
+
+    class RelativePositionBias:
+        forward = """
+            - return bias.permute(2, 0, 1)[None]
+            + return bias.permute(2, 0, 1)
+        """
+
+
+class queries_and_keys_exchanged:
+    """your permutation exchanges queries and keys: the axes go (2, 0, 1)
+
+    Fails: test_bias_values
+    """
+
+    class RelativePositionBias:
+        forward = """
+            - return bias.permute(2, 0, 1)[None]
+            + return bias.permute(2, 1, 0)[None]
+        """
+
+
+class one_table_for_all_heads:
+    """your embedding has one number a bucket: each head learns its own, nn.Embedding(num_buckets, num_heads)
+
+    Fails: test_bias_parameter
+    """
+
+    class RelativePositionBias:
+        __init__ = """
+            - self.embedding = nn.Embedding(num_buckets, num_heads)
+            + self.embedding = nn.Embedding(num_buckets, 1)
+            + self.num_heads = num_heads
+        """
+
+        forward = """
+            - return bias.permute(2, 0, 1)[None]
+            + return bias.permute(2, 0, 1)[None].expand(-1, self.num_heads, -1, -1)
+        """
+
+
+class embedding_turned:
+    """your embedding is [H, num_buckets]: a row for each bucket, a column for each head
+
+    Fails: test_bias_parameter
+    """
+
+    class RelativePositionBias:
+        __init__ = """
+            - self.embedding = nn.Embedding(num_buckets, num_heads)
+            + self.embedding = nn.Embedding(num_heads, num_buckets)
+        """
+
+        forward = """
+            - num_buckets=self.embedding.num_embeddings,
+            + num_buckets=self.embedding.embedding_dim,
+
+            - bias = self.embedding(buckets.to(self.embedding.weight.device))  # [Tq, Tk, H]
+            + bias = self.embedding.weight.T[buckets.to(self.embedding.weight.device)]
+        """
+
+
+class max_distance_not_handed_on:
+    """your module does not hand max_distance on to the buckets
+
+    Fails: test_bias_values
+    """
+
+    class RelativePositionBias:
+        forward = """
+            - max_distance=self.max_distance,
+        """
+
+
+class direction_not_handed_on:
+    """your module does not hand bidirectional on to the buckets
+
+    Fails: test_bias_options
+    """
+
+    class RelativePositionBias:
+        forward = """
+            - bidirectional=self.bidirectional,
+        """
+
+
+class offset_not_handed_on:
+    """your module does not hand offset on to the buckets
+
+    Fails: test_bias_options
+    """
+
+    class RelativePositionBias:
+        forward = """
+            - offset=offset,
+        """
+
+
+class bias_cut_off:
+    """your bias is cut from the graph: the table never learns
+
+    Fails: test_bias_gradient
+    """
+
+    class RelativePositionBias:
+        forward = """
+            - return bias.permute(2, 0, 1)[None]
+            + return bias.permute(2, 0, 1)[None].detach()
+        """
+
+
+class slopes_from_one:
+    """your slopes begin with 1: h runs from 1 to H, so the first is 2^(-8 / H)
+
+    Fails: test_slopes
+    """
+
+    alibi_slopes = """
+        - return 2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads)
+        + return 2.0 ** (-8 * torch.arange(num_heads) / num_heads)
+    """
+
+
+class slopes_halved:
+    """your slopes are halved from head to head whatever H is: the exponent is -8h / H
+
+    Fails: test_slopes
+    """
+
+    alibi_slopes = """
+        - return 2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads)
+        + return 0.5 ** torch.arange(1.0, num_heads + 1)
+    """
+
+
+class slopes_upwards:
+    """your slopes grow from head to head: the first head forgets fastest
+
+    Fails: test_slopes
+    """
+
+    alibi_slopes = """
+        - return 2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads)
+        + return (2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads)).flip(0)
+    """
+
+
+class any_number_of_heads:
+    """your slopes are made for any number of heads: one that is no power of two is a ValueError
+
+    Fails: test_slopes_error
+    """
+
+    alibi_slopes = """
+        - if num_heads < 1 or num_heads & (num_heads - 1):
+        -     raise ValueError(f"num_heads ({num_heads}) must be a power of two")
+    """
+
+
+class even_is_enough:
+    """your slopes ask for an even number of heads: 6 and 12 are no powers of two
+
+    Fails: test_slopes_error
+    """
+
+    alibi_slopes = """
+        - if num_heads < 1 or num_heads & (num_heads - 1):
+        + if num_heads % 2 and num_heads != 1:
+    """
+
+
+class penalty_positive:
+    """your ALiBi rewards distance: the slope is taken with a minus
+
+    Fails: test_alibi
+    """
+
+    alibi_bias = """
+        - return -slopes * _distances(query_len, key_len, offset).abs()
+        + return slopes * _distances(query_len, key_len, offset).abs()
+    """
+
+
+class signed_distance:
+    """your ALiBi takes key - query with its sign: one direction is rewarded
+
+    Fails: test_alibi
+    """
+
+    alibi_bias = """
+        - return -slopes * _distances(query_len, key_len, offset).abs()
+        + return slopes * _distances(query_len, key_len, offset)
+    """
+
+
+class future_not_punished:
+    """your ALiBi leaves keys after the query without a penalty: it is minus slope · |query - key|
+
+    Fails: test_alibi
+    """
+
+    alibi_bias = """
+        - return -slopes * _distances(query_len, key_len, offset).abs()
+        + return slopes * _distances(query_len, key_len, offset).clamp(max=0)
+    """
+
+
+class alibi_with_batch_axis:
+    """your ALiBi is [1, H, Tq, Tk]: here it is [H, Tq, Tk], which broadcasts as well
+
+    Fails: test_alibi
+    """
+
+    alibi_bias = """
+        - return -slopes * _distances(query_len, key_len, offset).abs()
+        + return (-slopes * _distances(query_len, key_len, offset).abs())[None]
+    """
+
+
+class alibi_offset_ignored:
+    """your ALiBi ignores offset: the first query always stands at 0
+
+    Fails: test_alibi_offset, test_pieces
+    """
+
+    alibi_bias = """
+        - return -slopes * _distances(query_len, key_len, offset).abs()
+        + return -slopes * _distances(query_len, key_len, 0).abs()
+    """

@@ -1,0 +1,140 @@
+"""How pairs are turned wrongly.
+
+Columns 2i and 2i + 1 are a pair; it is turned by position · base^(-2i / D), counter-clockwise, and stays where it was.
+"""
+
+
+class halves_paired:
+    """your pairs are columns i and i + D/2: here neighbours are a pair, 2i and 2i + 1
+
+    Fails: test_rotate_values, test_rotate_lengths
+    """
+
+    rotate = """
+        - first, second = x[..., 0::2], x[..., 1::2]
+        + first, second = x.chunk(2, dim=-1)
+
+        - return torch.stack(turned, dim=-1).flatten(-2)
+        + return torch.cat(turned, dim=-1)
+    """
+
+
+class not_interleaved:
+    """your turned pairs are laid out as two halves: column 2i goes back to 2i, and 2i + 1 to 2i + 1
+
+    Fails: test_rotate_values, test_rotate_first, test_rotate_lengths
+    """
+
+    rotate = """
+        - return torch.stack(turned, dim=-1).flatten(-2)
+        + return torch.cat(turned, dim=-1)
+    """
+
+
+class turned_backwards:
+    """your pairs are turned the other way round: the two sines have their signs exchanged
+
+    Fails: test_rotate_values
+    """
+
+    rotate = """
+        - turned = (first * cosine - second * sine, first * sine + second * cosine)
+        + turned = (first * cosine + second * sine, second * cosine - first * sine)
+    """
+
+
+class mirrored:
+    """your second column lacks its sign: with a minus in both columns it is no rotation
+
+    Fails: test_rotate_values
+    """
+
+    rotate = """
+        - turned = (first * cosine - second * sine, first * sine + second * cosine)
+        + turned = (first * cosine - second * sine, first * sine - second * cosine)
+    """
+
+
+class both_plus:
+    """your first column adds the sine's part: without a minus pairs grow and shrink instead of turning
+
+    Fails: test_rotate_values, test_rotate_lengths
+    """
+
+    rotate = """
+        - turned = (first * cosine - second * sine, first * sine + second * cosine)
+        + turned = (first * cosine + second * sine, first * sine + second * cosine)
+    """
+
+
+class overwritten_too_early:
+    """your second column is made from the first one after it was turned: keep the old one until both are done
+
+    Fails: test_rotate_values, test_rotate_lengths
+    """
+
+    rotate = """
+        - turned = (first * cosine - second * sine, first * sine + second * cosine)
+        + first = first * cosine - second * sine
+        + turned = (first, first * sine + second * cosine)
+    """
+
+
+class exponent_without_two:
+    """your exponent is -i / D: of pair i it is -2i / D, down to almost -1
+
+    Fails: test_rotate_values
+    """
+
+    rotate = """
+        - frequency = base ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
+        + frequency = base ** (-torch.arange(D // 2, device=x.device) / D)  # [D/2]
+    """
+
+
+class frequencies_upwards:
+    """your frequencies grow from pair to pair: pair 0 is the fastest, with frequency 1
+
+    Fails: test_rotate_values
+    """
+
+    rotate = """
+        - frequency = base ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
+        + frequency = base ** (torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
+    """
+
+
+class base_ignored:
+    """your frequencies are powers of 10000 whatever base is
+
+    Fails: test_rotate_base
+    """
+
+    rotate = """
+        - frequency = base ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
+        + frequency = 10000.0 ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
+    """
+
+
+class one_angle_for_all:
+    """your pairs are all turned at the same speed: each has a frequency of its own
+
+    Fails: test_rotate_values
+    """
+
+    rotate = """
+        - frequency = base ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
+        + frequency = torch.ones(D // 2, device=x.device)
+    """
+
+
+class encoding_added:
+    """your sines and cosines are added to x: here they turn it, by products
+
+    Fails: test_rotate_values, test_rotate_first, test_rotate_lengths
+    """
+
+    rotate = """
+        - turned = (first * cosine - second * sine, first * sine + second * cosine)
+        + turned = (first + sine, second + cosine)
+    """
