@@ -17,30 +17,6 @@ class distance_turned_round:
     """
 
 
-class future_in_first_half:
-    """your past is in the second half of the buckets: that half is for keys after the query
-
-    Fails: test_near_buckets, test_far_buckets
-    """
-
-    relative_buckets = """
-        - first = (distance > 0) * num_buckets  # the second half is for keys after the query
-        + first = (distance < 0) * num_buckets
-    """
-
-
-class own_place_in_the_future:
-    """your distance 0 is counted with the keys after the query: it is the first bucket of all
-
-    Fails: test_near_buckets
-    """
-
-    relative_buckets = """
-        - first = (distance > 0) * num_buckets  # the second half is for keys after the query
-        + first = (distance >= 0) * num_buckets
-    """
-
-
 class directions_not_told_apart:
     """your past and future share their buckets: half of them is for keys after the query
 
@@ -158,30 +134,6 @@ class max_distance_ignored:
     """
 
 
-class rounded_to_nearest:
-    """your far buckets are rounded to the nearest: a distance stays in a bucket until the next one begins
-
-    Fails: test_far_buckets, test_default_buckets, test_one_direction
-    """
-
-    relative_buckets = """
-        - coarse = exact + (share * (num_buckets - exact)).long()
-        + coarse = exact + (share * (num_buckets - exact)).round().long()
-    """
-
-
-class log_of_the_distance:
-    """your logarithm is of the distance, not of distance / exact: far buckets begin too late
-
-    Fails: test_far_buckets, test_default_buckets, test_one_direction
-    """
-
-    relative_buckets = """
-        - share = (distance.clamp(min=1) / exact).log() / math.log(max_distance / exact)  # 0 at exact, 1 at the end
-        + share = distance.clamp(min=1).log() / math.log(max_distance)
-    """
-
-
 class buckets_int32:
     """your buckets are int32: int64 is asked for
 
@@ -192,19 +144,6 @@ class buckets_int32:
     relative_buckets = """
         - return first + torch.where(distance < exact, distance, coarse.clamp(max=num_buckets - 1))
         + return (first + torch.where(distance < exact, distance, coarse.clamp(max=num_buckets - 1))).int()
-    """
-
-
-class keys_in_rows:
-    """your buckets are [Tk, Tq]: rows are queries, columns keys
-
-    Fails: test_bucket_shape
-    Costs: numbers in another order are compared with nothing, in every check of buckets
-    """
-
-    relative_buckets = """
-        - return first + torch.where(distance < exact, distance, coarse.clamp(max=num_buckets - 1))
-        + return (first + torch.where(distance < exact, distance, coarse.clamp(max=num_buckets - 1))).mT
     """
 
 

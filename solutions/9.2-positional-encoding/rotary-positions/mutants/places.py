@@ -29,19 +29,6 @@ class positions_from_one:
     """
 
 
-class counted_from_the_first:
-    """your positions are counted from the first of them: [9] is turned as 0 is
-
-    Fails: test_rotate_positions
-    """
-
-    rotate = """
-        + if positions is not None:
-        +     positions = positions - positions[0]
-          if positions is None:
-    """
-
-
 class length_from_axis_one:
     """your T is x.size(1), which is H where x is [B, H, T, D]: count axes from the end, x.size(-2)
 
@@ -76,37 +63,6 @@ class odd_width_taken:
         - if D % 2:
         -     raise ValueError(f"the width ({D}) must be even: columns are turned in pairs")
     """
-
-
-class odd_width_asserted:
-    """your odd width is caught by assert: it raises AssertionError, and nothing under python -O
-
-    Fails: test_rotate_odd
-    """
-
-    rotate = """
-        - if D % 2:
-        -     raise ValueError(f"the width ({D}) must be even: columns are turned in pairs")
-        + assert D % 2 == 0, "odd"
-    """
-
-
-class odd_column_left:
-    """your rotate leaves the last column of an odd width as it is: raise a ValueError instead
-
-    Fails: test_rotate_odd
-    """
-
-    def rotate(x, positions=None, *, base=10000.0):
-        D = x.size(-1) // 2 * 2
-        if positions is None:
-            positions = torch.arange(x.size(-2), device=x.device)
-        frequency = base ** (-torch.arange(0, D, 2, device=x.device) / max(D, 1))
-        angle = positions[:, None] * frequency
-        cosine, sine = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
-        first, second = x[..., 0:D:2], x[..., 1:D:2]
-        turned = (first * cosine - second * sine, first * sine + second * cosine)
-        return torch.cat((torch.stack(turned, dim=-1).flatten(-2), x[..., D:]), dim=-1)
 
 
 class angles_in_dtype_of_x:

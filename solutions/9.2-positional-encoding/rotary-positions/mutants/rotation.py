@@ -43,18 +43,6 @@ class turned_backwards:
     """
 
 
-class mirrored:
-    """your second column lacks its sign: with a minus in both columns it is no rotation
-
-    Fails: test_rotate_values
-    """
-
-    rotate = """
-        - turned = (first * cosine - second * sine, first * sine + second * cosine)
-        + turned = (first * cosine - second * sine, first * sine - second * cosine)
-    """
-
-
 class both_plus:
     """your first column adds the sine's part: without a minus pairs grow and shrink instead of turning
 
@@ -92,18 +80,6 @@ class exponent_without_two:
     """
 
 
-class frequencies_upwards:
-    """your frequencies grow from pair to pair: pair 0 is the fastest, with frequency 1
-
-    Fails: test_rotate_values
-    """
-
-    rotate = """
-        - frequency = base ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
-        + frequency = base ** (torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
-    """
-
-
 class base_ignored:
     """your frequencies are powers of 10000 whatever base is
 
@@ -113,18 +89,6 @@ class base_ignored:
     rotate = """
         - frequency = base ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
         + frequency = 10000.0 ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
-    """
-
-
-class one_angle_for_all:
-    """your pairs are all turned at the same speed: each has a frequency of its own
-
-    Fails: test_rotate_values
-    """
-
-    rotate = """
-        - frequency = base ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
-        + frequency = torch.ones(D // 2, device=x.device)
     """
 
 
