@@ -117,7 +117,7 @@ def test_rotate_shape(submission, draw):
     follows=["test_rotate_shape"],
     asked=[
         "positions: int [T], where each row stands; None means 0, 1, …, T - 1.",
-        "Positions count\nfrom 0.",
+        "Positions count from 0.",
     ],
 )
 def test_rotate_first(submission, draw):
@@ -328,7 +328,7 @@ def test_default_buckets(submission):
     aspect="causality",
     points=2,
     follows=["test_bucket_shape"],
-    asked="all\nbuckets are for the past, and a key after its query counts as distance 0.",
+    asked="all buckets are for the past, and a key after its query counts as distance 0.",
 )
 def test_one_direction(submission):
     options = {"num_buckets": 10, "max_distance": 50, "bidirectional": False}
