@@ -14,7 +14,7 @@ class llama_complex:
         freqs = 1.0 / (base ** (torch.arange(0, D, 2)[: (D // 2)].float() / D))
         freqs_cis = torch.polar(torch.ones(end, D // 2), torch.outer(torch.arange(end).float(), freqs))
         freqs_cis = freqs_cis[positions.cpu()].to(x.device)
-        x_ = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
+        x_ = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2).contiguous())
         return torch.view_as_real(x_ * freqs_cis).flatten(-2).type_as(x)
 
 

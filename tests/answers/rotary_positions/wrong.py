@@ -67,7 +67,7 @@ class conjugated:
         t = torch.arange(x.shape[-2], device=x.device) if positions is None else positions
         angle = torch.outer(t.float(), 1.0 / base ** (torch.arange(0, D, 2, device=x.device).float() / D))
         turns = torch.polar(torch.ones_like(angle), -angle)
-        pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
+        pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2).contiguous())
         return torch.view_as_real(pairs * turns).flatten(-2).type_as(x)
 
 
@@ -260,7 +260,10 @@ class at_zero_too:
 
 
 class minus_offset:
-    """The first query stands at minus offset."""
+    """The first query stands at minus offset, which is all the keys moved by it.
+
+    Named: offset_moves_keys
+    """
 
     _distances = """
         - queries = torch.arange(query_len, device=device) + offset
