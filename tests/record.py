@@ -37,6 +37,10 @@ WALKS = {
 """Commands played one after the other, each of which has tests of its own: what of the repository they are about."""
 SAMPLE = 4
 """Mistakes of each kata that a light gate tries."""
+KATAS = 3
+"""Katas whose light gate is run, and whose second corpus is sampled, when nothing of them has changed."""
+SEEDS = 1000
+"""From so many seeds one is drawn for what is graded on one."""
 DRAW = "KATA_TEST_DRAW"
 BASE = "KATA_TEST_BASE"
 
@@ -77,6 +81,17 @@ def digest_of_kata(slug: str) -> str:
             parts += [folder] if folder.is_dir() and folder.name not in others else []
     torch = re.search(r"^torch==(\S+)$", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
     return _digest(parts, torch[1] if torch else "")
+
+
+def drawn(slug: str) -> bool:
+    """Tell whether a kata is one of those that this commit looks at closely, or has no record of its very files."""
+    recorded = kept("katas").get(slug, {}).get("digest") == digest_of_kata(slug)
+    return not recorded or slug in sample("katas", list(katas()), KATAS)
+
+
+def seed(name: str) -> int:
+    """Return a seed that is another for each name, and for each commit."""
+    return random.Random(f"{draw()} {name}").randrange(SEEDS)
 
 
 def digest_of_walk(name: str) -> str:

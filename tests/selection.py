@@ -51,9 +51,25 @@ def choose_quick(items: list[pytest.Item]) -> list[pytest.Item]:
 
 
 def longest_first(items: list[pytest.Item]) -> None:
-    """Begin with what is slow, single tests before the cases of one: at the end nobody should wait for one of them."""
+    """Begin with what is slow, single tests before the cases of one: at the end nobody should wait for one of them.
+
+    Those of a module stay together: pytest makes what a module shares anew each time it comes back to it.
+    """
     cases = Counter(map(_test, items))
-    items.sort(key=lambda item: (not _is_slow(item), cases[_test(item)] if _is_slow(item) else 0))
+    fewest: dict[str, int] = {}
+    for item in filter(_is_slow, items):
+        fewest[_module(item)] = min(cases[_test(item)], fewest.get(_module(item), len(items)))
+
+    def order(item: pytest.Item) -> tuple[bool, int, str, int]:
+        if not _is_slow(item):
+            return (True, 0, "", 0)
+        return (False, fewest[_module(item)], _module(item), cases[_test(item)])
+
+    items.sort(key=order)
+
+
+def _module(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
 
 
 def _test(item: pytest.Item) -> str:

@@ -35,9 +35,16 @@ def course(pristine: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(pristine, tmp_path / "course"))
 
 
-def examine(course: Path, launcher: Any, *, update: bool = False, mistake_seeds: int = 1) -> Verdict:
+ABOUT_WRONG_ANSWERS = {"mutants", "steadiness", "cost", "transcripts", "fingerprints", "slow answers"}
+"""Rules that wrong answers have to be handed in for; the others need none."""
+
+
+def examine(
+    course: Path, launcher: Any, *, update: bool = False, mistake_seeds: int = 1, wrong_answers: bool = True
+) -> Verdict:
     [kata] = load_pack(course / "katas").katas
-    gate = Gate(launcher, seeds=1, mistake_seeds=mistake_seeds, update=update)
+    draw = None if wrong_answers else lambda _: ()
+    gate = Gate(launcher, seeds=1, mistake_seeds=mistake_seeds, update=update, draw=draw)
     return with_suites([kata], lambda suites: gate.examine(kata, suites[SLUG]), hidden=True)
 
 
@@ -248,7 +255,8 @@ def test_what_spoils_a_kata_is_found_by_name(
     course: Path, launcher: Any, spoil: Callable[[Path], None], rule: str, words: str
 ) -> None:
     spoil(course)
-    verdict = examine(course, launcher, mistake_seeds=4 if rule == "steadiness" else 1)
+    seeds = 4 if rule == "steadiness" else 1
+    verdict = examine(course, launcher, mistake_seeds=seeds, wrong_answers=rule in ABOUT_WRONG_ANSWERS)
     findings = [finding for finding in verdict.findings if finding.rule == rule]
     assert findings, "the gate let it through"
     assert any(words in finding.message for finding in findings), [finding.message for finding in findings]

@@ -33,6 +33,8 @@ CLASSROOM = {
     "RELEASE_URL": "https://example.org/ada/sorting/releases/tag/submit",
 }
 
+pytestmark = pytest.mark.xdist_group("bundles")  # what they unpack is made once
+
 
 @pytest.fixture(scope="module")
 def packs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:

@@ -96,6 +96,21 @@ def test_a_sample_is_the_same_for_a_commit_and_reaches_everything(monkeypatch: p
     assert seen == set(names)
 
 
+def test_a_kata_that_changed_is_always_drawn(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slugs = [f"kata-{number}" for number in range(9)]
+    monkeypatch.setattr(record, "digest_of_kata", lambda slug: "now")
+    monkeypatch.setattr(record, "katas", lambda: dict.fromkeys(slugs))
+    monkeypatch.setenv(record.DRAW, "a commit")
+    assert all(record.drawn(slug) for slug in slugs)  # nothing is recorded
+    for slug in slugs:
+        record.keep("katas", slug, "now")
+    chosen = [slug for slug in slugs if record.drawn(slug)]
+    assert len(chosen) == record.KATAS
+    [changed, *_] = [slug for slug in slugs if slug not in chosen]
+    record.keep("katas", changed, "then")
+    assert {slug for slug in slugs if record.drawn(slug)} == {*chosen, changed}
+
+
 def test_quick_keeps_a_few_cases_of_everything_that_is_not_slow() -> None:
     items: list[Any] = [Item(f"a.py::test_many[{number}]") for number in range(10)]
     items += [Item("a.py::test_one"), Item("a.py::test_long", "slow"), Item("a.py::test_pack[x]", "gate")]
@@ -111,6 +126,14 @@ def test_the_longest_begin() -> None:
     items += [Item("b.py::test_cases[2]", "slow"), Item("c.py::test_long", "slow")]
     selection.longest_first(items)
     assert [item.nodeid[0] for item in items] == ["c", "b", "b", "a"]
+
+
+def test_a_module_is_left_once() -> None:
+    """What the tests of a module share is made anew each time that pytest comes back to it."""
+    items: list[Any] = [Item(f"{module}.py::test_long", "slow") for module in "ab"]
+    items += [Item(f"{module}.py::test_cases[{number}]", "slow") for number in range(2) for module in "ab"]
+    selection.longest_first(items)
+    assert [item.nodeid[0] for item in items] == ["a"] * 3 + ["b"] * 3
 
 
 def test_a_group_runs_in_one_process(tmp_path: Path) -> None:

@@ -156,6 +156,8 @@ def interrupted(place: Place, folder: Path, number: int, *, warm: bool) -> Any:
     process = place.start(
         "check", "--timeout", "50", cwd=folder, warm=warm, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={"TMPDIR": str(folder)},
+        # `nohup` and shells in the background have some signals ignored, and that is inherited.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )  # fmt: skip
     # A worker has a scratch folder: by then it runs.
     wait_for(lambda: list(folder.glob("kata-*/")) or process.poll() is not None)
