@@ -35,8 +35,8 @@ def course() -> None:
     metavar="FILE",
     multiple=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Who is in it, as Canvas, Moodle, Blackboard, Gradescope or GitHub Classroom give it, or a CSV file. "
-    "Repeat it: people are joined by addresses, numbers and names.",
+    help="Who is in it, as Canvas, Moodle, Blackboard, Brightspace, Gradescope or GitHub Classroom give it, or a CSV "
+    "file. Repeat it: people are joined by addresses, numbers and names.",
 )
 @click.option("--timezone", default="UTC", show_default=True, metavar="ZONE", help="Such as Europe/Berlin.")
 @click.option(

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 MOST_POINTS = 1e6
 _MINUS = "\u2212"
 """Stands for the hyphen of a negative number while click looks for options."""
-FORMATS = ("csv", "wide", "jsonl", "canvas", "moodle", "blackboard", "gradescope", "junit")
+SYSTEMS = ("canvas", "moodle", "blackboard", "brightspace")
+"""Whose own files are written, with a line for each learner."""
+FORMATS = ("csv", "wide", "jsonl", *SYSTEMS, "gradescope", "junit")
 
 _only_option: Callable[[Any], Any] = click.option(
     "--only",
@@ -356,6 +358,11 @@ def replay(
     multiple=True,
     help="For canvas and blackboard: the column's number there. Or an assignment of the course: only its katas.",
 )
+@click.option(
+    "--per-assignment",
+    is_flag=True,
+    help="For canvas, moodle, blackboard, brightspace: a column for each assignment of the course, not for each kata.",
+)
 @click.option("--section", metavar="NAME", help="Only the learners of this section of the roster.")
 @click.option(
     "--column",
@@ -374,6 +381,7 @@ def export(
     format_: str,
     output: str,
     assignments: list[tuple[str, str]],
+    per_assignment: bool,
     section: str | None,
     extra: tuple[str, ...],
     strict: bool,
@@ -391,6 +399,7 @@ def export(
     canvas      for Canvas: Grades, Import
     moodle      for Moodle: Grades, Import, CSV file
     blackboard  for Blackboard: Gradebook, Upload
+    brightspace for Brightspace (D2L): Grades, Enter Grades, Import
     gradescope  a folder with a results.json for each learner
     junit       JUnit XML, every check a test case
 
@@ -412,6 +421,10 @@ def export(
         )
     if extra and format_ not in ("csv", "wide"):
         raise UsageError("--column is for csv and wide.", "Other systems have columns of their own.")
+    if per_assignment and format_ not in SYSTEMS:
+        raise UsageError(
+            f"--per-assignment is for {', '.join(SYSTEMS)}.", "Others have a column for each kata."
+        )
     if format_ == "gradescope" and output == "-":
         raise UsageError("gradescope is a file for each learner.", "Name a folder: -o results/")
     if format_ != "gradescope" and Path(output).is_dir():
@@ -436,9 +449,25 @@ def export(
         if format_ == "gradescope":
             _write_folder(Path(output), exports.to_gradescope(rows(), book.course))
         else:
-            numbers = {kata_meant(book, word): number for word, number in numbered}
+            if per_assignment and not book.course.assignments:
+                raise UsageError(
+                    "--per-assignment: the course settings name no assignments.",
+                    "Name them in course.toml: [assignments.week1] with katas = [...]",
+                )
+            named = dict(numbered) if per_assignment else {}
+            _katas_of(list(named), book)
+            numbers = {} if per_assignment else {kata_meant(book, word): number for word, number in numbered}
             titles = {kata.slug: kata.title for kata in Catalogue.discover().katas}
-            pieces = exports.export(format_, rows, book.course, titles, numbers, columns, unsure)
+            pieces = exports.export(
+                format_,
+                rows,
+                book.course,
+                titles,
+                numbers,
+                columns,
+                unsure,
+                named if per_assignment else None,
+            )
             write_pieces(output, (piece.encode() for piece in chain(["\ufeff"] if bom else [], pieces)))
     if output != "-" and format_ != "gradescope":
         note(f"written  {output}")
@@ -510,7 +539,7 @@ def _note_unmatched(found: Matches, format_: str, where: str) -> None:
         note(f"whose it is  kata gradebook alias LEARNER NAME{again(where)} --comment TEXT")
     if found.absent:
         note(f"nothing came in of {len(found.absent)} in the roster: {listed(found.absent, 10)}")
-    if found.absent and found.strangers and format_ in ("canvas", "moodle", "blackboard"):
+    if found.absent and found.strangers and format_ in SYSTEMS:
         note("Their cells are empty, not 0, until everybody who handed in is matched.")
 
 

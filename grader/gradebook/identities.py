@@ -23,6 +23,7 @@ _WORDS = (
     "student_id",
     "id_number",
     "sid",
+    "orgdefinedid",
     "github_username",
 )
 """Columns of a roster whose cells may be what a folder is called."""
@@ -170,6 +171,8 @@ def _identifiers(person: Person) -> Iterator[tuple[str, str]]:
             yield _folded(person.cell(column)), column.replace("_", " ")
     if person.canvas_id:
         yield f"canvas {person.canvas_id}", "Canvas's number"
+    if person.cell("brightspace_id"):
+        yield f"brightspace {person.cell('brightspace_id')}", "Brightspace's number"
     if person.cell("moodle_participant"):
         yield f"moodle {person.cell('moodle_participant')}", "Moodle's participant"
 
@@ -184,6 +187,8 @@ def _identifiers_in(one: Found) -> Iterator[tuple[str, str]]:
             yield _folded(one.ids[key]), f"its {what} is the roster's"
     if one.ids.get("canvas"):
         yield f"canvas {one.ids['canvas']}", "Canvas's number is the roster's"
+    if one.ids.get("brightspace"):
+        yield f"brightspace {one.ids['brightspace']}", "Brightspace's number is the roster's"
     if one.ids.get("moodle"):
         yield f"moodle {one.ids['moodle']}", "Moodle's participant number is the roster's"
 

@@ -86,6 +86,14 @@ def _blackboard(cells: Cells) -> Person | None:
     return Person(learner=cells["username"], name=_full_name(cells), other=ids)
 
 
+def _brightspace(cells: Cells) -> Person | None:
+    """Brightspace: Grades, Export: `OrgDefinedId, Username, Last Name, First Name, Email, …`, a `#` before numbers."""
+    cells = {**cells, **{name: cells[name].lstrip("#") for name in ("orgdefinedid", "username")}}
+    ids = _ids(cells, "username", "orgdefinedid")
+    who = cells["username"] or cells["orgdefinedid"]
+    return Person(learner=who, name=_full_name(cells), email=cells.get("email", ""), other=ids)
+
+
 def _gradescope(cells: Cells) -> Person | None:
     """Gradescope: the course's roster, `First Name, Last Name, SID, Email, Role, Section` or `Name, SID, Email, …`."""
     if cells.get("role", "student").casefold() not in ("student", ""):
@@ -133,6 +141,7 @@ FORMATS = (
     Format(
         "Classroom 50", frozenset({"username", "first_name", "last_name", "email", "section"}), _classroom50
     ),
+    Format("Brightspace", frozenset({"orgdefinedid", "username"}), _brightspace),
     Format("Blackboard", frozenset({"username", "first_name", "last_name"}), _blackboard),
     Format("Gradescope", frozenset({"sid", "email"}), _gradescope),
     Format("Moodle", frozenset({"first_name", "email_address"}), _moodle),

@@ -41,7 +41,8 @@ def read_roster(path: Path) -> dict[str, Person]:
         there = ", ".join(column for column in columns if column) or "none"
         raise UsageError(
             f"{path}: no column is called `learner` (there are: {there}).{guess}",
-            f"{_EXAMPLE}. Rosters of Canvas, Moodle, Blackboard, Gradescope and GitHub Classroom are read as they are.",
+            f"{_EXAMPLE}. Rosters of Canvas, Moodle, Blackboard, Brightspace, Gradescope and GitHub Classroom are read "
+            "as they are.",
         )
     for column in columns if made_by is None else ():
         if column and columns.count(column) > 1:

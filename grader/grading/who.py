@@ -37,7 +37,7 @@ def identified(
         times: when they handed in, as a file of the instructor's says.
         source: what that file is called.
     """
-    folders = list(found)
+    folders = [_as_told(one, times) for one in found]
     names = [Found(one.learner, one.ids) for one in folders]
     matches = match(names, book.course, book.aliases(), book.learners())
     for name, (learner, reason) in matches.learnt.items():
@@ -53,6 +53,13 @@ def identified(
     told, notes = _told(times, together, book, source)
     learners = tuple(replace(one, times=told.get(name, {})) for name, one in together.items())
     return ClassList(learners, matches, tuple(notes))
+
+
+def _as_told(folder: LearnerFolder, times: Sequence[HandedInAt]) -> LearnerFolder:
+    """Add what Moodle's worksheet says of a participant: the download itself knows a number and a name alone."""
+    number = folder.ids.get("moodle")
+    line = next((one.who for one in times if number and one.who.ids.get("moodle") == number), None)
+    return folder if line is None else replace(folder, ids={**line.ids, **folder.ids})
 
 
 def _told(

@@ -27,7 +27,7 @@ __all__ = ["LAYOUTS", "LearnerFolder", "Scan", "find_learners"]
 
 LAYOUTS = (
     "Expected a folder or an archive with one folder or one .zip or .tar.gz per learner, nbgrader's course folder, "
-    "or a bulk download of Canvas, Moodle, Gradescope or Blackboard."
+    "or a bulk download of Canvas, Moodle, Gradescope, Brightspace or Blackboard."
 )
 
 
@@ -41,7 +41,7 @@ class Scan:
 
     learners: tuple[LearnerFolder, ...]
     layout: str
-    """`folders`, `nbgrader`, `canvas`, `moodle`, `gradescope`, `blackboard` or `one learner`."""
+    """`folders`, `nbgrader`, `canvas`, `moodle`, `gradescope`, `brightspace`, `blackboard` or `one learner`."""
     notes: tuple[str, ...] = ()
     """What the instructor should know before grading starts: files at the top that belong to no learner."""
 

@@ -17,11 +17,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.gradebook.assignments import Assignment
 from grader.gradebook.course import Course
 from grader.gradebook.exports.documents import to_jsonl
 from grader.gradebook.exports.gradescope import folder_name, to_gradescope
 from grader.gradebook.exports.junit import to_junit
-from grader.gradebook.exports.tables import Column, columns_of, to_canvas, to_csv, to_moodle, to_wide
+from grader.gradebook.exports.tables import (
+    Column,
+    by_assignment,
+    columns_of,
+    to_brightspace,
+    to_canvas,
+    to_csv,
+    to_moodle,
+    to_wide,
+)
 from grader.gradebook.records import Row
 from grader.gradebook.roster import Person
 from grader.reports.report import KataReport
@@ -141,6 +151,32 @@ def test_moodle_has_somebody_to_map_and_a_column_for_each_kata() -> None:
     ]
 
 
+def test_brightspace_gets_its_own_signs() -> None:
+    """As "Importing grades" of community.d2l.com has it; what Brightspace exports begins identifiers with `#`."""
+    person = course(other={"username": "al", "orgdefinedid": "17"})
+    assert table(to_brightspace(small_class(), columns(), person)) == [
+        [
+            "OrgDefinedId",
+            "Username",
+            "9.3.1 Masks Points Grade",
+            "9.3.3 Layer norm Points Grade",
+            "End-of-Line Indicator",
+        ],
+        ["#17", "#al", "2", "0", "#"],
+        ["", "#bob", "7", "4", "#"],
+    ]
+
+
+def test_an_assignment_is_a_column_and_its_katas_are_weighed() -> None:
+    week = Assignment("week1", ("masks", "layer-norm"), title="Week 1")
+    weighed = Course(assignments={"week1": week}, weights={"masks": 2.0})
+    found = by_assignment(columns(), weighed, {"week1": "55"})
+    lines = table(to_canvas(small_class(), found, weighed))
+    assert lines[0][5:] == ["Week 1 (55)"]
+    assert [line[5:] for line in lines[1:]] == [["16"], ["4"], ["18"]]
+    assert by_assignment(columns(), NOBODY, {}) == columns()
+
+
 def test_no_table_holds_a_formula() -> None:
     rows = [row(EVIL, name=EVIL, adjustments=[adjustment(-1, EVIL)], score=1.0)]
     person = dict.fromkeys(("name", "email", "section", "canvas_id", "moodle_id"), EVIL)
@@ -151,6 +187,7 @@ def test_no_table_holds_a_formula() -> None:
         to_wide(rows, found, roster),
         to_canvas(rows, found, roster),
         to_moodle(rows, found, roster),
+        to_brightspace(rows, found, roster),
     ):
         cells = [cell for line in table(export) for cell in line]
         assert any("HYPERLINK" in cell for cell in cells)

@@ -35,6 +35,10 @@ First Name,Last Name,SID,Email,Role,Section
 Ada,Lovelace,S17,ada@example.org,Student,Lab A
 Kim,Marker,,kim@example.org,TA,
 """
+BRIGHTSPACE = """\
+OrgDefinedId,Username,Last Name,First Name,Email,Masks Points Grade <Numeric MaxPoints:10>,End-of-Line Indicator
+#S17,#alovelace,Lovelace,Ada,ada@example.org,,#
+"""
 GITHUB = "identifier,github_username,github_id,name\nada@example.org,adal,7,Ada Lovelace\n"
 CLASSROOM50 = """\
 username,first_name,last_name,email,section,github_id,role
@@ -50,11 +54,21 @@ kimm,Kim,Marker,,,8,teacher
         (MOODLE_WORKSHEET, ("ada@example.org", "Ada Lovelace", "ada@example.org", "", "", "")),
         (MOODLE, ("S17", "Ada Lovelace", "ada@example.org", "", "", "S17")),
         (BLACKBOARD, ("alovelace", "Ada Lovelace", "", "", "", "")),
+        (BRIGHTSPACE, ("alovelace", "Ada Lovelace", "ada@example.org", "", "", "")),
         (GRADESCOPE, ("ada@example.org", "Ada Lovelace", "ada@example.org", "Lab A", "", "")),
         (GITHUB, ("ada@example.org", "Ada Lovelace", "ada@example.org", "", "", "")),
         (CLASSROOM50, ("adal", "Ada Lovelace", "ada@example.org", "Lab A", "", "")),
     ],
-    ids=["canvas", "moodle-worksheet", "moodle", "blackboard", "gradescope", "github", "classroom50"],
+    ids=[
+        "canvas",
+        "moodle-worksheet",
+        "moodle",
+        "blackboard",
+        "brightspace",
+        "gradescope",
+        "github",
+        "classroom50",
+    ],
 )
 def test_a_system_s_own_roster_is_read_as_it_is(tmp_path: Path, text: str, expected: tuple[str, ...]) -> None:
     path = tmp_path / "roster.csv"

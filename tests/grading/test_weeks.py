@@ -283,6 +283,22 @@ def test_times_from_a_table_make_late_work_late(kata: Kata, week: Any, folder: P
     assert kata("gradebook", "code", "ada").code == 0
 
 
+def test_moodle_s_worksheet_tells_who_is_who(kata: Kata, week: Any, folder: Path) -> None:
+    roster(folder, "learner,name,email\nann1,Ann Lee,ann1@example.org\nann2,Ann Lee,ann2@example.org\n")
+    for number, source in ((7, RIGHT), (8, WRONG)):
+        place = folder / "week1" / f"Ann Lee_{number}_assignsubmission_file_"
+        place.mkdir(parents=True)
+        (place / "insertion_sort.py").write_text(source)
+    (folder / "worksheet.csv").write_text(
+        "Identifier,Full name,Email address,Last modified (submission)\n"
+        'Participant 7,Ann Lee,ann1@example.org,"Monday, 5 October 2026, 9:14 AM"\n'
+        'Participant 8,Ann Lee,ann2@example.org,"Monday, 5 October 2026, 9:15 AM"\n'
+    )
+    ran = kata("grade", "week1", "-j", "1", "--times", "worksheet.csv", "--strict")
+    assert ran.code == 0, ran.text
+    assert {one: status for (one, _), (status, _) in marks(kata).items()} == {"ann1": "pass", "ann2": "fail"}
+
+
 def mend(old: str, new: str) -> None:
     """Change a check of the first week's kata."""
     checks = Path(os.environ["KATA_PACKS"]) / "1.1-sorting" / "insertion-sort" / "checks.py"

@@ -276,6 +276,49 @@ def test_blackboard(tmp_path, katas, read, form):
     assert rows["carol", "masks"].status == "missing"
 
 
+BRIGHTSPACE = {
+    "index.html": "<html>",
+    "397063-2557369 - Mary-Ann Smith - Sep 24, 2024 926 PM/masks.py": ADA,
+    "397063-2557001 - Mary-Ann Smith - Sep 23, 2024 1201 AM/masks.py": "old",
+    "397064-2557370 - John - Doe - Sep 4, 2024 1205 PM/hw/masks.py": BOB,
+}
+
+
+@pytest.mark.parametrize("form", ["folder", "zip"])
+def test_brightspace(tmp_path, katas, read, form):
+    root = tmp_path / "Week 1 Download Sep 25, 2024 1000 AM.zip"
+    if form == "zip":
+        root.write_bytes(zipped(BRIGHTSPACE))
+    else:
+        root = lay(tmp_path / "hw", BRIGHTSPACE)
+    rows = read(root)
+    scan = find_learners(root, katas)
+    assert (scan.layout, scan.notes) == ("brightspace", ())
+    assert {learner for learner, _ in rows} == {"Mary-Ann Smith", "John - Doe"}
+    mary = rows["Mary-Ann Smith", "masks"]
+    assert content(mary) == {"masks.py": ADA.encode()}
+    assert mary.submitted_at == datetime(2024, 9, 24, 21, 26).astimezone()
+    assert any("Sep 23, 2024 1201 AM" in note for note in mary.notes)
+    assert rows["John - Doe", "masks"].submitted_at == datetime(2024, 9, 4, 12, 5).astimezone()
+    assert {one.learner: one.ids["brightspace"] for one in scan.learners} == {
+        "Mary-Ann Smith": "397063",
+        "John - Doe": "397064",
+    }
+
+
+def test_two_brightspace_learners_of_one_name_stay_two(tmp_path, read):
+    lay(
+        tmp_path,
+        {
+            "1-10 - Ann Lee - Sep 24, 2024 926 PM/masks.py": ADA,
+            "2-11 - Ann Lee - Sep 24, 2024 927 PM/masks.py": BOB,
+        },
+    )
+    rows = read()
+    assert content(rows["Ann Lee (1)", "masks"])["masks.py"] == ADA.encode()
+    assert content(rows["Ann Lee (2)", "masks"])["masks.py"] == BOB.encode()
+
+
 def test_blackboard_says_of_somebody_else_called_ada_that_there_is_a_note_only(tmp_path, katas, read):
     notes = {f"HW_{who}_attempt_2026-01-02-03-04-05.txt": b"no file" for who in ("ada", "bob")}
     rows = read(lay(tmp_path / "hw", {"ada/masks.py": ADA.encode(), **notes}))

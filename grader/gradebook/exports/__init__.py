@@ -12,13 +12,29 @@ from typing import TYPE_CHECKING
 from grader.gradebook.exports.documents import to_jsonl
 from grader.gradebook.exports.gradescope import to_gradescope
 from grader.gradebook.exports.junit import to_junit
-from grader.gradebook.exports.tables import columns_of, to_blackboard, to_canvas, to_csv, to_moodle, to_wide
+from grader.gradebook.exports.tables import (
+    by_assignment,
+    columns_of,
+    to_blackboard,
+    to_brightspace,
+    to_canvas,
+    to_csv,
+    to_moodle,
+    to_wide,
+)
 from grader.gradebook.records import Row
 
 if TYPE_CHECKING:
     from grader.gradebook.course import Course
 
 __all__ = ["export", "to_gradescope"]
+
+_TABLES = {
+    "canvas": to_canvas,
+    "moodle": to_moodle,
+    "blackboard": to_blackboard,
+    "brightspace": to_brightspace,
+}
 
 
 def export(
@@ -29,16 +45,18 @@ def export(
     canvas_ids: Mapping[str, str],
     extra: Sequence[str] = (),
     unsure: Collection[str] = (),
+    assignments: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
     """Yield an export's pieces.
 
     Args:
-        kind: csv, wide, jsonl, canvas, moodle, blackboard or junit.
+        kind: csv, wide, jsonl, canvas, moodle, blackboard, brightspace or junit.
         rows: returns a class's rows; tables read them twice, first for their columns.
         course: what weighs the katas, and who is in the roster.
         titles: the katas' titles, by slug.
         canvas_ids: assignments' numbers in Canvas or Blackboard, by slug.
         extra: further columns of the roster, for csv and wide.
+        assignments: a column for each assignment of the course in place of its katas, with numbers there by name.
         unsure: whose work may lie there under another name; where they have none they get no 0.
     """
     match kind:
@@ -51,5 +69,6 @@ def export(
     columns = columns_of(rows(), titles, canvas_ids)
     if kind == "wide":
         return to_wide(rows(), columns, course, extra)
-    table = {"canvas": to_canvas, "moodle": to_moodle, "blackboard": to_blackboard}[kind]
-    return table(rows(), columns, course, unsure)
+    if assignments is not None:
+        columns = by_assignment(columns, course, assignments)
+    return _TABLES[kind](rows(), columns, course, unsure)

@@ -48,19 +48,22 @@ PERSON_COLUMNS = ("Identifier", "Full name", "Email address")
 
 
 class Column(msgspec.Struct, frozen=True, kw_only=True):
-    """A kata as a column of a table."""
+    """A kata, or an assignment with all of its katas, as a column of a table."""
 
     kata: str
+    """Its slug; of an assignment the name."""
     number: str
     title: str
     max_score: float
+    katas: tuple[str, ...] = ()
+    """Of an assignment; its cells are their sum, each weighed as the course says."""
     canvas_id: str = ""
     """The assignment's number in Canvas; found by its title there when none is given."""
 
     @property
     def heading(self) -> str:
         """Number and title: what the assignment is called elsewhere."""
-        return f"{self.number} {self.title}"
+        return f"{self.number} {self.title}".strip()
 
 
 def columns_of(
@@ -90,6 +93,25 @@ def columns_of(
         )
         for kata, (number, most) in sorted(found.items(), key=lambda one: (natural_key(one[1][0]), one[0]))
     ]
+
+
+def by_assignment(columns: Sequence[Column], course: Course, numbers: Mapping[str, str]) -> list[Column]:
+    """Return a column for each assignment of the course instead, as far as it was graded; other katas keep theirs."""
+    found: list[Column] = []
+    for name, assignment in course.assignments.items():
+        own = [column for column in columns if column.kata in assignment.katas]
+        if own:
+            found.append(
+                Column(
+                    kata=name,
+                    number="",
+                    title=assignment.title or name,
+                    max_score=sum(course.weight(column.kata) * column.max_score for column in own),
+                    katas=tuple(column.kata for column in own),
+                    canvas_id=numbers.get(name, ""),
+                )
+            )
+    return found + [column for column in columns if course.assignment_of(column.kata) is None]
 
 
 def to_csv(rows: Iterable[Row], course: Course, extra: Sequence[str] = ()) -> Iterator[str]:
@@ -178,7 +200,6 @@ def to_canvas(
     yield line([f"    {POINTS_POSSIBLE}", None, None, None, None, *(column.max_score for column in columns)])
     for learner, own in by_learner(rows):
         person = course.person(learner)
-        marks = (own.get(column.kata) for column in columns)
         yield line(
             [
                 _student(next(iter(own.values())).name),
@@ -186,7 +207,7 @@ def to_canvas(
                 _other(person, "sis_user_id"),
                 _other(person, "sis_login_id") or learner,
                 person.section if person else "",
-                *(None if row is None or _open(row, unsure) else round(row.score, 2) for row in marks),
+                *(None if mark is None else round(mark, 2) for mark in _marks(own, columns, course, unsure)),
             ]
         )
 
@@ -206,13 +227,12 @@ def to_moodle(
     yield line([*PERSON_COLUMNS, *(column.heading for column in columns)])
     for learner, own in by_learner(rows):
         person = course.person(learner)
-        marks = (own.get(column.kata) for column in columns)
         yield line(
             [
                 (person.moodle_id if person else "") or learner,
                 next(iter(own.values())).name,
                 person.email if person else "",
-                *(None if row is None or _open(row, unsure) else row.score for row in marks),
+                *_marks(own, columns, course, unsure),
             ]
         )
 
@@ -235,16 +255,53 @@ def to_blackboard(
     for learner, own in by_learner(rows):
         person = course.person(learner)
         first, _, last = next(iter(own.values())).name.rpartition(" ")
-        marks = (own.get(column.kata) for column in columns)
         yield line(
             [
                 last,
                 first,
                 _other(person, "username") or learner,
                 _other(person, "student_id"),
-                *(None if row is None or _open(row, unsure) else row.score for row in marks),
+                *_marks(own, columns, course, unsure),
             ]
         )
+
+
+def to_brightspace(
+    rows: Iterable[Row], columns: Sequence[Column], course: Course, unsure: Collection[str] = ()
+) -> Iterator[str]:
+    """Yield a grade file for Brightspace (Grades, Enter Grades, Import).
+
+    "You must provide a Username or Org Defined ID (or both)", and numeric items "should be labeled with the grade item
+    name followed by 'Points Grade'" (community.d2l.com, "Importing grades"); what it exports has a `#` before
+    identifiers, and a last column `End-of-Line Indicator` of the same. The roster's `username`, else the identity.
+    """
+    headings = [f"{column.heading} Points Grade" for column in columns]
+    yield line(["OrgDefinedId", "Username", *headings, "End-of-Line Indicator"])
+    for learner, own in by_learner(rows):
+        person = course.person(learner)
+        number = _other(person, "orgdefinedid")
+        yield line(
+            [
+                f"#{number}" if number else "",
+                f"#{_other(person, 'username') or learner}",
+                *_marks(own, columns, course, unsure),
+                "#",
+            ]
+        )
+
+
+def _marks(
+    own: Mapping[str, Row], columns: Sequence[Column], course: Course, unsure: Collection[str]
+) -> Iterator[float | None]:
+    """Yield a learner's cell of each column; None where there is no mark, or nobody knows if it is a 0."""
+    for column in columns:
+        rows = [own[kata] for kata in column.katas or (column.kata,) if kata in own]
+        if not rows or all(_open(row, unsure) for row in rows):
+            yield None
+        elif column.katas:
+            yield round(total(rows, course)[0], 6)
+        else:
+            yield rows[0].score
 
 
 def _open(row: Row, unsure: Collection[str]) -> bool:

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from grader.submissions.claims import Claims
 from grader.submissions.entry import Entry
-from grader.submissions.layouts import blackboard, canvas, folders, gradescope, moodle, nbgrader
+from grader.submissions.layouts import blackboard, brightspace, canvas, folders, gradescope, moodle, nbgrader
 
 __all__ = ["SYSTEMS", "Layout", "System", "folders", "gradescope", "nbgrader"]
 
@@ -41,5 +41,5 @@ class System(Protocol):
         ...
 
 
-SYSTEMS: tuple[System, ...] = (gradescope, moodle, blackboard, canvas)
+SYSTEMS: tuple[System, ...] = (gradescope, brightspace, moodle, blackboard, canvas)
 """Bulk downloads, in the order in which they take what is theirs."""
