@@ -12,6 +12,7 @@ from grader.cli.class_options import again, opened, where_options, word
 from grader.cli.context import complete_id, note
 from grader.errors import UsageError
 from grader.reports.style import console, safe
+from grader.submissions.as_text import text_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -144,20 +145,3 @@ def _print_diff(before: Bundle, after: Bundle, old: str, new: str, out: Console)
         return
     text = "\n".join(safe(line) for line in changes)
     out.print(Syntax(text, "diff", theme="ansi_dark") if out.is_terminal else Text(text), soft_wrap=True)
-
-
-def text_of(name: str, data: bytes) -> str:
-    """Return a file as text: of a notebook its code cells; of bytes that are no text, how many there are."""
-    if name.lower().endswith(".ipynb"):
-        from grader.notebooks import UnreadableNotebook, code_cells
-
-        try:
-            return "\n\n".join(
-                f"# cell {place}\n{cell or ''}" for place, cell in enumerate(code_cells(data), 1)
-            )
-        except UnreadableNotebook:
-            pass
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return f"({len(data)} bytes that are no text)"

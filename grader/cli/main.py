@@ -38,11 +38,12 @@ COMMANDS = {
     "gradebook": "grader.cli.gradebook:gradebook",
     "report": "grader.cli.report:report",
     "similar": "grader.cli.similar:similar",
+    "desk": "grader.cli.desk:desk",
     "pack": "grader.cli.pack:pack",
 }
 """Where each command lives; a module is imported when its command is used."""
 
-FOR_OTHERS = ("course", "grade", "gradebook", "report", "similar", "pack")
+FOR_OTHERS = ("course", "grade", "gradebook", "report", "similar", "desk", "pack")
 """What instructors and authors type: help lists it behind what learners do."""
 INTERNAL_ERROR = 3
 INTERRUPTED = 130

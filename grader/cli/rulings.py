@@ -124,23 +124,17 @@ def choose(
       kata gradebook history ada masks
       kata gradebook choose ada masks 137 --comment "the one she means"
     """
+    from grader.gradebook.errors import GradebookUsageError
     from grader.gradebook.meant import kata_meant, learner_meant
 
     with opened(where, course_file) as book:
         who, kata = learner_meant(book, learner), kata_meant(book, id_)
-        kept = book.attempt(attempt)
-        known = book.handed_in(who, [kata]).get(kata, (0, []))[1]
-        mine = [event.attempt for event in book.history(who, kata)]
-        given = [one for one in known if kept is not None and one.digest and one.digest == kept.key.digest]
-        if attempt not in mine or not given or kept is None:
-            raise UsageError(
-                f"{who} has no attempt {attempt} of {kata} with anything in it.",
-                f"See: kata gradebook history {word(who)} {kata}{again(where)}",
-            )
-        exact = [one for one in given if one.submitted_at == kept.submitted_at]
-        number = book.rule(
-            "choose", who, (exact or given)[0].id, kata=kata, comment=comment, author=author_of(author)
-        )
+        try:
+            hand_in = book.hand_in_of(who, kata, attempt)
+        except GradebookUsageError as error:
+            hint = f"See: kata gradebook history {word(who)} {kata}{again(where)}"
+            raise UsageError(error.message, hint) from None
+        number = book.rule("choose", who, hand_in, kata=kata, comment=comment, author=author_of(author))
         row = next(iter(book.rows(katas=[kata], learners=[who])))
         _told(book, number, f"{who}, {kata}: attempt {attempt} counts, {row.score:g} points", where)
 

@@ -26,10 +26,6 @@ SHOWN = 20
 """Pairs of a kata that a terminal shows; pages and JSON have more."""
 IN_PAGE = 100
 """Pairs of a kata that a page shows line by line: each holds two hand-ins."""
-WORDS = (
-    "Alike is not copied: a short kata has few right answers, people work from the same lectures, and this knows "
-    "nothing of how an answer came about. Read both before you conclude anything."
-)
 
 
 @click.command(short_help="Show hand-ins that are alike, ranked by how rare that is.")
@@ -96,6 +92,7 @@ def similar(
       kata similar submissions/ --only masks --html alike.html
       kata similar --against last-year.sqlite --against 2024/submissions
     """
+    from grader.pages.similar import WORDS, similar_page
     from grader.similarity import Settings, compare
 
     catalogue = Catalogue.discover()
@@ -117,10 +114,8 @@ def similar(
                 )
     unread = [entry for term in (mine, *earlier) for entry in term.unread]
     if page_file is not None:
-        from grader.pages.similar import similar_page
-
         titles = {kata.slug: kata.title for kata in katas}
-        write_atomic(page_file, similar_page(found, unread, titles, WORDS, most=IN_PAGE))
+        write_atomic(page_file, similar_page(found, unread, titles, most=IN_PAGE))
     if as_json:
         print_json(_document(found, unread))
         return

@@ -16,6 +16,7 @@ from grader.gradebook.errors import GradebookUsageError
 from grader.gradebook.records import Adjustment
 from grader.gradebook.scope import Somebody, find
 from grader.gradebook.storage import insert, storable
+from grader.gradebook.versions import alone_with, insist_on
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,18 @@ class Decision:
             raise GradebookUsageError("A mark is not changed without a reason.", "Give one: --comment TEXT")
 
 
-def decide(connection: Connection, course: Course, learner: str, kata: str, decision: Decision) -> int:
+def decide(
+    connection: Connection, course: Course, learner: str, kata: str, decision: Decision, seen: int | None
+) -> int:
     """Write a decision; return its number.
 
     Raises:
         GradebookUsageError: there is no such learner or kata.
+        ChangedMeanwhile: the mark's version is no longer `seen`.
     """
+    alone_with(connection, learner)
     somebody, kata_id = find(connection, course, learner, kata)
+    insist_on(connection, somebody, kata_id, seen)
     return insert(
         connection,
         schema.adjustments,
@@ -87,7 +93,11 @@ def revoke(connection: Connection, adjustment: int, *, author: str, comment: str
         "revoked_by": storable(author),
         "revoked_because": storable(comment),
     }
-    connection.execute(table.update().where(table.c.id == adjustment).values(**values))
+    mine = connection.execute(
+        table.update().where(table.c.id == adjustment, table.c.revoked_at.is_(None)).values(**values)
+    )
+    if not mine.rowcount:  # somebody was faster
+        raise GradebookUsageError(f"Adjustment {adjustment} is revoked already.")
 
 
 def decided(connection: Connection, people: Iterable[Somebody]) -> dict[tuple[str, int], list[Adjustment]]:

@@ -23,3 +23,7 @@ class GradebookUsageError(GradebookError, UsageError):
     """Something else was meant: no gradebook there, no database, an unknown address, learner, kata or adjustment."""
 
     exit_code = 2
+
+
+class ChangedMeanwhile(GradebookError):
+    """Somebody else decided about the same mark since it was looked at; nothing was written."""

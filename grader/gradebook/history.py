@@ -187,25 +187,41 @@ def events(connection: Connection, course: Course, learner: str, kata: str) -> l
         *_attempts(connection, somebody.rows, kata_id),
         *_adjustments(connection, somebody.rows, kata_id),
     ]
-    found += _rulings(connection, course, somebody, kata)
+    found += [
+        _ruled(one)
+        for one in rulings(connection, schema.rulings.c.learner_id.in_(somebody.rows))
+        if one.kata == kata or (one.kind == "extend" and course.covers(one.value["of"], kata))
+    ]
     return sorted(found, key=lambda event: event.at)
 
 
-def _rulings(connection: Connection, course: Course, somebody: Somebody, kata: str) -> Iterator[HistoryEvent]:
-    names = {course.same(somebody.name)} | {
-        course.same(one.learner) for one in somebody.rulings if one.kind == "alias"
-    }
-    for one in rulings(connection):
-        about = one.kata == kata or (one.kind == "extend" and course.covers(one.value["of"], kata))
-        if about and course.same(one.learner) in names:
-            yield HistoryEvent(
-                kind=one.kind,
-                at=one.at,
-                ruling=one.id,
-                comment=f"{described(one)}: {one.comment}",
-                author=one.author,
-                revoked=one.revoked,
-            )
+def decisions(connection: Connection, most: int) -> list[tuple[str, str | None, HistoryEvent]]:
+    """Return what people decided last, with learner and kata, the newest first."""
+    table = schema.adjustments
+    newest = (
+        select(table, schema.learners.c.name, schema.katas.c.slug)
+        .join(schema.learners, schema.learners.c.id == table.c.learner_id)
+        .join(schema.katas, schema.katas.c.id == table.c.kata_id)
+        .order_by(table.c.id.desc())
+        .limit(most)
+    )
+    found = [(row.name, row.slug, event) for row in connection.execute(newest) for event in _adjusted(row)]
+    last = select(schema.rulings.c.id).order_by(schema.rulings.c.id.desc()).limit(most)
+    found += [
+        (one.learner, one.kata, _ruled(one)) for one in rulings(connection, schema.rulings.c.id.in_(last))
+    ]
+    return sorted(found, key=lambda one: one[2].at, reverse=True)[:most]
+
+
+def _ruled(one: Ruling) -> HistoryEvent:
+    return HistoryEvent(
+        kind=one.kind,
+        at=one.at,
+        ruling=one.id,
+        comment=f"{described(one)}: {one.comment}",
+        author=one.author,
+        revoked=one.revoked,
+    )
 
 
 def described(one: Ruling) -> str:
@@ -220,6 +236,18 @@ def described(one: Ruling) -> str:
             return f"{one.value} is the answer"
         case "alias":
             return f"also called {one.value}"
+        case "remark":
+            return f"on {one.value['file']}, line {one.value['line']}, of attempt {one.value['attempt']}"
+        case "dispute":
+            return "disputed"
+        case "answer":
+            return f"answer to dispute {one.value}"
+        case "close":
+            return f"dispute {one.value} closed"
+        case "assign":
+            return f"to be marked by {one.value}"
+        case "reviewed":
+            return "looked through"
 
 
 def _attempts(connection: Connection, people: Collection[int], kata: int) -> Iterator[HistoryEvent]:
@@ -245,20 +273,24 @@ def _adjustments(connection: Connection, people: Collection[int], kata: int) -> 
     table = schema.adjustments
     mine = table.select().where(table.c.learner_id.in_(people), table.c.kata_id == kata)
     for row in connection.execute(mine.order_by(table.c.id)):
+        yield from _adjusted(row)
+
+
+def _adjusted(row: Any) -> Iterator[HistoryEvent]:
+    yield HistoryEvent(
+        kind=row.kind,
+        at=row.at,
+        adjustment=row.id,
+        points=row.points,
+        comment=row.comment,
+        author=row.author,
+        revoked=row.revoked_at is not None,
+    )
+    if row.revoked_at is not None:
         yield HistoryEvent(
-            kind=row.kind,
-            at=row.at,
+            kind="revoke",
+            at=row.revoked_at,
             adjustment=row.id,
-            points=row.points,
-            comment=row.comment,
-            author=row.author,
-            revoked=row.revoked_at is not None,
+            comment=row.revoked_because,
+            author=row.revoked_by,
         )
-        if row.revoked_at is not None:
-            yield HistoryEvent(
-                kind="revoke",
-                at=row.revoked_at,
-                adjustment=row.id,
-                comment=row.revoked_because,
-                author=row.revoked_by,
-            )

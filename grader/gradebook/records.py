@@ -11,7 +11,9 @@ import msgspec
 
 from grader.reports.report import KataReport
 
-RulingKind = Literal["choose", "extend", "take", "alias"]
+RulingKind = Literal[
+    "choose", "extend", "take", "alias", "remark", "dispute", "answer", "close", "assign", "reviewed"
+]
 
 
 class Key(NamedTuple):
@@ -45,17 +47,22 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     kata: str | None = None
     value: Any = None
     """`choose`: a hand-in's number; `extend`: days, by assignment or kata, or an empty name for all; `take`: a file's
-    name; `alias`: what else the learner is called."""
+    name; `alias`: what else the learner is called; `remark`: an attempt, a file of it and a line; `answer` and `close`:
+    the number of the `dispute`; `assign`: who is to mark it. The comment of a remark, a dispute or an answer is what is
+    said."""
     comment: str = ""
     author: str = ""
     at: datetime
     revoked: bool = False
+    revoked_by: str | None = None
+    revoked_at: datetime | None = None
+    revoked_because: str | None = None
 
 
 class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that happened to one learner's mark for one kata."""
 
-    kind: Literal["attempt", "adjust", "override", "revoke", "choose", "extend", "take", "alias"]
+    kind: Literal["attempt", "adjust", "override", "revoke"] | RulingKind
     at: datetime
     run: int | None = None
     """The run that graded the attempt."""
@@ -113,6 +120,22 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """None while it runs, and when it was stopped."""
     arguments: dict[str, str | int | float | list[str] | None]
     version: str
+
+
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
+    """What a list shows of one learner and one kata: a `Row` without its report."""
+
+    learner: str
+    kata: str
+    status: str
+    score: float
+    """After lateness, adjustments and overrides."""
+    max_score: float
+    attempt: int | None = None
+    submitted_at: datetime | None = None
+    late: bool = False
+    changed: bool = False
+    """It is not what the checks gave."""
 
 
 class Row(msgspec.Struct, kw_only=True):

@@ -17,7 +17,7 @@ from grader.gradebook.course import Course
 from grader.gradebook.decisions import decided
 from grader.gradebook.errors import UnreadableRecord
 from grader.gradebook.lateness import settle
-from grader.gradebook.records import Adjustment, Row
+from grader.gradebook.records import Adjustment, Mark, Row
 from grader.gradebook.scope import Somebody, katas, people
 from grader.gradebook.storage import report_of
 from grader.reports.report import KataReport
@@ -83,6 +83,45 @@ def reports(
                     yield report
 
 
+def marks(
+    connection: Connection,
+    course: Course,
+    slugs: Collection[str] | None,
+    learners: Collection[str] | None,
+) -> Iterator[Mark]:
+    """Yield a mark for every learner and kata, in order, from what was booked beside the reports."""
+    chosen = katas(connection, slugs)
+    blanks = _blanks(connection, chosen)
+    for some in _chunks(people(connection, course, learners)):
+        counting = _counting(connection, course, some, chosen)
+        adjustments = decided(connection, some)
+        for somebody in some:
+            for kata, (slug, _) in chosen.items():
+                adjusted = adjustments.get((somebody.name, kata), [])
+                if (stands := counting.get((somebody.name, kata))) is None:
+                    score, _ = settle(0.0, 0.0, adjusted)
+                    blank = blanks[kata]
+                    yield Mark(
+                        learner=somebody.name, kata=slug, status=blank.status, score=score,
+                        max_score=blank.max_score, changed=bool(score),
+                    )  # fmt: skip
+                    continue
+                row, counted, _ = stands
+                given = _hand_in(row)
+                score, taken = settle(given.score, counted.late.points, adjusted)
+                yield Mark(
+                    learner=somebody.name,
+                    kata=slug,
+                    status=given.status,
+                    score=score,
+                    max_score=given.max_score,
+                    attempt=row.attempt_id,
+                    submitted_at=row.submitted_at,
+                    late=counted.late.days > 0,
+                    changed=bool(taken) or any(not one.revoked for one in adjusted),
+                )
+
+
 def handed_in(
     connection: Connection, course: Course, learner: Somebody, slugs: Collection[str] | None
 ) -> dict[str, tuple[int, list[HandIn]]]:
@@ -144,13 +183,17 @@ def _needed(connection: Connection, course: Course, chosen: Mapping[int, tuple[s
     return {**katas(connection, course.katas), **chosen} if course.late.late_days else chosen
 
 
-def _standing(
+_Counting = dict[tuple[str, int], tuple[Any, Counted, int]]
+"""By learner and kata's row: the hand-in that counts, how, and how many different ones there are."""
+
+
+def _counting(
     connection: Connection, course: Course, some: Sequence[Somebody], chosen: Mapping[int, tuple[str, str]]
-) -> dict[tuple[str, int], _Standing]:
+) -> _Counting:
     needed = _needed(connection, course, chosen)
     slug_of = chosen if needed is chosen else katas(connection, None)
     given = _given(connection, some, needed)
-    stands: dict[tuple[str, int], tuple[Any, Counted, int]] = {}
+    stands: _Counting = {}
     for somebody in some:
         mine = {
             slug_of[kata][0]: given[somebody.name, kata] for kata in needed if (somebody.name, kata) in given
@@ -162,6 +205,13 @@ def _standing(
                 row = next(row for row in mine[slug] if row.id == counted[slug].id)
                 contents = {one.digest for one in hand_ins[slug] if one.digest}
                 stands[somebody.name, kata] = row, counted[slug], len(contents)
+    return stands
+
+
+def _standing(
+    connection: Connection, course: Course, some: Sequence[Somebody], chosen: Mapping[int, tuple[str, str]]
+) -> dict[tuple[str, int], _Standing]:
+    stands = _counting(connection, course, some, chosen)
     graded = _fetched(
         connection, _GRADED, schema.attempts.c.id, {row.attempt_id for row, _, _ in stands.values()}
     )

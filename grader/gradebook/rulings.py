@@ -1,22 +1,26 @@
-"""What people decide besides points: which attempt counts, more time, which file is meant, other names.
+"""What people decide besides points: which attempt counts, more time, which file is meant, other names; what they say
+about a hand-in: remarks, disputes, who marks it.
 
 Each is a row that says who, when and why, and is never removed: withdrawn, it stays in the history and counts nowhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, select
 
 from grader.gradebook import schema
 from grader.gradebook.errors import GradebookUsageError
 from grader.gradebook.records import Ruling, RulingKind
 from grader.gradebook.storage import insert, storable
 from grader.reports.json_text import encode
+
+COUNTING: tuple[RulingKind, ...] = ("choose", "extend", "take", "alias")
+"""Kinds that a mark, or whose it is, hangs on; the others are said about it."""
 
 
 def rule(
@@ -49,13 +53,38 @@ def rule(
     )
 
 
+def assign(
+    connection: Connection,
+    what: Sequence[tuple[int, int]],
+    markers: Sequence[str],
+    *,
+    comment: str,
+    author: str,
+) -> int:
+    """Share hand-ins, by learner's and kata's row, among markers in turn; those that are somebody's stay theirs.
+
+    Raises:
+        GradebookUsageError: nothing says why.
+    """
+    table = schema.rulings
+    taken = select(table.c.learner_id, table.c.kata_id).where(
+        table.c.kind == "assign", table.c.revoked_at.is_(None)
+    )
+    theirs = {(row.learner_id, row.kata_id) for row in connection.execute(taken)}
+    free = [one for one in what if one not in theirs]
+    for place, (learner, kata) in enumerate(free):
+        to = markers[place * len(markers) // len(free)]  # neighbours in the list go to one marker
+        rule(connection, "assign", learner, kata, to, comment=comment, author=author)
+    return len(free)
+
+
 def withdraw(connection: Connection, number: int, *, author: str, comment: str) -> Ruling:
     """Take a ruling back, and return it.
 
     Raises:
         GradebookUsageError: there is no such ruling, it is withdrawn already, or nothing says why.
     """
-    found = next((one for one in rulings(connection) if one.id == number), None)
+    found = find(connection, number)
     hint = "See what was decided: kata gradebook rulings"
     if found is None:
         raise GradebookUsageError(f"There is no ruling {number}.", hint)
@@ -68,17 +97,28 @@ def withdraw(connection: Connection, number: int, *, author: str, comment: str) 
         "revoked_by": storable(author),
         "revoked_because": storable(comment),
     }
-    connection.execute(schema.rulings.update().where(schema.rulings.c.id == number).values(**values))
+    table = schema.rulings
+    mine = connection.execute(
+        table.update().where(table.c.id == number, table.c.revoked_at.is_(None)).values(**values)
+    )
+    if not mine.rowcount:  # somebody was faster
+        raise GradebookUsageError(f"Ruling {number} is withdrawn already.", hint)
     return found
 
 
-def rulings(connection: Connection) -> list[Ruling]:
-    """Return every ruling, oldest first, also those that are withdrawn."""
+def find(connection: Connection, number: int) -> Ruling | None:
+    """Return the ruling of this number."""
+    return next(iter(rulings(connection, schema.rulings.c.id == number)), None)
+
+
+def rulings(connection: Connection, *only: ColumnElement[bool]) -> list[Ruling]:
+    """Return every ruling, oldest first, also those that are withdrawn; of `only`, if it is given, in SQL's words."""
     table = schema.rulings
     wanted = (
         select(table, schema.learners.c.name, schema.katas.c.slug)
         .join(schema.learners, schema.learners.c.id == table.c.learner_id)
         .outerjoin(schema.katas, schema.katas.c.id == table.c.kata_id)
+        .where(*only)
         .order_by(table.c.id)
     )
     return [
@@ -92,6 +132,9 @@ def rulings(connection: Connection) -> list[Ruling]:
             author=row.author,
             at=row.at,
             revoked=row.revoked_at is not None,
+            revoked_by=row.revoked_by,
+            revoked_at=row.revoked_at,
+            revoked_because=row.revoked_because,
         )
         for row in connection.execute(wanted)
     ]

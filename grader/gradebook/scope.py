@@ -12,7 +12,7 @@ from grader.gradebook import schema
 from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookUsageError
 from grader.gradebook.records import Ruling
-from grader.gradebook.rulings import rulings, standing
+from grader.gradebook.rulings import COUNTING, rulings, standing
 from grader.gradebook.storage import storable
 from grader.submissions.names import natural_key
 
@@ -32,7 +32,7 @@ class Somebody(NamedTuple):
 def people(connection: Connection, course: Course, learners: Collection[str] | None = None) -> list[Somebody]:
     """Return everybody, or who of `learners` is there, sorted. Somebody's other names are no learners of their own."""
     found = connection.execute(select(schema.learners.c.name, schema.learners.c.id)).all()
-    decided = standing(rulings(connection))
+    decided = standing(rulings(connection, schema.rulings.c.kind.in_(COUNTING)))
     identities = identities_of(course, decided)
     names: dict[str, str] = {}
     rows: dict[str, dict[str, int]] = {}
@@ -107,11 +107,9 @@ def find_learner(connection: Connection, course: Course, learner: str) -> Somebo
     Raises:
         GradebookUsageError: there is no such learner.
     """
+    for one in people(connection, course, [learner]):
+        return one
     everybody = people(connection, course)
-    name = course.same(storable(learner))
-    for one in everybody:
-        if course.same(one.name) == name:
-            return one
     hint = "See who is there: kata gradebook show"
     raise _unknown("learner", learner, [one.name for one in everybody], hint)
 

@@ -7,12 +7,12 @@ happened), `decisions` (what people change), `scope` (who and what there is), `c
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any
 
-from grader.gradebook import decisions, history, recording, rows, rulings, scope
+from grader.gradebook import decisions, history, recording, rows, rulings, schema, scope, versions
 from grader.gradebook.address import DEFAULT, Address
 from grader.gradebook.connections import Connections
 from grader.gradebook.counting import HandIn
@@ -25,6 +25,7 @@ from grader.gradebook.records import (
     Attempt,
     HistoryEvent,
     Key,
+    Mark,
     Row,
     Ruling,
     RulingKind,
@@ -183,6 +184,16 @@ class Gradebook:
         with self._connections.reading("reading its rows", whole=True) as connection:
             yield from rows.rows(connection, self.course, self._chosen(katas), learners, self._tell)
 
+    def marks(self, learners: Collection[str] | None = None) -> Iterator[Mark]:
+        """Yield what a list shows: a mark for every learner and kata, in the order of `rows`, without reports."""
+        with self._connections.reading("reading its marks", whole=True) as connection:
+            yield from rows.marks(connection, self.course, self._chosen(None), learners)
+
+    def stamps(self) -> dict[str, int]:
+        """Return a number for each learner, which grows with whatever is graded, decided or taken back about them."""
+        with self._connections.reading("reading what has changed", whole=True) as connection:
+            return versions.stamps(connection, scope.people(connection, self.course))
+
     def reports(
         self,
         run: int | None = None,
@@ -217,21 +228,43 @@ class Gradebook:
 
     # What people decide
 
-    def adjust(self, learner: str, kata: str, points: float, *, comment: str, author: str) -> int:
+    def version(self, learner: str, kata: str) -> int:
+        """Return the version of a mark, for `seen`: it grows with whatever is graded, decided or taken back about it.
+
+        Raises:
+            GradebookUsageError: the learner or the kata is unknown.
+        """
+        with self._connections.reading(f"reading what is decided about {learner}") as connection:
+            return versions.version_of(connection, *scope.find(connection, self.course, learner, kata))
+
+    def adjust(
+        self, learner: str, kata: str, points: float, *, comment: str, author: str, seen: int | None = None
+    ) -> int:
         """Give points, or take them when negative; return the adjustment's number, for `revoke`.
+
+        Args:
+            learner: whose mark.
+            kata: which, by slug.
+            points: how many.
+            comment: why; the learner may read it.
+            author: whose word it is.
+            seen: the mark's version that was looked at.
 
         Raises:
             GradebookUsageError: the learner or the kata is unknown, or the points are no number, or nothing says why.
+            ChangedMeanwhile: the mark has another version by now; nothing was written.
         """
-        return self._decide(learner, kata, Decision("adjust", points, comment, author))
+        return self._decide(learner, kata, Decision("adjust", points, comment, author), seen)
 
-    def override(self, learner: str, kata: str, points: float, *, comment: str, author: str) -> int:
+    def override(
+        self, learner: str, kata: str, points: float, *, comment: str, author: str, seen: int | None = None
+    ) -> int:
         """Set the mark, whatever was graded, is late, or was adjusted before; return its number, for `revoke`.
 
         Raises:
             GradebookUsageError: as `adjust`, or the points are below 0.
         """
-        return self._decide(learner, kata, Decision("override", points, comment, author))
+        return self._decide(learner, kata, Decision("override", points, comment, author), seen)
 
     def revoke(self, adjustment: int, *, author: str, comment: str = "") -> None:
         """Take an adjustment or an override back; the history keeps both.
@@ -251,18 +284,34 @@ class Gradebook:
         comment: str,
         author: str,
         kata: str | None = None,
+        seen: int | None = None,
+        of: str | None = None,
     ) -> int:
         """Write down what somebody decided besides points; return its number, for `withdraw`.
 
+        Args:
+            kind: what kind of ruling.
+            learner: whom it is about.
+            value: what was decided, as `Ruling.value` says.
+            comment: why, or what is said.
+            author: whose word it is.
+            kata: which kata it is about.
+            seen: the version of a mark that was looked at.
+            of: the kata of that mark, where the ruling is not about a kata alone.
+
         Raises:
             GradebookUsageError: the learner or the kata is unknown, or nothing says why.
+            ChangedMeanwhile: the mark has another version by now; nothing was written.
         """
         with self._guard, self._connections.deciding(f"writing a ruling about {learner}") as connection:
+            versions.alone_with(connection, learner)
             kata_id = None
-            if kata is None:
+            if (about := kata or of) is None:
                 somebody = scope.find_learner(connection, self.course, learner)
             else:
-                somebody, kata_id = scope.find(connection, self.course, learner, kata)
+                somebody, number = scope.find(connection, self.course, learner, about)
+                versions.insist_on(connection, somebody, number, seen)
+                kata_id = number if kata is not None else None
             row = decisions.row_of(connection, somebody)
             return rulings.rule(connection, kind, row, kata_id, value, comment=comment, author=author)
 
@@ -275,15 +324,21 @@ class Gradebook:
         with self._guard, self._connections.deciding("withdrawing a ruling") as connection:
             return rulings.withdraw(connection, ruling, author=author, comment=comment)
 
-    def rulings(self) -> list[Ruling]:
-        """Return every ruling, oldest first, also those that are withdrawn."""
+    def rulings(
+        self, kinds: Collection[RulingKind] | None = None, learners: Collection[str] | None = None
+    ) -> list[Ruling]:
+        """Return every ruling, oldest first, also those that are withdrawn; of these kinds and learners alone."""
         with self._connections.reading("reading its rulings") as connection:
-            return rulings.rulings(connection)
+            only = [] if kinds is None else [schema.rulings.c.kind.in_(kinds)]
+            if learners is not None:
+                rows = [row for one in scope.people(connection, self.course, learners) for row in one.rows]
+                only.append(schema.rulings.c.learner_id.in_(rows))
+            return rulings.rulings(connection, *only)
 
     def aliases(self) -> dict[str, str]:
         """Return the identity by every other name that people or the roster gave somebody."""
         with self._connections.reading("reading who is who") as connection:
-            decided = rulings.standing(rulings.rulings(connection))
+            decided = rulings.standing(rulings.rulings(connection, schema.rulings.c.kind == "alias"))
             return scope.identities_of(self.course, decided)
 
     def handed_in(
@@ -298,10 +353,25 @@ class Gradebook:
             somebody = scope.find_learner(connection, self.course, learner)
             return rows.handed_in(connection, self.course, somebody, katas)
 
-    def _decide(self, learner: str, kata: str, decision: Decision) -> int:
+    def hand_in_of(self, learner: str, kata: str, attempt: int) -> int:
+        """Return the number of the hand-in that an attempt graded, as a ruling `choose` has it.
+
+        Raises:
+            GradebookUsageError: it is no attempt of this learner at this kata, or nothing was in it.
+        """
+        kept = self.attempt(attempt)
+        known = self.handed_in(learner, [kata]).get(kata, (0, []))[1]
+        mine = [event.attempt for event in self.history(learner, kata)]
+        given = [one for one in known if kept is not None and one.digest and one.digest == kept.key.digest]
+        if attempt not in mine or not given or kept is None:
+            raise GradebookUsageError(f"{learner} has no attempt {attempt} of {kata} with anything in it.")
+        exact = [one for one in given if one.submitted_at == kept.submitted_at]
+        return (exact or given)[0].id
+
+    def _decide(self, learner: str, kata: str, decision: Decision, seen: int | None) -> int:
         doing = f"writing a decision about {learner}"
         with self._guard, self._connections.deciding(doing) as connection:
-            return decisions.decide(connection, self.course, learner, kata, decision)
+            return decisions.decide(connection, self.course, learner, kata, decision, seen)
 
     # What happened
 
@@ -318,6 +388,30 @@ class Gradebook:
         """
         with self._connections.reading(f"reading the history of {learner}") as connection:
             return history.events(connection, self.course, learner, kata)
+
+    def decisions(self, most: int) -> list[tuple[str, str | None, HistoryEvent]]:
+        """Return what people decided last, with learner and kata, the newest first."""
+        with self._connections.reading("reading what was decided") as connection:
+            return history.decisions(connection, most)
+
+    def assign(
+        self, what: Collection[tuple[str, str]], markers: Sequence[str], *, comment: str, author: str
+    ) -> int:
+        """Share hand-ins, learner and kata, among markers; return how many. Those that are somebody's stay theirs.
+
+        Raises:
+            GradebookUsageError: nothing says why.
+        """
+        with self._guard, self._connections.deciding("sharing out hand-ins") as connection:
+            versions.alone_with(connection, "")  # two who take the next ten take different ones
+            people = {one.name: one for one in scope.people(connection, self.course)}
+            numbers = {slug: kata for kata, (slug, _) in scope.katas(connection, None).items()}
+            rows = [
+                (decisions.row_of(connection, people[learner]), numbers[kata])
+                for learner, kata in what
+                if learner in people and kata in numbers
+            ]
+            return rulings.assign(connection, rows, markers, comment=comment, author=author)
 
     def stored(self, learners: Collection[str] | None = None) -> list[StoredHandIn]:
         """Return every content that was handed in, once for each learner and kata; of `learners` alone, by identity."""

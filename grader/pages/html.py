@@ -27,29 +27,17 @@ def page(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(values)
 
 
-@cache
-def _environment() -> Environment:
+def environment_of(*folders: Path) -> Environment:
+    """Return what makes pages of the templates in these folders, and of those here: everything in them is escaped."""
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader([*folders, TEMPLATES]),
         autoescape=lambda name: name is not None and name.endswith(".html"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=_shown,
     )
-    style, script, walk = _source("style.css"), _source("table.js"), _source("walk.js")
-    environment.globals.update(
-        looks=LOOKS,
-        out_of=view.out_of,
-        slices=slices,
-        style=Markup(style),
-        script=Markup(script),
-        walk=Markup(walk),
-        policy=(
-            f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)} {_hash(walk)}; "
-            "base-uri 'none'; form-action 'none'"
-        ),
-    )
+    environment.globals.update(looks=LOOKS, out_of=view.out_of, slices=slices)
     environment.filters.update(
         points=points,
         percent=_percent,
@@ -57,6 +45,22 @@ def _environment() -> Environment:
         inline=text.inline,
         plain=text.plain,
         fenced=text.fenced,
+    )
+    return environment
+
+
+@cache
+def _environment() -> Environment:
+    environment = environment_of()
+    style, script, walk = _source("style.css"), _source("table.js"), _source("walk.js")
+    environment.globals.update(
+        style=Markup(style),
+        script=Markup(script),
+        walk=Markup(walk),
+        policy=(
+            f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)} {_hash(walk)}; "
+            "base-uri 'none'; form-action 'none'"
+        ),
     )
     return environment
 

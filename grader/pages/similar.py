@@ -11,6 +11,10 @@ from grader.similarity.findings import Findings, Known, Pair, Passage
 
 MAX_LINES = 1500
 """Lines of a hand-in that the page holds."""
+WORDS = (
+    "Alike is not copied: a short kata has few right answers, people work from the same lectures, and this knows "
+    "nothing of how an answer came about. Read both before you conclude anything."
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,9 @@ class _Twin:
 
 
 @dataclass(frozen=True)
-class _Section:
+class Section:
+    """One kata's hand-ins that are alike, as a page shows them."""
+
     found: Findings
     title: str
     twins: list[_Twin]
@@ -54,7 +60,6 @@ def similar_page(
     found: Sequence[Findings],
     unread: Sequence[tuple[str, str]],
     titles: Mapping[str, str],
-    words: str,
     *,
     most: int,
 ) -> str:
@@ -64,19 +69,20 @@ def similar_page(
         found: what was found, a kata each.
         unread: whose work could not be read at all, and why.
         titles: of katas, by slug.
-        words: what to bear in mind, said before anything else.
         most: pairs of a kata that are shown line by line.
     """
-    sections = [
-        _Section(
-            one,
-            titles.get(one.kata, one.kata),
-            [_twin(one, pair, number) for number, pair in enumerate(one.pairs[:most], 1)],
-            [_beside_known(one, near, number) for number, near in enumerate(one.known[:most], 1)],
-        )
-        for one in found
-    ]
-    return page("similar.html", sections=sections, unread=unread, words=words, most=most)
+    sections = [section_of(one, titles.get(one.kata, one.kata), most) for one in found]
+    return page("similar.html", sections=sections, unread=unread, words=WORDS, most=most)
+
+
+def section_of(one: Findings, title: str, most: int) -> Section:
+    """Return what a page shows of one kata, as `similar.html` draws it."""
+    return Section(
+        one,
+        title,
+        [_twin(one, pair, number) for number, pair in enumerate(one.pairs[:most], 1)],
+        [_beside_known(one, near, number) for number, near in enumerate(one.known[:most], 1)],
+    )
 
 
 def _twin(one: Findings, pair: Pair, number: int) -> _Twin:

@@ -1,0 +1,54 @@
+"""`kata desk`: marks, code, disputes and look-alikes in a browser on this machine."""
+
+from __future__ import annotations
+
+import webbrowser
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from grader import install_extra
+from grader.cli.class_options import author_of, author_option, opened, where_options
+from grader.cli.context import note
+from grader.errors import UsageError
+
+
+@click.command(short_help="Mark in a browser: code, checks, remarks, disputes, look-alikes.")
+@where_options
+@author_option
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="Where to listen; any that is free otherwise."
+)
+@click.option("--no-browser", is_flag=True, help="Only print the address; open nothing.")
+def desk(where: str, course_file: Path | None, author: str | None, port: int, no_browser: bool) -> None:
+    """Mark in a browser: code beside failing checks, remarks on lines, disputes, extensions, look-alikes.
+
+    It serves pages to this machine alone, to who opens the address that it prints, until Ctrl-C. Everything decided
+    there is a row of the gradebook with who, when and why, as the commands write it, and can be taken back. Several who
+    mark each start their own, on one gradebook: on one machine a file, from several a PostgreSQL database.
+
+    \b
+    Example:
+      kata desk
+      kata desk --gradebook postgresql://kim@db.example/course --author kim
+    """
+    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+        raise UsageError(
+            "The desk needs packages that are not installed.", f"Install them: {install_extra('desk')}"
+        )
+    from grader.catalogue import Catalogue
+    from grader.desk.serve import serve
+
+    def ready(address: str) -> None:
+        click.echo(f"desk  {address}")
+        note("for this machine alone; Ctrl-C closes it")
+        if not no_browser:
+            webbrowser.open(address)
+
+    who = author_of(author)
+    with opened(where, course_file) as book:
+        try:
+            serve(book, where, Catalogue.discover(), author=who, port=port, ready=ready)
+        except KeyboardInterrupt:
+            note("closed; everything is in the gradebook")

@@ -1,0 +1,5 @@
+"""The desk: pages on this machine for those who mark, served to one browser. It writes what commands write.
+
+`guard` decides who may ask, `routes` which address shows or does what, `queries` what a page shows, `actions` what a
+form writes; how pages look stands in `templates/`. No learner's code, markup or script is ever run.
+"""

@@ -1,0 +1,174 @@
+"""What a form of the desk writes: one call of the gradebook each, as commands make it. Who, when, why, and an undo."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+from grader.desk.queries import Filter, Reader
+from grader.errors import UsageError
+from grader.gradebook.errors import ChangedMeanwhile
+
+Form = Mapping[str, str]
+MOST_POINTS = 1e6
+MOST_LETTERS = 20_000
+"""Of a comment."""
+MOST_TAKEN = 1000
+"""Hand-ins that somebody takes at once."""
+
+
+def adjust(desk: Reader, form: Form) -> None:
+    """Give points, or take them."""
+    points = _number(form, "points")
+    if not points:
+        raise UsageError("0 points change nothing.", "Give points, such as 2, or take some, such as -1.5.")
+    desk.book.adjust(*_mark(form), points, comment=_text(form), author=desk.author, seen=_seen(form))
+
+
+def override(desk: Reader, form: Form) -> None:
+    """Set the mark."""
+    points = _number(form, "points")
+    desk.book.override(*_mark(form), points, comment=_text(form), author=desk.author, seen=_seen(form))
+
+
+def extend(desk: Reader, form: Form) -> None:
+    """Give more time, for a kata, an assignment or everything."""
+    learner, kata = _mark(form)
+    days, of = _number(form, "days"), form.get("for", "")
+    if not 0 < days <= 3650:
+        raise UsageError("Days are a number above 0, up to 3650.", "Such as 3, or 0.5.")
+    if of not in ("", kata, *desk.course.assignments):
+        raise UsageError(f"There is no assignment {of}.")
+    value = {"of": of, "days": days}
+    desk.book.rule(
+        "extend", learner, value, comment=_text(form), author=desk.author, of=kata, seen=_seen(form)
+    )
+
+
+def choose(desk: Reader, form: Form) -> None:
+    """Say which attempt counts."""
+    learner, kata = _mark(form)
+    hand_in = desk.book.hand_in_of(learner, kata, _whole(form, "attempt"))
+    desk.book.rule(
+        "choose", learner, hand_in, comment=_text(form), author=desk.author, kata=kata, seen=_seen(form)
+    )
+
+
+def remark(desk: Reader, form: Form) -> None:
+    """Say something about a line. Nobody's remark takes another's place, so no version is looked at."""
+    learner, kata = _mark(form)
+    attempt, line, file = _whole(form, "attempt"), _whole(form, "line"), form.get("file", "")
+    bundle = desk.book.bundle(attempt) if attempt in desk.attempts(learner, kata) else None
+    if bundle is None or file not in bundle.files or line < 1:
+        raise UsageError("There is no such line.", "Open the page again.")
+    value = {"attempt": attempt, "file": file, "line": line}
+    desk.book.rule("remark", learner, value, comment=_text(form), author=desk.author, kata=kata)
+
+
+def reviewed(desk: Reader, form: Form) -> None:
+    """Note that the attempt that counts was looked through."""
+    learner, kata = _mark(form)
+    attempt = _whole(form, "attempt")
+    if attempt not in desk.attempts(learner, kata):
+        raise UsageError(f"{learner} has no attempt {attempt} of {kata}.")
+    desk.book.rule(
+        "reviewed", learner, attempt, comment=f"attempt {attempt}", author=desk.author, kata=kata,
+        seen=_seen(form),
+    )  # fmt: skip
+
+
+def dispute(desk: Reader, form: Form) -> None:
+    """Open a dispute in a learner's words."""
+    learner, kata = _mark(form)
+    desk.book.rule(
+        "dispute", learner, None, comment=_text(form), author=desk.author, kata=kata, seen=_seen(form)
+    )
+
+
+def answer(desk: Reader, form: Form) -> None:
+    """Answer a dispute."""
+    _in_dispute(desk, form, "answer")
+
+
+def close(desk: Reader, form: Form) -> None:
+    """Close a dispute, with the reason."""
+    _in_dispute(desk, form, "close")
+
+
+def _in_dispute(desk: Reader, form: Form, kind: str) -> None:
+    learner, kata = _mark(form)
+    number = _whole(form, "dispute")
+    thread = next((one for one in desk.threads(learner, kata) if one.about.id == number), None)
+    if thread is None:
+        raise UsageError(f"There is no dispute {number} about {learner}, {kata}.")
+    if thread.closed is not None:
+        raise ChangedMeanwhile(f"{thread.closed.author} has closed this dispute: {thread.closed.comment}")
+    desk.book.rule(
+        "close" if kind == "close" else "answer", learner, number, comment=_text(form), author=desk.author,
+        kata=kata, seen=_seen(form),
+    )  # fmt: skip
+
+
+def revoke(desk: Reader, form: Form) -> None:
+    """Take points or a set mark back."""
+    desk.book.revoke(_whole(form, "number"), author=desk.author, comment=_text(form))
+
+
+def withdraw(desk: Reader, form: Form) -> None:
+    """Take any other decision back."""
+    desk.book.withdraw(_whole(form, "number"), author=desk.author, comment=_text(form))
+
+
+def assign(desk: Reader, form: Form) -> None:
+    """Share out what a filter lets through and is nobody's to mark: all of it, or the first few."""
+    names = list(dict.fromkeys(name.strip() for name in form.get("markers", "").split(",") if name.strip()))
+    free = desk.unassigned(Filter.of(form))
+    if form.get("most"):
+        free = free[: max(0, min(_whole(form, "most"), MOST_TAKEN))]
+    if not names:
+        raise UsageError("Nobody is named.", "Name those who mark, with commas between them.")
+    if not desk.book.assign(free, names, comment=_text(form), author=desk.author):
+        raise UsageError("Everything here is somebody's to mark already, or was looked through.")
+
+
+ACTIONS: dict[str, Callable[[Reader, Form], None]] = {
+    one.__name__: one
+    for one in (
+        adjust, override, extend, choose, remark, reviewed, dispute, answer, close, revoke, withdraw, assign,
+    )
+}  # fmt: skip
+"""By the last word of the address that a form is sent to."""
+
+
+def _mark(form: Form) -> tuple[str, str]:
+    return form.get("learner", ""), form.get("of", "")
+
+
+def _seen(form: Form) -> int:
+    return _whole(form, "version")
+
+
+def _text(form: Form) -> str:
+    text = form.get("comment", "").replace("\r\n", "\n").strip()
+    if not text:
+        raise UsageError("Nothing is written without a word.", "Say why, or what.")
+    if len(text) > MOST_LETTERS:
+        raise UsageError(f"This is {len(text)} letters long; {MOST_LETTERS} are kept at most.")
+    return text
+
+
+def _number(form: Form, name: str) -> float:
+    try:
+        number = float(form.get(name, "").strip().replace(",", ".").replace("\N{MINUS SIGN}", "-"))
+    except ValueError:
+        number = math.nan
+    if not abs(number) <= MOST_POINTS:
+        raise UsageError(f"{name.capitalize()} must be a number.", "Such as 2, or -1.5.")
+    return number
+
+
+def _whole(form: Form, name: str) -> int:
+    text = form.get(name, "").strip()
+    if not (text.isascii() and text.isdigit()) or len(text) > 9:
+        raise UsageError(f"The form's {name} is no number.", "Open the page again.")
+    return int(text)

@@ -1,0 +1,107 @@
+"""What hand-ins share, found by a process of its own: comparing a class takes half a minute of one core."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from grader import interpreter
+from grader.catalogue import Catalogue, Kata
+from grader.errors import KataError
+from grader.gradebook.course import Course
+from grader.gradebook.store import Gradebook
+from grader.similarity import Candidate, Findings, compare
+
+_MODULE = "grader.desk.look_alikes"  # of the process that compares, `main`
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What the process is told on its standard input: an address may hold a password, arguments are seen by all."""
+
+    gradebook: str
+    course: str | None
+    kata: str
+
+
+class LookAlikes:
+    """Findings by kata, made when somebody asks and kept until something else was handed in."""
+
+    def __init__(self, gradebook: str, course: Course) -> None:
+        self._gradebook = gradebook
+        self._course = str(course.path) if course.path is not None else None
+        self._found: dict[str, tuple[int, Findings | str]] = {}
+        self._running: dict[str, int] = {}
+        self._guard = threading.Lock()
+
+    def known(self) -> Mapping[str, Findings]:
+        """Return what was found so far, by kata."""
+        return {kata: one for kata, (_, one) in self._found.items() if isinstance(one, Findings)}
+
+    def findings(self, kata: Kata, state: int) -> Findings | str | None:
+        """Return what a kata's hand-ins share, or why that cannot be said; None while they are being compared.
+
+        Args:
+            kata: which.
+            state: a number that is another one when something else was handed in.
+        """
+        with self._guard:
+            kept = self._found.get(kata.slug)
+            if kept is not None and kept[0] == state:
+                return kept[1]
+            if kata.slug not in self._running:
+                self._running[kata.slug] = state
+                threading.Thread(target=self._compare, args=(kata.slug, state), daemon=True).start()
+            return None
+
+    def _compare(self, kata: str, state: int) -> None:
+        found: Findings | str
+        try:
+            found = self._asked(Asked(self._gradebook, self._course, kata))
+        except (OSError, KataError, msgspec.MsgspecError) as error:
+            found = f"The hand-ins could not be compared: {error}"
+        with self._guard:
+            self._found[kata] = state, found
+            del self._running[kata]
+
+    def _asked(self, what: Asked) -> Findings | str:
+        with tempfile.TemporaryDirectory(prefix="kata-desk-") as folder:
+            process = interpreter.start(
+                _MODULE,
+                (),
+                Path(folder),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            out, err = process.communicate(msgspec.msgpack.encode(what))
+        if process.returncode:
+            return f"The hand-ins could not be compared: {err.decode(errors='replace').strip()[-300:]}"
+        return msgspec.msgpack.decode(out, type=Findings)
+
+
+def main() -> None:
+    """Compare what the gradebook keeps of one kata, and write what is found on standard output."""
+    os.nice(10)
+    asked = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Asked)
+    catalogue = Catalogue.discover()
+    course = Course.load(Path(asked.course), catalogue) if asked.course is not None else Course()
+    with Gradebook.open(asked.gradebook, create=False, course=course) as book:
+        works = []
+        for learner, attempt, files in book.everything(asked.kata):
+            try:
+                works.append(Candidate(learner, files(), attempt))
+            except KataError:
+                continue  # `kata similar` names what cannot be read
+        found = compare(catalogue.resolve_one(asked.kata), works)
+    sys.stdout.buffer.write(msgspec.msgpack.encode(found))
+
+
+if __name__ == "__main__":
+    main()

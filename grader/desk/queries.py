@@ -1,0 +1,610 @@
+"""What the pages show, read from the gradebook. Nothing is written here."""
+
+from __future__ import annotations
+
+import difflib
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from typing import Any, NamedTuple, get_args
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+
+from grader.errors import UsageError
+from grader.gradebook.course import Course
+from grader.gradebook.records import HistoryEvent, Mark, Row, Ruling, RulingKind
+from grader.gradebook.store import Gradebook
+from grader.pages import Lessons, text
+from grader.pages.code import MAX_LINES, code_lines
+from grader.pages.view import KataView, for_instructor, when
+from grader.reports.report import KataStatus
+from grader.reports.style import LOOKS
+from grader.submissions.as_text import text_of
+from grader.submissions.submission import Bundle
+
+ON_A_PAGE = 100
+"""Learners that a page of the class lists."""
+LOGGED = 200
+"""Decisions that the log shows."""
+MOST_FILES = 50
+SAID: tuple[RulingKind, ...] = ("remark", "dispute", "answer", "close", "assign", "reviewed")
+"""Kinds of rulings that the desk writes about a hand-in."""
+
+ONLY = {
+    "": "all",
+    "unread": "not looked through",
+    "mine": "mine to mark",
+    "disputed": "with an open dispute",
+    "late": "late",
+    "changed": "changed by lateness or a person",
+}
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What of the class is looked at; every link of a page carries it on."""
+
+    assignment: str = ""
+    kata: str = ""
+    status: str = ""
+    section: str = ""
+    find: str = ""
+    only: str = ""
+    page: int = 1
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> Filter:
+        """Read it from an address; what makes no sense is left out."""
+        page = given.get("page", "")
+        number = int(page) if page.isdigit() and len(page) < 7 else 1
+        words = {one.name: given.get(one.name, "")[:200] for one in fields(cls) if one.name != "page"}
+        return cls(**words, page=max(1, number))
+
+    def query(self, **changes: Any) -> str:
+        """Return it as the end of an address, with changes; other names are added."""
+        own = {name: value for name, value in changes.items() if name in self.__dataclass_fields__}
+        new = replace(self, **own)
+        kept = {one.name: getattr(new, one.name) for one in fields(self)}
+        kept = {name: value for name, value in kept.items() if value and (name, value) != ("page", 1)}
+        others = {name: value for name, value in changes.items() if name not in own and value is not None}
+        return urlencode({**others, **kept}, errors="backslashreplace")
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it leaves anybody out."""
+        return any((self.status, self.section, self.find, self.only))
+
+
+@dataclass(frozen=True)
+class Said:
+    """What stands of what people said about hand-ins."""
+
+    disputed: Mapping[tuple[str, str], Ruling] = field(default_factory=dict)
+    """Open disputes, by learner and kata."""
+    markers: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    reviewed: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """The attempt that somebody looked through."""
+
+
+class ClassList:
+    """Everybody's marks, as lists show them; of those about whom something has changed they are read again."""
+
+    def __init__(self, book: Gradebook) -> None:
+        self._book = book
+        self._stamps: dict[str, int] = {}
+        self._marks: dict[str, dict[str, Mark]] = {}
+        self._said = Said()
+        self._guard = threading.Lock()
+
+    def marks(self) -> tuple[dict[str, dict[str, Mark]], Said]:
+        """Return marks by learner and kata, in the gradebook's order, and what was said about them."""
+        with self._guard:
+            stamps = self._book.stamps()
+            changed = [name for name, stamp in stamps.items() if self._stamps.get(name) != stamp]
+            if changed:
+                fresh: dict[str, dict[str, Mark]] = {}
+                # Stamps were read first: what is written meanwhile is read again the next time.
+                for mark in self._book.marks(changed if 2 * len(changed) < len(stamps) else None):
+                    fresh.setdefault(mark.learner, {})[mark.kata] = mark
+                self._marks = {name: fresh.get(name, self._marks.get(name, {})) for name in stamps}
+                self._said = said(self._book.rulings(SAID), self._book.aliases())
+                self._stamps = stamps
+            elif list(stamps) != list(self._marks):
+                self._marks = {name: self._marks.get(name, {}) for name in stamps}
+            return self._marks, self._said
+
+    def state(self, kata: str) -> int:
+        """Return a number that is another one when something of a kata was handed in or graded since."""
+        marks, _ = self.marks()
+        return hash(tuple(own[kata].attempt for own in marks.values() if kata in own))
+
+
+def said(rulings: Iterable[Ruling], aliases: Mapping[str, str]) -> Said:
+    """Return what stands of remarks, disputes, who marks what, and what was looked through."""
+    disputed: dict[int, tuple[tuple[str, str], Ruling]] = {}
+    markers, reviewed = dict[tuple[str, str], str](), dict[tuple[str, str], int]()
+    for one in rulings:
+        if one.revoked or one.kata is None:
+            continue
+        key = aliases.get(one.learner, one.learner), one.kata
+        if one.kind == "dispute":
+            disputed[one.id] = key, one
+        elif one.kind == "close":
+            disputed.pop(one.value, None)
+        elif one.kind == "assign":
+            markers[key] = one.value
+        elif one.kind == "reviewed":
+            reviewed[key] = one.value
+    return Said(dict(disputed.values()), markers, reviewed)
+
+
+# The class
+
+
+@dataclass(frozen=True)
+class Line:
+    """A learner in the list of the class."""
+
+    learner: str
+    name: str
+    section: str
+    score: float
+    max_score: float
+    cells: list[Cell]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One mark in it."""
+
+    mark: Mark
+    disputed: bool
+    marker: str
+    read: bool
+
+
+class Choice(NamedTuple):
+    """Something to filter by."""
+
+    name: str
+    label: str
+    options: list[tuple[str, str]]
+    """Value and word."""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """An assignment, or a kata that is in none."""
+
+    title: str
+    query: str
+    due: str | None
+    figures: dict[str, int]
+
+
+@dataclass(frozen=True)
+class ClassPage:
+    """A page of the list of the class."""
+
+    lines: list[Line]
+    katas: list[str]
+    learners: int
+    found: int
+    pages: int
+    statuses: dict[str, int]
+    """How many marks of those found have which status."""
+    sections: list[str]
+    unassigned: int
+    """Hand-ins found that are nobody's to mark."""
+
+
+class Reader:
+    """Reads what a page needs. One for each desk."""
+
+    def __init__(self, book: Gradebook, lessons: Lessons, author: str) -> None:
+        self.book = book
+        self.course: Course = book.course
+        self.lessons = lessons
+        self.author = author
+        self.everybody = ClassList(book)
+
+    def katas(self, chosen: Filter) -> list[str]:
+        """Return the katas that a filter means, in their order."""
+        there = self.book.katas()
+        assignment = self.course.assignments.get(chosen.assignment)
+        meant = [kata for kata in there if assignment is None or kata in assignment.katas]
+        return [chosen.kata] if chosen.kata in meant else meant
+
+    def found(self, chosen: Filter, katas: Sequence[str]) -> dict[str, list[Cell]]:
+        """Return the marks that a filter lets through, by learner. Of who has one, the others are there, too."""
+        marks, about = self.everybody.marks()
+        word = chosen.find.casefold()
+        found = {}
+        for learner, own in marks.items():
+            name = self.course.name_of(learner)
+            if word and word not in learner.casefold() and word not in name.casefold():
+                continue
+            if chosen.section and self.section_of(learner) != chosen.section:
+                continue
+            cells = [
+                Cell(
+                    own[kata],
+                    (learner, kata) in about.disputed,
+                    about.markers.get((learner, kata), ""),
+                    own[kata].attempt is not None
+                    and about.reviewed.get((learner, kata)) == own[kata].attempt,
+                )
+                for kata in katas
+                if kata in own
+            ]
+            if cells and any(self._lets(chosen, one) for one in cells):
+                found[learner] = cells
+        return found
+
+    def _lets(self, chosen: Filter, cell: Cell) -> bool:
+        if chosen.status and cell.mark.status != chosen.status:
+            return False
+        match chosen.only:
+            case "unread":
+                return cell.mark.attempt is not None and not cell.read
+            case "mine":
+                return cell.marker == self.author and not cell.read
+            case "disputed":
+                return cell.disputed
+            case "late":
+                return cell.mark.late
+            case "changed":
+                return cell.mark.changed
+        return True
+
+    def section_of(self, learner: str) -> str:
+        """Return a learner's section, as the roster has it."""
+        person = self.course.person(learner)
+        return (person.section if person is not None else "") or ""
+
+    def class_page(self, chosen: Filter) -> ClassPage:
+        """Return a page of the class."""
+        katas = self.katas(chosen)
+        found = self.found(chosen, katas)
+        names = list(found)
+        pages = max(1, -(-len(names) // ON_A_PAGE))
+        first = (min(chosen.page, pages) - 1) * ON_A_PAGE
+        lines = [self._line(name, found[name]) for name in names[first : first + ON_A_PAGE]]
+        through = [one for cells in found.values() for one in cells if self._lets(chosen, one)]
+        people = self.course.roster.values()
+        return ClassPage(
+            lines,
+            katas,
+            len(self.everybody.marks()[0]),
+            len(names),
+            pages,
+            dict(Counter(one.mark.status for one in through)),
+            sorted({one.section for one in people if one.section}),
+            sum(1 for one in through if one.mark.attempt is not None and not one.marker and not one.read),
+        )
+
+    def _line(self, learner: str, cells: list[Cell]) -> Line:
+        weigh = self.course.weight
+        return Line(
+            learner,
+            self.course.name_of(learner),
+            self.section_of(learner),
+            sum(weigh(one.mark.kata) * one.mark.score for one in cells),
+            sum(weigh(one.mark.kata) * one.mark.max_score for one in cells),
+            cells,
+        )
+
+    def waiting(self) -> dict[str, int]:
+        """Return how much waits: for this marker, and for an answer."""
+        marks, about = self.everybody.marks()
+        mine = sum(
+            1
+            for (learner, kata), marker in about.markers.items()
+            if marker == self.author
+            and kata in marks.get(learner, {})
+            and about.reviewed.get((learner, kata)) != marks[learner][kata].attempt
+        )
+        return {"mine": mine, "disputed": len(about.disputed)}
+
+    def unassigned(self, chosen: Filter) -> list[tuple[str, str]]:
+        """Return what a filter lets through, was handed in, and is nobody's to mark."""
+        return [
+            (cell.mark.learner, cell.mark.kata)
+            for cells in self.found(chosen, self.katas(chosen)).values()
+            for cell in cells
+            if self._lets(chosen, cell)
+            and cell.mark.attempt is not None
+            and not cell.marker
+            and not cell.read
+        ]
+
+    def choices(self, sections: Sequence[str]) -> list[Choice]:
+        """Return what the class can be filtered by."""
+        every = ("", "all")
+        found = [
+            Choice("assignment", "Assignment", [every, *((one, one) for one in self.course.assignments)]),
+            Choice("kata", "Kata", [every, *((one, self.lessons.title(one)) for one in self.book.katas())]),
+            Choice("status", "Status", [every, *((kind, LOOKS[kind].word) for kind in get_args(KataStatus))]),
+            Choice("section", "Section", [every, *((one, one) for one in sections)]),
+            Choice("only", "Only", list(ONLY.items())),
+        ]
+        return [one for one in found if len(one.options) > 1]
+
+    def overview(self) -> list[Overview]:
+        """Return the course: its assignments, else its katas, with what has become of each."""
+        there = self.book.katas()
+        groups = {
+            name: (one.title or name, [kata for kata in one.katas if kata in there], one.due)
+            for name, one in self.course.assignments.items()
+        }
+        rest = [kata for kata in there if self.course.assignment_of(kata) is None]
+        found = [
+            Overview(title, Filter(assignment=name).query(), when(due, self.course), self._figures(katas))
+            for name, (title, katas, due) in groups.items()
+        ]
+        for kata in rest:
+            due = self.course.due.get(kata)
+            found.append(
+                Overview(
+                    self.lessons.title(kata),
+                    Filter(kata=kata).query(),
+                    when(due, self.course),
+                    self._figures([kata]),
+                )
+            )
+        return found
+
+    def _figures(self, katas: Sequence[str]) -> dict[str, int]:
+        marks, about = self.everybody.marks()
+        own = [mark for learner in marks.values() for kata, mark in learner.items() if kata in katas]
+        given = [one for one in own if one.attempt is not None]
+        read = sum(about.reviewed.get((one.learner, one.kata)) == one.attempt for one in given)
+        return {
+            "marks": len(own),
+            "handed in": len(given),
+            "passed": sum(one.status == "pass" for one in own),
+            "late": sum(one.late for one in own),
+            "disputed": sum(key[1] in katas for key in about.disputed),
+            "looked through": read,
+        }
+
+    def attempts(self, learner: str, kata: str) -> list[int]:
+        """Return the numbers of a learner's attempts at a kata."""
+        return [one.attempt for one in self.book.history(learner, kata) if one.attempt is not None]
+
+    def threads(self, learner: str, kata: str) -> list[Thread]:
+        """Return the disputes about a mark."""
+        return threads(one for one in self.book.rulings(SAID, [learner]) if one.kata == kata)
+
+    # One mark
+
+    def mark_page(self, learner: str, kata: str, asked: Mapping[str, str], chosen: Filter) -> MarkPage:
+        """Return one learner's mark for one kata with everything about it.
+
+        Raises:
+            UsageError: there is no such learner, kata or attempt.
+        """
+        version = self.book.version(
+            learner, kata
+        )  # before the rest: what changes meanwhile is another version
+        rows = list(self.book.rows(katas=[kata], learners=[learner]))
+        if not rows:
+            raise UsageError(f"There is no mark of {learner} for {kata}.")
+        row = rows[0]
+        events = self.book.history(row.learner, kata)
+        attempts = [one for one in events if one.kind == "attempt" and one.attempt is not None]
+        numbers = [one.attempt for one in attempts]
+        attempt = _number(asked.get("attempt")) or row.attempt
+        if attempt is not None and attempt not in numbers:
+            raise UsageError(f"{learner} has no attempt {attempt} of {kata}.")
+        other = _number(asked.get("diff"))
+        if other is not None and other not in numbers:
+            raise UsageError(f"{learner} has no attempt {other} of {kata}.")
+        mine = [one for one in self.book.rulings(SAID, [row.learner]) if one.kata == kata]
+        bundle = self.book.bundle(attempt) if attempt is not None else None
+        view = for_instructor(rows, self.course, self.lessons).katas[0]
+        everybody, about = self.everybody.marks()
+        marks = everybody.get(row.learner, {})
+        return MarkPage(
+            row=row,
+            view=view,
+            version=version,
+            attempt=attempt,
+            counts=attempt == row.attempt,
+            attempts=[(one, when(one.submitted_at, self.course)) for one in reversed(attempts)],
+            files=self._files(bundle, attempt, mine) if bundle is not None and other is None else [],
+            diff=self._diff(other, bundle) if bundle is not None and other is not None else None,
+            other=other,
+            threads=threads(mine),
+            events=[one for one in self._log(events) if one.event.kind not in ("attempt", "remark")],
+            neighbours=self._neighbours(row.learner, kata, chosen),
+            katas=[(one, marks[one]) for one in self.katas(replace(chosen, kata="")) if one in marks],
+            due=when(self.course.due_for(row.learner, kata, self._extensions(row.learner)), self.course),
+            section=self.section_of(row.learner),
+            marker=about.markers.get((row.learner, kata), ""),
+            read=row.attempt is not None and about.reviewed.get((row.learner, kata)) == row.attempt,
+            assignment=getattr(self.course.assignment_of(kata), "name", ""),
+        )
+
+    def _extensions(self, learner: str) -> list[Ruling]:
+        return [one for one in self.book.rulings(["extend"], [learner]) if not one.revoked]
+
+    def _files(self, bundle: Bundle, attempt: int | None, about: list[Ruling]) -> list[File]:
+        names = [bundle.main, *sorted(set(bundle.files) - {bundle.main})][:MOST_FILES]
+        standing = [one for one in about if one.kind == "remark" and not one.revoked]
+        files = []
+        for name in names:
+            source = text_of(name, bundle.files[name])
+            lines = code_lines(name, source)
+            said: dict[int, list[Ruling]] = {}
+            for one in standing:
+                if (one.value["attempt"], one.value["file"]) == (attempt, name):
+                    said.setdefault(one.value["line"], []).append(one)
+            more = len(source.splitlines()) - len(lines)
+            files.append(File(name, name == bundle.main, lines, said, max(0, more)))
+        return files
+
+    def _diff(self, other: int, bundle: Bundle) -> list[tuple[str, str]]:
+        before = self.book.bundle(other)
+        files = before.files if before is not None else {}
+        changes: list[str] = []
+        for name in sorted({*files, *bundle.files}):
+            old, new = (
+                text_of(name, those[name]).splitlines()[:MAX_LINES] if name in those else []
+                for those in (files, bundle.files)
+            )
+            changes += difflib.unified_diff(old, new, f"{name}, before", name, lineterm="")
+        kinds = {"+": "plus", "-": "minus", "@": "soft"}
+        return [(kinds.get(line[:1], ""), text.cut(line)) for line in changes]
+
+    def _neighbours(self, learner: str, kata: str, chosen: Filter) -> Neighbours:
+        cells = [
+            cell
+            for own in self.found(chosen, [kata]).values()
+            for cell in own
+            if self._lets(chosen, cell) or cell.mark.learner == learner
+        ]
+        names = [cell.mark.learner for cell in cells]
+        if learner not in names:  # the filter no longer lets it through: it has just been dealt with
+            order = list(self.everybody.marks()[0])
+            place = order.index(learner) if learner in order else 0
+            before = [name for name in names if order.index(name) < place]
+            after = [name for name in names if order.index(name) > place]
+            return Neighbours(before[-1] if before else None, after[0] if after else None, None, len(names))
+        place = names.index(learner)
+        return Neighbours(
+            names[place - 1] if place else None,
+            names[place + 1] if place + 1 < len(names) else None,
+            place + 1,
+            len(names),
+        )
+
+    # Everybody's decisions
+
+    def log(self) -> list[Logged]:
+        """Return what was decided last, by everybody, the newest first."""
+        found = self.book.decisions(LOGGED)
+        return self._log([event for _, _, event in found], [(learner, kata) for learner, kata, _ in found])
+
+    def _log(
+        self, events: Sequence[HistoryEvent], about: Sequence[tuple[str, str | None]] | None = None
+    ) -> list[Logged]:
+        whose = about or [("", None)] * len(events)
+        return [
+            Logged(event, _words(event), when(event.at, self.course) or "", learner, kata)
+            for event, (learner, kata) in zip(events, whose, strict=True)
+        ]
+
+    def disputes(self) -> list[Thread]:
+        """Return every dispute, the open ones first, those that wait longest before."""
+        found = threads(self.book.rulings(("dispute", "answer", "close")))
+        return sorted(found, key=lambda one: (one.closed is not None, one.about.at))
+
+    def at(self, moment: datetime) -> str:
+        """Return a moment in the course's time zone."""
+        return when(moment, self.course) or ""
+
+
+def _words(event: HistoryEvent) -> str:
+    if event.kind == "adjust":
+        return f"{event.points or 0:+g} points: {event.comment}"
+    if event.kind == "override":
+        return f"set to {event.points or 0:g}: {event.comment}"
+    if event.kind == "revoke":
+        return f"taken back: {event.comment}"
+    return event.comment or ""
+
+
+def _number(given: str | None) -> int | None:
+    return int(given) if given and given.isdigit() and len(given) < 10 else None
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that was handed in, to read and to remark on."""
+
+    name: str
+    main: bool
+    lines: list[Markup]
+    said: dict[int, list[Ruling]]
+    """Remarks, by line."""
+    more: int
+    """Lines that are not shown."""
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Who stands before and behind in the list that a filter makes."""
+
+    previous: str | None
+    next: str | None
+    place: int | None
+    of: int
+
+
+@dataclass(frozen=True)
+class Logged:
+    """A decision in a list of them."""
+
+    event: HistoryEvent
+    words: str
+    at: str
+    learner: str = ""
+    kata: str | None = None
+
+    @property
+    def number(self) -> int:
+        """The adjustment's or the ruling's."""
+        return self.event.adjustment or self.event.ruling or 0
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A dispute with its answers."""
+
+    about: Ruling
+    answers: list[Ruling]
+    closed: Ruling | None
+
+
+def threads(rulings: Iterable[Ruling]) -> list[Thread]:
+    """Return disputes that stand, with what stands of their answers."""
+    standing = [one for one in rulings if not one.revoked]
+    return [
+        Thread(
+            about,
+            [one for one in standing if one.kind == "answer" and one.value == about.id],
+            next((one for one in standing if one.kind == "close" and one.value == about.id), None),
+        )
+        for about in standing
+        if about.kind == "dispute"
+    ]
+
+
+@dataclass(frozen=True)
+class MarkPage:
+    """One learner's mark for one kata, with everything about it."""
+
+    row: Row
+    view: KataView
+    version: int
+    attempt: int | None
+    """Which is shown."""
+    counts: bool
+    """Whether that is the one that counts."""
+    attempts: list[tuple[HistoryEvent, str | None]]
+    files: list[File]
+    diff: list[tuple[str, str]] | None
+    other: int | None
+    threads: list[Thread]
+    events: list[Logged]
+    neighbours: Neighbours
+    katas: list[tuple[str, Mark]]
+    due: str | None
+    section: str
+    marker: str
+    read: bool
+    assignment: str

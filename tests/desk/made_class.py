@@ -1,0 +1,73 @@
+"""A made-up class in a gradebook: real names of checks, real messages, code that differs from learner to learner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader.catalogue import Catalogue
+from grader.gradebook.records import Key, Row
+from grader.gradebook.store import Gradebook
+from grader.submissions.submission import Bundle, Submission
+from tests.pages import demo_class
+
+COURSE = """\
+name = "Transformers from scratch"
+timezone = "Europe/Berlin"
+roster = "roster.csv"
+
+[assignments.week1]
+title = "Masks and attention"
+katas = ["9.3.1", "9.3.2"]
+due = 2026-03-02T12:00:00
+
+[assignments.week2]
+katas = ["9.3.3", "9.3.4"]
+due = 2026-03-09T12:00:00
+"""
+
+
+def fill(where: str, rows: Iterable[Row]) -> list[str]:
+    """Record rows as a grader would have; return the learners."""
+    katas = {kata.slug: kata for kata in Catalogue.discover().katas}
+    learners = {}
+    with Gradebook.open(where, create=True) as book:
+        run = book.start_run({})
+        for number, row in enumerate(rows):
+            learners[row.learner] = row.name
+            if row.report.status == "missing":
+                continue
+            kata = katas[row.kata]
+            source = f"# {row.learner}, {number}\n{kata.stub.read_text()}"
+            bundle = Bundle(
+                f"{kata.module}.py", {f"{kata.module}.py": source.encode(), "notes.txt": b"mine\n"}
+            )
+            given = Submission(
+                learner=row.learner, kata=row.kata, bundle=bundle, submitted_at=row.submitted_at,
+                origin=f"{row.learner}/{kata.module}.py",
+            )  # fmt: skip
+            book.record(run, given, Key(bundle.digest, "terms"), row.report)
+        book.finish_run(run)
+    return list(learners)
+
+
+def make(folder: Path, learners: int, where: str | None = None) -> str:
+    """Make a course of so many learners in a folder; return its gradebook's address."""
+    where = where or str(folder / "gradebook.sqlite")
+    rows = list(demo_class.rows(learners))
+    fill(where, rows)
+    names = {row.learner: row.name for row in rows}
+    lines = [f"{learner},{name},{'AB'[n % 2]}" for n, (learner, name) in enumerate(names.items())]
+    (folder / "roster.csv").write_text("\n".join(["learner,name,section", *lines]) + "\n")
+    (folder / "course.toml").write_text(COURSE)
+    return where
+
+
+if __name__ == "__main__":
+    import sys
+
+    began = datetime.now(UTC)
+    into = Path(sys.argv[1])
+    into.mkdir(parents=True, exist_ok=True)
+    print(make(into, int(sys.argv[2])), datetime.now(UTC) - began)
