@@ -40,7 +40,7 @@ newest: setup          ## the quick tests on the built wheel, with the newest ve
 	$(BIN)/python -m venv .newest/venv
 	grep '^torch==' requirements.lock >.newest/constraint.txt
 	.newest/venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint .newest/constraint.txt \
-		"$$(echo .newest/dist/*.whl)[cluster,postgres]" build hatchling hypothesis pytest-xdist
+		"$$(echo .newest/dist/*.whl)[cluster,desk,postgres]" build hatchling hypothesis pytest-xdist
 	cp -r tests katas solutions docs pyproject.toml .newest/tree
 	mkdir .newest/tree/benchmarks && cp benchmarks/*.py .newest/tree/benchmarks  # two of them are tested
 	cd .newest/tree && KATA_TEST_DRAW="$$(git rev-parse --short=10 HEAD)" \

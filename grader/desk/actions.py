@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from grader.desk.queries import Filter, Reader
+from grader.desk.queries import DeskReader, Filter
 from grader.errors import UsageError
 from grader.gradebook.errors import ChangedMeanwhile
 
@@ -17,7 +17,7 @@ MOST_TAKEN = 1000
 """Hand-ins that somebody takes at once."""
 
 
-def adjust(desk: Reader, form: Form) -> None:
+def adjust(desk: DeskReader, form: Form) -> None:
     """Give points, or take them."""
     points = _number(form, "points")
     if not points:
@@ -25,13 +25,13 @@ def adjust(desk: Reader, form: Form) -> None:
     desk.book.adjust(*_mark(form), points, comment=_text(form), author=desk.author, seen=_seen(form))
 
 
-def override(desk: Reader, form: Form) -> None:
+def override(desk: DeskReader, form: Form) -> None:
     """Set the mark."""
     points = _number(form, "points")
     desk.book.override(*_mark(form), points, comment=_text(form), author=desk.author, seen=_seen(form))
 
 
-def extend(desk: Reader, form: Form) -> None:
+def extend(desk: DeskReader, form: Form) -> None:
     """Give more time, for a kata, an assignment or everything."""
     learner, kata = _mark(form)
     days, of = _number(form, "days"), form.get("for", "")
@@ -45,7 +45,7 @@ def extend(desk: Reader, form: Form) -> None:
     )
 
 
-def choose(desk: Reader, form: Form) -> None:
+def choose(desk: DeskReader, form: Form) -> None:
     """Say which attempt counts."""
     learner, kata = _mark(form)
     hand_in = desk.book.hand_in_of(learner, kata, _whole(form, "attempt"))
@@ -54,7 +54,7 @@ def choose(desk: Reader, form: Form) -> None:
     )
 
 
-def remark(desk: Reader, form: Form) -> None:
+def remark(desk: DeskReader, form: Form) -> None:
     """Say something about a line. Nobody's remark takes another's place, so no version is looked at."""
     learner, kata = _mark(form)
     attempt, line, file = _whole(form, "attempt"), _whole(form, "line"), form.get("file", "")
@@ -65,7 +65,7 @@ def remark(desk: Reader, form: Form) -> None:
     desk.book.rule("remark", learner, value, comment=_text(form), author=desk.author, kata=kata)
 
 
-def reviewed(desk: Reader, form: Form) -> None:
+def reviewed(desk: DeskReader, form: Form) -> None:
     """Note that the attempt that counts was looked through."""
     learner, kata = _mark(form)
     attempt = _whole(form, "attempt")
@@ -77,7 +77,7 @@ def reviewed(desk: Reader, form: Form) -> None:
     )  # fmt: skip
 
 
-def dispute(desk: Reader, form: Form) -> None:
+def dispute(desk: DeskReader, form: Form) -> None:
     """Open a dispute in a learner's words."""
     learner, kata = _mark(form)
     desk.book.rule(
@@ -85,17 +85,17 @@ def dispute(desk: Reader, form: Form) -> None:
     )
 
 
-def answer(desk: Reader, form: Form) -> None:
+def answer(desk: DeskReader, form: Form) -> None:
     """Answer a dispute."""
     _in_dispute(desk, form, "answer")
 
 
-def close(desk: Reader, form: Form) -> None:
+def close(desk: DeskReader, form: Form) -> None:
     """Close a dispute, with the reason."""
     _in_dispute(desk, form, "close")
 
 
-def _in_dispute(desk: Reader, form: Form, kind: str) -> None:
+def _in_dispute(desk: DeskReader, form: Form, kind: str) -> None:
     learner, kata = _mark(form)
     number = _whole(form, "dispute")
     thread = next((one for one in desk.threads(learner, kata) if one.about.id == number), None)
@@ -109,17 +109,17 @@ def _in_dispute(desk: Reader, form: Form, kind: str) -> None:
     )  # fmt: skip
 
 
-def revoke(desk: Reader, form: Form) -> None:
+def revoke(desk: DeskReader, form: Form) -> None:
     """Take points or a set mark back."""
     desk.book.revoke(_whole(form, "number"), author=desk.author, comment=_text(form))
 
 
-def withdraw(desk: Reader, form: Form) -> None:
+def withdraw(desk: DeskReader, form: Form) -> None:
     """Take any other decision back."""
     desk.book.withdraw(_whole(form, "number"), author=desk.author, comment=_text(form))
 
 
-def assign(desk: Reader, form: Form) -> None:
+def assign(desk: DeskReader, form: Form) -> None:
     """Share out what a filter lets through and is nobody's to mark: all of it, or the first few."""
     names = list(dict.fromkeys(name.strip() for name in form.get("markers", "").split(",") if name.strip()))
     free = desk.unassigned(Filter.of(form))
@@ -131,7 +131,7 @@ def assign(desk: Reader, form: Form) -> None:
         raise UsageError("Everything here is somebody's to mark already, or was looked through.")
 
 
-ACTIONS: dict[str, Callable[[Reader, Form], None]] = {
+ACTIONS: dict[str, Callable[[DeskReader, Form], None]] = {
     one.__name__: one
     for one in (
         adjust, override, extend, choose, remark, reviewed, dispute, answer, close, revoke, withdraw, assign,

@@ -89,7 +89,7 @@ class Said:
     """The attempt that somebody looked through."""
 
 
-class ClassList:
+class EverybodysMarks:
     """Everybody's marks, as lists show them; of those about whom something has changed they are read again."""
 
     def __init__(self, book: Gradebook) -> None:
@@ -145,7 +145,7 @@ def said(rulings: Iterable[Ruling], aliases: Mapping[str, str]) -> Said:
 
 
 @dataclass(frozen=True)
-class Line:
+class ClassLine:
     """A learner in the list of the class."""
 
     learner: str
@@ -153,11 +153,11 @@ class Line:
     section: str
     score: float
     max_score: float
-    cells: list[Cell]
+    cells: list[ClassCell]
 
 
 @dataclass(frozen=True)
-class Cell:
+class ClassCell:
     """One mark in it."""
 
     mark: Mark
@@ -166,7 +166,7 @@ class Cell:
     read: bool
 
 
-class Choice(NamedTuple):
+class FilterChoice(NamedTuple):
     """Something to filter by."""
 
     name: str
@@ -189,7 +189,7 @@ class Overview:
 class ClassPage:
     """A page of the list of the class."""
 
-    lines: list[Line]
+    lines: list[ClassLine]
     katas: list[str]
     learners: int
     found: int
@@ -201,7 +201,7 @@ class ClassPage:
     """Hand-ins found that are nobody's to mark."""
 
 
-class Reader:
+class DeskReader:
     """Reads what a page needs. One for each desk."""
 
     def __init__(self, book: Gradebook, lessons: Lessons, author: str) -> None:
@@ -209,7 +209,7 @@ class Reader:
         self.course: Course = book.course
         self.lessons = lessons
         self.author = author
-        self.everybody = ClassList(book)
+        self.everybody = EverybodysMarks(book)
 
     def katas(self, chosen: Filter) -> list[str]:
         """Return the katas that a filter means, in their order."""
@@ -218,7 +218,7 @@ class Reader:
         meant = [kata for kata in there if assignment is None or kata in assignment.katas]
         return [chosen.kata] if chosen.kata in meant else meant
 
-    def found(self, chosen: Filter, katas: Sequence[str]) -> dict[str, list[Cell]]:
+    def found(self, chosen: Filter, katas: Sequence[str]) -> dict[str, list[ClassCell]]:
         """Return the marks that a filter lets through, by learner. Of who has one, the others are there, too."""
         marks, about = self.everybody.marks()
         word = chosen.find.casefold()
@@ -230,7 +230,7 @@ class Reader:
             if chosen.section and self.section_of(learner) != chosen.section:
                 continue
             cells = [
-                Cell(
+                ClassCell(
                     own[kata],
                     (learner, kata) in about.disputed,
                     about.markers.get((learner, kata), ""),
@@ -244,7 +244,7 @@ class Reader:
                 found[learner] = cells
         return found
 
-    def _lets(self, chosen: Filter, cell: Cell) -> bool:
+    def _lets(self, chosen: Filter, cell: ClassCell) -> bool:
         if chosen.status and cell.mark.status != chosen.status:
             return False
         match chosen.only:
@@ -286,9 +286,9 @@ class Reader:
             sum(1 for one in through if one.mark.attempt is not None and not one.marker and not one.read),
         )
 
-    def _line(self, learner: str, cells: list[Cell]) -> Line:
+    def _line(self, learner: str, cells: list[ClassCell]) -> ClassLine:
         weigh = self.course.weight
-        return Line(
+        return ClassLine(
             learner,
             self.course.name_of(learner),
             self.section_of(learner),
@@ -321,15 +321,21 @@ class Reader:
             and not cell.read
         ]
 
-    def choices(self, sections: Sequence[str]) -> list[Choice]:
+    def choices(self, sections: Sequence[str]) -> list[FilterChoice]:
         """Return what the class can be filtered by."""
         every = ("", "all")
         found = [
-            Choice("assignment", "Assignment", [every, *((one, one) for one in self.course.assignments)]),
-            Choice("kata", "Kata", [every, *((one, self.lessons.title(one)) for one in self.book.katas())]),
-            Choice("status", "Status", [every, *((kind, LOOKS[kind].word) for kind in get_args(KataStatus))]),
-            Choice("section", "Section", [every, *((one, one) for one in sections)]),
-            Choice("only", "Only", list(ONLY.items())),
+            FilterChoice(
+                "assignment", "Assignment", [every, *((one, one) for one in self.course.assignments)]
+            ),
+            FilterChoice(
+                "kata", "Kata", [every, *((one, self.lessons.title(one)) for one in self.book.katas())]
+            ),
+            FilterChoice(
+                "status", "Status", [every, *((kind, LOOKS[kind].word) for kind in get_args(KataStatus))]
+            ),
+            FilterChoice("section", "Section", [every, *((one, one) for one in sections)]),
+            FilterChoice("only", "Only", list(ONLY.items())),
         ]
         return [one for one in found if len(one.options) > 1]
 
@@ -432,7 +438,7 @@ class Reader:
     def _extensions(self, learner: str) -> list[Ruling]:
         return [one for one in self.book.rulings(["extend"], [learner]) if not one.revoked]
 
-    def _files(self, bundle: Bundle, attempt: int | None, about: list[Ruling]) -> list[File]:
+    def _files(self, bundle: Bundle, attempt: int | None, about: list[Ruling]) -> list[ShownFile]:
         names = [bundle.main, *sorted(set(bundle.files) - {bundle.main})][:MOST_FILES]
         standing = [one for one in about if one.kind == "remark" and not one.revoked]
         files = []
@@ -444,7 +450,7 @@ class Reader:
                 if (one.value["attempt"], one.value["file"]) == (attempt, name):
                     said.setdefault(one.value["line"], []).append(one)
             more = len(source.splitlines()) - len(lines)
-            files.append(File(name, name == bundle.main, lines, said, max(0, more)))
+            files.append(ShownFile(name, name == bundle.main, lines, said, max(0, more)))
         return files
 
     def _diff(self, other: int, bundle: Bundle) -> list[tuple[str, str]]:
@@ -523,7 +529,7 @@ def _number(given: str | None) -> int | None:
 
 
 @dataclass(frozen=True)
-class File:
+class ShownFile:
     """A file that was handed in, to read and to remark on."""
 
     name: str
@@ -596,7 +602,7 @@ class MarkPage:
     counts: bool
     """Whether that is the one that counts."""
     attempts: list[tuple[HistoryEvent, str | None]]
-    files: list[File]
+    files: list[ShownFile]
     diff: list[tuple[str, str]] | None
     other: int | None
     threads: list[Thread]

@@ -20,7 +20,7 @@ from grader.catalogue import Catalogue
 from grader.desk.actions import ACTIONS, Form
 from grader.desk.guard import LARGEST
 from grader.desk.look_alikes import LookAlikes
-from grader.desk.queries import Filter, Reader
+from grader.desk.queries import DeskReader, Filter
 from grader.errors import KataError, UsageError
 from grader.gradebook.errors import ChangedMeanwhile
 from grader.pages.html import TEMPLATES as REPORT
@@ -39,7 +39,7 @@ _BACK = re.compile(r"/(?:mark|class|disputes|log)?(?:\?[!-~]*)?")
 class Desk:
     """The pages, over one gradebook."""
 
-    def __init__(self, reader: Reader, look_alikes: LookAlikes, catalogue: Catalogue) -> None:
+    def __init__(self, reader: DeskReader, look_alikes: LookAlikes, catalogue: Catalogue) -> None:
         self.reader = reader
         self._look_alikes = look_alikes
         self._catalogue = catalogue

@@ -10,7 +10,7 @@ import uvicorn
 from grader.catalogue import Catalogue
 from grader.desk.guard import ENTER, Guard
 from grader.desk.look_alikes import LookAlikes
-from grader.desk.queries import Reader
+from grader.desk.queries import DeskReader
 from grader.desk.routes import Desk
 from grader.errors import UsageError
 from grader.gradebook.store import Gradebook
@@ -35,7 +35,7 @@ def serve(
     Raises:
         UsageError: somebody else has the port.
     """
-    reader = Reader(book, Lessons(catalogue), author)
+    reader = DeskReader(book, Lessons(catalogue), author)
     desk = Desk(reader, LookAlikes(where, book.course), catalogue)
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as door:
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -35,7 +35,11 @@ class Running:
         course = folder / "course.toml"
         command = [KATA, "desk", "--no-browser", "--author", author, "--gradebook", where, "--course", course]
         self._process = subprocess.Popen(
-            [str(word) for word in command], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            [str(word) for word in command],
+            cwd=folder,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
         assert self._process.stdout is not None
         said = self._process.stdout.readline()
@@ -43,7 +47,9 @@ class Running:
         self.address = said.split()[1]
         self.base, _, self.secret = self.address.partition("/enter?key=")
         self.port = int(self.base.rpartition(":")[2])
-        self.cookie = self.ask("GET", f"/enter?key={self.secret}", cookie="").headers["set-cookie"].split(";")[0]
+        self.cookie = (
+            self.ask("GET", f"/enter?key={self.secret}", cookie="").headers["set-cookie"].split(";")[0]
+        )
 
     def ask(
         self, method: str, path: str, body: str = "", *, cookie: str | None = None, **headers: str
