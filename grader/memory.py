@@ -29,10 +29,16 @@ def fill_fresh_memory() -> None:
     """Let malloc fill every new block with `UNWRITTEN`; elsewhere than glibc do nothing.
 
     What `torch.empty` gives is then the same in every run: an answer that forgets to write it fails each time, at the
-    same place, and not only where a block happens to hold something else than zeros. Seen with glibc 2.36: aligned
-    blocks, which torch asks for, never come from the thread's own cache, which malloc does not fill.
+    same place, and not only where a block happens to hold something else than zeros. Small blocks can come from the
+    thread's own cache, which malloc does not fill: glibc 2.36 puts freed blocks of just the size that torch asks for
+    there, and gives one of them back with the byte of freed memory in it. `NO_CACHE` prevents that; where no new
+    interpreter is started it is rare, and nothing does.
     """
-    _tell_malloc(_PERTURB, UNWRITTEN ^ 0xFF)  # glibc fills with the complement
+    _tell_malloc(_PERTURB, UNWRITTEN ^ 0xFF)  # glibc fills with the complement, and with this what is freed
+
+
+NO_CACHE = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+"""Read by glibc when a program starts, and never after."""
 
 
 def _tell_malloc(parameter: int, value: int) -> None:

@@ -21,7 +21,7 @@ from grader import interpreter, machine, sandbox
 from grader.catalogue.discover import answers
 from grader.devices import Device
 from grader.errors import MachineFault, UsageError
-from grader.memory import keep_freed_memory
+from grader.memory import NO_CACHE, keep_freed_memory
 from grader.worker.client import ENDING_S, Job, Zygote
 
 PATIENCE_S = 0.5
@@ -227,12 +227,13 @@ class SpawnLauncher:
             hidden=self._hidden,
         )
         theirs = (ends.theirs.fileno(), ends.output_write, ends.audit_write)
+        cache = NO_CACHE if self._fill_memory else {}
         try:
             process = interpreter.start(
                 "grader.worker.process",
                 [msgspec.json.encode(job).decode(), *map(str, theirs)],
                 ends.scratch,
-                variables={"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", **_ONE_THREAD},
+                variables={"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", **_ONE_THREAD, **cache},
                 stdin=subprocess.DEVNULL,
                 stdout=ends.output_write,
                 stderr=ends.output_write,

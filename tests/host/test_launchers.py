@@ -227,6 +227,14 @@ FORGETFUL = """
 
     def found():
         return [torch.empty(size).view(torch.uint8).unique().tolist() for size in SIZES]
+
+    def found_after_much_else():
+        found = set()
+        for round in range(300):
+            kept = [torch.randn(size) for size in SIZES[:4] for _ in range(round % 5)]
+            del kept
+            found |= {int(byte) for size in SIZES[:4] for byte in torch.empty(size).view(torch.uint8).unique()}
+        return sorted(found)
 """
 
 
@@ -238,6 +246,17 @@ def test_memory_that_nobody_wrote_is_the_same_in_every_run(kind: Any, tmp_path: 
     try:
         opened.submission.scribble()
         assert opened.submission.found() == [[UNWRITTEN]] * 6
+    finally:
+        opened.session.close()
+        own.close()
+
+
+@pytest.mark.slow
+def test_not_even_small_blocks_are_given_out_as_they_were_freed(tmp_path: Path) -> None:
+    own = SpawnLauncher(fill_memory=True)
+    opened = open_submission(own, tmp_path / "answer.py", FORGETFUL)
+    try:
+        assert opened.submission.found_after_much_else() == [UNWRITTEN]
     finally:
         opened.session.close()
         own.close()
