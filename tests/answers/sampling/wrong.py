@@ -4,7 +4,7 @@
 class k_by_python_sort:
     """The limit is the element after the k-th.
 
-    Named: top_k_strict
+    Named: top_k_one_more
     """
 
     def top_k(logits, k):
@@ -14,7 +14,10 @@ class k_by_python_sort:
 
 
 class kept_as_ones:
-    """A mask of what stays is returned, not logits."""
+    """A mask of what stays is returned, not logits.
+
+    Named: top_k_as_a_mask
+    """
 
     def top_k(logits, k):
         limit = logits.topk(min(k, logits.size(-1))).values[..., -1:]
@@ -33,7 +36,10 @@ class multiplied_mask:
 
 
 class smallest_float:
-    """The least finite number stands where nothing may be drawn."""
+    """The least finite number stands where nothing may be drawn.
+
+    Named: top_k_finite
+    """
 
     def top_k(logits, k):
         limit = logits.topk(min(k, logits.size(-1))).values[..., -1:]
@@ -41,7 +47,10 @@ class smallest_float:
 
 
 class first_row_decides:
-    """The limit of the first row is used for all of them."""
+    """The limit of the first row is used for all of them.
+
+    Named: top_k_of_the_first_row
+    """
 
     def top_k(logits, k):
         limit = logits.reshape(-1, logits.size(-1))[0].topk(min(k, logits.size(-1))).values[-1]
@@ -61,7 +70,10 @@ class bare_cumsum:
 
 
 class one_too_many:
-    """The shift is made twice, so one token more stays."""
+    """The shift is made twice, so one token more stays.
+
+    Named: one_token_more
+    """
 
     def top_p(logits, p):
         ordered, order = logits.sort(-1, descending=True)
@@ -74,7 +86,7 @@ class one_too_many:
 class in_sorted_order:
     """The sorted logits are returned.
 
-    Named: left_in_order
+    Named: sorted_logits_returned
     """
 
     def top_p(logits, p):
@@ -94,7 +106,10 @@ class threshold_p:
 
 
 class unsorted_sum:
-    """Probabilities are summed as they stand, without sorting."""
+    """Probabilities are summed as they stand, without sorting.
+
+    Named: summed_unsorted
+    """
 
     def top_p(logits, p):
         shares = logits.softmax(-1)
@@ -112,7 +127,10 @@ class absolute_min_p:
 
 
 class best_of_all_rows:
-    """The greatest logit of the whole batch sets the limit."""
+    """The greatest logit of the whole batch sets the limit.
+
+    Named: min_p_of_the_batch
+    """
 
     def min_p(logits, p):
         return logits.masked_fill(logits < logits.max() + math.log(p), -math.inf)
@@ -129,7 +147,10 @@ class penalty_divides:
 
 
 class penalty_multiplies:
-    """Everything that occurred is multiplied."""
+    """Everything that occurred is multiplied.
+
+    Named: always_multiplied
+    """
 
     def repetition_penalty(logits, tokens, penalty):
         return logits.scatter(-1, tokens, logits.gather(-1, tokens) * penalty)
@@ -150,7 +171,10 @@ class penalty_in_a_loop:
 
 
 class penalty_of_columns:
-    """Every row loses what any row has said."""
+    """Every row loses what any row has said.
+
+    Named: tokens_of_all_rows
+    """
 
     def repetition_penalty(logits, tokens, penalty):
         out, seen = logits.clone(), tokens.unique()
@@ -159,7 +183,10 @@ class penalty_of_columns:
 
 
 class perplexity_of_probabilities:
-    """exp of the mean probability, with its sign turned."""
+    """exp of the mean probability, with its sign turned.
+
+    Named: mean_of_probabilities
+    """
 
     def perplexity(logits, targets, pad_id=None):
         chosen = logits.softmax(-1).gather(-1, targets[..., None]).squeeze(-1)
@@ -183,7 +210,10 @@ class cross_entropy_alone:
 
 
 class next_token_perplexity:
-    """Scored on the token after, as next_token_loss does."""
+    """Scored on the token after, as next_token_loss does.
+
+    Named: shifted_here
+    """
 
     def perplexity(logits, targets, pad_id=None):
         ignored = -100 if pad_id is None else pad_id
@@ -194,7 +224,10 @@ class next_token_perplexity:
 
 
 class summed_loss:
-    """exp of the sum, which is the inverse of the text's probability."""
+    """exp of the sum, which is the inverse of the text's probability.
+
+    Named: sum_of_losses
+    """
 
     def perplexity(logits, targets, pad_id=None):
         losses = -logits.log_softmax(-1).gather(-1, targets[..., None]).squeeze(-1)
@@ -204,7 +237,10 @@ class summed_loss:
 
 
 class mean_of_rows:
-    """The mean of each row's perplexity."""
+    """The mean of each row's perplexity.
+
+    Named: mean_of_rows
+    """
 
     def perplexity(logits, targets, pad_id=None):
         losses = -logits.log_softmax(-1).gather(-1, targets[..., None]).squeeze(-1)

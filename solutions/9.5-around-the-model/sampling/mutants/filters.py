@@ -16,6 +16,18 @@ class top_k_strict:
     """
 
 
+class top_k_one_more:
+    """your top_k keeps one token more than k: its limit is the logit after the k-th
+
+    Fails: test_top_k
+    """
+
+    top_k = """
+        - least = logits.topk(min(k, logits.size(-1)), dim=-1).values[..., -1:]
+        + least = logits.topk(min(k + 1, logits.size(-1)), dim=-1).values[..., -1:]
+    """
+
+
 class top_k_zeroed:
     """your top_k sets the other logits to 0, which is a score like any other: -inf is none
 
@@ -28,6 +40,21 @@ class top_k_zeroed:
     """
 
 
+class top_k_finite:
+    """your removed logits are {VALUE}: only -inf can never be drawn
+
+    Fails: test_top_k
+    Value: -1e12 to -1000, or a finite number
+    """
+
+    VALUE = -1e9
+
+    top_k = """
+        - return logits.masked_fill(logits < least, -math.inf)
+        + return logits.masked_fill(logits < least, VALUE)
+    """
+
+
 class top_k_too_large:
     """your top_k fails when k is larger than the vocabulary: then all stay
 
@@ -37,6 +64,44 @@ class top_k_too_large:
     top_k = """
         - least = logits.topk(min(k, logits.size(-1)), dim=-1).values[..., -1:]
         + least = logits.topk(k, dim=-1).values[..., -1:]
+    """
+
+
+class top_k_of_the_batch:
+    """your top_k has one limit for all rows: each row keeps its own k best
+
+    Fails: test_top_k
+    """
+
+    top_k = """
+        - least = logits.topk(min(k, logits.size(-1)), dim=-1).values[..., -1:]
+        + least = logits.flatten().topk(min(k, logits.size(-1))).values[-1]
+    """
+
+
+class top_k_of_the_first_row:
+    """your top_k takes its limit from the first row: each row keeps its own k best
+
+    Fails: test_top_k
+    """
+
+    top_k = """
+        - return logits.masked_fill(logits < least, -math.inf)
+        + return logits.masked_fill(logits < least.flatten()[0], -math.inf)
+    """
+
+
+class top_k_worst:
+    """your top_k keeps the k worst tokens
+
+    Fails: test_top_k
+    """
+
+    top_k = """
+        - least = logits.topk(min(k, logits.size(-1)), dim=-1).values[..., -1:]
+        - return logits.masked_fill(logits < least, -math.inf)
+        + most = logits.topk(min(k, logits.size(-1)), dim=-1, largest=False).values[..., -1:]
+        + return logits.masked_fill(logits > most, -math.inf)
     """
 
 
@@ -53,6 +118,30 @@ class top_k_values_only:
     """
 
 
+class top_k_probabilities:
+    """your top_k returns probabilities: a filter gives logits back
+
+    Fails: test_top_k
+    """
+
+    top_k = """
+        - return logits.masked_fill(logits < least, -math.inf)
+        + return logits.masked_fill(logits < least, -math.inf).softmax(dim=-1)
+    """
+
+
+class top_k_as_a_mask:
+    """your top_k returns which tokens stay, as ones and zeros: a filter gives logits back
+
+    Fails: test_top_k
+    """
+
+    top_k = """
+        - return logits.masked_fill(logits < least, -math.inf)
+        + return (logits >= least).to(logits.dtype)
+    """
+
+
 class crossing_token_dropped:
     """your top_p drops the token with which p is reached: it still belongs to the set
 
@@ -62,6 +151,19 @@ class crossing_token_dropped:
     top_p = """
         - dropped = before >= p
         + dropped = before + share >= p
+    """
+
+
+class one_token_more:
+    """your top_p keeps one token more than those that reach p
+
+    Fails: test_top_p
+    """
+
+    top_p = """
+        - dropped[..., 0] = False
+        + dropped[..., 1:] = dropped[..., :-1].clone()
+        + dropped[..., 0] = False
     """
 
 
@@ -89,6 +191,67 @@ class left_in_order:
     """
 
 
+class sorted_logits_returned:
+    """your top_p returns the logits sorted: each has to stay at its token's place
+
+    Fails: test_top_p
+    """
+
+    top_p = """
+        - dropped = torch.zeros_like(dropped).scatter(-1, order, dropped)  # back to the tokens' own places
+        - return logits.masked_fill(dropped, -math.inf)
+        + return ordered.masked_fill(dropped, -math.inf)
+    """
+
+
+class summed_unsorted:
+    """your top_p sums probabilities in the order of the tokens: sum from the best one on
+
+    Fails: test_top_p
+    """
+
+    top_p = """
+        - ordered, order = logits.sort(dim=-1, descending=True)
+        + ordered, order = logits, torch.arange(logits.size(-1)).expand(logits.shape)
+    """
+
+
+class gathered_back:
+    """your top_p goes back to the tokens' places by gather(order): that is the way there, scatter is the way back
+
+    Fails: test_top_p
+    """
+
+    top_p = """
+        - dropped = torch.zeros_like(dropped).scatter(-1, order, dropped)  # back to the tokens' own places
+        + dropped = dropped.gather(-1, order)
+    """
+
+
+class worst_first:
+    """your top_p sums from the least likely token up: begin with the best
+
+    Fails: test_top_p
+    """
+
+    top_p = """
+        - ordered, order = logits.sort(dim=-1, descending=True)
+        + ordered, order = logits.sort(dim=-1)
+    """
+
+
+class sums_of_logits:
+    """your top_p sums logits: probabilities are what sums up to 1
+
+    Fails: test_top_p
+    """
+
+    top_p = """
+        - share = ordered.softmax(dim=-1)
+        + share = ordered
+    """
+
+
 class rest_not_normalised:
     """your top_p takes exp(logits) for probabilities: only the softmax makes them sum up to 1
 
@@ -111,6 +274,30 @@ class min_p_absolute:
         - best = logits.amax(dim=-1, keepdim=True)
         - return logits.masked_fill(logits < best + math.log(p), -math.inf)
         + return logits.masked_fill(logits.softmax(dim=-1) < p, -math.inf)
+    """
+
+
+class min_p_of_logits:
+    """your min_p multiplies the best logit by p: shares of probabilities are differences of logits
+
+    Fails: test_min_p
+    """
+
+    min_p = """
+        - return logits.masked_fill(logits < best + math.log(p), -math.inf)
+        + return logits.masked_fill(logits < best * p, -math.inf)
+    """
+
+
+class min_p_of_the_batch:
+    """your min_p compares all rows with the best token of the batch: each row has a best one of its own
+
+    Fails: test_shift
+    """
+
+    min_p = """
+        - best = logits.amax(dim=-1, keepdim=True)
+        + best = logits.amax()
     """
 
 

@@ -16,6 +16,55 @@ class always_divided:
     """
 
 
+class signs_exchanged:
+    """your penalty multiplies logits above 0 and divides the others: it rewards repetition
+
+    Fails: test_penalty
+    """
+
+    repetition_penalty = """
+        - lowered = torch.where(found > 0, found / penalty, found * penalty)
+        + lowered = torch.where(found > 0, found * penalty, found / penalty)
+    """
+
+
+class always_multiplied:
+    """your penalty multiplies every logit: above 0 that makes a token more likely, so divide there
+
+    Fails: test_penalty
+    """
+
+    repetition_penalty = """
+        - lowered = torch.where(found > 0, found / penalty, found * penalty)
+        + lowered = found * penalty
+    """
+
+
+class penalty_subtracted:
+    """your penalty is subtracted from the logits: above 0 they are divided by it, others multiplied
+
+    Fails: test_penalty
+    """
+
+    repetition_penalty = """
+        - lowered = torch.where(found > 0, found / penalty, found * penalty)
+        + lowered = found - penalty
+    """
+
+
+class others_penalised:
+    """your penalty is for the tokens that have not occurred
+
+    Fails: test_penalty
+    """
+
+    repetition_penalty = """
+        - return logits.scatter(-1, tokens, lowered)  # a token that occurred twice is written twice, the same
+        + every = torch.where(logits > 0, logits / penalty, logits * penalty)
+        + return every.scatter(-1, tokens, found)
+    """
+
+
 class once_each_time:
     """your penalty is applied each time that a token occurred: once is enough
 
@@ -28,6 +77,19 @@ class once_each_time:
         return torch.where(logits > 0, logits / factor, logits * factor)
 
 
+class tokens_of_all_rows:
+    """your penalty takes the tokens of all rows together: each row has its own text
+
+    Fails: test_penalty, test_penalty_once
+    """
+
+    repetition_penalty = """
+        - found = logits.gather(-1, tokens)
+        + tokens = tokens.flatten().expand(len(logits), -1)
+        + found = logits.gather(-1, tokens)
+    """
+
+
 class loss_itself:
     """your perplexity is the mean loss: exp of it is wanted
 
@@ -37,6 +99,81 @@ class loss_itself:
     perplexity = """
         - return float(losses.mean().exp())
         + return float(losses.mean())
+    """
+
+
+class two_to_the_loss:
+    """your perplexity is 2 to the power of a loss in nats: the base has to be that of the logarithm, e
+
+    Fails: test_perplexity
+    """
+
+    perplexity = """
+        - return float(losses.mean().exp())
+        + return float(2 ** losses.mean())
+    """
+
+
+class sum_of_losses:
+    """your perplexity is exp of the sum of the losses: take their mean
+
+    Fails: test_perplexity
+    """
+
+    perplexity = """
+        - return float(losses.mean().exp())
+        + return float(losses.sum().exp())
+    """
+
+
+class mean_of_rows:
+    """your perplexity is the mean of each row's: the mean is over all targets, before exp
+
+    Fails: test_perplexity
+    """
+
+    perplexity = """
+        - if pad_id is not None:
+        -     losses = losses[targets != pad_id]
+        - return float(losses.mean().exp())
+        + counts = torch.ones_like(losses) if pad_id is None else (targets != pad_id).to(losses.dtype)
+        + return float(((losses * counts).sum(-1) / counts.sum(-1).clamp(min=1)).exp().mean())
+    """
+
+
+class mean_of_probabilities:
+    """your perplexity takes the mean of the probabilities: of their logarithms it is to be taken
+
+    Fails: test_perplexity
+    """
+
+    perplexity = """
+        - return float(losses.mean().exp())
+        + return float((-(-losses).exp().mean()).exp())
+    """
+
+
+class mean_of_perplexities:
+    """your perplexity is the mean of each target's exp(-log p): take the mean first, exp after it
+
+    Fails: test_perplexity
+    """
+
+    perplexity = """
+        - return float(losses.mean().exp())
+        + return float(losses.exp().mean())
+    """
+
+
+class shifted_here:
+    """your perplexity shifts the targets by one: they belong to the logits as they stand
+
+    Fails: test_perplexity
+    """
+
+    perplexity = """
+        + logits, targets = logits[:, :-1], targets[:, 1:]
+          losses = -logits.log_softmax(dim=-1).gather(-1, targets[..., None]).squeeze(-1)  # [B, T]
     """
 
 
@@ -52,6 +189,31 @@ class padding_counted:
     """
 
 
+class padding_in_the_count:
+    """your perplexity divides by all targets: those that do not count are not counted, too
+
+    Fails: test_perplexity_padding
+    """
+
+    perplexity = """
+        - losses = losses[targets != pad_id]
+        + losses = losses * (targets != pad_id)
+    """
+
+
+class zero_always_padding:
+    """your perplexity leaves target 0 out even when there is no pad_id
+
+    Fails: test_perplexity
+    """
+
+    perplexity = """
+        - if pad_id is not None:
+        -     losses = losses[targets != pad_id]
+        + losses = losses[targets != (pad_id or 0)]
+    """
+
+
 class log_of_softmax:
     """your perplexity takes log(softmax): where a probability rounds to 0 it is infinite; log_softmax is exact
 
@@ -61,4 +223,16 @@ class log_of_softmax:
     perplexity = """
         - losses = -logits.log_softmax(dim=-1).gather(-1, targets[..., None]).squeeze(-1)  # [B, T]
         + losses = -logits.softmax(dim=-1).log().gather(-1, targets[..., None]).squeeze(-1)
+    """
+
+
+class perplexity_tensor:
+    """your perplexity is a tensor: a Python float is asked for
+
+    Fails: test_perplexity
+    """
+
+    perplexity = """
+        - return float(losses.mean().exp())
+        + return losses.mean().exp()
     """
