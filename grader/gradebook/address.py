@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import stat
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,6 +116,21 @@ class Address:
                 f"{self.shown}: a gradebook on PostgreSQL needs the driver psycopg, which is not installed.",
                 f"Install it beside Kata: {install_extra('postgres')}",
             ) from error
+
+    def let_logs_be_written(self) -> None:
+        """Give the log and its index the permissions of an SQLite file.
+
+        SQLite (3.40) makes them with those that the file has at the time. Of a read-only one they stay behind so, and
+        then it could not be written even after its permissions were mended.
+        """
+        if self.file is None:
+            return
+        for suffix in ("-wal", "-shm"):
+            beside = self.file.with_name(self.file.name + suffix)
+            with suppress(OSError):  # it is not there, or somebody else's
+                wanted = stat.S_IMODE(self.file.stat().st_mode)
+                if wanted & stat.S_IWUSR and not stat.S_IMODE(beside.stat().st_mode) & stat.S_IWUSR:
+                    beside.chmod(wanted)
 
     def write_ahead(self, engine: Engine) -> None:
         """Have an SQLite file keep a log of what is written: readers then never wait for a writer.

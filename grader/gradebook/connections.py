@@ -35,6 +35,7 @@ class Connections:
         Raises:
             GradebookError: as `Gradebook.open`.
         """
+        place.let_logs_be_written()
         engine = place.engine()
         try:
             with translating(place, OPENING):

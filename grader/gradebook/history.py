@@ -183,15 +183,16 @@ def events(connection: Connection, course: Course, learner: str, kata: str) -> l
         GradebookUsageError: there is no such learner or kata.
     """
     somebody, kata_id = find(connection, course, learner, kata)
+    attempts = list(_attempts(connection, somebody.rows, kata_id))
     found = [
-        *_attempts(connection, somebody.rows, kata_id),
+        *attempts,
+        *_handed_in_again(connection, somebody.rows, kata_id, attempts),
         *_adjustments(connection, somebody.rows, kata_id),
     ]
-    found += [
-        _ruled(one)
-        for one in rulings(connection, schema.rulings.c.learner_id.in_(somebody.rows))
-        if one.kata == kata or (one.kind == "extend" and course.covers(one.value["of"], kata))
-    ]
+    for one in rulings(connection, schema.rulings.c.learner_id.in_(somebody.rows)):
+        extended = one.kind == "extend" and course.covers(one.value["of"], kata)
+        if one.kata == kata or one.kind == "alias" or extended:
+            found += [_ruled(one), *_withdrawn(one)]
     return sorted(found, key=lambda event: event.at)
 
 
@@ -211,6 +212,17 @@ def decisions(connection: Connection, most: int) -> list[tuple[str, str | None, 
         (one.learner, one.kata, _ruled(one)) for one in rulings(connection, schema.rulings.c.id.in_(last))
     ]
     return sorted(found, key=lambda one: one[2].at, reverse=True)[:most]
+
+
+def _withdrawn(one: Ruling) -> Iterator[HistoryEvent]:
+    if one.revoked_at is not None:
+        yield HistoryEvent(
+            kind="revoke",
+            at=one.revoked_at,
+            ruling=one.id,
+            comment=one.revoked_because,
+            author=one.revoked_by,
+        )
 
 
 def _ruled(one: Ruling) -> HistoryEvent:
@@ -267,6 +279,35 @@ def _attempts(connection: Connection, people: Collection[int], kata: int) -> Ite
             max_score=row.max_score,
             seed=int(row.seed),
         )
+
+
+def _handed_in_again(
+    connection: Connection, people: Collection[int], kata: int, attempts: Collection[HistoryEvent]
+) -> Iterator[HistoryEvent]:
+    """Yield what came in without being graded: the same content at another time, or with a time that is known now."""
+    table = schema.submissions
+    graded = {(event.digest, event.submitted_at) for event in attempts}
+    wanted = (
+        select(
+            table.c.digest,
+            table.c.submitted_at,
+            table.c.time_source,
+            table.c.run_id,
+            schema.runs.c.started_at,
+        )
+        .join(schema.runs, schema.runs.c.id == table.c.run_id)
+        .where(table.c.learner_id.in_(people), table.c.kata_id == kata, table.c.submitted_at.is_not(None))
+    )
+    for row in connection.execute(wanted.order_by(table.c.id)):
+        if (row.digest, row.submitted_at) not in graded:
+            yield HistoryEvent(
+                kind="handed_in",
+                at=row.started_at,
+                run=row.run_id,
+                digest=row.digest,
+                submitted_at=row.submitted_at,
+                comment=f"says {row.time_source}" if row.time_source else None,
+            )
 
 
 def _adjustments(connection: Connection, people: Collection[int], kata: int) -> Iterator[HistoryEvent]:

@@ -157,7 +157,7 @@ def print_learner(rows: Sequence[Row], course: Course, out: Console) -> None:
             row.kata,
             points(row.score, row.max_score),
             status_text(row.report.status, out),
-            Text(_remarks(row), style="dim"),
+            Text(_remarks(row, course), style="dim"),
         )
     out.print(table)
 
@@ -224,7 +224,13 @@ def _happened(event: HistoryEvent, course: Course, out: Console) -> tuple[Text, 
         handed_in = f", handed in {_when(event.submitted_at, course)}" if event.submitted_at else ""
         mark = points(event.score or 0.0, event.max_score or 0.0)
         return status, mark, Text(f"attempt {event.attempt}{handed_in}", style="dim")
+    if event.kind == "handed_in" and event.submitted_at is not None:
+        says = f", {safe(event.comment)}" if event.comment else ""
+        again = f"the same content, handed in {_when(event.submitted_at, course)}{says}"
+        return Text("unchanged"), "", Text(again, style="dim")
     said = Text(f"{safe(event.author or '')}: {safe(event.comment or '')}")
+    if event.kind == "revoke" and event.ruling is not None:
+        return Text("withdrawn"), f"ruling {event.ruling}", said
     if event.ruling is not None:
         said.append(f"  ruling {event.ruling}{', withdrawn later' if event.revoked else ''}", "dim")
         return Text("decided"), "", said
@@ -240,11 +246,13 @@ def _when(moment: datetime, course: Course) -> str:
     return f"{moment.astimezone(course.timezone):%Y-%m-%d %H:%M}"
 
 
-def _remarks(row: Row) -> str:
+def _remarks(row: Row, course: Course) -> str:
     """Return what is worth a glance in a table of one learner."""
     parts = [f"({signed(one)}) {safe(one.comment)}" for one in row.adjustments if not one.revoked]
     if row.late_points or row.days_late:
         parts.insert(0, _late(row))
+    if course.weight(row.kata) != 1:  # else the lines do not add up to the total
+        parts.insert(0, f"counts {points(course.weight(row.kata))} times")
     if row.attempts > 1:
         parts.append(_versions(row))
     if row.report.message:

@@ -62,7 +62,8 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
 class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that happened to one learner's mark for one kata."""
 
-    kind: Literal["attempt", "adjust", "override", "revoke"] | RulingKind
+    kind: Literal["attempt", "handed_in", "adjust", "override", "revoke"] | RulingKind
+    """`handed_in`: what had been graded came in again with another time, or its time became known."""
     at: datetime
     run: int | None = None
     """The run that graded the attempt."""

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from grader import install_extra
 from grader.errors import EngineError, UsageError
 from grader.grading.processes import grading_processes
 
+ANSWER_S = 3.0
+"""Within so many seconds a scheduler must accept a connection."""
 REACH_S = "15s"
 """How long a scheduler may take to answer."""
 
@@ -42,6 +46,32 @@ def local_slots(count: int) -> Iterator[Slots]:
         pool.shutdown(wait=True)
 
 
+def _refuse_silent(address: str) -> None:
+    """Ask for a connection before Dask does: it tries again for as long as it may, and complains when it gives up.
+
+    Raises:
+        EngineError: nobody answers at a host and a port.
+    """
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return  # Dask says what is wrong with it
+    if parts.scheme not in ("tcp", "tls") or not host or not port:
+        return
+    try:
+        socket.create_connection((host, port), timeout=ANSWER_S).close()
+    except OSError as error:
+        raise _nobody_at(address) from error
+
+
+def _nobody_at(address: str) -> EngineError:
+    return EngineError(
+        f"No Dask scheduler answers at {address}.",
+        "Start one with: dask scheduler (it prints its address), and give that to --scheduler.",
+    )
+
+
 @contextmanager
 def cluster_slots(address: str) -> Iterator[Slots]:
     """Grade on the workers of the Dask scheduler at `address`.
@@ -58,14 +88,12 @@ def cluster_slots(address: str) -> Iterator[Slots]:
         raise UsageError(
             "--scheduler needs Dask, which is not installed.", f"Install it with: {install_extra('cluster')}"
         ) from error
+    _refuse_silent(address)
     client: Any
     try:
         client = cast(Any, distributed.Client)(address, timeout=REACH_S, set_as_default=False)
     except (OSError, TimeoutError) as error:
-        raise EngineError(
-            f"No Dask scheduler answers at {address}.",
-            "Start one with: dask scheduler (it prints its address), and give that to --scheduler.",
-        ) from error
+        raise _nobody_at(address) from error
     except (ValueError, TypeError) as error:
         raise UsageError(
             f"--scheduler {address} is no address ({error}).", "It looks like tcp://host:8786"

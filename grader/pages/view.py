@@ -84,6 +84,8 @@ class KataView:
     questions: tuple[str, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     """Label and value, for an instructor: seed, isolation, versions."""
+    weight: float = 1.0
+    """How often it counts in the total."""
 
     @property
     def passed(self) -> tuple[CheckView, ...]:
@@ -216,6 +218,7 @@ def _kata(
         message=message,
         output=output,
         changes=(*late, *changes),
+        weight=course.weight(row.kata),
         checks=tuple(checks),
         **more,
     )

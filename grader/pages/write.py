@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, groupby
@@ -12,7 +12,7 @@ from typing import Any, Literal
 from grader.errors import UsageError
 from grader.gradebook.course import Course
 from grader.gradebook.records import Row
-from grader.pages import tally, view
+from grader.pages import tally, text, view
 from grader.pages.charts import histogram, tops
 from grader.pages.folder import Folder, file_stem
 from grader.pages.html import page
@@ -48,7 +48,7 @@ def write_report(
     """Write the class report, a page for each learner, and the feedback.
 
     Args:
-        rows: ordered by learner; one learner's are held in memory at a time.
+        rows: ordered by learner; two learners' are held in memory at a time.
         course: its name, weights and time zone.
         lessons: titles, hints and questions.
         folder: new, empty, or an earlier report's.
@@ -70,8 +70,9 @@ def write_report(
     counted = ClassTally(course)
     index: list[dict[str, str]] = []
     files = 0
-    for learner, group in groupby(chain([first], every), key=lambda row: row.learner):
-        theirs = list(group)
+    before: _Neighbour | None = None
+    for theirs, following in _with_next(chain([first], every)):
+        learner = theirs[0].learner
         stem = file_stem(learner, secret)
         pages = {"learner": learner, "name": theirs[0].name}
         if part != "class":
@@ -82,7 +83,14 @@ def write_report(
         if part != "feedback":
             pages["page"] = f"{LEARNERS}{stem}.html"
             full = view.for_instructor(theirs, course, lessons)
-            into.write(pages["page"], page("learner.html", learner=full, feedback=pages.get("feedback")))
+            after = _Neighbour.of(following, secret) if following is not None else None
+            into.write(
+                pages["page"],
+                page(
+                    "learner.html", learner=full, feedback=pages.get("feedback"), before=before, after=after
+                ),
+            )
+            before = _Neighbour.of(theirs[0], secret)
             counted.add(
                 theirs,
                 title={row.kata: lessons.title(row.kata) for row in theirs},
@@ -101,6 +109,30 @@ def write_report(
     other: dict[Part, tuple[str, ...]] = {"all": (), "class": (FEEDBACK,), "feedback": (CLASS, LEARNERS)}
     into.finish(keep=other[part])
     return Written(folder, len(index), files + 1)
+
+
+@dataclass(frozen=True)
+class _Neighbour:
+    """Whose page comes before or after a learner's."""
+
+    name: str
+    page: str
+
+    @classmethod
+    def of(cls, row: Row, secret: bytes) -> _Neighbour:
+        return cls(text.name(row.name), f"{file_stem(row.learner, secret)}.html")
+
+
+def _with_next(rows: Iterable[Row]) -> Iterator[tuple[list[Row], Row | None]]:
+    """Yield each learner's rows, and one of the next learner's."""
+    held: list[Row] = []
+    for _, group in groupby(rows, key=lambda row: row.learner):
+        theirs = list(group)
+        if held:
+            yield held, theirs[0]
+        held = theirs
+    if held:
+        yield held, None
 
 
 def _figures(counted: ClassTally) -> dict[str, Any]:

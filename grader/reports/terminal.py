@@ -189,6 +189,10 @@ def _held(report: KataReport, held: int) -> str:
 
 
 def _print_every_check(report: KataReport, out: Console) -> None:
+    if report.message and report.checks and all(one.status == "skipped" for one in report.checks):
+        number = len(report.checks)
+        out.print(Text(f"  {number} check{' was' if number == 1 else 's were'} not run", style="dim"))
+        return
     for check in report.checks:
         _print_each([check], report, out)
         _print_details(check, out, indent="    ")

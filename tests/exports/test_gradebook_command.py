@@ -86,6 +86,15 @@ def test_one_learner_is_a_line_a_kata(kata: Kata) -> None:
     assert r"\x1b[31mline 3: =1" in kata("show", "adam").stdout, "control characters are shown, not obeyed"
 
 
+def test_weights_are_said_where_the_lines_do_not_add_up(kata: Kata, course_folder: Path) -> None:
+    with (course_folder / "course.toml").open("a") as file:
+        file.write("\n[weights]\nmasks = 1.5\n")
+    lines = kata("show", "ada").stdout.splitlines()
+    assert lines[0] == "ada  Ada Lovelace   29/35 points"
+    assert "counts 1.5 times" in lines[1]
+    assert "counts" not in lines[2]
+
+
 def test_one_mark_is_shown_with_all_that_made_it(kata: Kata) -> None:
     kata("adjust", "ada", "masks", "2", "--comment", "ours to mend")
     shown = kata("show", "ada", "9.3.1").stdout

@@ -311,6 +311,28 @@ def test_a_read_only_file(public: Path) -> None:
     assert "Mend the permissions" in said
 
 
+def test_what_was_read_only_can_be_written_once_that_is_mended(public: Path) -> None:
+    path = public / "gradebook.sqlite"
+    with Gradebook.open(str(path), create=True) as gradebook:
+        grade(gradebook, gradebook.start_run({}), "ada")
+    path.chmod(0o444)
+    public.chmod(0o777)
+
+    def look() -> str:
+        with Gradebook.open(str(path), create=False) as gradebook:
+            return ",".join(row.learner for row in gradebook.rows())
+
+    assert unprivileged(look) == "ada"
+    for left in public.glob("gradebook.sqlite-*"):  # what one left who was killed while it read
+        assert not left.stat().st_mode & 0o200
+    (public / "gradebook.sqlite-shm").touch()
+    (public / "gradebook.sqlite-shm").chmod(0o444)
+    path.chmod(0o644)
+    with Gradebook.open(str(path), create=False) as gradebook:
+        assert (public / "gradebook.sqlite-shm").stat().st_mode & 0o200
+        gradebook.start_run({})
+
+
 @pytest.mark.parametrize("existing", [True, False])
 def test_a_read_only_folder(public: Path, existing: bool) -> None:
     path = public / "gradebook.sqlite"

@@ -271,8 +271,9 @@ def test_a_run_beside_a_run_is_refused(kata: Kata, hand_in: Hand) -> None:
 
 def test_a_scheduler_that_is_not_there(kata: Kata, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
     hand_in("ada", RIGHT)
-    monkeypatch.setattr("grader.grading.executors.REACH_S", "1s")
-    ran = kata("grade", "submissions", *ONLY, "--scheduler", "tcp://127.0.0.1:1")
+    with monkeypatch.context() as patch:
+        patch.setattr("distributed.Client", lambda *_args, **_more: pytest.fail("it tries for seconds"))
+        ran = kata("grade", "submissions", *ONLY, "--scheduler", "tcp://127.0.0.1:1")
     assert ran.code == 3
     assert "No Dask scheduler answers at tcp://127.0.0.1:1" in ran.text
     ran = kata("grade", "submissions", *ONLY, "--scheduler", "nonsense://x")

@@ -142,6 +142,9 @@ def test_totals_are_weighed_and_moments_are_in_the_courses_time_zone(tmp_path: P
     page, markdown = both(tmp_path, *rows, course=course)
     assert "2 of 3 points" in page
     assert "2 of 3 points" in markdown
+    for told in (page, markdown):  # else the lines do not add up to the total
+        assert "1 of 1 × 2" in told
+        assert "In the total a kata counts as often as it says after ×." in told
     assert "2026-03-03 02:00 JST" in page
 
 

@@ -79,6 +79,12 @@ def test_status_checks_mistakes_and_time(small: str) -> None:
     assert table(small, "time")[0][1:] == ["2", "1", "2.00", "3", "1", "0.40", "0.60"]
 
 
+def test_the_learners_come_first(small: str) -> None:
+    assert re.findall(r'<h2 id="([^"]+)"', small)[:2] == ["learners", "scores"]
+    ends = re.findall(r'<h2 id="([^"]+)"', small)
+    assert re.findall(r'<a href="#([^"]+)"', small.split("</nav>")[0]) == ends
+
+
 def test_every_learner_has_a_line_that_leads_to_their_pages(small: str, tmp_path: Path) -> None:
     lines = table(small, "learners")
     assert [line[:4] for line in lines] == [
@@ -88,6 +94,9 @@ def test_every_learner_has_a_line_that_leads_to_their_pages(small: str, tmp_path
         assert (tmp_path / "out" / target).is_file()
     page = (tmp_path / "out" / re.findall(r'href="(learners/bob[^"]+)"', small)[0]).read_text()
     assert "kim" in page
+    assert 'rel="prev"' in page
+    assert "<bdi>ada</bdi>" in page
+    assert "<bdi>cyd</bdi> →" in page
     assert "sizes" in page
     assert "seed" in page
 
