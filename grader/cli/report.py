@@ -17,6 +17,7 @@ from grader.reports.style import console, safe
 
 if TYPE_CHECKING:
     from grader.gradebook.records import Row
+    from grader.gradebook.store import Gradebook
     from grader.pages import Part
 
 FOLDER = "kata-report"
@@ -87,6 +88,7 @@ def report(
             built=datetime.now(UTC),
             part=part,
             secret=book.nonce,
+            code=lambda attempt: _main_file(book, attempt),
             progress=lambda done: line.update(f"learners  {done}"),
         )
         line.stop()
@@ -112,6 +114,17 @@ def report(
         )
     if part == "all":
         note("hand out only the feedback folder: the other pages show hidden checks")
+
+
+def _main_file(book: Gradebook, attempt: int) -> tuple[str, bytes] | None:
+    """Return the module of an attempt; a page does without one that cannot be read."""
+    from grader.gradebook.errors import GradebookError
+
+    try:
+        bundle = book.bundle(attempt)
+    except GradebookError:
+        return None
+    return (bundle.main, bundle.files[bundle.main]) if bundle is not None else None
 
 
 def _noting(rows: Iterator[Row], origins: dict[str, str]) -> Iterator[Row]:

@@ -306,7 +306,8 @@ def _handed_in_again(
                 run=row.run_id,
                 digest=row.digest,
                 submitted_at=row.submitted_at,
-                comment=f"says {row.time_source}" if row.time_source else None,
+                comment=f"the same content came in{f', says {row.time_source}' if row.time_source else ''}",
+                author="kata grade",
             )
 
 

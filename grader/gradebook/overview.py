@@ -225,8 +225,7 @@ def _happened(event: HistoryEvent, course: Course, out: Console) -> tuple[Text, 
         mark = points(event.score or 0.0, event.max_score or 0.0)
         return status, mark, Text(f"attempt {event.attempt}{handed_in}", style="dim")
     if event.kind == "handed_in" and event.submitted_at is not None:
-        says = f", {safe(event.comment)}" if event.comment else ""
-        again = f"the same content, handed in {_when(event.submitted_at, course)}{says}"
+        again = f"{safe(event.comment or '')}, handed in {_when(event.submitted_at, course)}"
         return Text("unchanged"), "", Text(again, style="dim")
     said = Text(f"{safe(event.author or '')}: {safe(event.comment or '')}")
     if event.kind == "revoke" and event.ruling is not None:

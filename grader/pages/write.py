@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain, groupby
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
+
+from markupsafe import Markup
 
 from grader.errors import UsageError
 from grader.gradebook.course import Course
 from grader.gradebook.records import Row
 from grader.pages import tally, text, view
 from grader.pages.charts import histogram, tops
+from grader.pages.code import code_lines
 from grader.pages.folder import Folder, file_stem
 from grader.pages.html import page
 from grader.pages.lessons import Lessons
 from grader.pages.tally import ClassTally
 from grader.reports.json_text import json_text
+from grader.submissions.as_text import text_of
 from grader.submissions.names import natural_key
 
 Part = Literal["all", "class", "feedback"]
@@ -43,18 +47,20 @@ def write_report(
     built: datetime,
     part: Part = "all",
     secret: bytes = b"",
+    code: Callable[[int], tuple[str, bytes] | None] = lambda attempt: None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Written:
     """Write the class report, a page for each learner, and the feedback.
 
     Args:
-        rows: ordered by learner; two learners' are held in memory at a time.
+        rows: ordered by learner; one learner's are held in memory at a time.
         course: its name, weights and time zone.
         lessons: titles, hints and questions.
         folder: new, empty, or an earlier report's.
         built: the moment to state.
         part: which of it to write; the other part stays as it is.
         secret: of the gradebook; files' names are made with it, and cannot be computed without.
+        code: the module that an attempt graded, its name and content; for the instructor's pages alone.
         progress: told how many learners are done.
 
     Raises:
@@ -87,7 +93,12 @@ def write_report(
             into.write(
                 pages["page"],
                 page(
-                    "learner.html", learner=full, feedback=pages.get("feedback"), before=before, after=after
+                    "learner.html",
+                    learner=full,
+                    code=_code(theirs, code),
+                    feedback=pages.get("feedback"),
+                    before=before,
+                    after=after,
                 ),
             )
             before = _Neighbour.of(theirs[0], secret)
@@ -111,6 +122,20 @@ def write_report(
     return Written(folder, len(index), files + 1)
 
 
+def _code(
+    rows: Iterable[Row], code: Callable[[int], tuple[str, bytes] | None]
+) -> dict[str, tuple[str, list[Markup], int]]:
+    """Return, by kata, the name of the module that counts, its lines, and how many are left out."""
+    shown: dict[str, tuple[str, list[Markup], int]] = {}
+    for row in rows:
+        found = code(row.attempt) if row.attempt is not None else None
+        if found is not None:
+            source = text_of(*found)
+            lines = code_lines(found[0], source)
+            shown[row.kata] = text.name(found[0]), lines, len(source.splitlines()) - len(lines)
+    return shown
+
+
 @dataclass(frozen=True)
 class _Neighbour:
     """Whose page comes before or after a learner's."""
@@ -120,17 +145,17 @@ class _Neighbour:
 
     @classmethod
     def of(cls, row: Row, secret: bytes) -> _Neighbour:
-        return cls(text.name(row.name), f"{file_stem(row.learner, secret)}.html")
+        return cls(text.name(row.name), f"../{LEARNERS}{file_stem(row.learner, secret)}.html")
 
 
 def _with_next(rows: Iterable[Row]) -> Iterator[tuple[list[Row], Row | None]]:
     """Yield each learner's rows, and one of the next learner's."""
     held: list[Row] = []
-    for _, group in groupby(rows, key=lambda row: row.learner):
-        theirs = list(group)
-        if held:
-            yield held, theirs[0]
-        held = theirs
+    for row in rows:
+        if held and row.learner != held[0].learner:
+            yield held, row
+            held = []
+        held.append(row)
     if held:
         yield held, None
 

@@ -79,6 +79,27 @@ def test_status_checks_mistakes_and_time(small: str) -> None:
     assert table(small, "time")[0][1:] == ["2", "1", "2.00", "3", "1", "0.40", "0.60"]
 
 
+def test_a_learner_s_page_shows_the_code_and_runs_none_of_it(tmp_path: Path) -> None:
+    source = b"def causal_mask(n):\n    return '<script>alert(1)</script>'\n"
+    out = tmp_path / "out"
+    handed = {"ada": 1, "bob": 2}
+    write_report(
+        [row(learner, attempt=attempt) for learner, attempt in handed.items()],
+        Course(),
+        Lessons(Catalogue.discover()),
+        out,
+        built=NOW,
+        code=lambda attempt: ("masks.py", source) if attempt == 1 else None,
+    )
+    pages = {path.name[:3]: path.read_text(encoding="utf-8") for path in (out / "learners").iterdir()}
+    assert "What was handed in: masks.py, 2 lines" in pages["ada"]
+    assert "What was handed in" not in pages["bob"]
+    feedback = "".join(path.read_text(encoding="utf-8") for path in (out / "feedback").iterdir())
+    assert "What was handed in" not in feedback
+    for page in pages.values():
+        assert "<script>alert" not in page
+
+
 def test_the_learners_come_first(small: str) -> None:
     assert re.findall(r'<h2 id="([^"]+)"', small)[:2] == ["learners", "scores"]
     ends = re.findall(r'<h2 id="([^"]+)"', small)
