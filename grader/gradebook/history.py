@@ -286,7 +286,8 @@ def _handed_in_again(
 ) -> Iterator[HistoryEvent]:
     """Yield what came in without being graded: the same content at another time, or with a time that is known now."""
     table = schema.submissions
-    graded = {(event.digest, event.submitted_at) for event in attempts}
+    # What is stored and graded again later has the newest time; how a content came in first, its first grading tells.
+    graded = {event.digest: event.submitted_at for event in reversed(list(attempts))}
     wanted = (
         select(
             table.c.digest,
@@ -299,7 +300,7 @@ def _handed_in_again(
         .where(table.c.learner_id.in_(people), table.c.kata_id == kata, table.c.submitted_at.is_not(None))
     )
     for row in connection.execute(wanted.order_by(table.c.id)):
-        if (row.digest, row.submitted_at) not in graded:
+        if row.submitted_at != graded.get(row.digest):
             yield HistoryEvent(
                 kind="handed_in",
                 at=row.started_at,
