@@ -14,6 +14,12 @@ from grader.host.terms import Terms
 from grader.wire import messages
 from grader.wire.codec import MRO
 
+METHODS = frozenset({
+    "eval", "train", "to", "double", "float", "zero_grad", "requires_grad_", "state_dict", "load_state_dict",
+    "parameters", "named_parameters", "buffers", "named_buffers", "modules", "named_modules",
+})  # fmt: skip
+"""What every module has, and checks only call: its call asks for it as well, which is one exchange instead of two."""
+
 
 class Conversation(Protocol):
     """What these need of a session."""
@@ -30,6 +36,10 @@ class Conversation(Protocol):
         """Set an attribute of a handle."""
         ...
 
+    def note_method(self, method: Any) -> None:
+        """Note an answer that was not asked for: a method that every module has."""
+        ...
+
     def call(
         self, target: int, method: str | None, args: tuple[Any, ...], kwargs: dict[str, Any], of: str = ""
     ) -> tuple[Any, list[torch.Tensor]]:
@@ -42,8 +52,8 @@ class Facts:
     """What the grader keeps of an object that stays in the worker."""
 
     session: Conversation
-    number: int
-    """Its handle."""
+    number: int | None
+    """Its handle; None of a method that was not asked for yet."""
     generation: int
     kind: str
     """What the worker says it is: a function, a class, a module or an object."""
@@ -54,6 +64,8 @@ class Facts:
     root: str = ""
     calls: Calls | None = None
     """Where its calls are noted; None when a check has not got it from the submission by name."""
+    method_of: tuple[RemoteObject, str] | None = None
+    """Of one of `METHODS`: whose it is, and its name."""
 
 
 class RemoteObject:
@@ -65,7 +77,7 @@ class RemoteObject:
     __slots__ = ("__kata__", "__weakref__")
     __kata__: Facts
 
-    def __init__(self, session: Conversation, number: int, type_name: str, kind: str) -> None:
+    def __init__(self, session: Conversation, number: int | None, type_name: str, kind: str) -> None:
         types = tuple(type_name.split(MRO))
         facts = Facts(session, number, session.generation, kind, types, types[0].rpartition(".")[2])
         object.__setattr__(self, "__kata__", facts)
@@ -73,7 +85,14 @@ class RemoteObject:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return _adopt(self, facts_of(self).session.get(handle_of(self), name), name)
+        mine = facts_of(self)
+        if mine.kind == "module" and name in METHODS:
+            handle_of(self)  # it has to be there still
+            method = RemoteObject(mine.session, None, f"builtins.method{MRO}builtins.object", "function")
+            facts_of(method).method_of = self, name
+            mine.session.note_method(method)
+            return _adopt(self, method, name)
+        return _adopt(self, mine.session.get(handle_of(self), name), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         facts_of(self).session.set(handle_of(self), name, value)
@@ -130,6 +149,14 @@ def handle_of(value: RemoteObject, session: Conversation | None = None) -> int:
     mine = facts_of(value)
     if mine.session is not (session or mine.session) or mine.generation != mine.session.generation:
         raise WorkerDied("had ended already")
+    if mine.number is None:
+        assert mine.method_of is not None
+        owner, name = mine.method_of
+        asked = mine.session.get(handle_of(owner), name)
+        if not isinstance(asked, RemoteObject):
+            raise TypeError(f"{name!r} of {facts_of(owner).label} is not a method")
+        # One object over there may stand for itself here: what was made of it must not forget it.
+        mine.number, mine.method_of = handle_of(asked), (asked, "")
     return mine.number
 
 
@@ -172,8 +199,11 @@ def _run(
     """Make a call and note what became of it, for the report."""
     mine = facts_of(value)
     session, calls = mine.session, mine.calls
+    target = value
+    if mine.number is None and mine.method_of is not None and method is None:
+        target, method = mine.method_of
     try:
-        result, changed = session.call(handle_of(value), method, args, kwargs, mine.root)
+        result, changed = session.call(handle_of(target), method, args, kwargs, mine.root)
     except (SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout) as error:
         if calls is not None:
             calls.add(CallRecord(label, signature, args, kwargs), None)

@@ -252,6 +252,10 @@ class Session:
             self._states.add(handle_of(value))
         return value
 
+    def note_method(self, method: Any) -> None:
+        """Note a method that was not asked for, as if the worker had answered with it."""
+        self._observe(method)
+
     def set(self, target: int, name: str, value: Any) -> None:
         """Set an attribute of a handle."""
         if target == messages.MODULE:
@@ -295,7 +299,8 @@ class Session:
         done = self._checked(reply, payload)
         decoder = self._decoder(done, payload)
         value = self._decode(decoder, done.value)
-        self._observe(State(value) if target in self._states else value, decoder, payload)
+        tells_state = target in self._states or method in _TELL_STATE
+        self._observe(State(value) if tells_state else value, decoder, payload)
         self._advance(encoder.generators, decoder, done.generators)
         if done.graph is not None and grad:
             inputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
