@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -55,6 +56,24 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+
+
+EARLIEST = (1980, 1, 1, 0, 0, 0)
+"""What an archive says of every file's time: the same contents make the same bytes."""
+
+
+def write_zip(path: Path, parts: Mapping[str, bytes | Path], *, programs: Collection[str] = ()) -> None:
+    """Write an archive, whole or not at all, of bytes and files by their names in it; `programs` may be executed.
+
+    Raises:
+        EngineError: as `write_atomic`.
+    """
+    with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+        for name, part in parts.items():
+            entry = zipfile.ZipInfo(name, EARLIEST)
+            entry.external_attr = (0o755 if name in programs else 0o644) << 16
+            packed = zipfile.ZIP_STORED if name.endswith(".whl") else zipfile.ZIP_DEFLATED
+            archive.writestr(entry, part.read_bytes() if isinstance(part, Path) else part, packed)
 
 
 def create_new(path: Path, data: bytes | str) -> bool:

@@ -19,6 +19,7 @@ from grader.cli.context import Here, complete_id, device_option, here, note, see
 from grader.devices import Device
 from grader.errors import KataError, UsageError
 from grader.host.warm import start_launcher
+from grader.reports import FORMATS, Format
 from grader.reports.style import console
 from grader.workspace import Workspace, changed_blocks, edit_progress, katas_in, locate, record_check
 
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from grader.host.launcher import Launcher
     from grader.reports.report import KataReport
     from grader.running.suite import Options, Suite
-
-
-FORMATS = ("github", "sarif", "vscode", "junit")
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ def check(
     device: str,
     from_stdin: bool,
     as_json: bool,
-    annotations: str | None,
+    annotations: Format | None,
     pdb: bool,
 ) -> int:
     """Check what this folder holds, or one unit, kata, file or folder.
@@ -134,9 +132,9 @@ def check(
         if launcher is not None:
             launcher.close()
     if annotations is not None:
-        from grader.reports.annotations import FORMATS as formats
+        from grader.reports.annotations import WRITERS
 
-        click.echo(formats[annotations](reports))
+        click.echo(WRITERS[annotations](reports))
     else:
         _show(reports, request, as_json=as_json, verbose=verbose, quiet=quiet)
     if not (perf or for_programs or quiet or pdb or keyword):

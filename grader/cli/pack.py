@@ -10,10 +10,10 @@ import click
 from grader.cli.context import complete_id, device_option, json_option, print_json
 from grader.cli.progress import measuring
 from grader.devices import kind_of
+from grader.handin import SYSTEMS, System
 from grader.reports.style import console, safe, status_text
 
 if TYPE_CHECKING:
-    from grader.handin.bundle import System
     from grader.packs.calibrate import Calibrated
     from grader.packs.gate import Verdict
 
@@ -285,7 +285,7 @@ def build(name: str | None, out: Path, as_json: bool) -> None:
 
 
 @pack.command(short_help="Make what a hand-in system takes: Gradescope, Classroom 50, GitHub Actions.")
-@click.argument("system", type=click.Choice(["gradescope", "classroom50", "actions"]))
+@click.argument("system", type=click.Choice(SYSTEMS))
 @click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete_id)
 @click.option(
     "--out",

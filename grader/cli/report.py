@@ -93,7 +93,7 @@ def report(
         )
         line.stop()
         note_unreadable(book)
-    unnamed = list(zipped(out, origins, zip_file)) if zip_file is not None else []
+    unnamed = zipped(out, origins, zip_file) if zip_file is not None else []
     if as_json:
         print_json({"folder": str(out), "learners": written.learners, "files": written.files, "part": part})
         return

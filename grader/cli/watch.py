@@ -213,9 +213,9 @@ class WatchLoop:
             sys.stdout.flush()
             return
         if self._for_vscode:
-            from grader.reports.annotations import FORMATS
+            from grader.reports.annotations import WRITERS
 
-            lines = FORMATS["vscode"]([report])
+            lines = WRITERS["vscode"]([report])
             click.echo("".join((lines, "\n" if lines else "", _ends_with(report))))
             sys.stdout.flush()
             return

@@ -1,1 +1,8 @@
 """Other people's hand-in systems: what is uploaded there, and what runs there."""
+
+from typing import Literal
+
+System = Literal["gradescope", "classroom50", "actions"]
+SYSTEMS: tuple[System, ...] = ("gradescope", "classroom50", "actions")
+PUBLIC: frozenset[System] = frozenset({"classroom50", "actions"})
+"""Who learns reads what these hold: nothing hidden is put into them."""

@@ -5,23 +5,18 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Literal
 
 from grader.catalogue import Kata, Pack
 from grader.catalogue.discover import builtin_folder
 from grader.errors import PackError, UsageError
-from grader.handin import wheels
-from grader.packs.build import TIMESTAMP, files_of, refuse_leaks
+from grader.files import write_zip
+from grader.handin import PUBLIC, System, wheels
+from grader.packs.build import files_of, refuse_leaks
 
-System = Literal["gradescope", "classroom50", "actions"]
-SYSTEMS: tuple[System, ...] = ("gradescope", "classroom50", "actions")
-PUBLIC: frozenset[System] = frozenset({"classroom50", "actions"})
-"""Who learns reads what these hold: nothing hidden is put into them."""
 PROGRAMS = frozenset({"setup.sh", "run_autograder"})
 PARTS = (1, 2, 4, 10, 20, 100)
 """Where scores are whole numbers, points are counted in so many parts of one."""
@@ -108,14 +103,13 @@ def write_bundle(
         lines = ["--find-links wheels", *(["--no-index"] if offline else [])]
         lines += [f"{one}=={version}" for one, version in wheels.pins().items()]
         texts[f"{prefix}requirements.txt"] = "\n".join(lines) + "\n"
-        parts = {name: text.encode() for name, text in texts.items()}
-        _write(target, parts, {f"{prefix}{name}": path for name, path in contents.items()})
+        parts: dict[str, bytes | Path] = {f"{prefix}{name}": path for name, path in contents.items()}
+        parts |= {name: text.encode() for name, text in texts.items()}
+        write_zip(target, dict(sorted(parts.items())), programs=PROGRAMS)
     points = sum(kata.points + (0 if public else kata.hidden_points) for kata in katas)
     slugs = tuple(kata.slug for kata in katas)
     steps = tuple(step.format(points=f"{points:g}") for step in STEPS[system])
-    return HandInBundle(
-        target, system, slugs, points, len(parts) + len(contents), target.stat().st_size, steps
-    )
+    return HandInBundle(target, system, slugs, points, len(parts), target.stat().st_size, steps)
 
 
 def _pack(pack: Pack, katas: Sequence[Kata], *, public: bool) -> dict[str, Path]:
@@ -183,20 +177,3 @@ def _comes_with_kata(pack: Pack) -> bool:
 
 def _under(path: Path, top: Path) -> str:
     return path.relative_to(top).as_posix()
-
-
-def _write(target: Path, texts: Mapping[str, bytes], files: Mapping[str, Path]) -> None:
-    """Write the archive, whole or not at all; the same contents make the same bytes."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f"{target.name}.tmp")
-    try:
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name in sorted({*texts, *files}):
-                entry = zipfile.ZipInfo(name, TIMESTAMP)
-                entry.external_attr = (0o755 if name in PROGRAMS else 0o644) << 16
-                packed = zipfile.ZIP_STORED if name.endswith(".whl") else zipfile.ZIP_DEFLATED
-                data = texts[name] if name in texts else files[name].read_bytes()
-                archive.writestr(entry, data, packed)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)

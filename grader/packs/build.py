@@ -6,7 +6,6 @@ import ast
 import base64
 import hashlib
 import re
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +14,13 @@ from typing import Literal
 from grader import DISTRIBUTION
 from grader.catalogue import Kata, Pack
 from grader.errors import PackError
+from grader.files import write_zip
 from grader.running.mistakes import slow_answers
 
 Audience = Literal["learner", "instructor"]
 SKIPPED = {"__pycache__"}
 LONG_ENOUGH = 60
 """Squeezed characters from which a piece of the reference counts as the answer."""
-TIMESTAMP = (1980, 1, 1, 0, 0, 0)  # so that the same pack gives the same bytes
 
 
 @dataclass(frozen=True)
@@ -147,11 +146,7 @@ def _write_wheel(
     parts[f"{info}/entry_points.txt"] = entry.encode()
     record = "".join(f"{name},sha256={_record(data)},{len(data)}\n" for name, data in parts.items())
     parts[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
-    temporary = target.with_suffix(".tmp")
-    with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in parts.items():
-            archive.writestr(zipfile.ZipInfo(name, TIMESTAMP), data, zipfile.ZIP_DEFLATED)
-    temporary.replace(target)
+    write_zip(target, parts)
 
 
 def _record(data: bytes) -> str:

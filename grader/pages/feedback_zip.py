@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
+from grader.files import write_zip
 from grader.pages.write import INDEX
 
 # Canvas: `lovelaceada_LATE_1234_5678_masks.py`. It leads a file of the same beginning back to the submission
@@ -35,8 +35,8 @@ def name_for(learner: str, origin: str | None, stem: str) -> str:
     return f"{stem}.html"
 
 
-def zipped(folder: Path, origins: Mapping[str, str], target: Path) -> Iterator[str]:
-    """Write the feedback of a report into an archive; yield whose page no system's name was known for.
+def zipped(folder: Path, origins: Mapping[str, str], target: Path) -> list[str]:
+    """Write the feedback of a report into an archive; return whose page no system's name was known for.
 
     Args:
         folder: of the report.
@@ -44,12 +44,13 @@ def zipped(folder: Path, origins: Mapping[str, str], target: Path) -> Iterator[s
         target: the archive; an earlier one is replaced once this is whole.
     """
     index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-    part = target.with_name(f".{target.name}.part")
-    with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-        for entry in index:
-            page = folder / entry["feedback"]
-            name = name_for(entry["learner"], origins.get(entry["learner"]), page.stem)
-            archive.write(page, name)
-            if name == page.name:
-                yield entry["learner"]
-    part.replace(target)
+    pages: dict[str, bytes | Path] = {}
+    nameless = []
+    for entry in index:
+        page = folder / entry["feedback"]
+        name = name_for(entry["learner"], origins.get(entry["learner"]), page.stem)
+        pages[name] = page
+        if name == page.name:
+            nameless.append(entry["learner"])
+    write_zip(target, pages)
+    return nameless

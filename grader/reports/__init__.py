@@ -1,1 +1,7 @@
 """Reports: what leaves the program, and how it looks on a terminal."""
+
+from typing import Literal
+
+Format = Literal["github", "sarif", "vscode", "junit"]
+FORMATS: tuple[Format, ...] = ("github", "sarif", "vscode", "junit")
+"""For programs that point at lines; `annotations.py` writes them."""

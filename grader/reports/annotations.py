@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
+from grader.reports import Format
 from grader.reports.json_text import json_text
 from grader.reports.report import UNWRITTEN, WRONG, CheckReport, KataReport
 from grader.reports.style import safe
@@ -230,7 +231,7 @@ def _outcome(check: CheckReport, report: KataReport) -> tuple[str, str]:
     return safe(check.likely or lines[-1].strip()), "\n".join(lines)
 
 
-FORMATS: dict[str, Callable[[Sequence[KataReport]], str]] = {
+WRITERS: dict[Format, Callable[[Sequence[KataReport]], str]] = {
     "github": github,
     "sarif": sarif,
     "vscode": vscode,

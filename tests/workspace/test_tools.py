@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from grader.cli.main import cli
-from grader.reports.annotations import FORMATS
+from grader.reports.annotations import WRITERS
 from grader.reports.report import CheckReport, KataReport
 from grader.workspace.tools import BEGINS, ENDS, PROBLEM
 
@@ -56,7 +56,7 @@ def test_what_is_printed_for_vscode_fits_the_pattern_of_the_tasks() -> None:
         kata="insertion-sort", number="1.1.1", status="fail", score=0, max_score=1, seed=0,
         file=str(TINY / "1.1-sorting/insertion-sort/insertion_sort.py"), checks=[check],
     )  # fmt: skip
-    lines = FORMATS["vscode"]([report]).splitlines()
+    lines = WRITERS["vscode"]([report]).splitlines()
     assert lines
     assert all(re.fullmatch(PROBLEM.strip("^$"), line) for line in lines)
 
