@@ -10,6 +10,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from grader.host.channel import Channel
 from grader.host.endings import SubmissionMissing, SubmissionRaised, WorkerDied
 from grader.host.objects import facts_of
 
@@ -166,6 +167,40 @@ def test_modes_dtypes_and_names(answer: Any) -> None:
     assert names[:2] == ["layers.0.inner.weight", "layers.0.inner.bias"]
     assert len(model.parameters()) == 4
     assert [name for name, _ in model.named_buffers()] == ["table"]
+
+
+def test_a_method_that_every_module_has_is_called_in_one_exchange(
+    answer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, ask = [], Channel.ask
+    monkeypatch.setattr(Channel, "ask", lambda self, *rest: asked.append(rest[0]) or ask(self, *rest))
+    model = answer.Model(4)
+    del asked[:]
+    assert model.eval() is model
+    assert set(model.state_dict()) == set(dict(model.state_dict()))
+    assert len(asked) == 3
+
+
+def test_a_method_can_be_handed_over(answer: Any) -> None:
+    model = answer.Model(4).eval()
+    train = model.train
+    assert answer.apply(train, True) is model
+    assert model.training
+    train(False)
+    assert not model.training
+
+
+def test_a_method_that_hides_behind_a_value_is_told_as_what_it_is(examine: Any) -> None:
+    source = """
+        from torch import nn
+
+        class Odd(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.to = 3
+    """
+    with pytest.raises(SubmissionRaised, match="'int' object is not callable"):
+        examine(source).submission.Odd().to("cpu")
 
 
 def test_truth_is_never_asked_of_the_worker(answer: Any) -> None:
