@@ -1,0 +1,504 @@
+"""Play a term through the commands that people type, and hold every mark against an oracle.
+
+    python -m benchmarks.term --learners 300 --weeks 12
+
+What happens is drawn (`a_term/script.py`), written as systems give it (`a_term/downloads.py`), graded, and compared at
+the end of every week with `a_term/oracle.py`, which computes each mark from the script and imports nothing of Kata.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from benchmarks.a_term import oracle, script
+from benchmarks.a_term.downloads import module, rosters, write
+from benchmarks.a_term.script import (
+    Copy,
+    Decision,
+    Download,
+    EndOfWeek,
+    Loss,
+    Mend,
+    Script,
+    Step,
+    Together,
+    due,
+    mode,
+)
+
+PACKS = Path(__file__).parents[1] / "tests" / "packs"
+SPOILED = ("is_value([1, 1, 2, 2])", "is_value([1, 2])")
+"""The check that is wrong until it is mended: what it should ask, and what it asks."""
+
+PLACES = 0.000_051
+"""Tables have four decimals."""
+
+
+class Ran(Protocol):
+    """What a command printed and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+Kata = Callable[..., Ran]
+
+
+@dataclass
+class Found:
+    """How the term went."""
+
+    rows: int = 0
+    """Compared, all weeks together."""
+    differ: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    unexplained: list[str] = field(default_factory=list)
+    changes: int = 0
+    commands: int = 0
+    failed: list[str] = field(default_factory=list)
+    """Commands that did not end as they should."""
+    exports: list[str] = field(default_factory=list)
+    """Cells of systems' files that are not the mark."""
+    cells: int = 0
+    copied: int = 0
+    seen_alike: int = 0
+
+    @property
+    def clean(self) -> bool:
+        return not (self.differ or self.lost or self.unexplained or self.failed or self.exports)
+
+
+def make_pack(folder: Path, weeks: int, spoiled: int) -> None:
+    """Write a pack with a toy kata for every week; of one of them a check is wrong."""
+    for kind, source in (("katas", PACKS / "tiny"), ("solutions", PACKS / "solutions")):
+        root = folder / kind
+        if (source / "pack.toml").exists():
+            root.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source / "pack.toml", root)
+        toy = source / "1.1-sorting" / "insertion-sort"
+        unit = root / "1.1-sorting"
+        for week in range(1, weeks + 1):
+            home = unit / module(week)
+            shutil.copytree(toy, home, ignore=shutil.ignore_patterns("__pycache__"))
+            (home / "insertion_sort.py").rename(home / f"{module(week)}.py")
+            if kind == "katas":
+                data = (home / "kata.toml").read_text(encoding="utf-8")
+                data = data.replace('"1.1.1"', f'"1.1.{week}"').replace(
+                    'title = "Insertion', f'title = "Week {week}: i'
+                )
+                data = data.replace('module = "insertion_sort"', f'module = "{module(week)}"')
+                (home / "kata.toml").write_text(data, encoding="utf-8")
+                if week == spoiled:
+                    _replace(home / "checks.py", *SPOILED)
+        for name in ("unit.toml", "README.md"):
+            if (source / "1.1-sorting" / name).exists():
+                shutil.copy(source / "1.1-sorting" / name, unit)
+
+
+def _replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text, path
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+class Term:
+    """A term that is being played in a folder."""
+
+    def __init__(self, play: Script, folder: Path, kata: Kata, say: Callable[[str], None]) -> None:
+        self._play = play
+        self._folder = folder
+        self._kata = kata
+        self._say = say
+        self._learners = {one.login for one in play.learners} | {play.visitor}
+        self._marks: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._changed: list[tuple[str, str, datetime, datetime, str]] = []
+        """Who, which kata, between which moments the mark changed, and how."""
+        self._copy: tuple[Path, dict[tuple[str, str], tuple[str, ...]], int] | None = None
+        self.found = Found()
+
+    def run(self) -> Found:
+        """Play it to the end."""
+        make_pack(self._folder / "pack", self._play.weeks, self._play.mended)
+        self._begin()
+        for number, step in enumerate(self._play.steps):
+            self._step(number, step)
+        self._explain()
+        self._exports()
+        self._alike()
+        return self.found
+
+    def _type(self, *words: object, codes: Iterable[int] = (0,)) -> Ran:
+        ran = self._kata(*words)
+        self.found.commands += 1
+        if ran.code not in codes:
+            self.found.failed.append(
+                f"kata {' '.join(map(str, words))}: {ran.code}\n{ran.out[-2000:]}{ran.err[-2000:]}"
+            )
+        return ran
+
+    def _begin(self) -> None:
+        files = rosters(self._play, self._folder)
+        week_words = [f"week{week}={module(week)}" for week in range(1, self._play.weeks + 1)]
+        words: list[object] = ["course", "new", "--timezone", script.ZONE.key]
+        for file in files:
+            words += ["--roster", file.name]
+        for word in week_words:
+            words += ["--assignment", word]
+        self._type(*words)
+        (self._folder / "course.toml").write_text(_course(self._play), encoding="utf-8")
+
+    def _step(self, number: int, step: Step) -> None:
+        before = datetime.now(UTC)
+        if isinstance(step, Download):
+            self._grade(step)
+        elif isinstance(step, Decision):
+            self._decide(step)
+        elif isinstance(step, Together):
+            self._decide_together(step)
+        elif isinstance(step, Mend):
+            self._mend(step)
+        elif isinstance(step, Copy):
+            shutil.copy(self._book, self._folder / "copy.sqlite")
+            self._copy = self._folder / "copy.sqlite", dict(self._marks), number
+        elif isinstance(step, Loss):
+            self._lose(number)
+        elif isinstance(step, EndOfWeek):
+            self._look(before)
+            self._compare(number, step)
+            return
+        if not isinstance(step, Copy | Loss):
+            self._look(before)
+
+    @property
+    def _book(self) -> Path:
+        return self._folder / "gradebook.sqlite"
+
+    def _grade(self, step: Download) -> None:
+        target, times = write(self._play, step, self._folder / "download")
+        words: list[object] = ["grade", target.relative_to(self._folder), "--assignment", f"week{step.week}"]
+        if times is not None:
+            words += ["--times", times.relative_to(self._folder)]
+        self._type(*words)
+
+    def _decide(self, step: Decision) -> None:
+        kata = module(step.week)
+        why: list[object] = ["--comment", step.why, "--author", step.by]
+        words: dict[str, list[object]] = {
+            "adjust": [step.login, kata, f"{step.points:+g}"],
+            "override": [step.login, kata, f"{step.points:g}"],
+            "revoke": [step.login, kata],
+            "extend": [step.login, f"week{step.week}", step.days],
+            "take": [step.login, kata, f"{kata}_final_v3.py"],
+            "alias": [step.login, step.name],
+        }
+        if step.kind == "choose":
+            number = self._attempt(step)
+            if number is None:
+                self.found.failed.append(f"{step.login}, {kata}: the attempt that was chosen is nowhere")
+                return
+            words["choose"] = [step.login, kata, number]
+        self._type("gradebook", step.kind, *words[step.kind], *why)
+
+    def _attempt(self, step: Decision) -> int | None:
+        """Return the number of what was handed in at a time; where none is known, of the first."""
+        events = json.loads(self._type("gradebook", "history", step.login, module(step.week), "--json").out)[
+            "events"
+        ]
+        attempts = [one for one in events if one["kind"] == "attempt" and one["digest"]]
+        exact = [one for one in attempts if one["submitted_at"] and _moment(one["submitted_at"]) == step.at]
+        return next((int(one["attempt"]) for one in (exact or attempts)), None)
+
+    def _decide_together(self, step: Together) -> None:
+        path = self._folder / "points.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(["learner", "kata", "points", "comment"])
+            table.writerows([one.login, module(one.week), one.points, one.why] for one in step.decisions)
+        self._type("gradebook", "adjust-all", path.name, "--author", "kim")
+
+    def _mend(self, step: Mend) -> None:
+        checks = self._folder / "pack" / "katas" / "1.1-sorting" / module(step.week) / "checks.py"
+        if SPOILED[1] in checks.read_text(encoding="utf-8"):  # else it was mended before the loss
+            _replace(checks, *reversed(SPOILED))
+        before = self._marks
+        self._type("grade", "--stored", "--only", module(step.week), "--dry-run")
+        if self._snapshot() != before:
+            self.found.differ.append("kata grade --stored --dry-run changed marks")
+        self._type("grade", "--stored", "--only", module(step.week))
+
+    def _lose(self, number: int) -> None:
+        """Take the copy, and do again what was done since."""
+        assert self._copy is not None
+        self._explain()
+        path, marks, copied_at = self._copy
+        lost = self._marks
+        for one in self._folder.glob("gradebook*"):
+            one.unlink()
+        shutil.copy(path, self._book)
+        self._marks = self._snapshot()
+        if self._marks != marks:
+            self.found.differ.append("the copy is not what was copied")
+        for place in range(copied_at + 1, number):
+            self._step(place, self._play.steps[place])
+        if self._marks != lost:
+            self.found.differ += [
+                f"after the loss: {key}: {lost.get(key)} → {self._marks.get(key)}"
+                for key in {**lost, **self._marks}
+                if lost.get(key) != self._marks.get(key)
+            ]
+
+    def _snapshot(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """Return what counts: status, score, maximum, days late, points lost by that, attempts."""
+        out = self._type("gradebook", "export", "--format", "csv").out
+        wanted = ("status", "score", "max_score", "days_late", "late_points", "attempts")
+        return {
+            (row["learner"], row["kata"]): tuple(row[name] for name in wanted)
+            for row in csv.DictReader(io.StringIO(out))
+        }
+
+    def _look(self, before: datetime) -> None:
+        now = self._snapshot()
+        at = datetime.now(UTC)
+        self._changed += [
+            (learner, kata, before, at, f"{self._marks.get((learner, kata))} → {now.get((learner, kata))}")
+            for learner, kata in {**self._marks, **now}
+            if self._marks.get((learner, kata)) != now.get((learner, kata))
+        ]
+        self._marks = now
+
+    def _compare(self, number: int, step: EndOfWeek) -> None:
+        expected = oracle.marks(self._play, self._play.steps[: number + 1])
+        for (login, week), mark in expected.items():
+            self.found.rows += 1
+            got = self._marks.get((login, module(week)))
+            want = (mark.status, mark.score, oracle.POINTS, mark.days_late, mark.late_points, mark.attempts)
+            if got is None:
+                self.found.lost.append(f"week {step.week}: {login} has no row for {module(week)}")
+            elif got[0] != want[0] or any(
+                abs(float(one) - float(other)) > PLACES for one, other in zip(got[1:], want[1:], strict=True)
+            ):
+                self.found.differ.append(
+                    f"week {step.week}, {login}, {module(week)} ({mode(week)}): {got}, should be {want}"
+                )
+        strangers = {learner for learner, _ in self._marks} - self._learners
+        self.found.differ += [
+            f"week {step.week}: a row of nobody, {learner}" for learner in sorted(strangers)
+        ]
+        self._say(f"week {step.week}: {len(expected)} rows, {len(self.found.differ)} differ until now")
+
+    def _explain(self) -> None:
+        """Find for every change the row that says who and why."""
+        told: dict[str, list[tuple[datetime, bool]]] = {}
+        for learner in sorted({one for one, *_ in self._changed}):
+            ran = self._type("gradebook", "history", learner, "--json")
+            told[learner] = [
+                (_moment(event["at"]), _says_why(event))
+                for event in json.loads(ran.out or '{"events": []}')["events"]
+            ]
+        for learner, kata, since, until, how in self._changed:
+            self.found.changes += 1
+            mine = [says for at, says in told[learner] if since <= at <= until]
+            if not any(mine) and not self._first_row(learner, kata, since):
+                self.found.unexplained.append(
+                    f"{learner}, {kata}, {since:%H:%M:%S} to {until:%H:%M:%S}: {how}"
+                )
+        self._changed = []
+
+    def _first_row(self, learner: str, kata: str, since: datetime) -> bool:
+        """Whether the change is that a kata came into the gradebook, and there is nothing of this learner: no mark."""
+        del since
+        status, score, *_ = self._marks.get((learner, kata), ("gone", "0"))
+        return status in ("missing", "gone") and float(score) == 0
+
+    def _exports(self) -> None:
+        """Read what goes back into the systems by their own ids."""
+        final = oracle.marks(self._play, self._play.steps)
+        people = {str(one.number): one.login for one in self._play.learners}
+        addresses = {one.email: one.login for one in self._play.learners}
+        logins = {one.login: one.login for one in self._play.learners}
+        for system, column, names in (
+            ("canvas", "ID", people),
+            ("moodle", "Email address", addresses),
+            ("blackboard", "Username", logins),
+            ("brightspace", "Username", {f"#{login}": login for login in logins}),
+        ):
+            out = self._type("gradebook", "export", "--format", system).out
+            rows = {names.get(row[column], ""): row for row in csv.DictReader(io.StringIO(out))}
+            for learner in logins:
+                if learner not in rows:
+                    self.found.exports.append(f"{system}: {learner} is not in it")
+                    continue
+                for week in range(1, self._play.weeks + 1):
+                    self.found.cells += 1
+                    heading = f"1.1.{week} Week {week}:"
+                    cell = next(
+                        text for name, text in rows[learner].items() if name and name.startswith(heading)
+                    )
+                    mark = final[learner, week]
+                    # Who never handed anything in may be the one whom the roster does not know: that cell stays empty.
+                    fits = abs(float(cell) - mark.score) < 0.0051 if cell else mark.status == "missing"
+                    if not fits:
+                        self.found.exports.append(
+                            f"{system}: {learner}, week {week}: {cell}, should be {mark.score}"
+                        )
+
+    def _alike(self) -> None:
+        for week in sorted({week for week, _, _ in self._play.copied}):
+            ran = self._type("similar", "--only", module(week), "--json", "--common", "60")
+            pairs = _pairs(json.loads(ran.out))
+            for at, one, other in self._play.copied:
+                if at == week:
+                    self.found.copied += 1
+                    self.found.seen_alike += frozenset((one, other)) in pairs
+
+
+def _pairs(document: dict[str, Any]) -> set[frozenset[str]]:
+    """Return who is named beside whom, whatever it is called there."""
+    found: set[frozenset[str]] = set()
+
+    def walk(value: Any) -> None:
+        if isinstance(value, dict):
+            names = _learners(value)
+            found.update(frozenset((one, other)) for one in names for other in names if one != other)
+            for one in value.values():
+                walk(one)
+        elif isinstance(value, list):
+            names = [name for one in value if isinstance(one, dict) for name in _learners(one)]
+            if len(value) <= 40:
+                found.update(frozenset((one, other)) for one in names for other in names if one != other)
+            for one in value:
+                walk(one)
+
+    walk(document)
+    return found
+
+
+def _learners(value: dict[str, Any]) -> list[str]:
+    one = value.get("learner")
+    return [one] if isinstance(one, str) else []
+
+
+def _says_why(event: dict[str, Any]) -> bool:
+    """Whether an event says who and why: a run's attempt by its number, a decision by its author and comment."""
+    if event["kind"] in ("attempt", "handed_in"):
+        return event.get("run") is not None
+    return bool(event.get("author")) and bool(event.get("comment"))
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def _course(play: Script) -> str:
+    lines = [
+        'name = "A term"',
+        f'timezone = "{script.ZONE.key}"',
+        'roster = "roster.csv"',
+        "[late]",
+        f"grace_minutes = {script.GRACE.total_seconds() / 60:g}",
+        f"percent_per_day = {script.PERCENT_PER_DAY}",
+        f"most_percent = {script.MOST_PERCENT}",
+        f"late_days = {script.LATE_DAYS}",
+    ]
+    for week in range(1, play.weeks + 1):
+        at = due(week).astimezone(script.ZONE).replace(tzinfo=None)
+        lines += [
+            f"[assignments.week{week}]",
+            f'katas = ["{module(week)}"]',
+            f"due = {at.isoformat()}",
+            f"closes = {(at + script.timedelta(days=script.CLOSES_AFTER_DAYS)).isoformat()}",
+            f'attempts = "{mode(week)}"',
+        ]
+    return "\n".join(lines) + "\n"
+
+
+@dataclass
+class _Ended:
+    code: int
+    out: str
+    err: str
+
+
+def in_process(*words: object) -> _Ended:
+    """Run a command as it is typed, in this process."""
+    from click.testing import CliRunner
+
+    from grader.cli.main import cli
+
+    done = CliRunner().invoke(cli, [str(word) for word in words])
+    return _Ended(done.exit_code, done.stdout, done.stderr)
+
+
+@contextmanager
+def lasting_processes() -> Iterator[None]:
+    """Let grading processes outlive a command: starting them takes seconds, and a term has some forty runs."""
+    from grader.grading import executors, processes
+
+    usual = executors.grading_processes
+    with processes.grading_processes():
+        executors.grading_processes = nullcontext  # type: ignore[assignment]
+        try:
+            yield
+        finally:
+            executors.grading_processes = usual
+
+
+def main() -> None:
+    """Play a term and print how it went."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--learners", type=int, default=300)
+    parser.add_argument("--weeks", type=int, default=12)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    play = script.draw(options.learners, options.weeks, options.seed)
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        os.environ["KATA_PACKS"] = str(folder / "pack" / "katas")
+        os.environ.pop("KATA_SOLUTIONS", None)
+        os.chdir(folder)
+        with lasting_processes():
+            found = Term(
+                play, folder, in_process, lambda text: print(text, file=sys.stderr, flush=True)
+            ).run()
+        os.chdir("/")
+    print(summary(found, play))
+    print(f"{time.monotonic() - started:.0f} s")
+    sys.exit(0 if found.clean else 1)
+
+
+def summary(found: Found, play: Script) -> str:
+    """Say how a term went, with the first of everything that is wrong."""
+    lines = [
+        f"{len(play.learners)} learners, {play.weeks} weeks, {found.commands} commands",
+        f"rows compared {found.rows}, differ {len(found.differ)}",
+        f"learners lost {len(found.lost)}",
+        f"marks changed {found.changes}, without a row that says who and why {len(found.unexplained)}",
+        f"cells of systems' files {found.cells}, wrong {len(found.exports)}",
+        f"copies {found.copied}, seen by kata similar {found.seen_alike}",
+        f"commands that ended otherwise {len(found.failed)}",
+    ]
+    for wrong in (found.failed, found.differ, found.lost, found.unexplained, found.exports):
+        lines += wrong[:12]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

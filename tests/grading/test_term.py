@@ -1,0 +1,36 @@
+"""A small term, played through the commands that people type, against an oracle written apart from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from benchmarks import term
+from benchmarks.a_term import oracle, script
+from grader.grading import executors
+from tests.conftest import Ran
+
+
+@pytest.mark.slow
+def test_a_term_is_what_its_script_says(
+    kata: Callable[..., Ran], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Late, resubmitted, renamed, absent, appealed, mended, restored from a copy: no mark but the oracle's."""
+    monkeypatch.setenv("KATA_PACKS", str(folder / "pack" / "katas"))
+    monkeypatch.delenv("KATA_SOLUTIONS", raising=False)
+    monkeypatch.setattr(executors, "grading_processes", nullcontext)
+    play = script.draw(learners=8, weeks=2)
+    found = term.Term(play, folder, kata, print).run()
+    assert found.clean, term.summary(found, play)
+    assert found.seen_alike == found.copied
+    assert found.rows == 9 * (1 + 2 + 2)  # the second week again after the loss
+
+
+def test_the_oracle_imports_nothing_of_what_it_judges() -> None:
+    for module in (oracle, script):
+        text = Path(module.__file__).read_text(encoding="utf-8")
+        assert "import grader" not in text
+        assert "from grader" not in text
