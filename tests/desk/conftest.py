@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.desk import made_class
+from tests.gradebook import conftest as gradebook_conftest
 
 KATA = Path(sys.executable).with_name("kata")
 
@@ -124,3 +125,7 @@ def running() -> Iterator[Open]:
 def desk(running: Open, tmp_path: Path) -> Running:
     """A desk over a small class of its own."""
     return running(made_class.make(tmp_path, 6), tmp_path)
+
+
+postgres = gradebook_conftest.postgres
+"""The server that tests of the gradebook start."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import csv
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -40,8 +41,10 @@ def fill(where: str, rows: Iterable[Row]) -> list[str]:
                 continue
             kata = katas[row.kata]
             source = f"# {row.learner}, {number}\n{kata.stub.read_text()}"
+            name = row.name.encode("utf-8", "replace").decode()
             bundle = Bundle(
-                f"{kata.module}.py", {f"{kata.module}.py": source.encode(), "notes.txt": b"mine\n"}
+                f"{kata.module}.py",
+                {f"{kata.module}.py": source.encode("utf-8", "replace"), f"{name}.py": b"mine\n"},
             )
             given = Submission(
                 learner=row.learner, kata=row.kata, bundle=bundle, submitted_at=row.submitted_at,
@@ -52,14 +55,18 @@ def fill(where: str, rows: Iterable[Row]) -> list[str]:
     return list(learners)
 
 
-def make(folder: Path, learners: int, where: str | None = None) -> str:
-    """Make a course of so many learners in a folder; return its gradebook's address."""
+def make(folder: Path, learners: int, where: str | None = None, *, rows: Sequence[Row] | None = None) -> str:
+    """Make a course of so many learners, or of these rows, in a folder; return its gradebook's address."""
     where = where or str(folder / "gradebook.sqlite")
-    rows = list(demo_class.rows(learners))
+    rows = list(demo_class.rows(learners)) if rows is None else rows
     fill(where, rows)
     names = {row.learner: row.name for row in rows}
-    lines = [f"{learner},{name},{'AB'[n % 2]}" for n, (learner, name) in enumerate(names.items())]
-    (folder / "roster.csv").write_text("\n".join(["learner,name,section", *lines]) + "\n")
+    with (folder / "roster.csv").open("w", encoding="utf-8", errors="replace", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["learner", "name", "section"])
+        for number, (learner, name) in enumerate(names.items()):
+            if learner.isascii() and learner.isprintable():
+                table.writerow([learner, name, "AB"[number % 2]])
     (folder / "course.toml").write_text(COURSE)
     return where
 

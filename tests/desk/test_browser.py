@@ -1,0 +1,175 @@
+"""The desk as a browser shows it: by keyboard alone, on a phone, in the dark, and to who cannot see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from grader.gradebook.course import Course
+from grader.gradebook.store import Gradebook
+from tests.desk import made_class
+from tests.desk.conftest import Open, Running
+from tests.pages import demo_class
+from tests.pages.builders import hostile_rows
+from tests.pages.test_browser import CONTRAST, READABLE
+
+PATHS = (
+    "/", "/class", "/class?only=late", "/mark?learner=ada.0000&of=layer-norm",
+    "/mark?learner=ada.0000&of=layer-norm&file=layer_norm.py&line=3", "/disputes", "/alike?kata=layer-norm", "/log",
+    "/mark?learner=nobody&of=masks",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def desk(running: Open, tmp_path_factory: pytest.TempPathFactory) -> Running:
+    """A class with some who mean harm, and one of everything that can be decided."""
+    folder = tmp_path_factory.mktemp("looked-at")
+    made_class.make(folder, 12, rows=[*demo_class.rows(12), *hostile_rows()])
+    desk = running(str(folder / "gradebook.sqlite"), folder)
+    desk.do("adjust", of="layer-norm", points=1, comment="a mark <i>more</i>")
+    desk.do("dispute", of="layer-norm", comment="the second check errs")
+    attempt = next(iter(opened(desk).rows(katas=["layer-norm"], learners=["ada.0000"]))).attempt
+    desk.do("remark", of="layer-norm", attempt=attempt, file="layer_norm.py", line=2, comment="why?")
+    return desk
+
+
+def opened(desk: Running) -> Gradebook:
+    return Gradebook.open(desk.where, create=False, course=Course())
+
+
+Show = Callable[..., Any]
+
+
+@pytest.fixture
+def show(browser: Any, desk: Running) -> Iterator[Show]:
+    """Open the desk as a person does; at the end nothing but it was asked for, and nothing complained."""
+    contexts, heard = [], []
+
+    def show(path: str = "/", width: int = 1280, **settings: Any) -> Any:
+        context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: heard.append(message.text) if "404" not in message.text else None)
+        page.on("pageerror", lambda error: heard.append(str(error)))
+        page.on("dialog", lambda dialog: heard.append(dialog.message))
+        page.on(
+            "request", lambda asked: heard.append(asked.url) if not asked.url.startswith(desk.base) else None
+        )
+        page.goto(desk.address)
+        page.wait_for_url(desk.base + "/")
+        page.goto(desk.base + path)
+        return page
+
+    yield show
+    for context in contexts:
+        context.close()
+    assert heard == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 375])
+def test_every_page_can_be_read_by_everybody(show: Show, desk: Running, width: int, scheme: str) -> None:
+    page = show(width=width, color_scheme=scheme)
+    for path in PATHS:
+        page.goto(desk.base + path)
+        for folded in page.locator("details:not([open]) > summary").all():
+            folded.click()
+        found = Axe().run(page).response["violations"]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found] == [], path
+        assert page.evaluate(CONTRAST, READABLE) == [], path
+        assert page.evaluate("document.documentElement.scrollWidth") == width, path
+        assert page.evaluate("typeof window.hacked") == "undefined"
+
+
+def test_who_means_harm_is_shown_and_not_obeyed(show: Show, desk: Running) -> None:
+    page = show("/class", width=375)
+    links = page.locator("table.roll tbody a").evaluate_all("links => links.map((link) => link.href)")
+    hostile = [link for link in links if "ada" not in link][-10:]
+    assert len(hostile) == 10
+    for link in hostile:
+        page.goto(link)
+        assert page.locator("#broken, img, iframe, form[action^='http']").count() == 0
+        assert page.locator("script").count() == 1
+        assert page.evaluate("typeof window.hacked") == "undefined"
+        assert page.evaluate("document.documentElement.scrollWidth") == 375
+
+
+def test_a_hand_in_is_marked_by_keyboard_alone(show: Show, desk: Running) -> None:
+    page = show("/mark?learner=ada.0002&of=feed-forward&assignment=week2")
+    keys = page.keyboard
+    for _ in range(3):
+        keys.press("j")
+    keys.press("k")
+    assert page.evaluate("document.activeElement.textContent") == "2"
+    keys.press("Enter")
+    page.wait_for_selector("#remark")
+    assert page.evaluate("document.activeElement.id") == "remark"
+    keys.type("name this")
+    keys.press("Tab")
+    keys.press("Enter")
+    page.wait_for_selector("tr.said p")
+    assert "name this" in page.locator("tr.said").inner_text()
+    page.locator("h1").click()
+    keys.press("a")
+    assert page.evaluate("document.activeElement.id") == "adjust-points"
+    keys.type("1.5")
+    keys.press("Tab")
+    keys.type("a clear derivation")
+    keys.press("Tab")
+    keys.press("Enter")
+    page.wait_for_selector("text=a clear derivation")
+    place = page.url
+    keys.press("r")
+    page.wait_for_url(lambda url: url != place and "/mark" in url)
+    assert "assignment=week2" in page.url, "the filter is carried on"
+    keys.press("p")
+    page.wait_for_selector("text=looked through")
+    with opened(desk) as book:
+        kinds = {one.kind for one in book.history("ada.0002", "feed-forward")}
+        kinds |= {one.kind for one in book.rulings(learners=["ada.0002"])}
+    assert {"adjust", "remark", "reviewed"} <= kinds
+
+
+def test_everything_is_reached_with_tab_and_shows_where_it_is(show: Show, desk: Running) -> None:
+    page = show("/mark?learner=ada.0000&of=masks")
+    reached = set()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+        reached.add(page.evaluate("document.activeElement.textContent.trim().slice(0, 20)"))
+    assert {"To the page", "Class", "Log"} <= reached
+
+
+def test_without_a_script_everything_can_be_done(show: Show, desk: Running) -> None:
+    page = show("/mark?learner=ada.0003&of=masks", java_script_enabled=False)
+    page.locator("a[data-line]").nth(4).click()
+    page.fill("#remark", "without a script")
+    page.locator("button", has_text="Write it").click()
+    assert "without a script" in page.locator("tr.said").inner_text()
+
+
+def test_a_page_from_elsewhere_cannot_write(browser: Any, desk: Running, tmp_path: Path) -> None:
+    """A form of another site's, sent by the very browser that is at the desk."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(desk.address)
+    page.wait_for_url(desk.base + "/")
+    (tmp_path / "evil.html").write_text(
+        f'<form method=post action="{desk.base}/do/adjust"><input name=points value=9>'
+        "<input name=learner value=ada.0000>"
+        "<input name=of value=masks><input name=comment value=x><input name=back value=/><button>go</button></form>"
+    )
+    with opened(desk) as book:
+        before = book.stamps()
+    page.goto((tmp_path / "evil.html").as_uri())
+    page.click("button")
+    page.wait_for_load_state()
+    assert "not from the desk" in page.content() or "Another site" in page.content()
+    with opened(desk) as book:
+        assert book.stamps() == before
+    context.close()

@@ -1,0 +1,222 @@
+"""What the desk writes is what commands write: who, when and why, and an undo. Two edits of one thing are told."""
+
+from __future__ import annotations
+
+import re
+import threading
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from grader.gradebook.course import Course
+from grader.gradebook.records import Row
+from grader.gradebook.store import Gradebook
+from grader.reports.style import points
+from tests.desk import made_class
+from tests.desk.conftest import Open, Running, version_of
+from tests.gradebook.conftest import new_schema
+from tests.pages.builders import HOSTILE, hostile_rows
+
+WHO = "ada.0000"
+
+
+@pytest.fixture(scope="module")
+def desk(running: Open, tmp_path_factory: pytest.TempPathFactory) -> Running:
+    folder = tmp_path_factory.mktemp("written")
+    return running(made_class.make(folder, 6), folder)
+
+
+def opened(desk: Running) -> Gradebook:
+    return Gradebook.open(desk.where, create=False, course=Course())
+
+
+def row_of(desk: Running, kata: str) -> Row:
+    with opened(desk) as book:
+        return next(iter(book.rows(katas=[kata], learners=[WHO])))
+
+
+def test_points_are_given_and_taken_back(desk: Running) -> None:
+    before = row_of(desk, "layer-norm").score
+    assert desk.do("adjust", of="layer-norm", points="+1,5", comment="ours <b>to</b> mend").status == 303
+    with opened(desk) as book:
+        (event,) = [one for one in book.history(WHO, "layer-norm") if one.kind == "adjust"]
+    assert (event.points, event.author, event.comment) == (1.5, "kim", "ours <b>to</b> mend")
+    assert row_of(desk, "layer-norm").score == before + 1.5
+    assert "ours &lt;b&gt;to&lt;/b&gt; mend" in desk.page("/log")
+    assert desk.do("revoke", number=event.adjustment, comment="not so").status == 303
+    assert row_of(desk, "layer-norm").score == before
+    again = desk.do("revoke", number=event.adjustment, comment="twice")
+    assert again.status == 400
+    assert "revoked already" in again.text
+
+
+def test_a_mark_is_set(desk: Running) -> None:
+    assert desk.do("override", of="masks", points="7", comment="by hand").status == 303
+    assert row_of(desk, "masks").score == 7
+    assert points(7) in desk.mark()
+
+
+def test_what_two_decide_is_told_and_what_was_typed_is_kept(desk: Running) -> None:
+    seen = version_of(desk.mark(kata="feed-forward"))
+    first = desk.do("adjust", of="feed-forward", points=2, comment="the third check", version=seen)
+    back = f"/mark?learner={WHO}&of=feed-forward"
+    second = desk.do("adjust", of="feed-forward", points=2, comment="check three!", version=seen, back=back)
+    assert (first.status, second.status) == (303, 409)
+    assert "Nothing was written" in second.text
+    assert "the third check" in second.text, "what has changed is on the page"
+    assert ">check three!</textarea>" in second.text, "nothing that was typed is lost"
+    with opened(desk) as book:
+        assert len([one for one in book.history(WHO, "feed-forward") if one.kind == "adjust"]) == 1
+    assert version_of(second.text) > seen, "the next try is about what is there now"
+
+
+@pytest.mark.parametrize(
+    ("action", "form"),
+    [
+        ("adjust", {"points": "nan"}), ("adjust", {"points": "0"}), ("adjust", {"points": ""}),
+        ("adjust", {"points": "1e9"}), ("override", {"points": "-1"}), ("override", {"points": "inf"}),
+        ("adjust", {"points": "1", "comment": "  "}), ("adjust", {"points": "1", "comment": "x" * 20_001}),
+        ("adjust", {"points": "1", "learner": "nobody"}), ("adjust", {"points": "1", "of": "nothing"}),
+        ("adjust", {"points": "1", "version": "x"}), ("extend", {"days": "-1"}),
+        ("extend", {"days": "4", "for": "week9"}),
+        ("choose", {"attempt": "9999"}), ("remark", {"attempt": "1", "file": "../../etc/passwd", "line": "1"}),
+        ("remark", {"attempt": "9999", "file": "masks.py", "line": "1"}), ("withdraw", {"number": "9999"}),
+        ("answer", {"dispute": "9999"}), ("close", {"dispute": "x"}), ("reviewed", {"attempt": "9999"}),
+        ("assign", {"markers": " , "}),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_told_and_writes_nothing(
+    desk: Running, action: str, form: dict[str, str]
+) -> None:
+    with opened(desk) as book:
+        before = book.stamps()
+    version = version_of(desk.mark(kata="masked-attention"))
+    answer = desk.do(action, **{"of": "masked-attention", "comment": "why", "version": version, **form})
+    assert answer.status in (400, 404, 409)
+    assert "Nothing was written" in answer.text
+    assert "Traceback" not in answer.text
+    with opened(desk) as book:
+        assert book.stamps() == before
+
+
+def test_a_remark_stands_at_its_line_until_it_is_taken_back(desk: Running) -> None:
+    attempt = row_of(desk, "layer-norm").attempt
+    said = "why <script>x</script>\nhere?"
+    form = {"attempt": attempt, "file": "layer_norm.py", "line": 3, "comment": said, "of": "layer-norm"}
+    assert desk.do("remark", **form).status == 303
+    page = desk.mark(kata="layer-norm")
+    assert "why &lt;script&gt;x&lt;/script&gt;\nhere?" in page
+    assert page.index('-3"><td') < page.index("why &lt;") < page.index('-4"><td')
+    with opened(desk) as book:
+        (ruling,) = book.rulings(["remark"])
+    assert ruling.value == {"attempt": attempt, "file": "layer_norm.py", "line": 3}
+    desk.do("withdraw", number=ruling.id, comment="wrong line")
+    assert 'class="said"' not in desk.mark(kata="layer-norm")
+
+
+def test_a_dispute_is_opened_answered_and_closed_with_a_reason(desk: Running) -> None:
+    of = {"of": "masked-attention"}
+    assert desk.do("dispute", **of, comment="my mask is right").status == 303
+    with opened(desk) as book:
+        (about,) = book.rulings(["dispute"])
+    assert "my mask is right" in desk.page("/disputes")
+    assert "1 of 6" in re.sub("<[^>]*>", "", desk.page("/class", only="disputed"))
+    assert desk.do("answer", **of, dispute=about.id, comment="look at row 2").status == 303
+    assert desk.do("close", **of, dispute=about.id, comment="agreed on row 2").status == 303
+    page = desk.mark(kata="masked-attention")
+    for words in ("my mask is right", "look at row 2", "agreed on row 2"):
+        assert words in page
+    late = desk.do("answer", **of, dispute=about.id, comment="but")
+    assert late.status == 409
+    assert "has closed this dispute" in late.text
+    with opened(desk) as book:
+        (closed,) = book.rulings(["close"])
+    desk.do("withdraw", number=closed.id, comment="open again")
+    assert "0 of 6" not in re.sub("<[^>]*>", "", desk.page("/class", only="disputed"))
+
+
+def test_more_time_moves_when_it_is_due(desk: Running) -> None:
+    assert "due 2026-03-02 12:00" in desk.mark()
+    assert desk.do("extend", **{"for": "week1"}, days=3, comment="was ill").status == 303
+    assert "due 2026-03-05 12:00" in desk.mark()
+    assert "3 more days for week1" in desk.page("/log")
+
+
+def test_who_takes_the_next_few_takes_different_ones(desk: Running) -> None:
+    took = [
+        desk.ask("POST", "/do/assign", f"markers={name}&most=3&comment=mine&back=/class&kata=feed-forward")
+        for name in ("kim", "lee")
+    ]
+    assert {one.status for one in took} == {303}
+    with opened(desk) as book:
+        given = [(one.learner, one.kata) for one in book.rulings(["assign"])]
+    assert len(given) == len(set(given)) > 3
+    assert "<strong>3</strong> of 6" in desk.page("/class", only="mine")
+    first = next(name for name, one in book_marks(desk, "kim"))
+    page = desk.mark(first, "feed-forward", only="mine")
+    number = re.search(r'name="attempt" value="(\d+)"', page)
+    assert number is not None
+    form = {"learner": first, "of": "feed-forward", "attempt": number[1]}
+    assert desk.do("reviewed", **form).status == 303
+    assert "<strong>2</strong> of 6" in desk.page("/class", only="mine")
+
+
+def book_marks(desk: Running, marker: str) -> list[tuple[str, str]]:
+    with opened(desk) as book:
+        return [(one.learner, str(one.kata)) for one in book.rulings(["assign"]) if one.value == marker]
+
+
+def test_nothing_of_a_learners_is_markup(running: Open, tmp_path: Path) -> None:
+    names = [row.learner for row in hostile_rows()]
+    made_class.fill(str(tmp_path / "gradebook.sqlite"), hostile_rows())
+    (tmp_path / "course.toml").write_text('name = "<script>x</script>"\n')
+    desk = running(str(tmp_path / "gradebook.sqlite"), tmp_path)
+    with opened(desk) as book:
+        learners = book.learners()
+    assert len(learners) == len(names)
+    for learner in learners:
+        page = desk.mark(learner) + desk.page("/class", find=learner[:10])
+        assert page.count("<script") == 2
+        assert "<img" not in page
+        assert "<svg/onload" not in page
+        assert "id=broken" not in unescape(re.sub("<[^>]*>", "", page)) or "<h1 id=broken" not in page
+    assert len(HOSTILE) == len(names)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def shared_by(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return str(tmp_path / "gradebook.sqlite")
+    return new_schema(request.getfixturevalue("postgres"))
+
+
+def test_of_many_markers_no_edit_is_lost(shared_by: str, tmp_path: Path) -> None:
+    """Each looks, decides, and looks again where somebody was faster: all their points are there in the end."""
+    from grader.gradebook.errors import ChangedMeanwhile
+
+    made_class.make(tmp_path, 2, shared_by)
+    told, each, markers = [0], 8, 4
+
+    def work(name: str) -> None:
+        with Gradebook.open(shared_by, create=False) as book:
+            left = each
+            while left:
+                seen = book.version(WHO, "masks")
+                try:
+                    book.adjust(WHO, "masks", 1, comment=name, author=name, seen=seen)
+                    left -= 1
+                except ChangedMeanwhile:
+                    told[0] += 1
+
+    threads = [threading.Thread(target=work, args=(f"marker{n}",)) for n in range(markers)]
+    with Gradebook.open(shared_by, create=False) as book:
+        before = next(iter(book.rows(katas=["masks"], learners=[WHO]))).score
+        first = book.version(WHO, "masks")
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        after = next(iter(book.rows(katas=["masks"], learners=[WHO]))).score
+        assert after - before == each * markers
+        assert book.version(WHO, "masks") == first + each * markers
