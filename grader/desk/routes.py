@@ -134,7 +134,9 @@ class Desk:
             raise HTTPException(400)
         try:
             await run_in_threadpool(action, self.reader, form)
+            self.reader.everybody.look_again()
         except KataError as error:
+            self.reader.everybody.look_again()
             status = 409 if isinstance(error, ChangedMeanwhile) else 400
             return HTMLResponse(
                 await run_in_threadpool(self._again, back, error, form, action.__name__), status

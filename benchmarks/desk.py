@@ -1,0 +1,151 @@
+"""How fast the desk is, and whether anything is lost when many mark at once: `python benchmarks/desk.py`.
+
+A class of 2,000 in a folder of its own; pages are asked for as a browser asks, in turns; eight markers, processes of
+their own, give points to few marks, so that they often meet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from urllib.parse import urlencode
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from grader.catalogue import Catalogue  # noqa: E402
+from grader.gradebook.course import Course  # noqa: E402
+from grader.gradebook.errors import ChangedMeanwhile  # noqa: E402
+from grader.gradebook.store import Gradebook  # noqa: E402
+from tests.desk import made_class  # noqa: E402
+from tests.desk.conftest import Running  # noqa: E402
+
+MARKS = 40
+"""Few, so that markers meet."""
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--learners", type=int, default=2000)
+    options.add_argument("--rounds", type=int, default=30)
+    options.add_argument("--markers", type=int, default=8)
+    options.add_argument("--edits", type=int, default=10_000)
+    options.add_argument(
+        "--postgres", metavar="URL", help="for the markers; a server of the tests' own otherwise"
+    )
+    asked = options.parse_args()
+    with tempfile.TemporaryDirectory(prefix="kata-bench-") as name:
+        folder = Path(name)
+        where = made_class.make(folder, asked.learners)
+        pages(folder, where, asked.rounds)
+        print(f"markers, SQLite: {markers(where, folder, asked.markers, asked.edits)}")
+    with tempfile.TemporaryDirectory(prefix="kata-bench-") as name:
+        folder = Path(name)
+        if asked.postgres:
+            there = made_class.make(folder, MARKS, asked.postgres)
+            print(f"markers, PostgreSQL: {markers(there, folder, asked.markers, asked.edits)}")
+            return
+        from tests.gradebook.postgres import Server
+
+        server = Server()
+        try:
+            there = made_class.make(folder, MARKS, server.url)
+            print(f"markers, PostgreSQL: {markers(there, folder, asked.markers, asked.edits)}")
+        finally:
+            server.close()
+
+
+def pages(folder: Path, where: str, rounds: int) -> None:
+    """Time pages, cold and turned, while somebody marks in between."""
+    began = time.perf_counter()
+    desk = Running(where, folder)
+    print(f"from the command to the address: {time.perf_counter() - began:.2f} s")
+    try:
+        with Gradebook.open(where, create=False, course=_course(folder)) as book:
+            learners = book.learners()
+        took: dict[str, list[float]] = {}
+        for number in range(rounds):
+            who = learners[number * 7 % len(learners)]
+            asked = {
+                "course": "/",
+                "class": "/class",
+                "class, another page": f"/class?page={2 + number % 19}",
+                "class, failed masks": "/class?kata=masks&status=fail",
+                "a mark": "/mark?" + urlencode({"learner": who, "of": "layer-norm"}),
+                "a mark, filtered": "/mark?" + urlencode({"learner": who, "of": "masks", "status": "fail"}),
+                "log": "/log",
+            }
+            for what, path in asked.items():
+                start = time.perf_counter()
+                assert desk.ask("GET", path).status == 200, path
+                took.setdefault(what, []).append(time.perf_counter() - start)
+            start = time.perf_counter()
+            desk.do("adjust", learner=who, of="layer-norm", points=1, comment="to see")
+            took.setdefault("a mark is read and changed", []).append(time.perf_counter() - start)
+        for what, seconds in took.items():
+            first, ordered = seconds[0], sorted(seconds)
+            print(
+                f"{what}: first {first:.3f} s, median {statistics.median(seconds):.3f} s, "
+                f"slowest but one in twenty {ordered[int(0.95 * (len(ordered) - 1))]:.3f} s"
+            )
+    finally:
+        desk.close()
+
+
+def _course(folder: Path) -> Course:
+    return Course.load(folder / "course.toml", Catalogue.discover())
+
+
+def _work(where: str, name: str, edits: int, told: multiprocessing.Queue[int]) -> None:
+    met = 0
+    with Gradebook.open(where, create=False) as book:
+        learners = book.learners()[:MARKS]
+        for number in range(edits):
+            who = learners[(number + len(name)) % len(learners)]
+            while True:
+                seen = book.version(who, "masks")
+                try:
+                    book.adjust(who, "masks", 1, comment=f"{name} {number}", author=name, seen=seen)
+                    break
+                except ChangedMeanwhile:
+                    met += 1
+    told.put(met)
+
+
+def markers(where: str, folder: Path, count: int, edits: int) -> str:
+    """Have so many processes decide, each looking again when it is told that it was overtaken; count what is there."""
+    context = multiprocessing.get_context("spawn")
+    told = context.Queue()
+    with Gradebook.open(where, create=False) as book:
+        before = sum(_decided(book))
+    each = edits // count
+    work = [
+        context.Process(target=_work, args=(where, "m" * (number + 1), each, told)) for number in range(count)
+    ]
+    began = time.perf_counter()
+    for one in work:
+        one.start()
+    met = sum(told.get() for _ in work)
+    for one in work:
+        one.join()
+    seconds = time.perf_counter() - began
+    with Gradebook.open(where, create=False) as book:
+        found = sum(_decided(book)) - before
+    lost = each * count - found
+    return f"{count} markers, {each * count} edits, {lost} lost, {met} told and decided anew, {seconds:.0f} s"
+
+
+def _decided(book: Gradebook) -> list[int]:
+    learners = book.learners()[:MARKS]
+    return [sum(one.kind == "adjust" for one in book.history(learner, "masks")) for learner in learners]
+
+
+if __name__ == "__main__":
+    print(subprocess.run(["nproc"], capture_output=True, text=True, check=True).stdout.strip(), "cores")
+    main()
