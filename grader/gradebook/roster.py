@@ -7,6 +7,7 @@ import io
 import os
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from grader.data_files import read_bytes
@@ -21,6 +22,7 @@ _KNOWN = ("learner", "name", "email", "section", "canvas_id", "moodle_id")
 _EXAMPLE = "The first line names the columns, such as: learner,name,email,section,canvas_id,moodle_id"
 
 
+@lru_cache(maxsize=1 << 15)  # of each learner it is asked several times a page
 def same(learner: str) -> str:
     """Return what two spellings of one identity share: file systems differ in how they write `é`."""
     return unicodedata.normalize("NFC", learner)

@@ -7,6 +7,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 from grader.catalogue import SUBMISSION_SUFFIXES
 
@@ -58,6 +59,7 @@ def short_digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
+@lru_cache(maxsize=1 << 15)
 def natural_key(text: str) -> tuple[object, ...]:
     """Return what sorts `learner 9` before `learner 10`, and 9.9 before 9.10; equal only for equal text."""
     parts: list[object] = []
@@ -66,7 +68,7 @@ def natural_key(text: str) -> tuple[object, ...]:
         parts.append(
             (len(digits), digits) if place % 2 else part
         )  # Python refuses to read thousands of digits
-    return parts, text
+    return tuple(parts), text
 
 
 def ignored_folder(name: str) -> bool:
