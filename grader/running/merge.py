@@ -159,7 +159,7 @@ class _Merge:
 
     def _statements(self, new: ast.ClassDef) -> Iterator[tuple[ast.stmt, list[str]]]:
         """Yield what a class holds, each with its lines as they stand at the base's depth."""
-        depth, before = self._change.body[0].col_offset, new.body[0].lineno - 1
+        depth, before = self._change.body[0].col_offset, self._topic.first_line(new.body[0]) - 1
         fixed = _inside_strings(new)
         for node in new.body:
             first = self._topic.first_line(node)

@@ -518,3 +518,9 @@ def test_a_mistake_that_is_not_there_is_a_usage_error(
     assert ran.code == 2
     assert "There is no mistake wrng of sums here. Did you mean wrong?" in ran.err
     assert "There is: wrong." in ran.err
+
+
+def test_a_class_may_begin_with_what_is_decorated(made: Handmade) -> None:
+    text = text_of(made, "class Counter:\n    @property\n    def size(self) -> int:\n        return 0")
+    assert "    @property\n    def size(self) -> int:\n        return 0\n" in text
+    assert text.count("@property") == 1
