@@ -132,6 +132,11 @@ class Kata:
         return self._beside_solution("hidden_checks.py")
 
     @property
+    def rubric(self) -> Path | None:
+        """How written answers are marked, where this install has it."""
+        return self._beside_solution("rubric.toml")
+
+    @property
     def alternatives(self) -> tuple[Path, ...]:
         """Other right answers, sorted by name."""
         return self._python_files("alternatives")

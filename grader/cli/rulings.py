@@ -228,7 +228,7 @@ def rulings(learner: str | None, as_json: bool, where: str, course_file: Path | 
 def _sentence(one: Ruling) -> str:
     from grader.gradebook.history import described
 
-    where = f"{one.learner}, {one.kata}" if one.kata else one.learner
+    where = f"{one.learner}, {one.kata}" if one.kata else one.learner or "everybody"
     return f"{where}: {described(one)}   {one.author}: {one.comment}"
 
 

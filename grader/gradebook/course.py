@@ -38,6 +38,7 @@ class CourseFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     assignments: dict[str, AssignmentTable] = {}
     due: dict[str, Any] = {}
     weights: dict[str, Any] = {}
+    written: dict[str, Any] = {}
     extensions: dict[str, Any] = {}
 
 
@@ -58,6 +59,8 @@ class Course:
     extensions: Mapping[tuple[str, str | None], float | datetime] = field(default_factory=dict)
     """Days, or until when, by learner and slug; without a slug for every kata that has no entry of its own."""
     weights: Mapping[str, float] = field(default_factory=dict)
+    written: Mapping[str, float] = field(default_factory=dict)
+    """How much written answers count, by slug; as much as the kata otherwise."""
     timezone: tzinfo = UTC
     path: Path | None = None
     """The file; None when there is none."""
@@ -108,6 +111,10 @@ class Course:
     def weight(self, kata: str) -> float:
         """Return how much a kata counts in a total; 1 unless the course says otherwise."""
         return self.weights.get(kata, 1.0)
+
+    def written_weight(self, kata: str) -> float:
+        """Return how much a kata's written answers count in a total; as much as the kata by default."""
+        return self.written.get(kata, self.weight(kata))
 
     def assignment_of(self, kata: str) -> Assignment | None:
         """Return the assignment that a kata belongs to."""
@@ -191,6 +198,7 @@ class _Reader:
             late=data.late,
             extensions=dict(self._extensions()),
             weights=dict(self._by_kata("weights", data.weights, self._weight)),
+            written=dict(self._by_kata("written", data.written, self._weight)),
             timezone=self._zone or UTC,
             path=self._path,
         )
@@ -336,10 +344,19 @@ def quoted(text: str) -> str:
     return msgspec.json.encode(text).decode()
 
 
-def total(rows: Iterable[Row], course: Course) -> tuple[float, float]:
-    """Return what somebody has and what there was to get, each kata weighed as the course says."""
+def total(rows: Iterable[Row], course: Course, *, for_learner: bool = False) -> tuple[float, float]:
+    """Return what somebody has and what there was to get, katas and written answers weighed as the course says.
+
+    Args:
+        rows: the learner's.
+        course: the weights.
+        for_learner: without written answers that are not released.
+    """
     score = most = 0.0
     for row in rows:
         weight = course.weight(row.kata)
         score, most = score + weight * row.score, most + weight * row.max_score
+        if row.written is not None and (row.written.released or not for_learner):
+            weight = course.written_weight(row.kata)
+            score, most = score + weight * row.written.score, most + weight * row.written.max_score
     return score, most

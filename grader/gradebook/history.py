@@ -260,6 +260,8 @@ def described(one: Ruling) -> str:
             return f"to be marked by {one.value}"
         case "reviewed":
             return "looked through"
+        case "release":
+            return f"written marks of {one.value['of'] or 'everything'} are released"
 
 
 def _attempts(connection: Connection, people: Collection[int], kata: int) -> Iterator[HistoryEvent]:

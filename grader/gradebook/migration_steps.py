@@ -90,5 +90,83 @@ def _kept_for_ever(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
-STEPS: dict[str, Callable[[Connection], None]] = {"0002": _kept_for_ever}
+_RULINGS_OF_A_CLASS = """
+CREATE TEMPORARY TABLE ruled AS SELECT * FROM rulings;
+DROP TABLE rulings;
+CREATE TABLE rulings (
+    id INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    learner_id INTEGER,
+    kata_id INTEGER,
+    value TEXT NOT NULL,
+    comment TEXT NOT NULL,
+    author TEXT NOT NULL,
+    at VARCHAR(32) NOT NULL,
+    revoked_at VARCHAR(32),
+    revoked_by TEXT,
+    revoked_because TEXT,
+    CONSTRAINT pk_rulings PRIMARY KEY (id),
+    CONSTRAINT fk_rulings_learner_id FOREIGN KEY(learner_id) REFERENCES learners (id),
+    CONSTRAINT fk_rulings_kata_id FOREIGN KEY(kata_id) REFERENCES katas (id)
+);
+INSERT INTO rulings SELECT * FROM ruled;
+DROP TABLE ruled;
+CREATE INDEX ix_rulings_learner_id ON rulings (learner_id)
+"""
+_WRITTEN_ANSWERS = """
+CREATE TABLE answers (
+    id {number} NOT NULL,
+    run_id INTEGER NOT NULL,
+    learner_id INTEGER NOT NULL,
+    kata_id INTEGER NOT NULL,
+    content VARCHAR(64) NOT NULL,
+    answered TEXT NOT NULL,
+    submitted_at {time},
+    time_source TEXT,
+    origin TEXT,
+    at {time} NOT NULL,
+    CONSTRAINT pk_answers PRIMARY KEY (id),
+    CONSTRAINT fk_answers_run_id FOREIGN KEY(run_id) REFERENCES runs (id),
+    CONSTRAINT fk_answers_learner_id FOREIGN KEY(learner_id) REFERENCES learners (id),
+    CONSTRAINT fk_answers_kata_id FOREIGN KEY(kata_id) REFERENCES katas (id),
+    CONSTRAINT fk_answers_content FOREIGN KEY(content) REFERENCES contents (digest)
+);
+CREATE INDEX ix_answers_run_id ON answers (run_id);
+CREATE INDEX ix_answers_learner_id_kata_id ON answers (learner_id, kata_id);
+CREATE TABLE answer_marks (
+    id {number} NOT NULL,
+    learner_id INTEGER NOT NULL,
+    kata_id INTEGER NOT NULL,
+    question INTEGER NOT NULL,
+    answer TEXT NOT NULL,
+    criteria TEXT NOT NULL,
+    points {double} NOT NULL,
+    max_points {double} NOT NULL,
+    comment TEXT NOT NULL,
+    author TEXT NOT NULL,
+    at {time} NOT NULL,
+    revoked_at {time},
+    revoked_by TEXT,
+    revoked_because TEXT,
+    CONSTRAINT pk_answer_marks PRIMARY KEY (id),
+    CONSTRAINT fk_answer_marks_learner_id FOREIGN KEY(learner_id) REFERENCES learners (id),
+    CONSTRAINT fk_answer_marks_kata_id FOREIGN KEY(kata_id) REFERENCES katas (id)
+);
+CREATE INDEX ix_answer_marks_learner_id_kata_id ON answer_marks (learner_id, kata_id)
+"""
+
+
+def _written_answers(connection: Connection) -> None:
+    """Written answers and their marks; a ruling may hold for the whole class."""
+    if connection.dialect.name == "postgresql":
+        first = "ALTER TABLE rulings ALTER COLUMN learner_id DROP NOT NULL"
+        words = {"number": "SERIAL", "time": "TIMESTAMP WITH TIME ZONE", "double": "DOUBLE PRECISION"}
+    else:  # SQLite cannot drop a constraint
+        first = _RULINGS_OF_A_CLASS
+        words = {"number": "INTEGER", "time": "VARCHAR(32)", "double": "DOUBLE"}
+    for statement in f"{first};\n{_WRITTEN_ANSWERS.format(**words)}".split(";\n"):
+        connection.exec_driver_sql(statement)
+
+
+STEPS: dict[str, Callable[[Connection], None]] = {"0002": _kept_for_ever, "0003": _written_answers}
 """By version, oldest first."""

@@ -12,7 +12,7 @@ import msgspec
 from sqlalchemy import Connection, Table, and_, bindparam, func, select, true
 
 from grader import __version__
-from grader.gradebook import schema
+from grader.gradebook import answers, schema
 from grader.gradebook.address import redact
 from grader.gradebook.connections import Connections, RunConnection
 from grader.gradebook.records import Key
@@ -70,6 +70,12 @@ _NUMBERS = (
 _OTHERS = schema.submissions.alias()
 _SIGHTINGS = select(func.coalesce(func.max(_OTHERS.c.seen), 0) + 1).where(
     _OTHERS.c.learner_id == bindparam("learner"), _OTHERS.c.kata_id == bindparam("kata")
+)
+_LAST_SHEET = (
+    select(schema.answers.c.content, schema.answers.c.submitted_at)
+    .where(schema.answers.c.learner_id == bindparam("learner"), schema.answers.c.kata_id == bindparam("kata"))
+    .order_by(schema.answers.c.id.desc())
+    .limit(1)
 )
 _SEEN_AGAIN = (
     schema.submissions.update()
@@ -220,6 +226,32 @@ class Recording:
                 raise ValueError(
                     f"{submission.learner}, {submission.kata}: there is no attempt with this key"
                 )
+
+    def record_answers(self, submission: Submission) -> None:
+        """Keep a sheet of written answers, unless the learner's newest one for the kata holds the same."""
+        sheet = submission.answers
+        assert sheet is not None
+        with self._own.writing(_doing(submission)) as connection:
+            numbering = _Numbering(connection, self._known)
+            learner = numbering.of(schema.learners, name=storable(submission.learner))
+            kata = numbering.of_kata(submission.kata, sheet.number)
+            newest = connection.execute(_LAST_SHEET, {"learner": learner, "kata": kata}).one_or_none()
+            known = (None, None) if newest is None else newest
+            if known[0] == sheet.bundle.digest and sheet.submitted_at in (None, known[1]):
+                return
+            insert(
+                connection,
+                schema.answers,
+                run_id=self.run,
+                learner_id=learner,
+                kata_id=kata,
+                content=_content(connection, sheet.bundle),
+                answered=answers.answered(sheet.bundle.files[sheet.bundle.main]),
+                submitted_at=sheet.submitted_at,
+                time_source=storable_or_none(sheet.time_source),
+                origin=storable_or_none(sheet.origin),
+                at=datetime.now(UTC),
+            )
 
     def _see(
         self,

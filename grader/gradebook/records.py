@@ -12,7 +12,17 @@ import msgspec
 from grader.reports.report import KataReport
 
 RulingKind = Literal[
-    "choose", "extend", "take", "alias", "remark", "dispute", "answer", "close", "assign", "reviewed"
+    "choose",
+    "extend",
+    "take",
+    "alias",
+    "release",
+    "remark",
+    "dispute",
+    "answer",
+    "close",
+    "assign",
+    "reviewed",
 ]
 
 
@@ -44,10 +54,12 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     id: int
     kind: RulingKind
     learner: str
+    """Empty where it holds for the whole class."""
     kata: str | None = None
     value: Any = None
     """`choose`: a hand-in's number; `extend`: days, by assignment or kata, or an empty name for all; `take`: a file's
-    name; `alias`: what else the learner is called; `remark`: an attempt, a file of it and a line; `answer` and `close`:
+    name; `alias`: what else the learner is called; `release`: of
+    what, and by kata what each question was worth; `remark`: an attempt, a file of it and a line; `answer` and `close`:
     the number of the `dispute`; `assign`: who is to mark it. The comment of a remark, a dispute or an answer is what is
     said."""
     comment: str = ""
@@ -57,6 +69,60 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     revoked_by: str | None = None
     revoked_at: datetime | None = None
     revoked_because: str | None = None
+
+
+class AnswerMark(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person gave for one written answer."""
+
+    id: int
+    """What `Gradebook.revoke_answer_mark` takes."""
+    question: int
+    """From 1 on, as the rubric and the sheet number them."""
+    answer: str
+    """Digest of the answer that was marked; empty where there was none."""
+    criteria: tuple[int, ...]
+    """Which of the rubric's criteria were met, from 1 on."""
+    points: float
+    max_points: float
+    comment: str
+    author: str
+    at: datetime
+    revoked: bool = False
+
+
+class Answers(msgspec.Struct, frozen=True, kw_only=True):
+    """A sheet of written answers as it was handed in."""
+
+    id: int
+    content: str
+    """Its digest, for `Gradebook.answer_sheet`."""
+    answered: dict[int, str]
+    """By question, a digest of what was written; questions without an answer are not there."""
+    submitted_at: datetime | None
+    time_source: str | None
+    origin: str | None
+    at: datetime
+    """When it was first seen."""
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """The written part of a mark: what is marked, what is not yet, and what the learner may know of it."""
+
+    score: float = 0.0
+    max_score: float = 0.0
+    """Of what is marked; after the release also of what was never answered, which earned nothing."""
+    unmarked: tuple[int, ...] = ()
+    """Questions that were answered and have no mark yet: in neither of the two."""
+    changed: tuple[int, ...] = ()
+    """Questions whose answer was handed in anew since it was marked: the old mark stands until somebody looks."""
+    blank: tuple[int, ...] = ()
+    """Questions without an answer that count as 0, because all others were released."""
+    released: bool = False
+    marks: tuple[AnswerMark, ...] = ()
+    """The marks that count, by question."""
+    submitted_at: datetime | None = None
+    late: bool = False
+    """It came in after the due time. Nothing is taken off for it: whoever marks decides."""
 
 
 class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
@@ -172,6 +238,8 @@ class Row(msgspec.Struct, kw_only=True):
     score: float
     """After lateness, adjustments and overrides; never below 0. May exceed `max_score` by a bonus."""
     max_score: float
+    written: Written | None = None
+    """The written answers; None where nothing was handed in, marked or released. Not in `score`, but in every total."""
 
     @property
     def kata(self) -> str:

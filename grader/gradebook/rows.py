@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Connection, Select, func, select
 
-from grader.gradebook import schema
+from grader.gradebook import answers, schema
 from grader.gradebook.counting import Counted, HandIn, count
 from grader.gradebook.course import Course
 from grader.gradebook.decisions import decided
 from grader.gradebook.errors import UnreadableRecord
 from grader.gradebook.lateness import settle
-from grader.gradebook.records import Adjustment, Mark, Row
+from grader.gradebook.records import Adjustment, Mark, Row, Written
+from grader.gradebook.rulings import rulings
 from grader.gradebook.scope import Somebody, katas, people
 from grader.gradebook.storage import report_of
 from grader.reports.report import KataReport
@@ -41,16 +42,27 @@ def rows(
     chosen = katas(connection, slugs)
     blanks: dict[int, KataReport] | None = None
     last_run = None
+    releases = answers.releases(rulings(connection))
     for some in _chunks(people(connection, course, learners)):
         found = _standing(connection, course, some, chosen)
         adjustments = decided(connection, some)
+        sheets, marks = answers.handed_in(connection, some), answers.marks(connection, some)
         for somebody in some:
             name = somebody.name
             for kata, (slug, _) in chosen.items():
                 stands = found.get((name, kata))
                 adjusted = adjustments.get((name, kata), [])
+                written = answers.written_part(
+                    course,
+                    name,
+                    slug,
+                    sheets.get((name, kata), ()),
+                    marks.get((name, kata), ()),
+                    somebody.rulings,
+                    releases,
+                )
                 if stands is not None:
-                    made = _row(course, name, chosen[kata], stands, adjusted)
+                    made = _row(course, name, chosen[kata], stands, adjusted, written)
                     if made.unreadable is not None:
                         tell(name, slug, made.unreadable)
                     yield made
@@ -58,7 +70,7 @@ def rows(
                 if blanks is None:
                     blanks, last_run = _blanks(connection, chosen), _last_run(connection)
                 assert last_run is not None, slug
-                yield _blank_row(course, name, blanks[kata], last_run, adjusted)
+                yield _blank_row(course, name, blanks[kata], last_run, adjusted, written)
 
 
 def reports(
@@ -370,7 +382,12 @@ def _notes(text: Any) -> tuple[str, ...]:
 
 
 def _row(
-    course: Course, name: str, kata: tuple[str, str], stands: _Standing, adjustments: list[Adjustment]
+    course: Course,
+    name: str,
+    kata: tuple[str, str],
+    stands: _Standing,
+    adjustments: list[Adjustment],
+    written: Written | None,
 ) -> Row:
     row, counted = stands.row, stands.counted
     report, why = _report(name, kata, row)
@@ -395,11 +412,17 @@ def _row(
         unreadable=why,
         score=score,
         max_score=report.possible,
+        written=written,
     )
 
 
 def _blank_row(
-    course: Course, name: str, blank: KataReport, at: datetime, adjustments: list[Adjustment]
+    course: Course,
+    name: str,
+    blank: KataReport,
+    at: datetime,
+    adjustments: list[Adjustment],
+    written: Written | None,
 ) -> Row:
     score, _ = settle(0.0, 0.0, adjustments)
     return Row(
@@ -412,6 +435,7 @@ def _blank_row(
         adjustments=adjustments,
         score=score,
         max_score=blank.max_score,
+        written=written,
     )
 
 

@@ -26,7 +26,7 @@ COUNTING: tuple[RulingKind, ...] = ("choose", "extend", "take", "alias")
 def rule(
     connection: Connection,
     kind: RulingKind,
-    learner: int,
+    learner: int | None,
     kata: int | None,
     value: Any,
     *,
@@ -116,7 +116,7 @@ def rulings(connection: Connection, *only: ColumnElement[bool]) -> list[Ruling]:
     table = schema.rulings
     wanted = (
         select(table, schema.learners.c.name, schema.katas.c.slug)
-        .join(schema.learners, schema.learners.c.id == table.c.learner_id)
+        .outerjoin(schema.learners, schema.learners.c.id == table.c.learner_id)
         .outerjoin(schema.katas, schema.katas.c.id == table.c.kata_id)
         .where(*only)
         .order_by(table.c.id)
@@ -125,7 +125,7 @@ def rulings(connection: Connection, *only: ColumnElement[bool]) -> list[Ruling]:
         Ruling(
             id=row.id,
             kind=row.kind,
-            learner=row.name,
+            learner=row.name or "",
             kata=row.slug,
             value=msgspec.json.decode(row.value),
             comment=row.comment,

@@ -204,7 +204,7 @@ rulings = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("kind", Text, nullable=False),
-    Column("learner_id", ForeignKey("learners.id"), nullable=False, index=True),
+    Column("learner_id", ForeignKey("learners.id"), index=True),
     Column("kata_id", ForeignKey("katas.id")),
     Column("value", Text, nullable=False),
     Column("comment", Text, nullable=False),
@@ -214,4 +214,45 @@ rulings = Table(
     Column("revoked_by", Text),
     Column("revoked_because", Text),
 )
-"""What people decide besides points (`rulings.Kind`): never changed but for a revocation. `value` is JSON."""
+"""What people decide besides points (`rulings.Kind`): never changed but for a revocation. `value` is JSON.
+Without a learner it holds for the whole class."""
+
+answers = Table(
+    "answers",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("run_id", ForeignKey("runs.id"), nullable=False, index=True),
+    Column("learner_id", ForeignKey("learners.id"), nullable=False),
+    Column("kata_id", ForeignKey("katas.id"), nullable=False),
+    Column("content", ForeignKey("contents.digest"), nullable=False),
+    Column("answered", Text, nullable=False),
+    Column("submitted_at", UtcTime),
+    Column("time_source", Text),
+    Column("origin", Text),
+    Column("at", UtcTime, nullable=False),
+    Index(None, "learner_id", "kata_id"),
+)
+"""Written answers as they were handed in, never changed. `answered` is JSON: by question, a digest of what was written;
+questions without an answer are not in it."""
+
+answer_marks = Table(
+    "answer_marks",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("learner_id", ForeignKey("learners.id"), nullable=False),
+    Column("kata_id", ForeignKey("katas.id"), nullable=False),
+    Column("question", Integer, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("criteria", Text, nullable=False),
+    Column("points", Double, nullable=False),
+    Column("max_points", Double, nullable=False),
+    Column("comment", Text, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("revoked_at", UtcTime),
+    Column("revoked_by", Text),
+    Column("revoked_because", Text),
+    Index(None, "learner_id", "kata_id"),
+)
+"""Marks of written answers: the newest that is not revoked counts. `answer` is the digest of what was marked,
+empty where there was nothing; `criteria` a JSON list of the criteria that were met, as the rubric numbers them."""

@@ -12,7 +12,17 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
-from grader.gradebook import decisions, history, recording, rows, rulings, schema, scope, versions
+from grader.gradebook import (
+    answers,
+    decisions,
+    history,
+    recording,
+    rows,
+    rulings,
+    schema,
+    scope,
+    versions,
+)
 from grader.gradebook.address import DEFAULT, Address
 from grader.gradebook.connections import Connections
 from grader.gradebook.counting import HandIn
@@ -22,6 +32,8 @@ from grader.gradebook.errors import GradebookError, GradebookUsageError
 from grader.gradebook.migrate import HOW_MADE
 from grader.gradebook.recording import Argument, Recording
 from grader.gradebook.records import (
+    AnswerMark,
+    Answers,
     Attempt,
     HistoryEvent,
     Key,
@@ -156,6 +168,11 @@ class Gradebook:
         with self._guard:
             self._in(run).reuse(submission, key)
 
+    def record_answers(self, run: int, submission: Submission) -> None:
+        """Keep the sheet of written answers that came in with a submission, unless it is the one known last."""
+        with self._guard:
+            self._in(run).record_answers(submission)
+
     def _in(self, run: int) -> Recording:
         if self._recording is None or run != self._recording.run:
             raise ValueError(f"run {run} is not this gradebook object's run")
@@ -278,7 +295,7 @@ class Gradebook:
     def rule(
         self,
         kind: RulingKind,
-        learner: str,
+        learner: str | None,
         value: Any,
         *,
         comment: str,
@@ -291,7 +308,7 @@ class Gradebook:
 
         Args:
             kind: what kind of ruling.
-            learner: whom it is about.
+            learner: whom it is about; None where it holds for the whole class.
             value: what was decided, as `Ruling.value` says.
             comment: why, or what is said.
             author: whose word it is.
@@ -303,7 +320,10 @@ class Gradebook:
             GradebookUsageError: the learner or the kata is unknown, or nothing says why.
             ChangedMeanwhile: the mark has another version by now; nothing was written.
         """
-        with self._guard, self._connections.deciding(f"writing a ruling about {learner}") as connection:
+        whose = learner or "the class"
+        with self._guard, self._connections.deciding(f"writing a ruling about {whose}") as connection:
+            if learner is None:
+                return rulings.rule(connection, kind, None, None, value, comment=comment, author=author)
             versions.alone_with(connection, learner)
             kata_id = None
             if (about := kata or of) is None:
@@ -367,6 +387,90 @@ class Gradebook:
             raise GradebookUsageError(f"{learner} has no attempt {attempt} of {kata} with anything in it.")
         exact = [one for one in given if one.submitted_at == kept.submitted_at]
         return (exact or given)[0].id
+
+    # Written answers; `written` is how the rest of Kata marks them
+
+    def written_answers(
+        self, learners: Collection[str] | None = None
+    ) -> dict[tuple[str, str], tuple[list[Answers], list[AnswerMark]]]:
+        """Return, by learner and kata, every sheet that was handed in and every mark, oldest first."""
+        with self._connections.reading("reading written answers", whole=True) as connection:
+            people = scope.people(connection, self.course, learners)
+            sheets, marks = answers.handed_in(connection, people), answers.marks(connection, people)
+            slugs = scope.katas(connection, None)
+        return {
+            (name, slugs[kata][0]): (sheets.get((name, kata), []), marks.get((name, kata), []))
+            for name, kata in dict.fromkeys((*sheets, *marks))
+        }
+
+    def answer_sheet(self, content: str) -> bytes:
+        """Return a sheet of answers as it was handed in, by its digest.
+
+        Raises:
+            GradebookError: it cannot be read.
+        """
+        with self._connections.reading("reading written answers") as connection:
+            return answers.sheet_of(connection, content)
+
+    def mark_answer(
+        self,
+        learner: str,
+        kata: str,
+        question: int,
+        *,
+        answer: str,
+        criteria: Sequence[int],
+        points: float,
+        max_points: float,
+        comment: str,
+        author: str,
+        seen: int | None = answers.ANY,
+    ) -> int:
+        """Write what somebody gives for an answer; return the mark's number, for `revoke_answer_mark`.
+
+        Args:
+            learner: whose answer.
+            kata: of which kata.
+            question: its number, from 1 on.
+            answer: digest of what was marked; empty where there was nothing.
+            criteria: numbers of those that were met.
+            points: from 0 to `max_points`.
+            max_points: what the question is worth.
+            comment: for the learner, after the release; may be empty.
+            author: whose word it is.
+            seen: number of the mark that stood when the answer was looked at, None where none did.
+
+        Raises:
+            GradebookUsageError: the learner or the kata is unknown, or the points are out of bounds.
+            ChangedMeanwhile: another mark stands by now.
+        """
+        doing = f"marking an answer of {learner}"
+        with self._guard, self._connections.deciding(doing) as connection:
+            versions.alone_with(connection, learner)
+            somebody, kata_id = scope.find(connection, self.course, learner, kata)
+            return answers.mark(
+                connection,
+                somebody,
+                decisions.row_of(connection, somebody),
+                kata_id,
+                question,
+                answer=answer,
+                criteria=criteria,
+                points=points,
+                max_points=max_points,
+                comment=comment,
+                author=author,
+                seen=seen,
+            )
+
+    def revoke_answer_mark(self, number: int, *, author: str, comment: str) -> None:
+        """Take a mark of a written answer back; the one before it counts again.
+
+        Raises:
+            GradebookUsageError: there is no such mark, it is taken back already, or nothing says why.
+        """
+        with self._guard, self._connections.deciding("taking back a mark of an answer") as connection:
+            answers.revoke(connection, number, author=author, comment=comment)
 
     def _decide(self, learner: str, kata: str, decision: Decision, seen: int | None) -> int:
         doing = f"writing a decision about {learner}"

@@ -53,7 +53,14 @@ def insist_on(connection: Connection, somebody: Somebody, kata: int, seen: int |
 def stamps(connection: Connection, people: Iterable[Somebody]) -> dict[str, int]:
     """Return, by learner, the sum of what was handed in, graded, decided and taken back: another sum, another page."""
     found: Counter[int] = Counter()
-    for table in (schema.attempts, schema.submissions, schema.adjustments, schema.rulings):
+    for table in (
+        schema.attempts,
+        schema.submissions,
+        schema.adjustments,
+        schema.rulings,
+        schema.answers,
+        schema.answer_marks,
+    ):
         numbers: list[ColumnElement[int]] = [func.count()]
         if "revoked_at" in table.c:
             numbers.append(func.count(table.c.revoked_at))

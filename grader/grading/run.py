@@ -63,6 +63,10 @@ class Marks(Protocol):
         """Note that a submission was there again, unchanged."""
         ...
 
+    def record_answers(self, run: int, submission: Submission) -> object:
+        """Keep the written answers that came in with a submission."""
+        ...
+
 
 @dataclass(frozen=True)
 class RunPolicy:
@@ -174,6 +178,8 @@ class Run:
             known = self._marks.keys(learner.learner)
             for submission in learner.submissions(self._katas):
                 had = known.get(submission.kata, frozenset())
+                if submission.answers is not None:
+                    self._marks.record_answers(self._number, submission)
                 if submission.status == "missing" and any(key.digest for key in had):
                     tally.kept += 1
                     watch(tally, submission, None)

@@ -121,6 +121,9 @@ class Regrading:
     def reuse(self, run: int, submission: Submission, key: Key) -> None:
         """Nothing was handed in again: there is nothing to note."""
 
+    def record_answers(self, run: int, submission: Submission) -> None:
+        """What is stored brings no answers along: they are kept by themselves."""
+
 
 def with_check(old: KataReport, new: KataReport, name: str) -> KataReport:
     """Return `old` with one check as `new` has it, and those that were skipped before; where it has none, `new`."""

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from grader.catalogue import Catalogue, read_hints
-from grader.catalogue.hints import sections
-from grader.data_files import read_text
-
-LIMIT_BYTES = 200_000
-
-_ANY = re.compile(".*")
+from grader.catalogue.answer_sheet import questions_of
 
 
 class Lessons:
@@ -43,7 +37,4 @@ class Lessons:
             PackError: the file cannot be read.
         """
         kata = self._katas.get(slug)
-        if kata is None or not kata.reflections.is_file():
-            return ()
-        text = read_text(kata.reflections, LIMIT_BYTES, what="the questions")
-        return tuple(title[0].strip() for title, _ in sections(text, _ANY))
+        return questions_of(kata) if kata is not None else ()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.catalogue import Kata
+from grader.catalogue.answer_sheet import is_sheet
 from grader.host.source import MAX_NOTEBOOK, MAX_SOURCE
 from grader.notebooks import UnreadableNotebook, code_cells
 from grader.submissions.archives import NotRead
@@ -205,6 +206,10 @@ def _bundle(main: str, file: File, data: bytes, listing: Listing, notes: list[st
         if other is file or other.space != file.space or other.folder[:depth] != file.folder:
             continue
         name = "/".join(other.parts[depth:])
+        if depth == len(other.folder) and is_sheet(
+            other.name
+        ):  # kept by itself: it must not make another attempt
+            continue
         problem = other.problem or _unusable(name)
         if problem is not None:
             notes.append(f"{other.origin} {problem}")

@@ -17,8 +17,9 @@ from grader.submissions.entry import Place
 from grader.submissions.git_time import SOURCE, commit_time
 from grader.submissions.listing import File, Listing
 from grader.submissions.names import printable
+from grader.submissions.sheets import sheets_in
 from grader.submissions.spot import Spot
-from grader.submissions.submission import Proposal, Submission
+from grader.submissions.submission import Proposal, Sheet, Submission
 
 Clock = Callable[[File, Listing, Place], datetime | None]
 """Returns when a file was handed in, from the files around it."""
@@ -48,12 +49,45 @@ class LearnerFolder:
     def submissions(self, katas: Sequence[Kata]) -> list[Submission]:
         """Return one submission for each of `katas`, in their order: found, missing or error. Never raises."""
         listing, owners = self._listing()
-        found = [self._submission(kata, listing, owners) for kata in katas]
+        found = self._with_sheets(
+            katas, [self._submission(kata, listing, owners) for kata in katas], listing, owners
+        )
         if not listing.denied:
             return found
         return [
             one if one.bundle else msgspec.structs.replace(one, denied=listing.denied[0]) for one in found
         ]
+
+    def _with_sheets(
+        self,
+        katas: Sequence[Kata],
+        found: list[Submission],
+        listing: Listing,
+        owners: dict[File, Place],
+    ) -> list[Submission]:
+        try:
+            sheets, notes = sheets_in(katas, listing)
+        except KataError:
+            raise
+        except Exception as error:  # as with code: one learner's files never end a class's grading
+            why = f"written answers cannot be read ({type(error).__name__})"
+            sheets, notes = {}, {kata.slug: [why] for kata in katas[:1]}
+        whole = []
+        for kata, one in zip(katas, found, strict=True):
+            told = tuple(printable(note) for note in notes.get(kata.slug, ())[:5])
+            if kata.slug in sheets:
+                file, bundle = sheets[kata.slug]
+                at, source = self._time(kata, file, listing, owners[file])
+                sheet = Sheet(
+                    bundle=bundle,
+                    number=kata.number,
+                    origin=printable(file.origin),
+                    submitted_at=at,
+                    time_source=source,
+                )
+                one = msgspec.structs.replace(one, answers=sheet)
+            whole.append(msgspec.structs.replace(one, notes=(*one.notes, *told)) if told else one)
+        return whole
 
     def holds_any(self, katas: Sequence[Kata]) -> bool:
         """Whether a file is named like one of `katas`, or something there cannot be looked into."""

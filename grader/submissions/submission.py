@@ -39,6 +39,18 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class Sheet(msgspec.Struct, frozen=True, kw_only=True):
+    """Written answers that came in with a submission, or alone."""
+
+    bundle: Bundle
+    """The one file."""
+    number: str
+    """The kata's."""
+    origin: str | None = None
+    submitted_at: datetime | None = None
+    time_source: str | None = None
+
+
 class Submission(msgspec.Struct, frozen=True, kw_only=True):
     """What one learner handed in for one kata."""
 
@@ -63,5 +75,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     """When it was handed in, with a time zone, where anybody tells."""
     time_source: str | None = None
     """Who tells: a system's name, `git`, a file of times."""
+    answers: Sheet | None = None
+    """Written answers; nothing that grades code looks at them."""
     notes: tuple[str, ...] = ()
     """What the instructor should know though it was read: a second file that was left out, and the like."""
