@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import click
 
 from grader.cli.adjust_all import adjust_all
+from grader.cli.answers import COMMANDS as WRITTEN
 from grader.cli.class_options import (
     again,
     author_of,
@@ -634,5 +635,5 @@ def _history_hint(who: str, kata: str, where: str) -> str:
     return f"See: kata gradebook history {word(who)} {kata}{again(where)}"
 
 
-for _command in (adjust_all, code, *RULINGS):
+for _command in (adjust_all, code, *WRITTEN, *RULINGS):
     gradebook.add_command(_command)

@@ -166,14 +166,14 @@ def extend(
     from grader.gradebook.meant import learner_meant
 
     with opened(where, course_file) as book:
-        of = _covered(book, assignment)
+        of = covered(book, assignment)
         who = learner_meant(book, learner)
         number = book.rule("extend", who, {"of": of, "days": days}, comment=comment, author=author_of(author))
         plural = "" if days == 1 else "s"
         _told(book, number, f"{who}: {days:g} more day{plural} for {of or 'everything'}", where)
 
 
-def _covered(book: Gradebook, text: str) -> str:
+def covered(book: Gradebook, text: str) -> str:
     """Return the assignment or the kata that a person means; nothing for all.
 
     Raises:

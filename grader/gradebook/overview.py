@@ -58,7 +58,7 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
     katas: dict[str, _Kata] = {}
     lines: list[tuple[str, dict[str, _Cell], str]] = []
     statuses: set[str] = set()
-    changed = False
+    changed, waiting = False, 0
     for _, own in by_learner(rows):
         cells = {}
         for slug, row in own.items():
@@ -68,6 +68,7 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
             kata.passed += row.report.status == "pass"
             statuses.add(row.report.status)
             changed = changed or is_changed(row)
+            waiting += len(row.written.unmarked) if row.written is not None else 0
             cells[slug] = _cell(row, out)
         lines.append((who(next(iter(own.values()))), cells, points(*total(own.values(), course))))
     columns = sorted(katas.values(), key=lambda kata: (natural_key(kata.number), kata.slug))
@@ -79,6 +80,8 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
     for status in LOOKS:
         if status in statuses:
             legend.append_text(status_text(status, out)).append("   ")
+    if waiting:
+        legend.append(f"{waiting} written answer{'' if waiting == 1 else 's'} not marked yet, in no total   ")
     if changed:
         legend.append(f"{CHANGED} late, or changed by a person")
     out.print(legend, soft_wrap=True)
@@ -190,6 +193,8 @@ def _facts(row: Row, course: Course) -> Iterator[str]:
     if row.submitted_at is not None:
         by = f", says {safe(row.time_source)}" if row.time_source else ""
         yield f"handed in {_when(row.submitted_at, course)}{by}"
+    if told := written(row):
+        yield f"answers   {told}"
     if row.origin:
         yield f"found in  {safe(row.origin)}"
     for remark in row.notes:
@@ -245,6 +250,22 @@ def _when(moment: datetime, course: Course) -> str:
     return f"{moment.astimezone(course.timezone):%Y-%m-%d %H:%M}"
 
 
+def written(row: Row) -> str:
+    """Return what there is to say of the written answers; nothing where there are none."""
+    part = row.written
+    if part is None:
+        return ""
+    said = [f"written {points(part.score, part.max_score)}"] if part.max_score else []
+    for numbers, what in (
+        (part.unmarked, "not marked yet"),
+        (part.changed, "changed since marked"),
+        (part.blank, "not answered: 0"),
+    ):
+        if numbers:
+            said.append(f"{len(numbers)} {'answer' if len(numbers) == 1 else 'answers'} {what}")
+    return ", ".join([*said, "released" if part.released else "not released"]) if said else ""
+
+
 def _remarks(row: Row, course: Course) -> str:
     """Return what is worth a glance in a table of one learner."""
     parts = [f"({signed(one)}) {safe(one.comment)}" for one in row.adjustments if not one.revoked]
@@ -256,6 +277,8 @@ def _remarks(row: Row, course: Course) -> str:
         parts.append(_versions(row))
     if row.report.message:
         parts.append(safe(row.report.message).partition("\n")[0])
+    if told := written(row):
+        parts.append(told)
     wrong = [check for check in row.report.checks if check.status in WRONG]
     if wrong and not row.report.message:
         parts.append(f"{len(wrong)} of {len(row.report.checks)} checks went wrong")

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import TypedDict, Unpack
 
+from grader.gradebook import overview
 from grader.gradebook.course import Course, total
 from grader.gradebook.records import Adjustment, Row
 from grader.pages import text
@@ -82,6 +83,10 @@ class KataView:
     hidden: HiddenPart | None = None
     hint: str | None = None
     questions: tuple[str, ...] = ()
+    written: str | None = None
+    """What there is to say of the written answers."""
+    marks: tuple[tuple[str, str], ...] = ()
+    """What was given for each written answer, and the comment."""
     facts: tuple[tuple[str, str], ...] = ()
     """Label and value, for an instructor: seed, isolation, versions."""
     weight: float = 1.0
@@ -129,6 +134,8 @@ def for_instructor(rows: Sequence[Row], course: Course, lessons: Lessons) -> Lea
                 message=text.message(report.message) if report.message else None,
                 output=text.output(report.output) if report.output else None,
                 facts=_facts(row, course),
+                written=overview.written(row) or None,
+                marks=_marks(row),
             )
         )
     return _learner(rows, course, katas)
@@ -151,9 +158,11 @@ def for_learner(rows: Sequence[Row], course: Course, lessons: Lessons) -> Learne
                 hidden=_hidden_part(report.checks),
                 hint=lessons.hint(report.kata) if report.status in ("fail", "timeout") else None,
                 questions=lessons.questions(report.kata) if report.status == "pass" else (),
+                written=(overview.written(row) or None) if _released(row) else None,
+                marks=_marks(row) if _released(row) else (),
             )
         )
-    return _learner(rows, course, katas)
+    return _learner(rows, course, katas, for_learner=True)
 
 
 class Blot:
@@ -186,8 +195,23 @@ def _words(checks: Iterable[CheckReport]) -> set[str]:
     return {word for words in told for word in words if word}
 
 
-def _learner(rows: Sequence[Row], course: Course, katas: Sequence[KataView]) -> LearnerView:
-    score, most = total(rows, course)
+def _released(row: Row) -> bool:
+    """Whether a learner may know of the marks of written answers."""
+    return row.written is not None and row.written.released
+
+
+def _marks(row: Row) -> tuple[tuple[str, str], ...]:
+    given = row.written.marks if row.written is not None else ()
+    return tuple(
+        (f"Question {one.question}: {out_of(one.points, one.max_points)}", text.message(one.comment))
+        for one in given
+    )
+
+
+def _learner(
+    rows: Sequence[Row], course: Course, katas: Sequence[KataView], *, for_learner: bool = False
+) -> LearnerView:
+    score, most = total(rows, course, for_learner=for_learner)
     return LearnerView(text.name(rows[0].name), text.name(rows[0].learner), score, most, tuple(katas))
 
 
@@ -229,6 +253,8 @@ class _More(TypedDict, total=False):
     hint: str | None
     questions: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
+    written: str | None
+    marks: tuple[tuple[str, str], ...]
 
 
 def _check(check: CheckReport, blotted: text.Blotted = str, *, full: bool = False) -> CheckView:

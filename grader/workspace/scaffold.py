@@ -13,6 +13,7 @@ from typing import Literal
 
 from grader import files
 from grader.catalogue import Kata
+from grader.catalogue.answer_sheet import NAME, sheet_for
 from grader.catalogue.given import BLOCKS, Blocks, blocks_of, given_files
 from grader.data_files import read_bytes
 from grader.errors import EngineError, UsageError
@@ -187,6 +188,9 @@ def _plan(kata: Kata, workspace: Workspace, notebook: bool, blocks: bool) -> _Pl
     as_notebook = notebook or bool(present and is_notebook(present[0]))
     contents = {workspace.unit_folder(kata.unit) / "README.md": read_bytes(kata.unit.lesson)}
     contents |= _contents(kata, folder, notebook=as_notebook, blocks=blocks)
+    sheet = sheet_for(kata)
+    if sheet is not None:  # `reset` leaves it alone: it is nothing but the learner's own words
+        contents[folder / NAME] = sheet.encode("utf-8")
     submission = folder / (kata.module + (".ipynb" if as_notebook else ".py"))
     return _Plan(kata, submission, contents)
 

@@ -37,6 +37,9 @@ LONG = (
     "submitted_at",
     "graded_at",
     "isolation",
+    "written_score",
+    "written_max_score",
+    "written_unmarked",
 )
 
 
@@ -57,6 +60,8 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     max_score: float
     katas: tuple[str, ...] = ()
     """Of an assignment; its cells are their sum, each weighed as the course says."""
+    written: bool = False
+    """It holds the kata's written answers, as far as they are released."""
     canvas_id: str = ""
     """The assignment's number in Canvas; found by its title there when none is given."""
 
@@ -79,11 +84,14 @@ def columns_of(
         canvas_ids: assignments' numbers in Canvas, by slug.
     """
     found: dict[str, tuple[str, float]] = {}
+    written: dict[str, float] = {}
     for row in rows:
+        if row.written is not None and row.written.released:
+            written[row.kata] = max(written.get(row.kata, 0.0), row.written.max_score)
         _, most = found.get(row.kata, ("", 0.0))
         # A check that this machine could not run leaves one learner's maximum; the column's is the largest.
         found[row.kata] = (row.report.number, max(most, row.max_score))
-    return [
+    columns = [
         Column(
             kata=kata,
             number=number,
@@ -93,6 +101,13 @@ def columns_of(
         )
         for kata, (number, most) in sorted(found.items(), key=lambda one: (natural_key(one[1][0]), one[0]))
     ]
+    for place, one in reversed(list(enumerate(columns, 1))):
+        if most := written.get(one.kata):
+            title = f"{one.title}: written answers"
+            columns.insert(
+                place, Column(kata=one.kata, number=one.number, title=title, max_score=most, written=True)
+            )
+    return columns
 
 
 def by_assignment(columns: Sequence[Column], course: Course, numbers: Mapping[str, str]) -> list[Column]:
@@ -106,8 +121,12 @@ def by_assignment(columns: Sequence[Column], course: Course, numbers: Mapping[st
                     kata=name,
                     number="",
                     title=assignment.title or name,
-                    max_score=sum(course.weight(column.kata) * column.max_score for column in own),
-                    katas=tuple(column.kata for column in own),
+                    max_score=sum(
+                        (course.written_weight if column.written else course.weight)(column.kata)
+                        * column.max_score
+                        for column in own
+                    ),
+                    katas=tuple(column.kata for column in own if not column.written),
                     canvas_id=numbers.get(name, ""),
                 )
             )
@@ -146,6 +165,7 @@ def to_csv(rows: Iterable[Row], course: Course, extra: Sequence[str] = ()) -> It
                 _iso(row.submitted_at),
                 _iso(row.graded_at),
                 report.isolation,
+                *_written(row),
             ]
         )
 
@@ -160,7 +180,15 @@ def to_wide(
     A kata that a learner has no row for is an empty cell.
     """
     yield line(
-        ["learner", "name", "email", *extra, *(column.kata for column in columns), "score", "max_score"]
+        [
+            "learner",
+            "name",
+            "email",
+            *extra,
+            *(f"{one.kata} written" if one.written else one.kata for one in columns),
+            "score",
+            "max_score",
+        ]
     )
     for learner, own in by_learner(rows):
         marks = [own.get(column.kata) for column in columns]
@@ -171,8 +199,14 @@ def to_wide(
                 next(iter(own.values())).name,
                 person.email if person else "",
                 *(person.cell(column) if person else "" for column in extra),
-                *(None if row is None else row.score for row in marks),
-                *total((row for row in marks if row), course),
+                *(
+                    None if row is None else _released(row) if column.written else row.score
+                    for column, row in zip(columns, marks, strict=True)
+                ),
+                *total(
+                    (row for row, column in zip(marks, columns, strict=True) if row and not column.written),
+                    course,
+                ),
             ]
         )
 
@@ -299,7 +333,9 @@ def _marks(
         if not rows or all(_open(row, unsure) for row in rows):
             yield None
         elif column.katas:
-            yield round(total(rows, course)[0], 6)
+            yield round(total(rows, course, for_learner=True)[0], 6)
+        elif column.written:
+            yield _released(rows[0])
         else:
             yield rows[0].score
 
@@ -307,6 +343,16 @@ def _marks(
 def _open(row: Row, unsure: Collection[str]) -> bool:
     """Whether nobody knows if this is a 0: nothing came in under the name, and work lies there that may be theirs."""
     return row.learner in unsure and not row.attempts and not row.adjustments
+
+
+def _written(row: Row) -> tuple[float | None, float | None, int | None]:
+    """Return points for written answers, of how many, and how many answers are not marked yet and in no total."""
+    part = row.written
+    return (None, None, None) if part is None else (part.score, part.max_score, len(part.unmarked))
+
+
+def _released(row: Row) -> float | None:
+    return row.written.score if row.written is not None and row.written.released else None
 
 
 def adjusted_points(row: Row) -> float:

@@ -1,0 +1,357 @@
+"""`kata gradebook answers | mark | unmark | mark-all | release`: written answers, from the sheet to the learner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from grader.cli.class_options import (
+    again,
+    author_of,
+    author_option,
+    comment_option,
+    opened,
+    where_options,
+    word,
+)
+from grader.cli.context import complete_id, json_option, note, print_json
+from grader.errors import UsageError
+from grader.reports.style import console, points, safe
+
+if TYPE_CHECKING:
+    from grader.gradebook.store import Gradebook
+    from grader.gradebook.written import Rubrics, Sheet
+
+_EXAMPLE = "Such as: learner,kata,question,points,comment and a line like ada,masks,1,1.5,say why"
+
+
+def _rubrics() -> Rubrics:
+    from grader.catalogue import Catalogue
+    from grader.gradebook.written import Rubrics
+
+    return Rubrics(Catalogue.discover())
+
+
+def _say(text: str) -> None:
+    console().print(safe(text), soft_wrap=True, markup=False, highlight=False)
+
+
+@click.command(short_help="Show written answers, how they are marked, and which of them wait.")
+@click.argument("learner", required=False)
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
+@json_option
+@where_options
+def answers(
+    learner: str | None, id_: str | None, as_json: bool, where: str, course_file: Path | None
+) -> None:
+    """Show written answers, how they are marked, and which of them wait.
+
+    Alone it lists who waits for a mark. With LEARNER it shows the answers beside model answer, criteria and marks.
+
+    \b
+    Example:
+      kata gradebook answers
+      kata gradebook answers ada masks
+    """
+    import msgspec
+
+    from grader.gradebook.meant import katas_meant, learner_meant
+    from grader.gradebook.written import sheet, to_mark
+
+    rubrics = _rubrics()
+    with opened(where, course_file) as book:
+        if learner is None:
+            waiting = to_mark(book)
+            if as_json:
+                found = [
+                    {"learner": one.learner, "kata": one.kata, "questions": one.questions} for one in waiting
+                ]
+                print_json({"waiting": found})
+                return
+            for queued in waiting:
+                numbers = ", ".join(map(str, queued.questions))
+                _say(
+                    f"{queued.learner}  {queued.kata}  question{'s' * (len(queued.questions) > 1)} {numbers}"
+                )
+            count = sum(len(one.questions) for one in waiting)
+            note(
+                f"{count} answer{'' if count == 1 else 's'} wait to be marked"
+                if count
+                else "No answer waits."
+            )
+            return
+        who = learner_meant(book, learner)
+        rows = book.rows(katas=katas_meant(book, [id_] if id_ else []), learners=[who])
+        sheets = [sheet(book, rubrics, who, row.kata) for row in rows if row.written is not None or id_]
+    if as_json:
+        print_json({"sheets": [msgspec.to_builtins(one) for one in sheets]})
+        return
+    for one in sheets:
+        _print(one)
+    if not sheets:
+        note(f"{safe(who)} handed in no written answers.")
+    elif any(one.waiting for one in sheets):
+        first = next(one for one in sheets if one.waiting)
+        note(f"mark  kata gradebook mark {word(who)} {first.kata} QUESTION --met 1,2{again(where)}")
+
+
+def _print(sheet: Sheet) -> None:
+    at = sheet.handed_in
+    facts = [f"{sheet.learner}, {sheet.kata}"]
+    if at is None:
+        facts.append("nothing was handed in")
+    elif at.submitted_at is not None:
+        facts.append(f"handed in {at.submitted_at:%Y-%m-%d %H:%M} UTC{', late' if sheet.late else ''}")
+    if sheet.versions > 1:
+        facts.append(f"{sheet.versions} versions")
+    facts.append("released" if sheet.released else "not released")
+    _say("   ".join(facts))
+    for one in sheet.answers:
+        _say(f"\n{one.number}. {one.question}")
+        for line in one.text.splitlines() or ["(no answer)"]:
+            _say(f"   | {line}")
+        if one.rubric is not None:
+            _say(f"   model    {' '.join(one.rubric.model.split())}")
+            for mistake in one.rubric.mistakes:
+                _say(f"   mistake  {' '.join(mistake.split())}")
+            for number, criterion in enumerate(one.rubric.criteria, 1):
+                met = "x" if one.mark is not None and number in one.mark.criteria else " "
+                _say(f"   [{met}] {number}    {criterion.met} ({points(criterion.points)})")
+        if one.mark is not None:
+            said = f": {one.mark.comment}" if one.mark.comment else ""
+            older = "   The answer has changed since." if one.changed else ""
+            _say(
+                f"   mark {one.mark.id}: {points(one.mark.points, one.mark.max_points)} "
+                f"by {one.mark.author}{said}{older}"
+            )
+        elif one.digest:
+            _say("   not marked yet")
+    if sheet.rest:
+        _say("\nUnder no question's number:")
+        for line in sheet.rest.splitlines():
+            _say(f"   | {line}")
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(one) for one in text.replace(" ", ",").split(",") if one)
+    except ValueError:
+        raise UsageError(
+            f"--met takes the numbers of criteria, not {text!r}.", "Such as --met 1,3; none: --met ''"
+        ) from None
+
+
+@click.command(short_help="Mark a written answer, by the rubric's criteria or in points.")
+@click.argument("learner")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.argument("question", type=click.IntRange(min=1))
+@click.option("--met", metavar="N,N", help="Numbers of the criteria that are met; '' for none.")
+@click.option("--points", "given", type=float, metavar="N", help="Points in place of what the criteria give.")
+@click.option(
+    "--comment", metavar="TEXT", default="", help="For the learner, who reads it after the release."
+)
+@author_option
+@where_options
+def mark(
+    learner: str,
+    id_: str,
+    question: int,
+    met: str | None,
+    given: float | None,
+    comment: str,
+    author: str | None,
+    where: str,
+    course_file: Path | None,
+) -> None:
+    """Mark LEARNER's answer to a QUESTION of ID; `answers` shows it beside the rubric.
+
+    The newest mark counts; what was given before stays in the history.
+
+    \b
+    Example:
+      kata gradebook mark ada masks 1 --met 1,2 --comment "well put"
+      kata gradebook mark ada masks 2 --points 0.5
+    """
+    from grader.gradebook.meant import kata_meant, learner_meant
+    from grader.gradebook.written import mark as write
+
+    if met is None and given is None:
+        raise UsageError("Nothing says what the answer earns.", "Give --met with criteria, or --points.")
+    with opened(where, course_file) as book:
+        who, kata = learner_meant(book, learner), kata_meant(book, id_)
+        number = write(
+            book,
+            _rubrics(),
+            who,
+            kata,
+            question,
+            criteria=_numbers(met or ""),
+            points=given,
+            comment=comment,
+            author=author_of(author),
+        )
+        stands = next(one for one in book.written_answers([who])[who, kata][1] if one.id == number)
+        _say(f"{who}, {kata}, question {question}: {points(stands.points, stands.max_points)}")
+    note(f"undo  kata gradebook unmark {number}{again(where)} --comment TEXT")
+
+
+@click.command(short_help="Take the mark of a written answer back.")
+@click.argument("number", type=click.IntRange(min=1))
+@comment_option
+@author_option
+@where_options
+def unmark(number: int, comment: str, author: str | None, where: str, course_file: Path | None) -> None:
+    """Take the mark of this NUMBER back; `answers` shows the numbers. The mark before it counts again.
+
+    \b
+    Example:
+      kata gradebook unmark 12 --comment "meant for adam"
+    """
+    from grader.gradebook.written import undo
+
+    with opened(where, course_file) as book:
+        undo(book, number, author=author_of(author), comment=comment)
+    _say(f"taken back  mark {number}")
+
+
+class _Line(NamedTuple):
+    learner: str
+    kata: str
+    question: int
+    criteria: tuple[int, ...]
+    points: float | None
+    comment: str
+
+
+@click.command("mark-all", short_help="Mark many written answers at once, from a CSV file.")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Say what would be marked, and write nothing.")
+@author_option
+@where_options
+def mark_all(file: Path, dry_run: bool, author: str | None, where: str, course_file: Path | None) -> None:
+    """Mark many answers: FILE has the columns learner, kata, question, and points or met; a comment if you like.
+
+    A mistake in any line is named, and then nothing is written. What stands already is passed over: the same file can
+    be given again.
+
+    \b
+    Example:
+      kata gradebook mark-all week1.csv --dry-run
+    """
+    from grader.gradebook.written import mark as write
+    from grader.gradebook.written import sheet
+
+    rubrics = _rubrics()
+    done = passed = 0
+    with opened(where, course_file) as book:
+        lines, who = _lines(file, book, rubrics), author_of(author)
+        for line in lines:
+            answer = sheet(book, rubrics, line.learner, line.kata).answers[line.question - 1]
+            assert answer.rubric is not None
+            worth = sum(answer.rubric.criteria[one - 1].points for one in line.criteria)
+            given = worth if line.points is None else line.points
+            stands = answer.mark
+            same = stands and (stands.points, stands.criteria, stands.comment)
+            if same == (given, line.criteria, line.comment) and not answer.changed:
+                passed += 1
+                continue
+            done += 1
+            if not dry_run:
+                write(
+                    book,
+                    rubrics,
+                    line.learner,
+                    line.kata,
+                    line.question,
+                    criteria=line.criteria,
+                    points=given,
+                    comment=line.comment,
+                    author=who,
+                    answer=answer.digest,
+                    seen=stands.id if stands is not None else None,
+                )
+            _say(f"{line.learner}, {line.kata}, question {line.question}: {points(given)}  {line.comment}")
+    note(f"{done} {'would be marked' if dry_run else 'marked'}, {passed} stood already")
+
+
+def _lines(file: Path, book: Gradebook, rubrics: Rubrics) -> list[_Line]:
+    from grader.gradebook.meant import kata_meant, learner_meant
+    from grader.gradebook.roster import column_of, lines_of
+    from grader.gradebook.written import rubric_question
+
+    rows = lines_of(file, "file", "Name the CSV file.")
+    place, header = next(rows, (1, []))
+    columns = [column_of(cell) for cell in header]
+    for name in ("learner", "kata", "question"):
+        if name not in columns:
+            raise UsageError(f"{file}:{place}: there is no column `{name}`.", _EXAMPLE)
+    if not {"points", "met"} & set(columns):
+        raise UsageError(f"{file}:{place}: there is no column `points`, nor one `met`.", _EXAMPLE)
+    found = []
+    for number, row in rows:
+        cells: dict[str, str] = dict.fromkeys(("points", "met", "comment", *columns), "")
+        cells |= dict(zip(columns, (one.strip() for one in row), strict=False))
+        if not any(cells.values()):
+            continue
+        try:
+            if not cells["question"].isdecimal():
+                raise UsageError(f"question is a number, not {cells['question']!r}.")
+            if not (cells["points"] or cells["met"]):
+                raise UsageError("there is neither points nor met.")
+            kata, asked = kata_meant(book, cells["kata"]), int(cells["question"])
+            of, met = rubric_question(rubrics, kata, asked), _numbers(cells["met"].replace(";", ","))
+            if any(not 1 <= one <= len(of.criteria) for one in met):
+                raise UsageError(f"met names a criterion that is not there; there are {len(of.criteria)}.")
+            given = _points(cells["points"], of.points)
+            who = learner_meant(book, cells["learner"])
+            found.append(_Line(who, kata, asked, tuple(sorted(set(met))), given, cells["comment"]))
+        except UsageError as error:
+            raise UsageError(f"{file}:{number}: {error.message}", error.hint or _EXAMPLE) from error
+    return found
+
+
+def _points(text: str, most: float) -> float | None:
+    if not text:
+        return None
+    try:
+        given = float(text)
+    except ValueError:
+        given = -1.0
+    if not 0 <= given <= most:
+        raise UsageError(f"points is a number from 0 to {points(most)}, not {text!r}.")
+    return given
+
+
+@click.command(short_help="Let learners see written marks and comments.")
+@click.argument("assignment")
+@comment_option
+@click.option(
+    "--anyway", is_flag=True, help="Also while answers wait; these stay unmarked and count for nothing."
+)
+@author_option
+@where_options
+def release(
+    assignment: str, comment: str, anyway: bool, author: str | None, where: str, course_file: Path | None
+) -> None:
+    """Let learners see the written marks of an ASSIGNMENT, a kata, or `all`.
+
+    Feedback and exports for learners hold them from then on, until the release is withdrawn. What was never answered
+    counts as 0 then.
+
+    \b
+    Example:
+      kata gradebook release week1 --comment "all are marked"
+    """
+    from grader.cli.rulings import covered
+    from grader.gradebook.written import release as write
+
+    with opened(where, course_file) as book:
+        of = covered(book, assignment)
+        number = write(book, _rubrics(), of, comment=comment, author=author_of(author), anyway=anyway)
+        _say(f"written marks of {of or 'everything'} are released")
+    note(f"undo  kata gradebook withdraw {number}{again(where)} --comment TEXT")
+
+
+COMMANDS: tuple[Any, ...] = (answers, mark, unmark, mark_all, release)
