@@ -102,10 +102,10 @@ def columns_of(
         for kata, (number, most) in sorted(found.items(), key=lambda one: (natural_key(one[1][0]), one[0]))
     ]
     for place, one in reversed(list(enumerate(columns, 1))):
-        if most := written.get(one.kata):
+        if worth := written.get(one.kata, 0.0):
             title = f"{one.title}: written answers"
             columns.insert(
-                place, Column(kata=one.kata, number=one.number, title=title, max_score=most, written=True)
+                place, Column(kata=one.kata, number=one.number, title=title, max_score=worth, written=True)
             )
     return columns
 
