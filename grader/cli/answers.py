@@ -22,7 +22,7 @@ from grader.reports.style import console, points, safe
 
 if TYPE_CHECKING:
     from grader.gradebook.store import Gradebook
-    from grader.gradebook.written import Rubrics, Sheet
+    from grader.gradebook.written import AnswerSheet, Rubrics
 
 _EXAMPLE = "Such as: learner,kata,question,points,comment and a line like ada,masks,1,1.5,say why"
 
@@ -97,7 +97,7 @@ def answers(
         note(f"mark  kata gradebook mark {word(who)} {first.kata} QUESTION --met 1,2{again(where)}")
 
 
-def _print(sheet: Sheet) -> None:
+def _print(sheet: AnswerSheet) -> None:
     at = sheet.handed_in
     facts = [f"{sheet.learner}, {sheet.kata}"]
     if at is None:

@@ -14,7 +14,7 @@ from grader.catalogue.answer_sheet import answers_in, digest_of_answer
 from grader.gradebook import schema
 from grader.gradebook.course import Course
 from grader.gradebook.errors import ChangedMeanwhile, GradebookError, GradebookUsageError, UnreadableRecord
-from grader.gradebook.records import AnswerMark, Answers, Ruling, Written
+from grader.gradebook.records import AnswerMark, Answers, Ruling, WrittenPart
 from grader.gradebook.scope import Somebody
 from grader.gradebook.storage import insert, storable, unpacked
 from grader.reports.json_text import encode
@@ -103,7 +103,7 @@ def written_part(
     given: Iterable[AnswerMark],
     about_learner: Collection[Ruling],
     releases: Iterable[Ruling],
-) -> Written | None:
+) -> WrittenPart | None:
     """Return the written part of a mark; None where there is nothing of it.
 
     A question counts once it is marked. What was answered and is not marked is told and counts for nothing; what was
@@ -119,7 +119,7 @@ def written_part(
     blank = tuple(number for number in range(1, len(worth) + 1) if number not in text and number not in stand)
     due = course.due_for(learner, kata, about_learner)
     submitted = sheet.submitted_at if sheet is not None else None
-    return Written(
+    return WrittenPart(
         score=sum(one.points for one in stand.values()),
         max_score=sum(one.max_points for one in stand.values()) + sum(worth[one - 1] for one in blank),
         unmarked=tuple(sorted(number for number in text if number not in stand)),

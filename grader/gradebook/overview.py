@@ -259,7 +259,7 @@ def written(row: Row) -> str:
     for numbers, what in (
         (part.unmarked, "not marked yet"),
         (part.changed, "changed since marked"),
-        (part.blank, "not answered: 0"),
+        (part.blank, "not answered (0)"),
     ):
         if numbers:
             said.append(f"{len(numbers)} {'answer' if len(numbers) == 1 else 'answers'} {what}")

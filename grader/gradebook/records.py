@@ -105,7 +105,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     """When it was first seen."""
 
 
-class Written(msgspec.Struct, frozen=True, kw_only=True):
+class WrittenPart(msgspec.Struct, frozen=True, kw_only=True):
     """The written part of a mark: what is marked, what is not yet, and what the learner may know of it."""
 
     score: float = 0.0
@@ -238,7 +238,7 @@ class Row(msgspec.Struct, kw_only=True):
     score: float
     """After lateness, adjustments and overrides; never below 0. May exceed `max_score` by a bonus."""
     max_score: float
-    written: Written | None = None
+    written: WrittenPart | None = None
     """The written answers; None where nothing was handed in, marked or released. Not in `score`, but in every total."""
 
     @property

@@ -17,7 +17,7 @@ from grader.gradebook.course import Course
 from grader.gradebook.decisions import decided
 from grader.gradebook.errors import UnreadableRecord
 from grader.gradebook.lateness import settle
-from grader.gradebook.records import Adjustment, Mark, Row, Written
+from grader.gradebook.records import Adjustment, Mark, Row, WrittenPart
 from grader.gradebook.rulings import rulings
 from grader.gradebook.scope import Somebody, katas, people
 from grader.gradebook.storage import report_of
@@ -387,7 +387,7 @@ def _row(
     kata: tuple[str, str],
     stands: _Standing,
     adjustments: list[Adjustment],
-    written: Written | None,
+    written: WrittenPart | None,
 ) -> Row:
     row, counted = stands.row, stands.counted
     report, why = _report(name, kata, row)
@@ -422,7 +422,7 @@ def _blank_row(
     blank: KataReport,
     at: datetime,
     adjustments: list[Adjustment],
-    written: Written | None,
+    written: WrittenPart | None,
 ) -> Row:
     score, _ = settle(0.0, 0.0, adjustments)
     return Row(

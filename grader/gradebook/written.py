@@ -43,7 +43,7 @@ class Rubrics:
 
 
 @dataclass(frozen=True)
-class Answer:
+class WrittenAnswer:
     """One question with what a learner wrote, and what was given for it."""
 
     number: int
@@ -69,12 +69,12 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class AnswerSheet:
     """All of a learner's answers for a kata."""
 
     learner: str
     kata: str
-    answers: tuple[Answer, ...]
+    answers: tuple[WrittenAnswer, ...]
     rest: str
     """What was written under no question's number."""
     handed_in: Answers | None
@@ -112,7 +112,7 @@ def to_mark(
     return found
 
 
-def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> Sheet:
+def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> AnswerSheet:
     """Return what a learner wrote for a kata, question by question, and what was given for it.
 
     Raises:
@@ -131,11 +131,11 @@ def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> Sheet:
     numbers = sorted({*asked, *given, *texts} - {0})
     due = book.course.due_for(learner, kata, mine)
     at = counted.submitted_at if counted is not None else None
-    return Sheet(
+    return AnswerSheet(
         learner=learner,
         kata=kata,
         answers=tuple(
-            Answer(
+            WrittenAnswer(
                 number=number,
                 question=asked.get(number, f"(the kata has no question {number})"),
                 text=texts.get(number, ""),
@@ -246,7 +246,7 @@ def release(
     if waiting and not anyway:
         count = sum(len(one.questions) for one in waiting)
         raise GradebookUsageError(
-            f"{count} answer{'' if count == 1 else 's'} of {len({one.learner for one in waiting})} learners "
+            f"{count} answer{'' if count == 1 else 's'} (learners: {len({one.learner for one in waiting})}) "
             "wait to be marked.",
             "See them: kata gradebook answers. To release the others all the same: --anyway",
         )

@@ -19,7 +19,7 @@ from grader.submissions.listing import File, Listing
 from grader.submissions.names import printable
 from grader.submissions.sheets import sheets_in
 from grader.submissions.spot import Spot
-from grader.submissions.submission import Proposal, Sheet, Submission
+from grader.submissions.submission import HandedInSheet, Proposal, Submission
 
 Clock = Callable[[File, Listing, Place], datetime | None]
 """Returns when a file was handed in, from the files around it."""
@@ -78,7 +78,7 @@ class LearnerFolder:
             if kata.slug in sheets:
                 file, bundle = sheets[kata.slug]
                 at, source = self._time(kata, file, listing, owners[file])
-                sheet = Sheet(
+                sheet = HandedInSheet(
                     bundle=bundle,
                     number=kata.number,
                     origin=printable(file.origin),

@@ -39,7 +39,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
-class Sheet(msgspec.Struct, frozen=True, kw_only=True):
+class HandedInSheet(msgspec.Struct, frozen=True, kw_only=True):
     """Written answers that came in with a submission, or alone."""
 
     bundle: Bundle
@@ -75,7 +75,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     """When it was handed in, with a time zone, where anybody tells."""
     time_source: str | None = None
     """Who tells: a system's name, `git`, a file of times."""
-    answers: Sheet | None = None
+    answers: HandedInSheet | None = None
     """Written answers; nothing that grades code looks at them."""
     notes: tuple[str, ...] = ()
     """What the instructor should know though it was read: a second file that was left out, and the like."""
