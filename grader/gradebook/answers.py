@@ -101,23 +101,22 @@ def written_part(
     kata: str,
     sheets: Sequence[Answers],
     given: Iterable[AnswerMark],
-    about_learner: Collection[Ruling],
-    releases: Iterable[Ruling],
+    rulings: Collection[Ruling],
 ) -> WrittenPart | None:
     """Return the written part of a mark; None where there is nothing of it.
 
     A question counts once it is marked. What was answered and is not marked is told and counts for nothing; what was
     never answered earns 0 from the release on, which says what each question was worth.
     """
-    sheet = counts(course, learner, kata, sheets, about_learner)
+    sheet = counts(course, learner, kata, sheets, rulings)
     stand = standing(given)
-    release = next((one for one in releases if kata in one.value["points"]), None)
+    release = next((one for one in releases(rulings) if kata in one.value["points"]), None)
     if sheet is None and not stand and release is None:
         return None
     text = sheet.answered if sheet is not None else {}
     worth: Sequence[float] = release.value["points"][kata] if release is not None else ()
     blank = tuple(number for number in range(1, len(worth) + 1) if number not in text and number not in stand)
-    due = course.due_for(learner, kata, about_learner)
+    due = course.due_for(learner, kata, rulings)
     submitted = sheet.submitted_at if sheet is not None else None
     return WrittenPart(
         score=sum(one.points for one in stand.values()),

@@ -18,7 +18,6 @@ from grader.gradebook.decisions import decided
 from grader.gradebook.errors import UnreadableRecord
 from grader.gradebook.lateness import settle
 from grader.gradebook.records import Adjustment, Mark, Row, WrittenPart
-from grader.gradebook.rulings import rulings
 from grader.gradebook.scope import Somebody, katas, people
 from grader.gradebook.storage import report_of
 from grader.reports.report import KataReport
@@ -42,11 +41,12 @@ def rows(
     chosen = katas(connection, slugs)
     blanks: dict[int, KataReport] | None = None
     last_run = None
-    releases = answers.releases(rulings(connection))
     for some in _chunks(people(connection, course, learners)):
         found = _standing(connection, course, some, chosen)
         adjustments = decided(connection, some)
-        sheets, marks = answers.handed_in(connection, some), answers.marks(connection, some)
+        writers = [somebody for somebody in some if somebody.writes]
+        sheets = answers.handed_in(connection, writers) if writers else {}
+        marks = answers.marks(connection, writers) if writers else {}
         for somebody in some:
             name = somebody.name
             for kata, (slug, _) in chosen.items():
@@ -59,7 +59,6 @@ def rows(
                     sheets.get((name, kata), ()),
                     marks.get((name, kata), ()),
                     somebody.rulings,
-                    releases,
                 )
                 if stands is not None:
                     made = _row(course, name, chosen[kata], stands, adjusted, written)

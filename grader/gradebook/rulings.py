@@ -19,7 +19,7 @@ from grader.gradebook.records import Ruling, RulingKind
 from grader.gradebook.storage import insert, storable
 from grader.reports.json_text import encode
 
-COUNTING: tuple[RulingKind, ...] = ("choose", "extend", "take", "alias")
+COUNTING: tuple[RulingKind, ...] = ("choose", "extend", "take", "alias", "release")
 """Kinds that a mark, or whose it is, hangs on; the others are said about it."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, exists, or_, select
 
 from grader.errors import did_you_mean
 from grader.gradebook import schema
@@ -26,12 +26,25 @@ class Somebody(NamedTuple):
     rows: tuple[int, ...]
     """The rows of all their names."""
     rulings: tuple[Ruling, ...] = ()
-    """What stands about them, oldest first."""
+    """What stands about them, or about the whole class, oldest first."""
+    writes: bool = False
+    """Whether there are written answers of theirs, or marks for some: else nobody has to look."""
+
+
+_LEARNERS = select(
+    schema.learners.c.name,
+    schema.learners.c.id,
+    or_(
+        exists().where(schema.answers.c.learner_id == schema.learners.c.id),
+        exists().where(schema.answer_marks.c.learner_id == schema.learners.c.id),
+    ).label("writes"),
+)
 
 
 def people(connection: Connection, course: Course, learners: Collection[str] | None = None) -> list[Somebody]:
     """Return everybody, or who of `learners` is there, sorted. Somebody's other names are no learners of their own."""
-    found = connection.execute(select(schema.learners.c.name, schema.learners.c.id)).all()
+    found = connection.execute(_LEARNERS).all()
+    writers = {row.id for row in found if row.writes}
     decided = standing(rulings(connection, schema.rulings.c.kind.in_(COUNTING)))
     identities = identities_of(course, decided)
     names: dict[str, str] = {}
@@ -46,6 +59,7 @@ def people(connection: Connection, course: Course, learners: Collection[str] | N
     for name in course.roster:
         names.setdefault(course.same(name), name)
     about: dict[str, list[Ruling]] = {}
+    whole_class = [one for one in decided if not one.learner]
     for one in decided:
         key = course.same(identities.get(course.same(one.learner), one.learner))
         about.setdefault(key, []).append(one)
@@ -55,7 +69,8 @@ def people(connection: Connection, course: Course, learners: Collection[str] | N
             name,
             rows.get(key, {}).get(name),
             tuple(rows.get(key, {}).values()),
-            tuple(about.get(key, ())),
+            tuple(sorted((*about.get(key, ()), *whole_class), key=lambda one: one.id)),
+            not writers.isdisjoint(rows.get(key, {}).values()),
         )
         for key, name in names.items()
         if wanted is None or key in wanted
