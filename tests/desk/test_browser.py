@@ -77,8 +77,7 @@ def test_every_page_can_be_read_by_everybody(show: Show, desk: Running, width: i
     page = show(width=width, color_scheme=scheme)
     for path in PATHS:
         page.goto(desk.base + path)
-        for folded in page.locator("details:not([open]) > summary").all():
-            folded.click()
+        page.evaluate("document.querySelectorAll('details').forEach((folded) => { folded.open = true; })")
         found = Axe().run(page).response["violations"]
         assert [(one["id"], one["nodes"][0]["html"]) for one in found] == [], path
         assert page.evaluate(CONTRAST, READABLE) == [], path

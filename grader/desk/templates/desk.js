@@ -2,6 +2,7 @@
 // Keys. What a key reaches says so itself: data-key on a link, a button, a field or a folded form.
 const typing = (element) => element.matches("input, textarea, select");
 const lines = () => [...document.querySelectorAll("a[data-line]")].filter((line) => line.getClientRects().length);
+if (document.querySelector("[data-again]")) setTimeout(() => location.reload(), 3000); // not yet known
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (typing(event.target)) {
