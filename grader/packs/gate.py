@@ -16,6 +16,7 @@ import torch
 from grader import interpreter
 from grader.catalogue import Kata, read_hints
 from grader.catalogue.given import BLOCKS
+from grader.catalogue.rubric import rubric_of
 from grader.checks import axes_of
 from grader.checks.text import listed
 from grader.errors import PackError
@@ -120,6 +121,7 @@ class Gate:
             verdict.find("blocks", error.message)
             return verdict
         _look_at_hints(kata, verdict)
+        _look_at_rubric(kata, verdict)
         for message in complaints(kata, suite.infos()):
             verdict.find("words", message)
         _look_at_preload(kata, verdict)
@@ -428,7 +430,15 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
             )
     folder = kata.solution_folder
     assert folder is not None
-    ours = {f"{kata.module}.py", "hidden_checks.py", "alternatives", "mutants", "slow", TRANSCRIPTS}
+    ours = {
+        f"{kata.module}.py",
+        "hidden_checks.py",
+        "rubric.toml",
+        "alternatives",
+        "mutants",
+        "slow",
+        TRANSCRIPTS,
+    }
     for path in _visible(folder):
         if path.name not in ours:
             verdict.find("stray files", f"{path.name} has no place in a solution's folder")
@@ -464,6 +474,13 @@ def _look_at_hints(kata: Kata, verdict: Verdict) -> None:
         for line in sorted(answer):
             if len(line) >= _LONG_LINE and line in squeezed:
                 verdict.find("hints", f"hint {tier} holds a line of the reference: {line}")
+
+
+def _look_at_rubric(kata: Kata, verdict: Verdict) -> None:
+    try:
+        rubric_of(kata)
+    except PackError as error:
+        verdict.find("rubric", in_full(error))
 
 
 def _look_at_preload(kata: Kata, verdict: Verdict) -> None:

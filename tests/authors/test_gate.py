@@ -205,6 +205,10 @@ def _words_nowhere(course: Path) -> None:
     edit(course / KATA / "checks.py", stated, f'{stated}, asked="the last axis shall go"')
 
 
+def _rubric_without_criteria(course: Path) -> None:
+    (course / SOLUTION / "rubric.toml").write_text('[[questions]]\nquestion = "Why?"\nmodel = "So."\n')
+
+
 def _few_checks(course: Path) -> None:
     text = (course / KATA / "checks.py").read_text()
     head, tail = text.split('@check("large weights', 1)
@@ -249,6 +253,7 @@ def _few_checks(course: Path) -> None:
         (_costs_unsaid, "cost", "divided_by_length costs 71% of the points"),
         (_words_nowhere, "words", "“the last axis shall go”, which stands in no file that a learner reads"),
         (_few_checks, "checks", "fewer than 12"),
+        (_rubric_without_criteria, "rubric", "criteria"),
     ],
 )
 def test_what_spoils_a_kata_is_found_by_name(

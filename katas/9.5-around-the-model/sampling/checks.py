@@ -60,6 +60,12 @@ def spread(draw, batch=3, token=9, scale=1.0):
     return with_axes(torch.stack(rows).to(draw.device) + noise, *ROWS.split())
 
 
+def apart(draw):
+    """Return three rows of which the first lies between the others, which have no logit in common with it."""
+    levels = torch.tensor([[0.0], [5.0], [-5.0]], device=draw.device)
+    return with_axes(spread(draw) + levels, *ROWS.split())
+
+
 def compare(found, right, logits, *rest, name="filtered", axes=ROWS, why=""):
     expect(found, name, axes=axes).close_to(oracle(right, logits, *rest), why=why)
 
@@ -92,7 +98,7 @@ def test_shapes(submission, draw):
 )
 def test_top_k(submission, draw):
     for k in (3, 1):
-        logits = spread(draw)
+        logits = apart(draw)
         compare(submission.top_k(logits, k), right_top_k, logits, k, name=f"top_k, k={k}")
 
 
@@ -105,7 +111,7 @@ def test_top_k(submission, draw):
 )
 def test_top_k_all(submission, draw):
     for k in (9, 12):
-        logits = spread(draw)
+        logits = apart(draw)
         compare(submission.top_k(logits, k), right_top_k, logits, k, name=f"top_k, k={k} of 9")
 
 
@@ -232,6 +238,8 @@ def test_penalty(submission, draw):
 def test_penalty_once(submission, draw):
     logits = spread(draw, batch=2, token=8)
     tokens = torch.tensor([[5, 5, 1, 5], [2, 0, 0, 2]], device=draw.device)
+    for row, above, below in ((0, 5, 1), (1, 0, 2)):  # of what occurred, one logit is above 0 and one below
+        logits[row, above], logits[row, below] = logits[row, above].abs(), -logits[row, below].abs()
     found = submission.repetition_penalty(logits, tokens, 1.5)
     compare(found, right_penalty, logits, tokens, 1.5, name="penalised")
 
@@ -303,7 +311,9 @@ def expect_perplexity(submission, logits, targets, **options):
 def test_perplexity(submission, draw):
     for batch, time, vocabulary in ((2, 5, 7), (1, 3, 11)):
         logits = draw.normal(batch=batch, time=time, token=vocabulary, scale=2.0)
-        expect_perplexity(submission, logits, draw.integers(0, vocabulary, batch=batch, time=time))
+        targets = draw.integers(0, vocabulary, batch=batch, time=time)
+        targets[0, 0] = 0  # a word like any other, where nothing is padding
+        expect_perplexity(submission, logits, targets)
     targets = draw.integers(0, 8, batch=2, time=4)
     expect_perplexity(submission, torch.full((2, 4, 8), 3.0, device=draw.device), targets)  # knows nothing: 8
     expect_perplexity(submission, 40.0 * one_hot(targets, 8), targets)  # sure and right: 1

@@ -69,8 +69,8 @@ def test_sinusoidal_is_reusable(submission, reference, draw):
     rows = submission.sinusoidal_positions(max_len, 2 * half)  # what is in it is for others to ask
     expect(rows, "positions", axes=TABLE).is_tensor(shape=(max_len, 2 * half))
     rows, slack = rows.float().cpu(), exact(reference, max_len, 2 * half).tolerance
-    for time in (max_len, *draw.sizes(3, 1, 19)):
-        x = draw.noncontiguous(draw.normal(batch=draw.size(1, 4), time=time, width=2 * half))
+    for time, batch in zip((max_len, 1, *draw.sizes(2, 2, 19)), (1, *draw.sizes(3, 2, 5)), strict=True):
+        x = draw.noncontiguous(draw.normal(batch=batch, time=time, width=2 * half))
         y = module(x)
         expect_unchanged(submission)
         sums = oracle(lambda x, rows: x + rows, x, rows[:time])
@@ -107,8 +107,8 @@ def test_learned_is_reusable(submission, draw):
         tables[1], why="each module was given a table of its own"
     )
     for module, rows in zip(modules, tables, strict=True):
-        for time in draw.sizes(3, 1, 10):
-            x = draw.noncontiguous(draw.normal(batch=draw.size(1, 4), time=time, width=d_model))
+        for time, batch in zip((1, *draw.sizes(2, 2, 10)), (*draw.sizes(2, 2, 5), 1), strict=True):
+            x = draw.noncontiguous(draw.normal(batch=batch, time=time, width=d_model))
             y = module(x)
             expect_unchanged(submission)
             expect(y, "output", axes=X).close_to(oracle(lambda x, rows: x + rows, x, rows[:time]))
