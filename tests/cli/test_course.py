@@ -31,9 +31,12 @@ def test_rosters_are_joined_and_the_course_loads(kata: Kata, folder: Path) -> No
     assert "roster.csv   3 learners, 2 sections" in ran.out
     assert "course.toml   2 assignments: week1, week 2" in ran.out
     assert "note: zz is in one of the rosters only" in ran.err
-    course = Course.load(folder / "course.toml", Catalogue.discover())
+    catalogue = Catalogue.discover()
+    course = Course.load(folder / "course.toml", catalogue)
+    units = tuple(one.slug for one in catalogue.katas if one.number.startswith(("9.1.", "9.2.")))
+    assert units[:2] == ("self-attention", "positional-encoding")
     assert {name: one.katas for name, one in course.assignments.items()} == {
-        "week1": ("self-attention", "positional-encoding"),
+        "week1": units,
         "week 2": ("masks",),
     }
     ada = course.roster["ada17"]
