@@ -530,6 +530,9 @@ def _words(event: HistoryEvent) -> str:
         return f"{event.points or 0:+g} points: {event.comment}"
     if event.kind == "override":
         return f"set to {event.points or 0:g}: {event.comment}"
+    if event.kind == "answer_mark":
+        said = f": {event.comment}" if event.comment else ""
+        return f"question {event.question}: {event.points or 0:g} of {event.max_score or 0:g} points{said}"
     if event.kind == "revoke":
         return f"taken back: {event.comment}"
     return event.comment or ""

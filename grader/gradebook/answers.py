@@ -71,6 +71,9 @@ def marks(connection: Connection, people: Iterable[Somebody]) -> dict[tuple[str,
                 author=row.author,
                 at=row.at,
                 revoked=row.revoked_at is not None,
+                revoked_by=row.revoked_by,
+                revoked_at=row.revoked_at,
+                revoked_because=row.revoked_because,
             )
         )
     return found

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, func, select
 
-from grader.gradebook import schema
+from grader.gradebook import answers, schema
 from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookError, UnreadableRecord
 from grader.gradebook.records import Attempt, HistoryEvent, Key, Ruling, RunRecord, StoredHandIn
@@ -188,6 +188,7 @@ def events(connection: Connection, course: Course, learner: str, kata: str) -> l
         *attempts,
         *_handed_in_again(connection, somebody.rows, kata_id, attempts),
         *_adjustments(connection, somebody.rows, kata_id),
+        *_answer_marks(connection, somebody, kata_id),
     ]
     for one in rulings(connection, schema.rulings.c.learner_id.in_(somebody.rows)):
         extended = one.kind == "extend" and course.covers(one.value["of"], kata)
@@ -311,6 +312,31 @@ def _handed_in_again(
                 submitted_at=row.submitted_at,
                 comment=f"the same content came in{f', says {row.time_source}' if row.time_source else ''}",
                 author="kata grade",
+            )
+
+
+def _answer_marks(connection: Connection, somebody: Somebody, kata: int) -> Iterator[HistoryEvent]:
+    """Yield what was given for written answers, and what of it was taken back."""
+    for one in answers.marks(connection, [somebody]).get((somebody.name, kata), ()):
+        yield HistoryEvent(
+            kind="answer_mark",
+            at=one.at,
+            answer_mark=one.id,
+            question=one.question,
+            points=one.points,
+            max_score=one.max_points,
+            comment=one.comment,
+            author=one.author,
+            revoked=one.revoked,
+        )
+        if one.revoked_at is not None:
+            yield HistoryEvent(
+                kind="revoke",
+                at=one.revoked_at,
+                answer_mark=one.id,
+                question=one.question,
+                comment=one.revoked_because,
+                author=one.revoked_by,
             )
 
 

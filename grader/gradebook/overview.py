@@ -238,6 +238,14 @@ def _happened(event: HistoryEvent, course: Course, out: Console) -> tuple[Text, 
     if event.ruling is not None:
         said.append(f"  ruling {event.ruling}{', withdrawn later' if event.revoked else ''}", "dim")
         return Text("decided"), "", said
+    if event.answer_mark is not None:
+        said = Text(safe(event.author or ""))
+        said.append(f": {safe(event.comment)}" if event.comment else "")
+        said.append(f"  mark {event.answer_mark}{', taken back later' if event.revoked else ''}", "dim")
+        if event.kind == "revoke":
+            return Text("taken back"), f"question {event.question}", said
+        given = points(event.points or 0.0, event.max_score or 0.0)
+        return Text("marked"), f"question {event.question}: {given}", said
     if event.kind == "revoke":
         return Text("revoked"), f"change {event.adjustment}", said
     word = "override" if event.kind == "override" else "adjusted"

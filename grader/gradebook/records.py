@@ -88,6 +88,9 @@ class AnswerMark(msgspec.Struct, frozen=True, kw_only=True):
     author: str
     at: datetime
     revoked: bool = False
+    revoked_by: str | None = None
+    revoked_at: datetime | None = None
+    revoked_because: str | None = None
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,8 +131,9 @@ class WrittenPart(msgspec.Struct, frozen=True, kw_only=True):
 class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that happened to one learner's mark for one kata."""
 
-    kind: Literal["attempt", "handed_in", "adjust", "override", "revoke"] | RulingKind
-    """`handed_in`: what had been graded came in again with another time, or its time became known."""
+    kind: Literal["attempt", "handed_in", "adjust", "override", "answer_mark", "revoke"] | RulingKind
+    """`handed_in`: what had been graded came in again with another time, or its time became known; `answer_mark`: a
+    written answer was marked."""
     at: datetime
     run: int | None = None
     """The run that graded the attempt."""
@@ -152,6 +156,10 @@ class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
     """The adjustment no longer counts."""
     ruling: int | None = None
     """What was decided besides points, for `Gradebook.withdraw`; `comment` says what and why."""
+    answer_mark: int | None = None
+    """The mark of a written answer that was given, or taken back, for `Gradebook.revoke_answer_mark`."""
+    question: int | None = None
+    """Which question that mark is for."""
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):

@@ -120,10 +120,7 @@ def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> AnswerS
         GradebookError: what was handed in cannot be read.
     """
     sheets, marks = book.written_answers([learner]).get((learner, kata), ([], []))
-    rulings = [one for one in book.rulings() if not one.revoked]
-    mine = [
-        one for one in rulings if one.learner and book.course.same(one.learner) == book.course.same(learner)
-    ]
+    mine = [one for one in book.rulings(["extend"], [learner]) if not one.revoked]
     counted = counts(book.course, learner, kata, sheets, mine)
     texts = answers_in(book.answer_sheet(counted.content)) if counted is not None else {}
     given, rubric = standing(marks), rubrics.of(kata)
@@ -149,7 +146,7 @@ def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> AnswerS
         handed_in=counted,
         late=due is not None and at is not None and at > due,
         versions=len({one.content for one in sheets}),
-        released=any(kata in one.value["points"] for one in rulings if one.kind == "release"),
+        released=any(releases(book, kata)),
     )
 
 

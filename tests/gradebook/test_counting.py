@@ -171,6 +171,6 @@ def test_other_names_lead_to_one_learner(book: Gradebook) -> None:
     assert book.learners() == ["ada"]
     assert book.aliases() == {"hw9-ada": "ada"}
     assert (mark(book).score, mark(book, "layer-norm").score) == (8.0, 5.0)
-    assert [event.kind for event in book.history("ada", "masks")] == ["attempt", "adjust"]
+    assert [event.kind for event in book.history("ada", "masks")] == ["attempt", "adjust", "alias"]
     book.withdraw(number, author="kim", comment="somebody else")
     assert book.learners() == ["ada", "hw9-ada"]

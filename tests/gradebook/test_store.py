@@ -83,7 +83,9 @@ def test_keys_are_those_of_everything_that_was_handed_in(gradebook: Gradebook) -
 def test_what_is_seen_again_keeps_its_mark_and_takes_the_newer_time(gradebook: Gradebook) -> None:
     run = gradebook.start_run({})
     grade(gradebook, run, "ada")
+    gradebook.finish_run(run)
     before = only(gradebook.rows())
+    run = gradebook.start_run({})
     again = submission("ada", at=MONDAY + timedelta(days=2))
     gradebook.reuse(run, again, key(again))
     row = only(gradebook.rows())
@@ -92,7 +94,9 @@ def test_what_is_seen_again_keeps_its_mark_and_takes_the_newer_time(gradebook: G
     timeless = submission("ada", at=None)
     gradebook.reuse(run, timeless, key(timeless))
     assert only(gradebook.rows()).submitted_at == MONDAY + timedelta(days=2)
-    assert [e.kind for e in gradebook.history("ada", "masks")] == ["attempt"]
+    attempt, *rest = gradebook.history("ada", "masks")
+    assert (attempt.kind, attempt.submitted_at) == ("attempt", MONDAY)
+    assert [(e.kind, e.submitted_at) for e in rest] == [("handed_in", MONDAY + timedelta(days=2))]
 
 
 def test_only_what_the_newest_attempt_graded_can_be_reused(gradebook: Gradebook) -> None:
