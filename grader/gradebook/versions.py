@@ -15,12 +15,13 @@ from grader.gradebook import schema
 from grader.gradebook.errors import ChangedMeanwhile
 from grader.gradebook.migrate import ADVISORY_KEY
 from grader.gradebook.scope import Somebody
+from grader.gradebook.storage import storable
 
 
 def alone_with(connection: Connection, learner: str) -> None:
     """Wait until nobody else is deciding about a learner. An SQLite file has one writer at a time anyway."""
     if connection.dialect.name == "postgresql":
-        key = {"ours": ADVISORY_KEY + 1, "learner": learner}
+        key = {"ours": ADVISORY_KEY + 1, "learner": storable(learner)}
         connection.execute(text("SELECT pg_advisory_xact_lock(:ours, hashtext(:learner))"), key)
 
 
