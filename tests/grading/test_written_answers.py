@@ -1,0 +1,200 @@
+"""Written answers through the commands: from the sheet that is handed in to what learners and systems get."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shutil
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from grader.grading import executors
+from tests.conftest import TINY, Ran
+from tests.gradebook.conftest import postgres, postgres_where, where  # noqa: F401
+from tests.grading.conftest import RIGHT, SOLUTIONS
+
+Kata = Callable[..., Ran]
+Sheet = Callable[..., Path]
+
+RUBRIC = """
+[[questions]]
+question = "Why in place?"
+model = "Only one number is held aside."
+[[questions.criteria]]
+met = "names the memory"
+points = 1
+[[questions.criteria]]
+met = "says that it is constant"
+points = 1
+
+[[questions]]
+question = "When is it fast?"
+model = "Where the list is nearly sorted."
+[[questions.criteria]]
+met = "names nearly sorted lists"
+points = 1
+"""
+COURSE = """
+name = "Sorting"
+timezone = "UTC"
+roster = "roster.csv"
+[assignments.week1]
+katas = ["insertion-sort"]
+due = 2026-10-05T12:00:00
+"""
+SECRET = "say which number, dear"
+
+
+@pytest.fixture
+def sheet(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Sheet:
+    """A class over the tiny pack with a rubric; call it to hand in an answer and a sheet."""
+    home = tmp_path_factory.mktemp("packs")
+    shutil.copytree(TINY, home / "katas")
+    shutil.copytree(SOLUTIONS.parent.parent, home / "solutions")
+    (home / "solutions/1.1-sorting/insertion-sort/rubric.toml").write_text(RUBRIC)
+    monkeypatch.setenv("KATA_PACKS", str(home / "katas"))
+    monkeypatch.setattr(executors, "grading_processes", nullcontext)
+    (folder / "course.toml").write_text(COURSE)
+    (folder / "roster.csv").write_text("learner,name\nada,Ada\nbob,Bob\neve,Eve\n")
+
+    def put(learner: str, text: str | bytes | None = None) -> Path:
+        place = folder / "week1" / learner
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "insertion_sort.py").write_text(RIGHT)
+        if text is not None:
+            (place / "answers.md").write_bytes(text.encode() if isinstance(text, str) else text)
+        return place / "answers.md"
+
+    return put
+
+
+def totals(kata: Kata, book: tuple[str, ...]) -> dict[str, tuple[float, float]]:
+    """What everybody has in all, and of how much."""
+    found = kata("gradebook", "show", "--json", *book).json
+    return {one["learner"]: (one["score"], one["max_score"]) for one in found["learners"]}
+
+
+def undo_of(ran: Ran) -> str:
+    """The number that a command says it can be undone by."""
+    found = re.search(r"(?:unmark|withdraw) (\d+)", ran.err)
+    assert found, ran.text
+    return found[1]
+
+
+def everything_given_out(kata: Kata, book: tuple[str, ...], out: Path) -> dict[str, str]:
+    """What learners and systems get: feedback of everybody, Canvas's table, Gradescope's results."""
+    assert kata("report", "--feedback-only", "--out", out / "pages", *book).code == 0
+    assert kata("gradebook", "export", "--format", "gradescope", "-o", out / "results", *book).code == 0
+    found = [path for path in (out / "pages").rglob("*") if path.suffix in (".html", ".md")]
+    assert len(found) >= 2 * 3
+    pages = {
+        suffix: "".join(path.read_text() for path in found if path.suffix == suffix)
+        for suffix in (".html", ".md")
+    }
+    results = "".join(path.read_text() for path in sorted((out / "results").rglob("*.json")))
+    return {"page": pages[".html"], "markdown": pages[".md"], "results": results}
+
+
+def test_a_class_is_marked_released_and_taken_back(
+    kata: Kata,
+    sheet: Sheet,
+    where: str,  # noqa: F811
+    folder: Path,
+) -> None:
+    book = ("--gradebook", where, "--course", "course.toml")
+    sheet("ada", "## 1. x\nOne number.\n\n## 2. x\nNearly sorted ones.\n")
+    sheet("bob", "## 1. x\nBecause.\n")
+    sheet("eve")
+    ran = kata("grade", "week1", "-j", "1", "--only", "insertion-sort", *book)
+    assert ran.code == 0, ran.text
+    assert totals(kata, book) == {"ada": (5, 5), "bob": (5, 5), "eve": (5, 5)}
+    assert "3 answers wait" in kata("gradebook", "answers", *book).err
+    shown = kata("gradebook", "answers", "ada", *book).out
+    assert "| One number." in shown
+    assert "Only one number is held aside." in shown
+
+    mark = ("gradebook", "mark", "ada", "insertion-sort", "1", "--author", "kim", *book)
+    wrong = undo_of(kata(*mark, "--met", "1,2"))
+    assert totals(kata, book)["ada"] == (7, 7)
+    taken = kata("gradebook", "unmark", wrong, "--comment", "meant for bob", "--author", "lee", *book)
+    assert taken.code == 0, taken.text
+    assert totals(kata, book)["ada"] == (5, 5)
+    assert kata(*mark, "--met", "1", "--comment", SECRET).code == 0
+    told = " ".join(kata("gradebook", "history", "ada", "insertion-sort", *book).out.split())
+    assert f"marked question 1: 2/2 kim mark {wrong}, taken back later" in told
+    assert f"taken back question 1 lee: meant for bob mark {wrong}" in told
+    assert f"marked question 1: 1/2 kim: {SECRET}" in told
+
+    release = ("gradebook", "release", "week1", "--comment", "done", *book)
+    refused = kata(*release)
+    assert (refused.code, "2 answers (learners: 2) wait" in refused.text) == (2, True)
+    (folder / "marks.csv").write_text(
+        "learner,kata,question,points,met,comment\n"
+        "ada,insertion-sort,2,0.5,,half of it\nbob,insertion-sort,1,,2,\n"
+    )
+    table = ("gradebook", "mark-all", "marks.csv", *book)
+    assert "2 would be marked" in kata(*table, "--dry-run").err
+    assert totals(kata, book)["bob"] == (5, 5)
+    assert "2 marked, 0 stood already" in kata(*table).err
+    assert "0 marked, 2 stood already" in kata(*table).err
+    assert totals(kata, book) == {"ada": (6.5, 8), "bob": (6, 7), "eve": (5, 5)}
+
+    before = everything_given_out(kata, book, folder / "before")
+    assert all(SECRET not in text and "half of it" not in text for text in before.values())
+    released = kata(*release)
+    assert released.code == 0, released.text
+    assert totals(kata, book) == {"ada": (6.5, 8), "bob": (6, 8), "eve": (5, 8)}
+    after = everything_given_out(kata, book, folder / "after")
+    assert SECRET in after["page"]
+    lines = list(csv.DictReader(io.StringIO(kata("gradebook", "export", "--format", "csv", *book).out)))
+    assert [(one["learner"], one["written_score"], one["written_max_score"]) for one in lines] == [
+        ("ada", "1.5", "3"),
+        ("bob", "1", "3"),
+        ("eve", "0", "3"),
+    ]
+
+    back = kata("gradebook", "withdraw", undo_of(released), "--comment", "too early", *book)
+    assert back.code == 0, back.text
+    again = everything_given_out(kata, book, folder / "again")
+    assert all(SECRET not in text for text in again.values())
+    assert totals(kata, book) == {"ada": (6.5, 8), "bob": (6, 7), "eve": (5, 5)}
+
+
+HOSTILE = {
+    "huge": b"x" * (2 << 20),
+    "bytes": b"## 1. x\n\x80\x81 \xff\n",
+    "script": b"## 1. x\n<script>alert(1)</script><img src=x onerror=alert(2)>\n",
+    "controls": b"## 1. x\n\x1b[2J\x1b]0;owned\x07\x00 red\n",
+}
+
+
+def test_hostile_sheets_cost_nobody_a_row_and_nothing_of_them_runs(
+    kata: Kata, sheet: Sheet, folder: Path
+) -> None:
+    for name, content in HOSTILE.items():
+        sheet(name, content)
+    sheet("link").symlink_to("/etc/passwd")
+    sheet("folder").mkdir()
+    sheet("ada", "## 1. x\nfine\n")
+    (folder / "roster.csv").unlink()
+    (folder / "course.toml").write_text(COURSE.replace('roster = "roster.csv"\n', ""))
+    ran = kata("grade", "week1", "-j", "1", "--only", "insertion-sort")
+    assert ran.code == 0, ran.text
+    found = totals(kata, ())
+    assert found == dict.fromkeys([*HOSTILE, "link", "folder", "ada"], (5, 5))
+    for name in ("bytes", "script", "controls", "ada"):
+        shown = kata("gradebook", "answers", name)
+        assert shown.code == 0, shown.text
+        assert "\x1b" not in shown.out
+        assert "\x00" not in shown.out
+        assert kata("gradebook", "mark", name, "insertion-sort", "1", "--points", "1").code == 0
+    assert kata("gradebook", "release", "all", "--comment", "done").code == 0
+    assert kata("report", "--out", "pages").code == 0
+    pages = [path.read_text() for path in (folder / "pages").rglob("*.html")]
+    assert len(pages) > len(found)
+    assert all("<script>alert" not in page and "<img src=x" not in page for page in pages)
+    assert all("root:x:" not in page for page in pages)
