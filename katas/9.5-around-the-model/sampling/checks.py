@@ -45,9 +45,11 @@ def right_penalty(logits, tokens, penalty):
 
 
 def known(draw, *lead, shift=0.0):
-    """Return logits [.., 6] whose rows have the probabilities SHARES, each in an order of its own."""
+    """Return logits [.., 6] whose rows have the probabilities SHARES, the first turned by one, others shuffled."""
     rows = math.prod(lead)
-    logits = torch.stack([torch.tensor(SHARES).log()[draw.permutation(6).cpu()] for _ in range(rows)])
+    turned = torch.arange(6).roll(-1)  # in this order no wrong way back from sorting is right by chance
+    orders = [turned, *(draw.permutation(6).cpu() for _ in range(rows - 1))]
+    logits = torch.stack([torch.tensor(SHARES).log()[order] for order in orders])
     logits = (logits + shift).reshape(*lead, 6).to(draw.device)
     return with_axes(logits, *("batch", "head")[: len(lead)], "token")
 

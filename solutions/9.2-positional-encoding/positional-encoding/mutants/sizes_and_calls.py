@@ -20,8 +20,7 @@ class table_of_5000:
 class table_kept:
     """your table is kept from the first call with this max_len: another d_model gets the same columns
 
-    Fails: test_in_turns
-    Unnamed: which visible check meets a kept table hangs on which ran before
+    Fails: test_table_shape
     """
 
     kept = {}  # noqa: RUF012
