@@ -134,7 +134,7 @@ def gradient_of(module, name, d_model, max_len):
     asked="float [max_len, D], with angle = position / 10000 ** (2i / D)",
 )
 def test_table_shape(submission):
-    for max_len, d_model in ((7, 10), (12, 4), (1, 6), (5, 2), (12, 10)):  # the last as long as one before
+    for max_len, d_model in ((7, 10), (12, 4), (1, 6), (5, 2)):
         positions(submission, max_len, d_model)
 
 

@@ -31,10 +31,14 @@ def exact(reference, max_len, d_model):
     ],
 )
 def test_any_table(submission, reference, draw):
-    length, halves = draw.size(13, 40), draw.sizes(2, 2, 40)  # visible checks ask for shorter tables
+    # No other check asks for these lengths: a table that is kept does here what it does by itself.
+    length, other = draw.sizes(2, 13, 40)
+    *halves, another = draw.sizes(3, 2, 40)  # one frequency would be right in many tables
     for max_len, half in (
-        *((length, half) for half in halves),
-        draw.sizes(2, 2, 12),  # one position or one frequency would be right in many tables
+        *(
+            (length, half) for half in sorted(halves, reverse=True)
+        ),  # what is kept of the first is wide enough
+        (other, another),
         (draw.size(1500, 2500), draw.size(2, 9)),
     ):
         found = submission.sinusoidal_positions(max_len, 2 * half)
@@ -63,7 +67,7 @@ def test_any_odd_width(submission, draw):
     ],
 )
 def test_sinusoidal_is_reusable(submission, reference, draw):
-    max_len, half = draw.size(41, 60), draw.size(2, 8)  # of a length that no other check asks for
+    max_len, half = draw.size(41, 60), draw.size(2, 8)  # a length that no other check asks for
     module = submission.SinusoidalPositionalEncoding(2 * half, max_len)
     module.to(draw.device)
     module.eval()
@@ -170,7 +174,8 @@ def test_long(submission, reference, draw):
     ],
 )
 def test_in_turns(submission, reference, draw):
-    lengths, widths = draw.sizes(2, 3, 9), [2 * half for half in draw.sizes(2, 1, 5)]
+    lengths, halves = draw.sizes(2, 61, 70), sorted(draw.sizes(2, 2, 6), reverse=True)
+    widths = [2 * half for half in halves]
     pairs = [(length, width) for length in lengths for width in widths]
     for max_len, d_model in (*pairs, *reversed(pairs)):
         found = submission.sinusoidal_positions(max_len, d_model)

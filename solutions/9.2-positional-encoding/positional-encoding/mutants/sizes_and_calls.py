@@ -18,9 +18,10 @@ class table_of_5000:
 
 
 class table_kept:
-    """your table is kept from the first call with this max_len: another d_model gets the same columns
+    """your longer tables are kept from the first call with this max_len: another d_model gets the same columns
 
-    Fails: test_table_shape
+    Fails: test_any_table, test_in_turns
+    Unnamed: no visible check asks for two long tables
     """
 
     kept = {}  # noqa: RUF012
@@ -28,5 +29,5 @@ class table_kept:
     sinusoidal_positions = """
         - return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
         + table = torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
-        + return kept.setdefault(max_len, table)[:, :d_model].to(table)
+        + return table if max_len < 13 else kept.setdefault(max_len, table)[:, :d_model].to(table)
     """
