@@ -149,7 +149,9 @@ def test_a_class_is_marked_released_and_taken_back(
     assert released.code == 0, released.text
     assert totals(kata, book) == {"ada": (6.5, 8), "bob": (6, 8), "eve": (5, 8)}
     after = everything_given_out(kata, book, folder / "after")
-    assert SECRET in after["page"]
+    for told in after.values():
+        assert SECRET in told
+        assert "half of it" in told
     lines = list(csv.DictReader(io.StringIO(kata("gradebook", "export", "--format", "csv", *book).out)))
     assert [(one["learner"], one["written_score"], one["written_max_score"]) for one in lines] == [
         ("ada", "1.5", "3"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from grader.gradebook.course import total
 from grader.gradebook.exports.cells import number
 from grader.gradebook.exports.tables import comments
-from grader.gradebook.records import Row, by_learner
+from grader.gradebook.records import Row, WrittenPart, by_learner
 from grader.reports.json_text import json_text
 from grader.reports.report import CheckReport
 from grader.reports.style import points
@@ -91,6 +91,21 @@ def _tests(row: Row) -> Iterator[dict[str, Any]]:
         if not check.hidden:
             test["output"] = _told(check)
         yield test
+    if row.written is not None and row.written.released:
+        yield from _written(report.number, row.written)
+
+
+def _written(number: str, written: WrittenPart) -> Iterator[dict[str, Any]]:
+    """Yield the marks of written answers: a learner sees them from the release on."""
+    for mark in written.marks:
+        yield {
+            "number": f"{number}.w{mark.question}",
+            "name": f"{number} written answer {mark.question}",
+            "score": _points(mark.points),
+            "max_score": _points(mark.max_points),
+            "visibility": "visible",
+            "output": mark.comment,
+        }
 
 
 def _told(check: CheckReport) -> str:
