@@ -200,10 +200,10 @@ def test_names_are_led_to_the_roster_and_told(kata: Kata, week: Any, folder: Pat
     assert "kata grade: but for case, it is what the roster has" in told
     number = told.split("linus: also")[0].split("\n")[-1].split()[0]
     history = ("gradebook", "history", "linus", "insertion-sort")
-    assert "also called linus.p: his folder" in kata(*history).out
+    assert "also called linus.p: his folder" in " ".join(kata(*history).out.split())
     assert "withdrawn  linus" in kata("gradebook", "withdraw", number, "--comment", "no").out
     told = kata(*history).out
-    assert "also called linus.p: his folder  ruling" in told
+    assert "also called linus.p: his folder ruling" in " ".join(told.split())  # however wide a terminal is
     assert f"withdrawn  ruling {number}" in " ".join(told.split()).replace(" ruling", "  ruling")
     assert ("linus.p", "insertion-sort") in marks(kata)
 
@@ -286,7 +286,7 @@ def test_times_from_a_table_make_late_work_late(kata: Kata, week: Any, folder: P
         "handed in 2026-10-06 12:00, says times.csv" in kata("gradebook", "show", "ada", "insertion-sort").out
     )
     told = kata("gradebook", "history", "ada", "insertion-sort").out
-    assert "the same content came in, says times.csv, handed in 2026-10-06 12:00" in told
+    assert "the same content came in, says times.csv, handed in 2026-10-06 12:00" in " ".join(told.split())
     assert kata("gradebook", "code", "ada").code == 0
 
 

@@ -15,7 +15,7 @@ WITH = sorted(slug for slug, kata in record.katas().items() if kata.rubric is no
 
 
 def test_every_kata_has_a_rubric() -> None:
-    assert WITH == sorted(record.katas())
+    assert sorted(record.katas()) == WITH
 
 
 @pytest.mark.parametrize("slug", WITH)
