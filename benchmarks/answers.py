@@ -13,7 +13,6 @@ that the answer's own docstring does not list is a wrong one.
 from __future__ import annotations
 
 import argparse
-import gc
 import sys
 import tempfile
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ sys.path.insert(1, str(ROOT))
 
 from table import rewrite  # noqa: E402
 
-from grader.host.launcher import default_launcher  # noqa: E402
+from grader.host.warm import start_launcher  # noqa: E402
 
 PAGE = ROOT / "docs" / "curriculum.md"
 
@@ -64,8 +63,7 @@ def main() -> None:
     arguments.add_argument("-v", "--verbose", action="store_true", help="print what failed checks say")
     arguments.add_argument("--write", action="store_true", help=f"renew {PAGE.name}")
     options = arguments.parse_args()
-    launcher = default_launcher()
-    gc.freeze()
+    launcher = start_launcher(many=True)
 
     from grader.catalogue import Catalogue
     from grader.running.suite import with_suites

@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import ast
 import difflib
-import gc
 import json
 import os
 import platform
@@ -36,7 +35,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from table import rewrite  # noqa: E402
 
-from grader.host.launcher import Launcher, default_launcher  # noqa: E402
+from grader.host.launcher import Launcher  # noqa: E402
+from grader.host.warm import start_launcher  # noqa: E402
 
 PAGE = HERE.parent / "docs" / "curriculum.md"
 FIGURES, TIMES = "figures", "times"
@@ -117,8 +117,7 @@ def times_of(slugs: list[str]) -> list[float]:
     """Run the visible checks of one kata a few times on one core of this process's own."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    launcher = default_launcher()
-    gc.freeze()
+    launcher = start_launcher(many=True)
 
     from grader.catalogue import Catalogue
     from grader.running.suite import Suite, with_suites
@@ -162,8 +161,7 @@ def score_elsewhere(slug: str, seeds: int, keep: Path | None) -> Score:
 
 def scores_of(slugs: list[str], seeds: int) -> list[Score]:
     """Return the scores of katas, one after the other."""
-    launcher = default_launcher()
-    gc.freeze()
+    launcher = start_launcher(many=True)
 
     from grader.catalogue import Catalogue
     from grader.running.suite import with_suites

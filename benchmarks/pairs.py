@@ -11,7 +11,6 @@ right when it is one of the two, wrong when it is any other.
 from __future__ import annotations
 
 import argparse
-import gc
 import random
 import sys
 import tempfile
@@ -21,7 +20,7 @@ from pathlib import Path
 
 from table import rewrite
 
-from grader.host.launcher import default_launcher
+from grader.host.warm import start_launcher
 
 PAGE = Path(__file__).parents[1] / "docs" / "curriculum.md"
 
@@ -47,8 +46,7 @@ def main() -> None:
     arguments.add_argument("--draw", type=int, default=0, help="the seed that pairs are drawn with")
     arguments.add_argument("--write", action="store_true", help=f"renew {PAGE.name}")
     options = arguments.parse_args()
-    launcher = default_launcher()
-    gc.freeze()
+    launcher = start_launcher(many=True)
 
     from grader.catalogue import Catalogue
     from grader.running.suite import with_suites

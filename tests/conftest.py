@@ -142,11 +142,15 @@ def launcher() -> Any:
     return Borrowed(_fork_once())
 
 
-@pytest.fixture
+def _repeated(config: pytest.Config, kind: str, name: str, digest: str) -> bool:
+    which = config.getoption("gate")
+    return which == "full" or (which == "changed" and record.changed(kind, name, digest))
+
+
+@pytest.fixture(scope="session")
 def in_full(pytestconfig: pytest.Config) -> Callable[[str], bool]:
     """Tell of which katas all of the gate is run."""
-    which = pytestconfig.getoption("gate")
-    return lambda slug: which == "full" or (which == "changed" and record.changed(slug))
+    return lambda slug: _repeated(pytestconfig, "katas", slug, record.digest_of_kata(slug))
 
 
 @pytest.fixture(scope="session")
@@ -155,7 +159,7 @@ def walk_of(pytestconfig: pytest.Config) -> Callable[[str], Callable[[], None]]:
 
     def begin(name: str) -> Callable[[], None]:
         which, digest = pytestconfig.getoption("gate"), record.digest_of_walk(name)
-        if which == "light" and record.walked(name):
+        if record.walked(name) and not _repeated(pytestconfig, "walks", name, digest):
             pytest.skip(f"passed on these files: {', '.join(record.WALKS[name])}; make gate repeats it")
         return lambda: record.keep("walks", name, digest) if which == "full" else None
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.catalogue import Kata, load_pack
+from grader.catalogue.katas import RUBRIC
 from grader.packs.steadiness import Gradings
 
 TESTS = Path(__file__).parent
@@ -35,8 +36,6 @@ WALKS = {
     ),
 }
 """Commands played one after the other, each of which has tests of its own: what of the repository they are about."""
-RUBRIC = "rubric.toml"
-"""How written answers are marked: no verdict hangs on it."""
 SAMPLE = 4
 """Mistakes of each kata that a light gate tries."""
 KATAS = 3
@@ -72,7 +71,7 @@ def katas() -> dict[str, Kata]:
 def digest_of_kata(slug: str) -> str:
     """Return a digest of what a kata's verdict hangs on beside the engine: its files, its unit's, torch."""
     kata = katas()[slug]
-    parts: list[Path] = []
+    parts: list[Path] = [*kata.given, *kata.support]
     for top in (ROOT / "katas", ROOT / "solutions"):
         unit = top / kata.unit.folder.name
         unit_folder = kata.unit.folder
@@ -136,12 +135,11 @@ def summary(marks: Sequence[Gradings]) -> dict[str, Any]:
     }
 
 
-def changed(slug: str) -> bool:
-    """Tell whether a kata differs from the record here, or from the one of the commit before: what CI runs in full."""
-    digest = digest_of_kata(slug)
+def changed(kind: str, name: str, digest: str) -> bool:
+    """Tell whether something differs from the record here, or from the one of the commit before: CI runs it in full."""
     before = _git("show", f"{os.environ.get(BASE, 'HEAD~1')}:{RECORD.relative_to(ROOT)}")
     records = [_read(), json.loads(before) if before else {}]
-    return any(record.get("katas", {}).get(slug, {}).get("digest") != digest for record in records)
+    return any(record.get(kind, {}).get(name, {}).get("digest") != digest for record in records)
 
 
 def walked(name: str) -> bool:

@@ -10,6 +10,9 @@ from pathlib import Path
 from grader.catalogue.file_types import Difficulty, Limits, MeasuredOn, Policy, Threshold
 from grader.catalogue.stub import Signatures, read_stub
 
+RUBRIC = "rubric.toml"
+"""How written answers are marked: a file beside the solution, on which no verdict hangs."""
+
 SUBMISSION_SUFFIXES = (".py", ".ipynb")
 
 
@@ -134,7 +137,7 @@ class Kata:
     @property
     def rubric(self) -> Path | None:
         """How written answers are marked, where this install has it."""
-        return self._beside_solution("rubric.toml")
+        return self._beside_solution(RUBRIC)
 
     @property
     def alternatives(self) -> tuple[Path, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import keyword
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -154,12 +155,21 @@ def _check_speed(kata: Kata, path: Path) -> None:
 def _given(key: str, name: str, folder: Path, unit: Unit, path: Path, module: str) -> Path:
     if name in {f"{module}.py", f"{module}.ipynb", "README.md", "hints.md", KATA_FILE, *_CHECKS}:
         raise PackError(f"{path}: `{key}` cannot list {name}, which has its own meaning in a kata.")
-    places = (folder, unit.folder, unit.pack.root / "given")
-    for place in places:
+    near = (folder, unit.folder, unit.pack.root / "given")
+    for place in chain(near, _before(unit)):
         if (place / name).is_file():
             return place / name
-    looked = ", ".join(str(place) for place in places)
+    looked = ", ".join(str(place) for place in chain(near, _before(unit)))
     raise PackError(f"{path}: `{key}` lists {name}, which is in none of {looked}.")
+
+
+def _before(unit: Unit) -> Iterator[Path]:
+    """Yield the folders of the units before this one, the nearest first: what they give serves those that follow."""
+    folders = {}
+    for entry in _subfolders(unit.pack.root):
+        if (named := _UNIT_FOLDER.fullmatch(entry.name)) and number_key(named["number"]) < unit.key:
+            folders[number_key(named["number"])] = entry
+    yield from (folders[key] for key in sorted(folders, reverse=True))
 
 
 def _check_unique(pack: Pack) -> None:

@@ -70,7 +70,7 @@ class CheckFailure(AssertionError):
     def __init__(
         self,
         failure: Failure,
-        subject: object = None,
+        subject: object = NOT_SAID,
         used: Sequence[str] = (),
         expected: object = NOT_SAID,
         name: str = "",
@@ -108,7 +108,7 @@ def fail_breach(used: Sequence[str], advice: str, when: str = "") -> NoReturn:
 
 
 def fail(
-    *lines: str, stage: Stage = "values", location: dict[str, int] | None = None, subject: object = None
+    *lines: str, stage: Stage = "values", location: dict[str, int] | None = None, subject: object = NOT_SAID
 ) -> NoReturn:
     """Fail the check with the author's own lines, for what no expectation covers."""
     __tracebackhide__ = True

@@ -49,8 +49,8 @@ def code(
     \b
     Example:
       kata gradebook code ada masks
-      kata gradebook code ada masks --attempt 137
-      kata gradebook code ada masks --attempt 137 --diff 12
+      kata gradebook code ada masks --attempt 3
+      kata gradebook code ada masks --attempt 3 --diff 1
     """
     from grader.gradebook.meant import katas_meant, learner_meant
 
@@ -63,17 +63,18 @@ def code(
         who = learner_meant(book, learner)
         shown = 0
         for row in book.rows(katas=katas_meant(book, [id_] if id_ else []), learners=[who]):
-            number = attempt if attempt is not None else row.attempt
-            bundle = _bundle(
-                book, who, row.kata, number, where, asked=attempt is not None and id_ is not None
-            )
+            there = book.attempts_of(who, row.kata)
+            counts = next((number for number, one in there.items() if one == row.attempt), None)
+            number = attempt if attempt is not None else counts
+            asked = attempt is not None and id_ is not None
+            bundle = _bundle(book, who, row.kata, there, number, where, asked=asked)
             if bundle is None or number is None:
                 continue
             shown += 1
             if other is None:
                 _print(bundle, f"{who}, {row.kata}, attempt {number}", out, every=every)
             else:
-                before = _bundle(book, who, row.kata, other, where, asked=True)
+                before = _bundle(book, who, row.kata, there, other, where, asked=True)
                 assert before is not None
                 _print_diff(before, bundle, f"attempt {other}", f"attempt {number}", out)
     if not shown:
@@ -81,17 +82,23 @@ def code(
 
 
 def _bundle(
-    book: Gradebook, who: str, kata: str, number: int | None, where: str, *, asked: bool
+    book: Gradebook,
+    who: str,
+    kata: str,
+    there: dict[int, int],
+    number: int | None,
+    where: str,
+    *,
+    asked: bool,
 ) -> Bundle | None:
     """Return the files of an attempt; None where there are none, and nobody asked for just these.
 
     Raises:
         UsageError: it is no attempt of this learner at this kata, or nothing was kept of it.
     """
-    mine = [event.attempt for event in book.history(who, kata) if event.attempt is not None]
-    bundle = book.bundle(number) if number in mine and number is not None else None
+    bundle = book.bundle(there[number]) if number in there else None
     if bundle is None and asked:
-        kept = ", ".join(str(one) for one in mine if book.bundle(one) is not None)
+        kept = ", ".join(str(one) for one, row in there.items() if book.bundle(row) is not None)
         raise UsageError(
             f"There is nothing of an attempt {number} of {who} at {kata}. There is {kept or 'none'}.",
             f"See: kata gradebook history {word(who)} {kata}{again(where)}",

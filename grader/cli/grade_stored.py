@@ -53,6 +53,7 @@ def grade_stored(
         raise UsageError("The gradebook holds nothing that was handed in for these katas.")
     meant = check_meant(book, slugs, check) if check is not None else None
     before = {(row.learner, row.kata): row for row in book.rows(katas=slugs, learners=learners)}
+    own = book.attempt_numbers(learners)
     number = 0 if dry_run else book.start_run(arguments)
     marks = Regrading(book, book, meant, rehearsal=dry_run)
     run = Run(katas, marks, policy, number)
@@ -62,7 +63,7 @@ def grade_stored(
         book.finish_run(number)
     changed = [one for one in marks.changes if one.differs]
     out = console(stderr=json_file == "-")
-    _print(changed, {row.attempt for row in before.values()}, dry_run=dry_run)
+    _print(changed, own, {row.attempt for row in before.values()}, dry_run=dry_run)
     for submission, answer in tally.refused:
         note(f"not graded: {submission.learner}, {submission.kata}: {answer.message}")
     if dry_run:
@@ -78,12 +79,14 @@ def grade_stored(
             soft_wrap=True,
         )
     if json_file is not None:
-        _write(changed, json_file)
+        _write(changed, own, json_file)
     note_unreadable(book)
     return KataError.exit_code if tally.refused else 0
 
 
-def _print(changed: Sequence[Regraded], counting: set[int | None], *, dry_run: bool) -> None:
+def _print(
+    changed: Sequence[Regraded], own: dict[int, int], counting: set[int | None], *, dry_run: bool
+) -> None:
     if not changed:
         return
     from rich import box
@@ -97,7 +100,7 @@ def _print(changed: Sequence[Regraded], counting: set[int | None], *, dry_run: b
         table.add_row(
             safe(one.learner),
             one.kata,
-            f"{one.attempt}{stands}",
+            f"{own[one.attempt]}{stands}",
             _result(one, "before"),
             _result(one, "after"),
         )
@@ -133,7 +136,7 @@ def _print_marks(before: dict[tuple[str, str], Row], after: dict[tuple[str, str]
         )
 
 
-def _write(changed: Sequence[Regraded], file: str) -> None:
+def _write(changed: Sequence[Regraded], own: dict[int, int], file: str) -> None:
     from grader.cli.context import write_pieces
     from grader.reports.json_text import encode
 
@@ -144,7 +147,7 @@ def _write(changed: Sequence[Regraded], file: str) -> None:
                 {
                     "learner": one.learner,
                     "kata": one.kata,
-                    "attempt": one.attempt,
+                    "attempt": own[one.attempt],
                     "before": {"status": one.before.status, "score": one.before.earned},
                     "after": {"status": one.after.status, "score": one.after.earned},
                     "checks": one.checks,

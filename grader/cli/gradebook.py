@@ -306,13 +306,14 @@ def replay(
 
     with opened(where, course_file) as book:
         who, slug = learner_meant(book, learner), kata_meant(book, id_)
-        known = [event.attempt for event in book.history(who, slug) if event.attempt is not None]
-        number = attempt if attempt is not None else known[-1] if known else None
-        kept = book.attempt(number) if number in known and number is not None else None
-        if kept is None or number is None:
+        known = book.attempts_of(who, slug)
+        number = attempt if attempt is not None else len(known)
+        found = known.get(number)
+        kept = book.attempt(found) if found is not None else None
+        if kept is None or found is None:
             what = f"no attempt {attempt}" if attempt is not None else "nothing to make again"
             raise UsageError(f"There is {what} of {who} for {slug}.", _history_hint(who, slug, where))
-        bundle = book.bundle(number)
+        bundle = book.bundle(found)
         asked = next((run.arguments for run in book.runs() if run.id == kept.run), {})
     kata = Catalogue.discover().kata(slug)
     if kata is None:

@@ -33,6 +33,7 @@ COMMANDS = {
     "demo": "grader.cli.demo:demo",
     "doctor": "grader.cli.doctor:doctor",
     "completion": "grader.cli.completion:completion",
+    "man": "grader.cli.man:man",
     "course": "grader.cli.course:course",
     "grade": "grader.cli.grade:grade",
     "gradebook": "grader.cli.gradebook:gradebook",

@@ -122,7 +122,7 @@ def choose(
     \b
     Example:
       kata gradebook history ada masks
-      kata gradebook choose ada masks 137 --comment "the one she means"
+      kata gradebook choose ada masks 2 --comment "the one she means"
     """
     from grader.gradebook.errors import GradebookUsageError
     from grader.gradebook.meant import kata_meant, learner_meant
@@ -130,7 +130,7 @@ def choose(
     with opened(where, course_file) as book:
         who, kata = learner_meant(book, learner), kata_meant(book, id_)
         try:
-            hand_in = book.hand_in_of(who, kata, attempt)
+            hand_in = book.hand_in_of(who, kata, book.attempt_of(who, kata, attempt))
         except GradebookUsageError as error:
             hint = f"See: kata gradebook history {word(who)} {kata}{again(where)}"
             raise UsageError(error.message, hint) from None
@@ -211,7 +211,7 @@ def rulings(learner: str | None, as_json: bool, where: str, course_file: Path | 
     with opened(where, course_file) as book:
         who = learner_meant(book, learner) if learner else None
         found = [one for one in book.rulings() if who in (None, one.learner)]
-        zone = book.course.timezone
+        zone, own = book.course.timezone, book.attempt_numbers({one.learner for one in found})
     if as_json:
         import msgspec
 
@@ -221,15 +221,15 @@ def rulings(learner: str | None, as_json: bool, where: str, course_file: Path | 
         note("Nothing was decided besides points.")
     for one in found:
         withdrawn = "   withdrawn" if one.revoked else ""
-        line = f"{one.id:>4}  {one.at.astimezone(zone):%Y-%m-%d %H:%M}  {_sentence(one)}{withdrawn}"
+        line = f"{one.id:>4}  {one.at.astimezone(zone):%Y-%m-%d %H:%M}  {_sentence(one, own)}{withdrawn}"
         console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
 
 
-def _sentence(one: Ruling) -> str:
+def _sentence(one: Ruling, own: dict[int, int]) -> str:
     from grader.gradebook.history import described
 
     where = f"{one.learner}, {one.kata}" if one.kata else one.learner or "everybody"
-    return f"{where}: {described(one)}   {one.author}: {one.comment}"
+    return f"{where}: {described(one, own)}   {one.author}: {one.comment}"
 
 
 @click.command(short_help="Take a ruling back.")
@@ -246,7 +246,8 @@ def withdraw(number: int, comment: str, author: str | None, where: str, course_f
     """
     with opened(where, course_file) as book:
         taken = book.withdraw(number, author=author_of(author), comment=comment)
-        console().print(f"withdrawn  {safe(_sentence(taken))}", soft_wrap=True, markup=False, highlight=False)
+        told = _sentence(taken, book.attempt_numbers([taken.learner]))
+        console().print(f"withdrawn  {safe(told)}", soft_wrap=True, markup=False, highlight=False)
 
 
 COMMANDS: tuple[Any, ...] = (alias, take, choose, extend, rulings, withdraw)

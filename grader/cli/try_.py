@@ -105,6 +105,7 @@ def _look(
     request: CheckRequest, seed: int, show: Callable[[AtHand], None], suites: dict[str, Suite]
 ) -> tuple[bool, list[KataReport]]:
     """Run checks until one goes wrong and was looked at."""
+    from grader.running.at_hand import interrupted_in
     from grader.running.suite import Options
 
     looked: list[AtHand] = []
@@ -120,7 +121,12 @@ def _look(
             continue
         note(f"{target.kata.number} {target.kata.slug}, in this process …")
         options = Options(seed=seed, fail_fast=True)
-        reports.append(suite.debug(target.file, options, look, request.content))
+        try:
+            reports.append(suite.debug(target.file, options, look, request.content))
+        except KeyboardInterrupt as error:
+            if (where := interrupted_in(error, target.file.absolute().parent)) is not None:
+                note(where)
+            raise
         if looked or reports[-1].status in ("fail", "error"):
             break
     return bool(looked), reports

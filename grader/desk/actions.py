@@ -6,8 +6,11 @@ import math
 from collections.abc import Callable, Mapping
 
 from grader.desk.queries import DeskReader, Filter
+from grader.desk.sheets import Sheets
 from grader.errors import UsageError
+from grader.gradebook import written
 from grader.gradebook.errors import ChangedMeanwhile
+from grader.gradebook.written import sheet
 
 Form = Mapping[str, str]
 MOST_POINTS = 1e6
@@ -69,10 +72,11 @@ def reviewed(desk: DeskReader, form: Form) -> None:
     """Note that the attempt that counts was looked through."""
     learner, kata = _mark(form)
     attempt = _whole(form, "attempt")
-    if attempt not in desk.attempts(learner, kata):
-        raise UsageError(f"{learner} has no attempt {attempt} of {kata}.")
+    number = desk.attempts(learner, kata).get(attempt)
+    if number is None:
+        raise UsageError(f"{learner} has no such attempt of {kata}.")
     desk.book.rule(
-        "reviewed", learner, attempt, comment=f"attempt {attempt}", author=desk.author, kata=kata,
+        "reviewed", learner, attempt, comment=f"attempt {number}", author=desk.author, kata=kata,
         seen=_seen(form),
     )  # fmt: skip
 
@@ -131,6 +135,52 @@ def assign(desk: DeskReader, form: Form) -> None:
         raise UsageError("Everything here is somebody's to mark already, or was looked through.")
 
 
+# Written answers
+
+
+def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> None:
+    """Mark a written answer by its rubric, or with other points."""
+    learner, kata = _mark(form)
+    comment = _comment(form)
+    met = [number for number in range(1, 10) if form.get(f"met{number}")]
+    points = _number(form, "points") if form.get("points", "").strip() else None
+    question, digest = _whole(form, "question"), form.get("digest", "")
+    shown = sheet(desk.book, sheets.rubrics, learner, kata).answers
+    if not any((one.number, one.digest) == (question, digest) for one in shown):
+        raise ChangedMeanwhile("The answer was handed in anew meanwhile.", "Read it again, then mark it.")
+    written.mark(
+        desk.book, sheets.rubrics, learner, kata, question, criteria=met, points=points, comment=comment,
+        author=desk.author, seen=_whole(form, "seen") or None, answer=digest,
+    )  # fmt: skip
+
+
+def unmark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> None:
+    """Take the mark of a written answer back."""
+    written.undo(desk.book, _whole(form, "number"), author=desk.author, comment=_text(form))
+
+
+def take_sheets(desk: DeskReader, sheets: Sheets, form: Form) -> None:
+    """Take the next few sheets that wait and are nobody's; two who do so get different ones."""
+    most = max(1, min(_whole(form, "most"), MOST_TAKEN))
+    free = dict.fromkeys((one.learner, one.kata) for one in sheets.page(Filter.of(form)).free)
+    # The page may be older than what others took: the gradebook says which of these are still free.
+    if not desk.book.assign(free, [desk.author], comment="written answers", author=desk.author, most=most):
+        raise ChangedMeanwhile("Somebody else was faster, or nothing waits.", "Take the next ones.")
+
+
+def release(desk: DeskReader, sheets: Sheets, form: Form) -> None:
+    """Let learners see written marks."""
+    of = form.get("for", "")
+    if of and of not in desk.course.assignments:
+        raise UsageError(f"There is no assignment {of}.")
+    anyway = bool(form.get("anyway"))
+    written.release(desk.book, sheets.rubrics, of, comment=_text(form), author=desk.author, anyway=anyway)
+
+
+OF_ANSWERS: dict[str, Callable[[DeskReader, Sheets, Form], None]] = {
+    one.__name__: one for one in (mark_answer, unmark_answer, take_sheets, release)
+}
+"""Those about written answers."""
 ACTIONS: dict[str, Callable[[DeskReader, Form], None]] = {
     one.__name__: one
     for one in (
@@ -149,9 +199,14 @@ def _seen(form: Form) -> int:
 
 
 def _text(form: Form) -> str:
-    text = form.get("comment", "").replace("\r\n", "\n").strip()
+    text = _comment(form)
     if not text:
         raise UsageError("Nothing is written without a word.", "Say why, or what.")
+    return text
+
+
+def _comment(form: Form) -> str:
+    text = form.get("comment", "").replace("\r\n", "\n").strip()
     if len(text) > MOST_LETTERS:
         raise UsageError(f"This is {len(text)} letters long; {MOST_LETTERS} are kept at most.")
     return text

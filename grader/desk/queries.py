@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from grader.errors import UsageError
-from grader.gradebook.course import Course
+from grader.gradebook.course import Course, total
 from grader.gradebook.records import HistoryEvent, Mark, Row, Ruling, RulingKind
 from grader.gradebook.store import Gradebook
 from grader.pages import Lessons, text
@@ -298,13 +298,13 @@ class DeskReader:
         )
 
     def _line(self, learner: str, cells: list[ClassCell]) -> ClassLine:
-        weigh = self.course.weight
+        score, most = total((one.mark for one in cells), self.course)
         return ClassLine(
             learner,
             self.course.name_of(learner),
             self.section_of(learner),
-            sum(weigh(one.mark.kata) * one.mark.score for one in cells),
-            sum(weigh(one.mark.kata) * one.mark.max_score for one in cells),
+            score,
+            most,
             cells,
         )
 
@@ -388,9 +388,9 @@ class DeskReader:
             "looked through": read,
         }
 
-    def attempts(self, learner: str, kata: str) -> list[int]:
-        """Return the numbers of a learner's attempts at a kata."""
-        return [one.attempt for one in self.book.history(learner, kata) if one.attempt is not None]
+    def attempts(self, learner: str, kata: str) -> dict[int, int]:
+        """Return a learner's attempts at a kata with the numbers that people see."""
+        return {attempt: number for number, attempt in self.book.attempts_of(learner, kata).items()}
 
     def threads(self, learner: str, kata: str) -> list[Thread]:
         """Return the disputes about a mark."""
@@ -413,13 +413,13 @@ class DeskReader:
         row = rows[0]
         events = self.book.history(row.learner, kata)
         attempts = [one for one in events if one.kind == "attempt" and one.attempt is not None]
-        numbers = [one.attempt for one in attempts]
+        numbers = {one.attempt: one.number for one in attempts}
         attempt = _number(asked.get("attempt")) or row.attempt
         if attempt is not None and attempt not in numbers:
-            raise UsageError(f"{learner} has no attempt {attempt} of {kata}.")
+            raise UsageError(f"{learner} has no such attempt of {kata}.")
         other = _number(asked.get("diff"))
         if other is not None and other not in numbers:
-            raise UsageError(f"{learner} has no attempt {other} of {kata}.")
+            raise UsageError(f"{learner} has no such attempt of {kata}.")
         mine = [one for one in self.book.rulings(SAID, [row.learner]) if one.kata == kata]
         bundle = self.book.bundle(attempt) if attempt is not None else None
         view = for_instructor(rows, self.course, self.lessons).katas[0]
@@ -430,6 +430,7 @@ class DeskReader:
             view=view,
             version=version,
             attempt=attempt,
+            numbers=numbers,
             counts=attempt == row.attempt,
             attempts=[(one, when(one.submitted_at, self.course)) for one in reversed(attempts)],
             files=self._files(bundle, attempt, mine) if bundle is not None and other is None else [],
@@ -613,6 +614,8 @@ class MarkPage:
     version: int
     attempt: int | None
     """Which is shown."""
+    numbers: Mapping[int | None, int | None]
+    """By attempt, the learner's own numbers, as people see them."""
     counts: bool
     """Whether that is the one that counts."""
     attempts: list[tuple[HistoryEvent, str | None]]

@@ -17,10 +17,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from grader.catalogue import Catalogue
-from grader.desk.actions import ACTIONS, Form
+from grader.desk.actions import ACTIONS, OF_ANSWERS, Form
 from grader.desk.guard import LARGEST
 from grader.desk.look_alikes import LookAlikes
 from grader.desk.queries import DeskReader, Filter
+from grader.desk.sheets import Sheets
 from grader.errors import KataError, UsageError
 from grader.gradebook.errors import ChangedMeanwhile
 from grader.pages.html import TEMPLATES as REPORT
@@ -32,15 +33,22 @@ TEMPLATES = Path(__file__).parent / "templates"
 MOST_FIELDS = 100
 PAIRS = 50
 """Pairs of look-alikes that a page shows line by line."""
-_BACK = re.compile(r"/(?:mark|class|disputes|log)?(?:\?[!-~]*)?")
+_BACK = re.compile(r"/(?:mark|class|disputes|log|written|answer)?(?:\?[!-~]*)?")
 """Where a form may lead to afterwards: a page of ours."""
 
 
 class Desk:
     """The pages, over one gradebook."""
 
-    def __init__(self, reader: DeskReader, look_alikes: LookAlikes, catalogue: Catalogue) -> None:
+    def __init__(
+        self, reader: DeskReader, sheets: Sheets, look_alikes: LookAlikes, catalogue: Catalogue
+    ) -> None:
         self.reader = reader
+        self._sheets = sheets
+        self._actions: dict[str, Callable[[Form], None]] = {
+            **{name: partial(action, reader) for name, action in ACTIONS.items()},
+            **{name: partial(action, reader, sheets) for name, action in OF_ANSWERS.items()},
+        }
         self._look_alikes = look_alikes
         self._catalogue = catalogue
         self._environment = environment_of(TEMPLATES)
@@ -60,6 +68,8 @@ class Desk:
             "/": self._start,
             "/class": self._class,
             "/mark": self._mark,
+            "/written": self._written,
+            "/answer": self._answer,
             "/disputes": self._disputes,
             "/alike": self._alike,
             "/log": self._log,
@@ -96,6 +106,14 @@ class Desk:
             file=asked.get("file", ""), alike=alike, **more,
         )  # fmt: skip
 
+    def _written(self, asked: Mapping[str, str], **more: Any) -> str:
+        chosen = Filter.of(asked)
+        return self._page("sheets.html", chosen=chosen, page=self._sheets.page(chosen), **more)
+
+    def _answer(self, asked: Mapping[str, str], **more: Any) -> str:
+        chosen = Filter.of(asked)
+        return self._page("answer.html", chosen=chosen, page=self._sheets.answer(asked, chosen), **more)
+
     def _disputes(self, asked: Mapping[str, str], **more: Any) -> str:
         return self._page("disputes.html", threads=self.reader.disputes(), chosen=Filter(), **more)
 
@@ -125,28 +143,31 @@ class Desk:
             return HTMLResponse(self._trouble(error), 404 if isinstance(error, UsageError) else 500)
 
     async def _post(self, request: Request) -> Response:
-        action = ACTIONS.get(request.path_params["action"])
+        name = request.path_params["action"]
+        action = self._actions.get(name)
         if action is None:
             raise HTTPException(404)
         form = await _form(request)
         back = form.get("back", "/")
-        if not _BACK.fullmatch(back):
+        here = form.get("here", back)  # where a form goes on to another page
+        if not (_BACK.fullmatch(back) and _BACK.fullmatch(here)):
             raise HTTPException(400)
         try:
-            await run_in_threadpool(action, self.reader, form)
+            await run_in_threadpool(action, form)
             self.reader.everybody.look_again()
         except KataError as error:
             self.reader.everybody.look_again()
             status = 409 if isinstance(error, ChangedMeanwhile) else 400
-            return HTMLResponse(
-                await run_in_threadpool(self._again, back, error, form, action.__name__), status
-            )
+            return HTMLResponse(await run_in_threadpool(self._again, here, error, form, name), status)
         return RedirectResponse(back, 303)
 
     def _again(self, back: str, error: KataError, form: Form, action: str) -> str:
         """Show the page that a form came from once more: what was typed, and why it was not written."""
         path, _, query = back.partition("?")
-        show = {"/mark": self._mark, "/class": self._class, "/disputes": self._disputes, "/log": self._log}
+        show = {
+            "/mark": self._mark, "/class": self._class, "/disputes": self._disputes, "/log": self._log,
+            "/written": self._written, "/answer": self._answer,
+        }  # fmt: skip
         typed = {**form, "do": action}
         try:
             return show[path](dict(parse_qsl(query)), error=error, typed=typed)

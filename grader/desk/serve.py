@@ -12,8 +12,10 @@ from grader.desk.guard import ENTER, Guard
 from grader.desk.look_alikes import LookAlikes
 from grader.desk.queries import DeskReader
 from grader.desk.routes import Desk
+from grader.desk.sheets import Sheets
 from grader.errors import UsageError
 from grader.gradebook.store import Gradebook
+from grader.gradebook.written import Rubrics
 from grader.pages import Lessons
 
 HERE = "127.0.0.1"
@@ -36,7 +38,8 @@ def serve(
         UsageError: somebody else has the port.
     """
     reader = DeskReader(book, Lessons(catalogue), author)
-    desk = Desk(reader, LookAlikes(where, book.course), catalogue)
+    reader_of_sheets = Sheets(reader, Rubrics(catalogue))
+    desk = Desk(reader, reader_of_sheets, LookAlikes(where, book.course), catalogue)
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as door:
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -19,7 +19,7 @@ from grader.errors import UsageError, did_you_mean
 from grader.gradebook.address import Address
 from grader.gradebook.assignments import Assignment, AssignmentTable
 from grader.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment
-from grader.gradebook.records import Row, Ruling
+from grader.gradebook.records import Mark, Row, Ruling
 from grader.gradebook.roster import Person, read_roster, same
 
 COURSE_FILE = "course.toml"
@@ -344,11 +344,11 @@ def quoted(text: str) -> str:
     return msgspec.json.encode(text).decode()
 
 
-def total(rows: Iterable[Row], course: Course, *, for_learner: bool = False) -> tuple[float, float]:
+def total(rows: Iterable[Row | Mark], course: Course, *, for_learner: bool = False) -> tuple[float, float]:
     """Return what somebody has and what there was to get, katas and written answers weighed as the course says.
 
     Args:
-        rows: the learner's.
+        rows: the learner's, or marks.
         course: the weights.
         for_learner: without written answers that are not released.
     """

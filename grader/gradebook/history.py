@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -13,13 +14,16 @@ from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookError, UnreadableRecord
 from grader.gradebook.records import Attempt, HistoryEvent, Key, Ruling, RunRecord, StoredHandIn
 from grader.gradebook.rulings import rulings
-from grader.gradebook.scope import Somebody, find
+from grader.gradebook.scope import Somebody, find, people
 from grader.gradebook.storage import report_of, storable, unpacked
 from grader.submissions.submission import Bundle
 
 _GRADE_AGAIN = (
     "The same kata grade makes a mark of its own anew; a copy of the gradebook may have the old one."
 )
+
+_FEW = 500
+"""Learners that a database is asked for by name; of more, everybody's are read."""
 
 
 def runs(connection: Connection) -> list[RunRecord]:
@@ -176,6 +180,22 @@ def unpack(attempt: int, row: Any) -> Bundle:
         ) from None
 
 
+def numbers(connection: Connection, people: Iterable[Somebody]) -> dict[int, int]:
+    """Return, by attempt, the how-manyth it is of a learner at a kata, in the order of grading, from 1 on."""
+    table, whose = schema.attempts, {row: one.name for one in people for row in one.rows}
+    wanted = select(table.c.id, table.c.learner_id, table.c.kata_id)
+    if len(whose) <= _FEW:
+        wanted = wanted.where(table.c.learner_id.in_(list(whose)))
+    count: Counter[tuple[str, int]] = Counter()
+    found = {}
+    for row in connection.execute(wanted.order_by(table.c.id)):
+        if row.learner_id in whose:
+            key = whose[row.learner_id], row.kata_id
+            count[key] += 1
+            found[row.id] = count[key]
+    return found
+
+
 def events(connection: Connection, course: Course, learner: str, kata: str) -> list[HistoryEvent]:
     """Return what happened to one mark, oldest first.
 
@@ -184,6 +204,7 @@ def events(connection: Connection, course: Course, learner: str, kata: str) -> l
     """
     somebody, kata_id = find(connection, course, learner, kata)
     attempts = list(_attempts(connection, somebody.rows, kata_id))
+    own = {one.attempt: one.number for one in attempts}
     found = [
         *attempts,
         *_handed_in_again(connection, somebody.rows, kata_id, attempts),
@@ -193,11 +214,13 @@ def events(connection: Connection, course: Course, learner: str, kata: str) -> l
     for one in rulings(connection, schema.rulings.c.learner_id.in_(somebody.rows)):
         extended = one.kind == "extend" and course.covers(one.value["of"], kata)
         if one.kata == kata or one.kind == "alias" or extended:
-            found += [_ruled(one), *_withdrawn(one)]
+            found += [_ruled(one, own), *_withdrawn(one)]
     return sorted(found, key=lambda event: event.at)
 
 
-def decisions(connection: Connection, most: int) -> list[tuple[str, str | None, HistoryEvent]]:
+def decisions(
+    connection: Connection, course: Course, most: int
+) -> list[tuple[str, str | None, HistoryEvent]]:
     """Return what people decided last, with learner and kata, the newest first."""
     table = schema.adjustments
     newest = (
@@ -209,9 +232,10 @@ def decisions(connection: Connection, most: int) -> list[tuple[str, str | None, 
     )
     found = [(row.name, row.slug, event) for row in connection.execute(newest) for event in _adjusted(row)]
     last = select(schema.rulings.c.id).order_by(schema.rulings.c.id.desc()).limit(most)
-    found += [
-        (one.learner, one.kata, _ruled(one)) for one in rulings(connection, schema.rulings.c.id.in_(last))
-    ]
+    ruled = rulings(connection, schema.rulings.c.id.in_(last))
+    remarked = {one.learner for one in ruled if one.kind == "remark"}
+    own = numbers(connection, people(connection, course, remarked)) if remarked else {}
+    found += [(one.learner, one.kata, _ruled(one, own)) for one in ruled]
     return sorted(found, key=lambda one: one[2].at, reverse=True)[:most]
 
 
@@ -226,19 +250,19 @@ def _withdrawn(one: Ruling) -> Iterator[HistoryEvent]:
         )
 
 
-def _ruled(one: Ruling) -> HistoryEvent:
+def _ruled(one: Ruling, own: Mapping[Any, int | None]) -> HistoryEvent:
     return HistoryEvent(
         kind=one.kind,
         at=one.at,
         ruling=one.id,
-        comment=f"{described(one)}: {one.comment}",
+        comment=f"{described(one, own)}: {one.comment}",
         author=one.author,
         revoked=one.revoked,
     )
 
 
-def described(one: Ruling) -> str:
-    """Return what a ruling says, in a few words."""
+def described(one: Ruling, own: Mapping[Any, int | None]) -> str:
+    """Return what a ruling says, in a few words; `own` are the learner's numbers of attempts, as `numbers` has them."""
     match one.kind:
         case "choose":
             return "this hand-in counts"
@@ -250,7 +274,7 @@ def described(one: Ruling) -> str:
         case "alias":
             return f"also called {one.value}"
         case "remark":
-            return f"on {one.value['file']}, line {one.value['line']}, of attempt {one.value['attempt']}"
+            return f"on {one.value['file']}, line {one.value['line']}, of attempt {own.get(one.value['attempt'])}"
         case "dispute":
             return "disputed"
         case "answer":
@@ -269,9 +293,10 @@ def _attempts(connection: Connection, people: Collection[int], kata: int) -> Ite
     table = schema.attempts
     columns = [column for column in table.c if column.name not in ("report", "versions")]
     mine = select(*columns).where(table.c.learner_id.in_(people), table.c.kata_id == kata)
-    for row in connection.execute(mine.order_by(table.c.id)):
+    for number, row in enumerate(connection.execute(mine.order_by(table.c.id)), 1):
         yield HistoryEvent(
             kind="attempt",
+            number=number,
             at=row.graded_at,
             run=row.run_id,
             attempt=row.id,

@@ -228,7 +228,7 @@ def _happened(event: HistoryEvent, course: Course, out: Console) -> tuple[Text, 
         status = status_text(event.status or "missing", out)
         handed_in = f", handed in {_when(event.submitted_at, course)}" if event.submitted_at else ""
         mark = points(event.score or 0.0, event.max_score or 0.0)
-        return status, mark, Text(f"attempt {event.attempt}{handed_in}", style="dim")
+        return status, mark, Text(f"attempt {event.number}{handed_in}", style="dim")
     if event.kind == "handed_in" and event.submitted_at is not None:
         again = f"{safe(event.comment or '')}, handed in {_when(event.submitted_at, course)}"
         return Text("unchanged"), "", Text(again, style="dim")

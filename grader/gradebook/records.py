@@ -139,6 +139,8 @@ class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
     """The run that graded the attempt."""
     attempt: int | None = None
     """What `Gradebook.bundle` and `Gradebook.attempt` take."""
+    number: int | None = None
+    """Of an attempt: the how-manyth of this learner at this kata, as people see it and name it."""
     digest: str | None = None
     """Of the content that was graded; empty when there was none to read."""
     submitted_at: datetime | None = None
@@ -211,6 +213,8 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     late: bool = False
     changed: bool = False
     """It is not what the checks gave."""
+    written: WrittenPart | None = None
+    """The written answers, as in `Row`."""
 
 
 class Row(msgspec.Struct, kw_only=True):

@@ -44,22 +44,13 @@ def rows(
     for some in _chunks(people(connection, course, learners)):
         found = _standing(connection, course, some, chosen)
         adjustments = decided(connection, some)
-        writers = [somebody for somebody in some if somebody.writes]
-        sheets = answers.handed_in(connection, writers) if writers else {}
-        marks = answers.marks(connection, writers) if writers else {}
+        written_of = _written(connection, course, some)
         for somebody in some:
             name = somebody.name
             for kata, (slug, _) in chosen.items():
                 stands = found.get((name, kata))
                 adjusted = adjustments.get((name, kata), [])
-                written = answers.written_part(
-                    course,
-                    name,
-                    slug,
-                    sheets.get((name, kata), ()),
-                    marks.get((name, kata), ()),
-                    somebody.rulings,
-                )
+                written = written_of(somebody, kata, slug)
                 if stands is not None:
                     made = _row(course, name, chosen[kata], stands, adjusted, written)
                     if made.unreadable is not None:
@@ -106,15 +97,17 @@ def marks(
     for some in _chunks(people(connection, course, learners)):
         counting = _counting(connection, course, some, chosen)
         adjustments = decided(connection, some)
+        written_of = _written(connection, course, some)
         for somebody in some:
             for kata, (slug, _) in chosen.items():
                 adjusted = adjustments.get((somebody.name, kata), [])
+                written = written_of(somebody, kata, slug)
                 if (stands := counting.get((somebody.name, kata))) is None:
                     score, _ = settle(0.0, 0.0, adjusted)
                     blank = blanks[kata]
                     yield Mark(
                         learner=somebody.name, kata=slug, status=blank.status, score=score,
-                        max_score=blank.max_score, changed=bool(score),
+                        max_score=blank.max_score, changed=bool(score), written=written,
                     )  # fmt: skip
                     continue
                 row, counted, _ = stands
@@ -130,6 +123,7 @@ def marks(
                     submitted_at=row.submitted_at,
                     late=counted.late.days > 0,
                     changed=bool(taken) or any(not one.revoked for one in adjusted),
+                    written=written,
                 )
 
 
@@ -147,6 +141,23 @@ def handed_in(
         for slug, _ in chosen.values()
         if slug in mine
     }
+
+
+def _written(
+    connection: Connection, course: Course, some: Sequence[Somebody]
+) -> Callable[[Somebody, int, str], WrittenPart | None]:
+    """Return what tells the written part of a learner's mark, by the kata's row and slug."""
+    writers = [somebody for somebody in some if somebody.writes]
+    sheets = answers.handed_in(connection, writers) if writers else {}
+    marks = answers.marks(connection, writers) if writers else {}
+
+    def written_of(somebody: Somebody, kata: int, slug: str) -> WrittenPart | None:
+        key = somebody.name, kata
+        return answers.written_part(
+            course, somebody.name, slug, sheets.get(key, ()), marks.get(key, ()), somebody.rulings
+        )
+
+    return written_of
 
 
 def _chunks(everybody: list[Somebody]) -> Iterator[list[Somebody]]:

@@ -60,8 +60,11 @@ def assign(
     *,
     comment: str,
     author: str,
+    most: int | None = None,
 ) -> int:
     """Share hand-ins, by learner's and kata's row, among markers in turn; those that are somebody's stay theirs.
+
+    Where `most` is given, only so many of those that are free are shared, the first ones.
 
     Raises:
         GradebookUsageError: nothing says why.
@@ -71,7 +74,7 @@ def assign(
         table.c.kind == "assign", table.c.revoked_at.is_(None)
     )
     theirs = {(row.learner_id, row.kata_id) for row in connection.execute(taken)}
-    free = [one for one in what if one not in theirs]
+    free = [one for one in what if one not in theirs][:most]
     for place, (learner, kata) in enumerate(free):
         to = markers[place * len(markers) // len(free)]  # neighbours in the list go to one marker
         rule(connection, "assign", learner, kata, to, comment=comment, author=author)

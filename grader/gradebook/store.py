@@ -381,10 +381,11 @@ class Gradebook:
         """
         kept = self.attempt(attempt)
         known = self.handed_in(learner, [kata]).get(kata, (0, []))[1]
-        mine = [event.attempt for event in self.history(learner, kata)]
+        own = {event.attempt: event.number for event in self.history(learner, kata)}
         given = [one for one in known if kept is not None and one.digest and one.digest == kept.key.digest]
-        if attempt not in mine or not given or kept is None:
-            raise GradebookUsageError(f"{learner} has no attempt {attempt} of {kata} with anything in it.")
+        if attempt not in own or not given or kept is None:
+            which = f"attempt {own[attempt]}" if attempt in own else "such attempt"
+            raise GradebookUsageError(f"{learner} has no {which} of {kata} with anything in it.")
         exact = [one for one in given if one.submitted_at == kept.submitted_at]
         return (exact or given)[0].id
 
@@ -496,12 +497,20 @@ class Gradebook:
     def decisions(self, most: int) -> list[tuple[str, str | None, HistoryEvent]]:
         """Return what people decided last, with learner and kata, the newest first."""
         with self._connections.reading("reading what was decided") as connection:
-            return history.decisions(connection, most)
+            return history.decisions(connection, self.course, most)
 
     def assign(
-        self, what: Collection[tuple[str, str]], markers: Sequence[str], *, comment: str, author: str
+        self,
+        what: Collection[tuple[str, str]],
+        markers: Sequence[str],
+        *,
+        comment: str,
+        author: str,
+        most: int | None = None,
     ) -> int:
         """Share hand-ins, learner and kata, among markers; return how many. Those that are somebody's stay theirs.
+
+        Where `most` is given, it is the first of those that are nobody's at this moment.
 
         Raises:
             GradebookUsageError: nothing says why.
@@ -515,7 +524,7 @@ class Gradebook:
                 for learner, kata in what
                 if learner in people and kata in numbers
             ]
-            return rulings.assign(connection, rows, markers, comment=comment, author=author)
+            return rulings.assign(connection, rows, markers, comment=comment, author=author, most=most)
 
     def stored(self, learners: Collection[str] | None = None) -> list[StoredHandIn]:
         """Return every content that was handed in, once for each learner and kata; of `learners` alone, by identity."""
@@ -526,6 +535,38 @@ class Gradebook:
         """Return the newest grading of a content, by the name that it came in with; None when there is none."""
         with self._connections.reading(f"reading what {learner} handed in") as connection:
             return history.newest_attempt(connection, learner, kata, digest)
+
+    def attempt_numbers(self, learners: Collection[str] | None = None) -> dict[int, int]:
+        """Return, by attempt, the how-manyth it is of its learner at its kata: what people see and name."""
+        with self._connections.reading("reading what was graded") as connection:
+            return history.numbers(connection, scope.people(connection, self.course, learners))
+
+    def attempts_of(self, learner: str, kata: str) -> dict[int, int]:
+        """Return a learner's attempts at a kata by the numbers that people see, oldest first.
+
+        Raises:
+            GradebookUsageError: the learner or the kata is unknown.
+        """
+        return {
+            one.number: one.attempt
+            for one in self.history(learner, kata)
+            if one.number is not None and one.attempt is not None
+        }
+
+    def attempt_of(self, learner: str, kata: str, number: int) -> int:
+        """Return the attempt that is a learner's how-manyth at a kata.
+
+        Raises:
+            GradebookUsageError: the learner or the kata is unknown, or there are not so many.
+        """
+        there = self.attempts_of(learner, kata)
+        found = there.get(number)
+        if found is None:
+            known = ", ".join(map(str, there))
+            raise GradebookUsageError(
+                f"There is no attempt {number} of {learner} at {kata}. There is {known or 'none'}."
+            )
+        return found
 
     def attempt(self, attempt: int) -> Attempt | None:
         """Return one grading, whole; None when there is none of this number.
@@ -548,10 +589,12 @@ class Gradebook:
     def everything(self, kata: str) -> Iterator[tuple[str, int, Callable[[], Bundle]]]:
         """Yield whatever was handed in for a kata, each content of a learner once, in the order it was graded.
 
-        That is the identity, the newest attempt that graded it, and what returns the files or raises `GradebookError`.
+        That is the identity, which of the learner's attempts graded it last, and what returns the files or raises
+        `GradebookError`.
         """
-        aliases = self.aliases()
+        aliases, own = self.aliases(), self.attempt_numbers()
         with self._connections.reading(f"reading what was handed in for {kata}", whole=True) as connection:
             for name, attempt, row in history.kept(connection, kata):
                 who = aliases.get(self.course.same(name), name)
-                yield who, attempt, partial(history.unpack, attempt, row)
+                number = own.get(attempt, 0)
+                yield who, number, partial(history.unpack, number, row)

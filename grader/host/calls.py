@@ -11,6 +11,8 @@ from typing import Any, cast
 import torch
 from torch.utils.weak import WeakIdKeyDictionary
 
+_PLAIN = (bool, int, float, complex, str, bytes, list, tuple, dict, set)
+
 
 @dataclass(frozen=True)
 class CallRecord:
@@ -35,6 +37,8 @@ class Calls:
     def __init__(self) -> None:
         self._recent: deque[CallRecord] = deque(maxlen=64)
         self._origin = WeakIdKeyDictionary()
+        self._plain: deque[tuple[object, CallRecord]] = deque(maxlen=64)
+        """Results that are no tensors, which nothing can refer to weakly, and their calls."""
 
     @property
     def last(self) -> CallRecord | None:
@@ -47,11 +51,14 @@ class Calls:
     def clear(self) -> None:
         """Forget the calls of an earlier check."""
         self._recent.clear()
+        self._plain.clear()
         self._origin = WeakIdKeyDictionary()
 
     def add(self, record: CallRecord, result: Any) -> None:
-        """Remember a call, and the tensors among its results."""
+        """Remember a call, and what it gave."""
         self._recent.append(record)
+        if result is None or isinstance(result, _PLAIN):
+            self._plain.append((result, record))
         for part in result if isinstance(result, list | tuple) else (result,):
             if isinstance(part, torch.Tensor):
                 self._origin[part] = record
@@ -62,6 +69,9 @@ class Calls:
             if value in self._origin:
                 return cast(CallRecord, self._origin[value])
             value = value._base  # a slice of a result came from the same call
+        for given, record in reversed(self._plain):
+            if given is value:
+                return record
         return self.last
 
 

@@ -26,8 +26,6 @@ MAX_AUDITED = 1 << 20
 """Bytes read from an audit channel at a time; a pipe holds less, so only one that is being filled reaches it."""
 
 
-TOGETHER = 1 << 14
-"""Bytes of a frame that are cheaper read at once and copied than read in two calls."""
 FIRST_READ = 1 << 20
 """Bytes made room for at once; for more there is room when that has come."""
 
@@ -158,7 +156,7 @@ class Channel:
 
     def _read_both(self, head: int, payload: int, deadline: Deadline) -> tuple[bytearray, bytearray]:
         """Read the rest of a frame, and not a byte beyond it: what comes unasked stays where it is seen."""
-        if head + payload > TOGETHER:
+        if head + payload > messages.TOGETHER:
             return self._read(head, deadline), self._read(payload, deadline)
         both = self._read(head + payload, deadline)
         return both[:head], both[head:]

@@ -21,7 +21,7 @@ from grader import interpreter, machine, sandbox
 from grader.catalogue.discover import answers
 from grader.devices import Device
 from grader.errors import MachineFault, UsageError
-from grader.memory import NO_CACHE, keep_freed_memory
+from grader.malloc import NO_CACHE, keep_freed_memory
 from grader.worker.client import ENDING_S, Job, Zygote
 
 PATIENCE_S = 0.5

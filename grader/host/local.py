@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -13,7 +15,7 @@ from typing import Any, cast
 import torch
 
 from grader.host.calls import CallRecord, Calls
-from grader.host.endings import SubmissionRaised
+from grader.host.endings import SubmissionRaised, WorkerTimeout
 from grader.host.objects import brief
 from grader.host.remote import BehindModule, behind
 from grader.host.source import Source
@@ -57,6 +59,7 @@ class _Here:
         self.advice = terms.advice
         self.used = used
         self.within = terms.within
+        self.timeout_s = terms.check_timeout_s
 
     def forbidden_uses(self) -> list[str]:
         return list(self.used)
@@ -159,19 +162,56 @@ class _LastFrame:
         self._watched = here.watched
         self._folder = os.path.dirname(here.module.__file__ or "")
         self._before: Any = None
+        self._alarm = _Alarm(here.timeout_s)
 
     def __enter__(self) -> None:
         if self._watched:
             self._before = sys.getprofile()
             sys.setprofile(self._look)
+            self._alarm.set()
 
     def __exit__(self, *error: object) -> None:
         if self._watched:
+            self._alarm.clear()
             sys.setprofile(self._before)
 
     def _look(self, frame: types.FrameType, event: str, argument: object) -> None:
         if event == "return" and is_learners(frame.f_code.co_filename, self._folder):
             self.frame = frame
+
+
+class OutOfTime(WorkerTimeout):
+    """A call in this process took as long as a check may."""
+
+
+class _Alarm:
+    """Raises `OutOfTime` in what runs too long, unless a debugger stopped in it: there a person takes the time."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._before: Any = None
+        self._is_set = False
+
+    def set(self) -> None:
+        # A signal is the one way into a loop that never ends; only the main thread gets one, and Windows has no timer.
+        main = threading.current_thread() is threading.main_thread()
+        if not main or not hasattr(signal, "setitimer") or signal.getitimer(signal.ITIMER_REAL)[0]:
+            return
+        self._is_set, self._before = True, signal.signal(signal.SIGALRM, self._ring)
+        # Once more each second: an `except` of the learner's may have caught the first.
+        signal.setitimer(signal.ITIMER_REAL, self._seconds, 1.0)
+
+    def clear(self) -> None:
+        if self._is_set:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._before)
+            self._is_set = False
+
+    def _ring(self, number: int, frame: object) -> None:
+        if sys.gettrace() is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            return
+        raise OutOfTime(f"no answer within {self._seconds:g} s")
 
 
 def is_learners(file: str, folder: str) -> bool:
@@ -197,14 +237,19 @@ def load_local(
     path, modules = list(sys.path), set(sys.modules)
     recorder.forbid(terms.forbid)
     given = str(terms.given) if terms.given else None
+    alarm = _Alarm(terms.check_timeout_s)
     try:
+        if watched:
+            alarm.set()
         if source.is_notebook:
             module = load_notebook(terms.module, str(source.path), source.data, given, list(terms.required))
         else:
             module = load_module(terms.module, str(source.path), source.data, given)
+        alarm.clear()
         used.clear()  # what runs while it is loaded is a test of its own
         yield LocalSubmission(module, calls, used, terms, watched)
     finally:
+        alarm.clear()
         recorder.restore()
         sys.path[:] = path
         for name in set(sys.modules) - modules:

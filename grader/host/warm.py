@@ -30,7 +30,7 @@ def start_launcher(*, many: bool = False, timed: bool = False, device: str = "cp
     import torch
 
     from grader.host.launcher import default_launcher
-    from grader.memory import gather_memory
+    from grader.malloc import gather_memory
 
     if many:
         gather_memory()

@@ -16,6 +16,7 @@ import torch
 from grader import interpreter
 from grader.catalogue import Kata, read_hints
 from grader.catalogue.given import BLOCKS
+from grader.catalogue.katas import RUBRIC
 from grader.catalogue.rubric import rubric_of
 from grader.checks import axes_of
 from grader.checks.text import listed
@@ -433,7 +434,7 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
     ours = {
         f"{kata.module}.py",
         "hidden_checks.py",
-        "rubric.toml",
+        RUBRIC,
         "alternatives",
         "mutants",
         "slow",

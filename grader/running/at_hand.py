@@ -130,6 +130,15 @@ def say(here: AtHand) -> None:
     out.print()
 
 
+def interrupted_in(error: KeyboardInterrupt, folder: Path) -> str | None:
+    """Say which call of the learner's Ctrl-C broke off, None where it was none."""
+    own = [pair for pair in _frames(error) if is_learners(pair[0].f_code.co_filename, str(folder))]
+    if not own:
+        return None
+    called, (last, line) = own[0][0].f_code.co_qualname, own[-1]
+    return f"interrupted in {called}, at line {line} of {Path(last.f_code.co_filename).name}"
+
+
 def _complete(names: dict[str, Any]) -> None:
     """Let Tab complete names where this Python can."""
     try:
@@ -170,7 +179,7 @@ def _inputs(call: CallRecord | None, parameters: Mapping[str, Sequence[str]]) ->
 
 def _values(error: CheckFailure) -> dict[str, Any]:
     """Return what was looked at, what it should have been, and by how much it differs."""
-    if error.subject is None and error.expected is NOT_SAID:
+    if error.subject is NOT_SAID:
         return {}
     mine, theirs = error.subject, error.expected
     found: dict[str, Any] = {"yours": mine}

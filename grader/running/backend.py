@@ -155,12 +155,14 @@ class InProcessBackend:
         self.outcomes = Outcomes()
 
     def begin(self, seed: int, *, alike: bool = False) -> None:
-        """Seed everything; there is no clock and no worker."""
+        """Seed everything; there is no worker."""
         begin_locally(self.submission)
         _seed_here(seed)
 
     def understand(self, error: BaseException) -> BaseException:
         """Return what a worker would have told of an exception that passed through the submission."""
+        if isinstance(error, WorkerTimeout):
+            return error
         raised = told(error, self._source)
         if raised.not_written:
             self.outcomes.not_written.add(raised.message)

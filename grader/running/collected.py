@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -34,6 +34,8 @@ class Collected:
     """Whether these are all that the kata has for such a run."""
     rest: tuple[pytest.Item, ...] = ()
     """Those that `-k` left out."""
+    _mistakes: dict[str, Mistake] = field(default_factory=dict)
+    """The kata's catalogue by name, once it was asked for; every part of these checks has the same."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -60,15 +62,12 @@ class Collected:
             )
         return load_trusted(self.kata.solution, self.terms.given)
 
-    def with_mistake(self, name: str) -> types.ModuleType | None:
-        """Return the reference with a catalogued mistake in it, imported here; None where it is not known."""
+    def with_mistake(self, name: str) -> Callable[[], types.ModuleType] | None:
+        """Return what imports the reference with a catalogued mistake in it, anew each time; None: it is not known."""
+        if not self._mistakes and self.kata.solution is not None:
+            self._mistakes.update({one.name: one for one in mistakes(self.kata)})
         mistake = self._mistakes.get(name)
-        return None if mistake is None else load_mistake(mistake, self.terms.given)
-
-    @cached_property
-    def _mistakes(self) -> dict[str, Mistake]:
-        """The catalogue, by name: merged once for all that is graded."""
-        return {one.name: one for one in mistakes(self.kata)} if self.kata.solution is not None else {}
+        return None if mistake is None else lambda: load_mistake(mistake, self.terms.given)
 
     def stand_ins(self, item: pytest.Item, names: Collection[str]) -> dict[str, Callable[..., Any]]:
         """Return the author's functions of these names for a check: those of its file, or else the reference's.

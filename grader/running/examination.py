@@ -315,10 +315,11 @@ class Examination:
         every submission. One that passes there says nothing.
         """
         telling = [one for one in self.done if one.tells][: self.recognised]
-        for one in telling:
-            one.marks = self._marked(one.item)[1]
         if not telling:
             return
+        self.attempt.backend.rest()  # one that keeps state leaves the same behind whatever was asked of it before
+        for one in telling:
+            one.marks = self._marked(one.item)[1]
         rest, passed = self._marks_of_the_rest()
         # What passed with the author's function in place of the submission's speaks against nothing.
         passed |= {
@@ -353,7 +354,8 @@ class Examination:
             return
         who = self.attempt.backend
         for one in failed:
-            again = self._attempted(one.item, who, self.attempt.options.seed, reference=lambda: ours)
+            who.rest()  # one that keeps state begins anew, as ours with the same mistake does
+            again = self._attempted(one.item, who, self.attempt.options.seed, reference=ours)
             who.take_output()
             if again.status == "pass":
                 one.outcome, one.marks = (

@@ -225,6 +225,8 @@ class _Marker:
             return _raised_mark(value)
         if isinstance(value, bool) or value is None or isinstance(value, str):
             return {"v": value if not isinstance(value, str) else value[:80]}
+        if isinstance(value, bytes):
+            return {"bytes": value[:80].decode("latin-1")}
         if isinstance(value, int | float):
             try:
                 return {"f": float(value) if math.isfinite(value) else str(value)}

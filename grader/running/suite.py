@@ -105,6 +105,8 @@ class Suite(Collected):
                 submission = stack.enter_context(
                     load_local(source, self.terms, Calls(), watched=look is not None)
                 )
+            except WorkerTimeout:
+                return self._unloaded("timeout", self._endless(source, options), file, options)
             except (Exception, SystemExit) as error:
                 return self._unloaded("error", _does_not_load(source, told(error, source)), file, options)
             attempt = SubmissionRun(source, InProcessBackend(submission, source), options, look=look)
@@ -118,7 +120,6 @@ class Suite(Collected):
 
     def _load(self, session: Session, options: Options) -> tuple[KataStatus, str] | None:
         """Load the submission; return status and message when it cannot be."""
-        timeout = options.timeout_s or self.terms.check_timeout_s
         name, seed = session.source.path.name, check_seed(options.seed, "load")
         try:
             try:
@@ -130,13 +131,14 @@ class Suite(Collected):
         except SubmissionRaised as error:
             return "error", _does_not_load(session.source, error)
         except WorkerTimeout:
-            return (
-                "timeout",
-                f"{name} did not finish loading within {timeout:g} s: what does it do at import?",
-            )
+            return "timeout", self._endless(session.source, options)
         except WorkerDied as error:
             return "error", f"{name} does not load: while it was imported, it {error.how}."
         return None
+
+    def _endless(self, source: Source, options: Options) -> str:
+        timeout = options.timeout_s or self.terms.check_timeout_s
+        return f"{source.path.name} did not finish loading within {timeout:g} s: what does it do at import?"
 
     # Reports ------------------------------------------------------------------------------------------------------
 

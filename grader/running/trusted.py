@@ -7,37 +7,33 @@ import sys
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from grader.running.mistakes import Mistake
 
-_loaded: dict[Path, types.ModuleType] = {}
 
-
+@cache
 def load_trusted(file: Path, given: Path | None) -> types.ModuleType:
     """Return the module of a reference; `given` is the folder of what its kata gives."""
-    if file not in _loaded:
-        spec = importlib.util.spec_from_file_location(f"_reference_{file.stem}", file)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        with _importable(given):
-            spec.loader.exec_module(module)
-        _loaded[file] = module
-    return _loaded[file]
+    spec = importlib.util.spec_from_file_location(f"_reference_{file.stem}", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    with _importable(given):
+        spec.loader.exec_module(module)
+    return module
 
 
 def load_mistake(mistake: Mistake, given: Path | None) -> types.ModuleType:
-    """Return the module of a catalogued mistake: its author's code, as trusted as the reference that it is made of."""
+    """Return the module of a catalogued mistake, anew: its author's code, as trusted as the reference it is made of."""
     file = mistake.source.path
-    if file not in _loaded:
-        module = types.ModuleType(f"_mistake_{mistake.name}")
-        module.__file__ = str(file)
-        sys.modules[module.__name__] = module  # dataclasses look there for the module of a class
-        with _importable(given):
-            exec(compile(mistake.text, str(file), "exec"), module.__dict__)
-        _loaded[file] = module
-    return _loaded[file]
+    module = types.ModuleType(f"_mistake_{mistake.name}")
+    module.__file__ = str(file)
+    sys.modules[module.__name__] = module  # dataclasses look there for the module of a class
+    with _importable(given):
+        exec(compile(mistake.text, str(file), "exec"), module.__dict__)
+    return module
 
 
 @contextmanager

@@ -14,6 +14,8 @@ import msgspec
 from msgspec import Meta
 
 MAGIC = b"KATA"
+TOGETHER = 1 << 14
+"""Bytes: smaller pieces of a frame are copied together, for less than a write or a read of their own."""
 PREFIX = struct.Struct("!4sIQ")
 ALIGNMENT = 64
 MODULE = 0

@@ -20,7 +20,7 @@ import msgspec
 
 from grader import sandbox
 from grader.devices import Device
-from grader.memory import fill_fresh_memory
+from grader.malloc import fill_fresh_memory
 from grader.worker.serve import Worker
 
 CHANNEL = 3

@@ -46,8 +46,6 @@ _map.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.
 _unmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 DRAWN_ALIKE = 0.5
 """The deviation of parameters that are drawn alike: large enough that no mistake hides in small numbers."""
-TOGETHER = 1 << 14
-"""Bytes: of smaller pieces of a frame a copy costs less than a write of its own."""
 MAX_STREAM = 10_000
 """How much of a generator or other iterator is read."""
 
@@ -164,10 +162,11 @@ class Worker:
         # Every write wakes the grader, which finds less than it waits for: what is small goes together.
         small: list[Any] = []
         for piece in pieces:
-            if memoryview(piece).nbytes <= TOGETHER:
+            if memoryview(piece).nbytes <= messages.TOGETHER:
                 small.append(piece)
                 continue
-            self._channel.sendall(b"".join(small))
+            if small:
+                self._channel.sendall(b"".join(small))
             self._channel.sendall(piece)
             small = []
         if small:

@@ -101,6 +101,16 @@ def test_given_files_come_from_the_kata_then_the_unit_then_the_pack(
     assert given == (kata_folder / "near.py", kata_folder.parent / "middle.py", pack / "given" / "far.py")
 
 
+def test_what_a_unit_gives_serves_later_units_and_no_earlier_ones(pack: Path, rewrite: Rewrite) -> None:
+    later = pack / "3.10-adding" / "add-all" / "kata.toml"
+    later.write_text(later.read_text().replace("points = 5", 'points = 5\ngiven = ["parts.py"]'))
+    (pack / "3.9-counting" / "parts.py").write_text("")
+    assert load_pack(pack).katas[2].given == (pack / "3.9-counting" / "parts.py",)
+    rewrite("points = 5", 'points = 5\ngiven = ["sums.py"]')
+    (pack / "3.10-adding" / "sums.py").write_text("")
+    assert "sums.py, which is in none of" in refusal(pack)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

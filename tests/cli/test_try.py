@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -192,3 +194,63 @@ def test_what_is_raised_in_the_repl_has_nothing_to_do_with_the_check(unit: Path)
     assert "NameError: name 'nope' is not defined" in done.stderr
     assert "During handling" not in done.stderr
     assert "plugin.py" not in done.stderr
+
+
+@pytest.fixture
+def hurried(kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The reference of a kata whose checks may take half a second, as a learner's file."""
+    course = folder / "course"
+    assert kata("pack", "new", course / "katas", "--number", "1.1.1", "--slug", "weighted-mean").code == 0
+    settings = next(course.glob("katas/*/weighted-mean/kata.toml"))
+    limits = re.sub(r"(?m)^check_timeout_s.*\n", "", settings.read_text())
+    settings.write_text(limits.replace("[limits]\n", "[limits]\ncheck_timeout_s = 0.5\n"))
+    monkeypatch.setenv("KATA_PACKS", str(course / "katas"))
+    answer = folder / "weighted_mean.py"
+    answer.write_text(next(course.glob("solutions/*/weighted-mean/weighted_mean.py")).read_text())
+    return answer
+
+
+def test_a_call_that_never_ends_is_broken_off_and_at_hand(hurried: Path) -> None:
+    # An `except` of the learner's does not keep it going.
+    hurried.write_text(
+        "def weighted_mean(x, weights):\n"
+        "    try:\n        while True: pass\n    except Exception: pass\n"
+        "    while True: pass\n"
+    )
+    text = typed(hurried.parent, ["try", str(hurried)], ["print('input', x.shape == weights.shape)"])
+    assert "called  weighted_mean(x, weights)" in text
+    assert "is there a loop that never ends?" in text
+    assert "input True" in text
+
+
+def test_a_file_that_never_loads_says_so(hurried: Path) -> None:
+    hurried.write_text("while True: pass\n")
+    assert "did not finish loading within" in typed(hurried.parent, ["try", str(hurried)], [])
+
+
+def test_a_debugger_has_all_the_time(hurried: Path) -> None:
+    source = hurried.read_text()
+    body = source.index("    ", source.index("def weighted_mean"))
+    hurried.write_text(source[:body] + "    breakpoint()\n" + source[body:])
+    ring = "import signal; signal.raise_signal(signal.SIGALRM); print('went', 'on')"
+    text = typed(hurried.parent, ["try", str(hurried)], [ring, "q"])
+    assert "went on" in text
+    assert "OutOfTime" not in text
+
+
+def test_ctrl_c_says_which_call_it_broke_off(unit: Path) -> None:
+    (unit / "masks" / "masks.py").write_text(
+        MASKS + "\n\ndef bidirectional_mask(seq_len, *, device=None):\n"
+        "    print('begun', flush=True)\n    while True: pass\n"
+    )
+    with subprocess.Popen(
+        [KATA, "try", "masks"], cwd=unit.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        assert any("begun" in line for line in running.stdout)
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate()
+    assert running.returncode == 130
+    line = len((unit / "masks" / "masks.py").read_text().splitlines())
+    assert f"interrupted in bidirectional_mask, at line {line} of masks.py" in said
+    assert "Traceback" not in said

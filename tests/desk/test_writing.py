@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.gradebook.course import Course
+from grader.catalogue import Catalogue
+from grader.gradebook.course import Course, total
 from grader.gradebook.records import Row
 from grader.gradebook.store import Gradebook
 from grader.reports.style import points
@@ -49,6 +50,29 @@ def test_points_are_given_and_taken_back(desk: Running) -> None:
     again = desk.do("revoke", number=event.adjustment, comment="twice")
     assert again.status == 400
     assert "revoked already" in again.text
+
+
+def test_the_list_of_the_class_adds_up_what_the_gradebook_does(desk: Running) -> None:
+    """Written answers are part of the total, and attempts are numbered for each learner and kata."""
+    rules = Course.load(Path(desk.where).with_name("course.toml"), Catalogue.discover())
+    with Gradebook.open(desk.where, create=False, course=rules) as book:
+        course = book.course
+        before = total(list(book.rows(learners=[WHO])), course)[0]
+        given = {"criteria": [1], "points": 1.75, "max_points": 2.0, "comment": "", "author": "kim"}
+        book.mark_answer(WHO, "masks", 1, answer="", **given)
+        after = total(list(book.rows(learners=[WHO])), course)[0]
+        assert after == before + 1.75
+        assert total(list(book.marks([WHO])), course)[0] == after
+        last = [one.learner for one in book.rows(katas=["feed-forward"]) if one.attempt][-1]
+        event = next(one for one in book.history(last, "feed-forward") if one.kind == "attempt")
+    # What others write is shown after half a second; what this desk writes, or tries to, at once.
+    assert desk.ask("POST", "/do/revoke", "number=9999&comment=x&back=/log").status == 400
+    page = desk.page("/class", find=WHO)
+    assert f'<td class="n">{points(after)}</td>' in page
+    assert (event.number, (event.attempt or 0) > 1) == (1, True)
+    shown = desk.mark(last, "feed-forward")
+    assert "attempt 1, which counts" in shown
+    assert f"attempt {event.attempt}" not in re.sub("<[^>]*>", "", shown)
 
 
 def test_a_mark_is_set(desk: Running) -> None:

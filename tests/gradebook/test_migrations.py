@@ -13,6 +13,7 @@ from grader.gradebook.address import Address
 from grader.gradebook.migrate import FIRST, STEPS, newest
 from grader.gradebook.schema import version as version_table
 from grader.gradebook.store import Gradebook, GradebookError
+from grader.submissions.submission import Bundle, HandedInSheet, Submission
 from tests.gradebook import story
 
 VERSION_TABLE = version_table.name
@@ -91,6 +92,50 @@ def test_a_gradebook_of_every_version_opens_and_tells_the_same(
     with engine.connect() as connection:
         assert connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar() == VERSIONS[-1]
     engine.dispose()
+
+
+def test_a_gradebook_from_before_written_answers_takes_them(engine: Engine, where: str) -> None:
+    """Its rulings stay as they were, with their numbers; sheets, marks and a release for the class are kept."""
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        story.load(connection, "0002")
+        wanted = "SELECT id, kind, learner_id, kata_id, value, comment, author FROM rulings ORDER BY id"
+        before = connection.execute(text(wanted)).all()
+    with Gradebook.open(where, create=False) as gradebook:
+        totals = {(row.learner, row.kata): (row.score, row.max_score) for row in gradebook.rows()}
+        run = gradebook.start_run({})
+        data = b"## 1. x\none\n\n## 2. x\ntwo\n"
+        sheet = HandedInSheet(bundle=Bundle("answers.md", {"answers.md": data}), number="9.3.1")
+        given = Submission(learner="ada", kata="masks", bundle=sheet.bundle, answers=sheet)
+        gradebook.record_answers(run, given)
+        gradebook.finish_run(run)
+        gradebook.mark_answer(
+            "ada",
+            "masks",
+            1,
+            answer="",
+            criteria=[1, 3],
+            points=1.5,
+            max_points=2,
+            comment="so",
+            author="kim",
+        )
+        value = {"of": "", "points": {"masks": [2.0, 1.0]}}
+        gradebook.rule("release", None, value, comment="done", author="kim")
+    with Gradebook.open(where, create=False) as gradebook:
+        ((sheets, marks),) = gradebook.written_answers(["ada"]).values()
+        assert [gradebook.answer_sheet(one.content) for one in sheets] == [data]
+        assert [(one.points, one.criteria, one.comment) for one in marks] == [(1.5, (1, 3), "so")]
+        rows = {(row.learner, row.kata): row for row in gradebook.rows()}
+        assert {key: (row.score, row.max_score) for key, row in rows.items()} == totals
+        part = rows["ada", "masks"].written
+        assert part is not None
+        assert (part.score, part.unmarked, part.released) == (1.5, (2,), True)
+    with engine.connect() as connection:
+        after = connection.execute(text(wanted)).all()
+    engine.dispose()
+    assert after[:-1] == before
+    assert (after[-1].kind, after[-1].learner_id) == ("release", None)
+    assert after[-1].id > max((one.id for one in before), default=0)
 
 
 def add_a_column(connection: Connection) -> None:

@@ -78,6 +78,18 @@ def totals(kata: Kata, book: tuple[str, ...]) -> dict[str, tuple[float, float]]:
     return {one["learner"]: (one["score"], one["max_score"]) for one in found["learners"]}
 
 
+def canvas(kata: Kata, book: tuple[str, ...], *, released: bool = False) -> dict[str, float]:
+    """What Canvas's table gives everybody, its only column of points."""
+    ran = kata("gradebook", "export", "--format", "canvas", "--assignment", "insertion-sort=7", *book)
+    assert ran.code == 0, ran.text
+    lines = list(csv.reader(io.StringIO(ran.out)))
+    (column,) = [place for place, name in enumerate(lines[0]) if "(7)" in name]
+    assert any("written answers" in name for name in lines[0]) == released
+    people = {line[0]: line[column] for line in lines[1:] if line[0] in ("Ada", "Bob", "Eve")}
+    assert len(people) == 3, ran.out
+    return {name: float(points) for name, points in people.items()}
+
+
 def undo_of(ran: Ran) -> str:
     """The number that a command says it can be undone by."""
     found = re.search(r"(?:unmark|withdraw) (\d+)", ran.err)
@@ -145,6 +157,7 @@ def test_a_class_is_marked_released_and_taken_back(
 
     before = everything_given_out(kata, book, folder / "before")
     assert all(SECRET not in text and "half of it" not in text for text in before.values())
+    unreleased = canvas(kata, book)
     released = kata(*release)
     assert released.code == 0, released.text
     assert totals(kata, book) == {"ada": (6.5, 8), "bob": (6, 8), "eve": (5, 8)}
@@ -159,10 +172,16 @@ def test_a_class_is_marked_released_and_taken_back(
         ("eve", "0", "3"),
     ]
 
+    shown = canvas(kata, book, released=True)
+    assert (
+        set(unreleased.values()) == set(shown.values()) == {5.0}
+    )  # written answers are no part of a kata's column
+
     back = kata("gradebook", "withdraw", undo_of(released), "--comment", "too early", *book)
     assert back.code == 0, back.text
     again = everything_given_out(kata, book, folder / "again")
     assert all(SECRET not in text for text in again.values())
+    assert canvas(kata, book) == unreleased
     assert totals(kata, book) == {"ada": (6.5, 8), "bob": (6, 7), "eve": (5, 5)}
 
 

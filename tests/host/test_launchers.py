@@ -14,7 +14,7 @@ import torch
 from grader.errors import UsageError
 from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.host.launcher import ForkLauncher, SpawnLauncher, default_launcher
-from grader.memory import UNWRITTEN
+from grader.malloc import UNWRITTEN
 from tests.conftest import Borrowed, open_submission
 
 SOURCE = """

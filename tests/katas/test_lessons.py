@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -352,6 +354,78 @@ def test_decoder_lm() -> None:
     assert 2 * 32 * 4096 * 2 == 2**19  # half a mebibyte, as reflect.md says
 
 
+# --- 9.4.1 ---
+
+
+def test_decoder_layer(blocks: Any) -> None:
+    lesson, x = LESSONS["decoder-layer"], rows([[1, 2, 3, 6], [4, 4, 0, 0]])
+    memory, causal = rows([[2, 0, 0, 2], [0, 4, 0, 0], [1, 1, 3, 3]]), rows([[1, 0], [0.5, 0.5]])
+
+    def norm(y: Tensor) -> Tensor:
+        return F.layer_norm(y, (4,))
+
+    own, asked = causal @ norm(x), memory.mean(0, keepdim=True).expand(2, -1)
+    a, b = x + own, x + own + asked
+    lines = {"norm1(x)": norm(x), "mean of what is allowed": own, "a = x + that": a, "mean of the memory": asked,
+             "b = a + that": b, "norm3(b)": norm(b), "relu of it": F.relu(norm(b)),
+             "y = b + relu": b + F.relu(norm(b))}  # fmt: skip
+    for name, both in lines.items():
+        says(lesson, *both.flatten().tolist(), places=2, before=f"\n{name}")
+    parts = (blocks.MultiHeadAttention(512, 8), blocks.FeedForward(512, 2048), blocks.LayerNorm(512))
+    attention, network, one_norm = (sum(p.numel() for p in part.parameters()) for part in parts)
+    assert f"{2 * attention + network + 3 * one_norm:,}" in lesson
+
+
+# --- 9.5.1 ---
+
+
+def test_byte_pairs() -> None:
+    lesson = LESSONS["byte-pairs"]
+    unit = KATAS.parent / "solutions" / "9.5-around-the-model" / "byte-pairs"
+    reference = module(unit / "byte_pairs.py")
+    text = re.search(r"The text `([^`]+)` has five pieces", lesson)
+    assert text
+    assert len(re.findall(reference.PIECES, text[1])) == 5
+    shown = re.findall(r"^([1-5]) +(\S+) +(\S+) +(\d)  ", lesson, re.M)
+    assert len(shown) == 5
+    merges = reference.train(text[1], 5)
+    assert [tuple(part.decode().replace(" ", "_") for part in pair) for pair in merges] == [
+        (one, other) for _, one, other, _ in shown
+    ]
+    tokens = [reference._pieces(text[1])]
+    for pair in merges:
+        tokens.append([reference._merged(piece, pair) for piece in tokens[-1]])
+    for before, pair, (number, *_, times) in zip(tokens, merges, shown, strict=False):
+        assert sum(list(pairwise(piece)).count(pair) for piece in before) == int(times)
+        written = re.search(rf"^{number} .{{25}}((?:\S+ )*\S+)", lesson, re.M)
+        after = [token.decode().replace(" ", "_") for token in tokens[int(number)][3]]
+        assert written
+        assert written[1] == " ".join(after)
+    counts = Counter(pair for piece in tokens[2] for pair in pairwise(piece))
+    assert counts[b" ", b"s"] == counts[b"s", b"low"] == max(counts.values())
+    says(lesson, *reference.Tokenizer(merges).encode("slow owls"), places=0, before='"slow owls"')
+    assert re.findall(reference.PIECES, "slow owls,  no?\n") == ["slow", " owls", ",", "  ", "no", "?", "\n"]
+    for character in "aé日🙂":
+        assert f"{character}    {character.encode().hex(' ')} " in re.sub(r"[ ]{2,}", "    ", lesson)
+
+
+# --- 9.5.2 ---
+
+
+def test_optimizer() -> None:
+    lesson, first, second, place = LESSONS["optimizer"], 0.0, 0.0, 1.0
+    for t, gradient in enumerate((0.5, 0.5, -0.1, 0.001), 1):
+        first, second = 0.9 * first + 0.1 * gradient, 0.999 * second + 0.001 * gradient**2
+        one, two = first / (1 - 0.9**t), second / (1 - 0.999**t)
+        step = 0.1 * one / (two**0.5 + 1e-8)
+        place -= step
+        says(lesson, first, 1000 * second, one, two, step, place, before=f"\n{t}  {gradient:6.3f}")
+    rates = [s / 4 if s < 4 else (1 + math.cos(math.pi * (s - 4) / 8)) / 2 for s in range(13)]
+    assert " ".join(f"{rate:.4f}" for rate in rates) in " ".join(lesson.split())
+    assert math.hypot(3, 4) == 5
+    assert "(0.6, 0) and (0, 0.8)" in lesson
+
+
 # --- 9.5.3 ---
 
 
@@ -408,7 +482,7 @@ def test_the_spelling_is_british() -> None:
         *KATAS.glob("*/unit.toml"),
     ]:
         text = path.read_text(encoding="utf-8").partition("## References")[0]
-        text = re.sub(r"```.*?```|`[^`]*`|\*[^*\n]+\*, arXiv", "", text, flags=re.S)
+        text = re.sub(r"```.*?```|`[^`]*`|\*[^*\n]+\*, arXiv|\nrequired = [^\n]+", "", text, flags=re.S)
         assert not AMERICAN.findall(text), path
 
 

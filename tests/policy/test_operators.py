@@ -42,6 +42,8 @@ EXCUSED = {
     "encoder-layer": {},
     "classifier": {},
     "decoder-lm": {},
+    "decoder-layer": {},
+    "optimizer": {},
 }
 SUSPECT = {
     "layer-norm": ("norm",),
@@ -51,6 +53,8 @@ SUSPECT = {
     "encoder-layer": ("transformer",),
     "classifier": ("transformer",),
     "decoder-lm": ("transformer",),
+    "decoder-layer": ("transformer",),
+    "optimizer": ("adam",),
 }
 """What stands in the name of an operator that may compute what the kata asks for."""
 

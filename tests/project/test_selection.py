@@ -72,16 +72,17 @@ def test_a_kata_without_a_record_here_or_before_has_changed(
     copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before: dict[str, Any] = {"katas": {"masks": {"digest": "now"}}}
-    monkeypatch.setattr(record, "digest_of_kata", lambda slug: "now")
     monkeypatch.setattr(record, "katas", lambda: {"masks": None})
     monkeypatch.setattr(record, "_git", lambda *_: json.dumps(before))
-    assert record.changed("masks")  # nothing is recorded here
+    assert record.changed("katas", "masks", "now")  # nothing is recorded here
     record.keep("katas", "masks", "now")
-    assert not record.changed("masks")
+    assert not record.changed("katas", "masks", "now")
     before["katas"]["masks"]["digest"] = "then"
-    assert record.changed("masks")  # recorded here, by whoever changed it: all of it runs once more
+    assert record.changed(
+        "katas", "masks", "now"
+    )  # recorded here, by whoever changed it: all of it runs once more
     monkeypatch.setattr(record, "_git", lambda *_: "")
-    assert record.changed("masks")
+    assert record.changed("katas", "masks", "now")
 
 
 def test_a_sample_is_the_same_for_a_commit_and_reaches_everything(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -175,6 +176,7 @@ def test_a_stand_in_for_a_hidden_check_is_the_reference(halves: Bench) -> None:
     assert statuses(report) | {"much": "fail", "more": "pass"} == statuses(report)
 
 
+COUNTS = "def thing(x):\n    thing.calls = getattr(thing, 'calls', 0) + 1\n    return x + thing.calls\n"
 MISTAKE = """class two_added:
     \"\"\"you add 2 where 1 is asked for
 
@@ -190,11 +192,16 @@ ADDS_TWO = "def thing(x):\n    return x + 2\n"
 @pytest.fixture
 def catalogued(bench: Bench, launcher: Any) -> Bench:  # noqa: F811
     """A kata whose catalogue holds one mistake, with its fingerprints taken."""
+    return with_catalogue(bench, launcher, MISTAKE, ADDS_TWO)
+
+
+def with_catalogue(bench: Bench, launcher: Any, mistake: str, text: str) -> Bench:  # noqa: F811
     bench.checks("""
         @check("thing adds 1", aspect="values")
         def test_thing(submission, draw):
             x = draw.normal(time=3)
-            expect(submission.thing(x), "thing").equals(x + 1)
+            for _ in range(2):
+                expect(submission.thing(x), "thing").equals(x + 1)
     """)
     bench.hidden("""
         @check("it adds 1 to a lot", aspect="values")
@@ -209,12 +216,13 @@ def catalogued(bench: Bench, launcher: Any) -> Bench:  # noqa: F811
     """)
     (bench.solutions / "thing.py").write_text("def thing(x):\n    return x + 1\n")
     (bench.solutions / "mutants").mkdir()
-    (bench.solutions / "mutants" / "adding.py").write_text(MISTAKE)
-    bench.answer.write_text(ADDS_TWO)
+    (bench.solutions / "mutants" / "adding.py").write_text(mistake)
+    bench.answer.write_text(text)
     marks: dict[str, Any] = {}
     kata = bench.kata
     with_suites([kata], lambda suites: suites["thing"].check(bench.answer, launcher, Options(), marks=marks))
-    kept = Fingerprints(SCHEMA, SEED, {"two_added": MutantMarks("you add 2 where 1 is asked for", marks)})
+    name, say = re.findall(r"class (\w+):\n +\"\"\"(.*)", mistake)[0]
+    kept = Fingerprints(SCHEMA, SEED, {name: MutantMarks(say, marks)})
     kata.fingerprints.write_bytes(kept.encode())
     return bench
 
@@ -224,6 +232,16 @@ def test_a_known_mistake_is_not_charged_again_by_hidden_checks(catalogued: Bench
     assert statuses(report) == {"thing": "fail", "much": "pass", "whole": "fail"}
     assert message(report, "much") == "judged by ours with the same mistake: you add 2 where 1 is asked for"
     assert (report.status, report.score, report.max_score) == ("fail", 1, 3)
+
+
+def test_a_known_mistake_that_keeps_state_begins_anew_when_it_is_judged_by_ours(
+    bench: Bench,  # noqa: F811
+    launcher: Any,
+) -> None:
+    lines = "\n".join(f"    {line}" for line in COUNTS.splitlines())
+    mistake = f'class counted:\n    """you add how often you were called\n\n    Fails: test_thing\n    """\n\n{lines}\n'
+    report = with_catalogue(bench, launcher, mistake, COUNTS).check(COUNTS, hidden=True, seed=3)
+    assert statuses(report)["much"] == "pass"
 
 
 def test_what_differs_from_the_known_mistake_still_fails(catalogued: Bench) -> None:

@@ -18,6 +18,7 @@ from grader.running.recognise import (
     Named,
     fingerprint,
     message_shape,
+    same,
 )
 
 
@@ -122,6 +123,13 @@ def test_an_exception_names_nothing_that_a_check_speaks_against() -> None:
     assert known.recognise({"one": [RAISED]}, {"three"}) == {"one": Named(("a",), "your a")}
     assert known.recognise({"one": [RAISED]}, {"two"}) == {}
     assert known.recognise({"one": [NUMBERS]}, {"two"}) == {"one": Named(("b",), "your b")}
+
+
+def test_bytes_are_part_of_what_a_mistake_leaves() -> None:
+    one, other = (fingerprint([[(b"a", end)]]) for end in (b"b", b"c"))
+    assert same(one, fingerprint([[(b"a", b"b")]]))
+    assert not same(one, other)
+    assert not same(fingerprint([b"a"]), fingerprint(["a"]))
 
 
 def test_zeros_name_nothing_where_other_numbers_speak_against_it() -> None:

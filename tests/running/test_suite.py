@@ -587,3 +587,16 @@ def test_what_a_check_rests_on_is_not_held_against_its_title(
             assert check.message.startswith(message)
     passed = all(check.status == "pass" for check in report.checks)
     assert (report.status == "pass") is passed
+
+
+def test_what_is_no_tensor_is_told_with_the_call_that_gave_it(bench: Bench) -> None:
+    bench.checks("""
+        @check("thing gives a tensor, whatever was called since", aspect="shape")
+        def test_thing(submission, draw):
+            first = submission.thing(draw.normal(time=3), which="first")
+            submission.thing(draw.normal(time=5), which="second")
+            expect(first, "thing").is_tensor(shape=(3,))
+    """)
+    report = bench.check("def thing(x, which):\n    return x if which == 'second' else None\n")
+    assert "which='first'" in message(report, "thing")
+    assert "which='second'" not in message(report, "thing")

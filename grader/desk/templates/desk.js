@@ -1,6 +1,6 @@
 "use strict";
 // Keys. What a key reaches says so itself: data-key on a link, a button, a field or a folded form.
-const typing = (element) => element.matches("input, textarea, select");
+const typing = (element) => element.matches("input:not([type=checkbox]), textarea, select");
 const lines = () => [...document.querySelectorAll("a[data-line]")].filter((line) => line.getClientRects().length);
 if (document.querySelector("[data-again]")) setTimeout(() => location.reload(), 3000); // not yet known
 document.addEventListener("keydown", (event) => {
@@ -9,8 +9,8 @@ document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  if (event.key === "j" || event.key === "k") {
-    const all = lines();
+  const all = lines();
+  if (all.length && (event.key === "j" || event.key === "k")) {
     const at = all.indexOf(document.activeElement) + (event.key === "j" ? 1 : -1);
     all[Math.max(0, Math.min(at, all.length - 1))]?.focus();
     return;

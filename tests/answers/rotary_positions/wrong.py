@@ -22,7 +22,10 @@ class rotate_half:
 
 
 class half_by_accident:
-    """Angles are repeated as halves, pairs are neighbours: two layouts in one."""
+    """Angles are repeated as halves, pairs are neighbours: two layouts in one.
+
+    Named: two_layouts
+    """
 
     def rotate(x, positions=None, *, base=10000.0):
         D = x.shape[-1]
@@ -72,7 +75,10 @@ class conjugated:
 
 
 class sine_for_both:
-    """The cosine is forgotten: both columns are multiplied by the sine."""
+    """The cosine is forgotten: both columns are multiplied by the sine.
+
+    Named: sine_twice
+    """
 
     def rotate(x, positions=None, *, base=10000.0):
         if x.size(-1) % 2:
@@ -84,7 +90,10 @@ class sine_for_both:
 
 
 class one_speed:
-    """All pairs turn at the speed of the first."""
+    """All pairs turn at the speed of the first.
+
+    Named: all_pairs_alike
+    """
 
     def rotate(x, positions=None, *, base=10000.0):
         if x.size(-1) % 2:
@@ -96,7 +105,10 @@ class one_speed:
 
 
 class speeds_the_other_way:
-    """The exponent has lost its minus: pairs turn faster and faster."""
+    """The exponent has lost its minus: pairs turn faster and faster.
+
+    Named: exponent_without_minus
+    """
 
     def rotate(x, positions=None, *, base=10000.0):
         if x.size(-1) % 2:
@@ -146,7 +158,7 @@ class head_axis_as_time:
 class asserted:
     """An odd width is an AssertionError.
 
-    Named: odd_width_taken
+    Named: odd_width_asserted
     """
 
     rotate = """
@@ -201,7 +213,10 @@ class query_minus_key:
 
 
 class keys_in_rows:
-    """The table is turned on its side: a row for each key."""
+    """The table is turned on its side: a row for each key.
+
+    Named: rows_for_keys
+    """
 
     def relative_buckets(
         query_len, key_len, *, num_buckets=32, max_distance=128, bidirectional=True, offset=0
@@ -227,7 +242,10 @@ class keys_in_rows:
 
 
 class rounded_up:
-    """Far buckets begin one early: the logarithm is rounded up."""
+    """Far buckets begin one early: the logarithm is rounded up.
+
+    Named: share_rounded_up
+    """
 
     relative_buckets = """
         - coarse = exact + (share * (num_buckets - exact)).long()
@@ -251,7 +269,10 @@ class cut_at_max_distance:
 
 
 class at_zero_too:
-    """A key at the query itself counts among those after it."""
+    """A key at the query itself counts among those after it.
+
+    Named: itself_after_itself
+    """
 
     relative_buckets = """
         - first = (distance > 0) * num_buckets  # the second half is for keys after the query
@@ -272,7 +293,10 @@ class minus_offset:
 
 
 class viewed_not_permuted:
-    """Axes are renamed by a view: numbers of other places stand there."""
+    """Axes are renamed by a view: numbers of other places stand there.
+
+    Named: axes_by_view
+    """
 
     class RelativePositionBias:
         forward = """
@@ -282,7 +306,10 @@ class viewed_not_permuted:
 
 
 class default_buckets_only:
-    """The module looks up T5's usual 128, whatever it was built with."""
+    """The module looks up T5's usual 128, whatever it was built with.
+
+    Named: max_distance_not_handed_on
+    """
 
     class RelativePositionBias:
         forward = """
@@ -291,7 +318,10 @@ class default_buckets_only:
 
 
 class a_bare_parameter:
-    """The table is a parameter, not an embedding."""
+    """The table is a parameter, not an embedding.
+
+    Named: table_without_embedding
+    """
 
     class RelativePositionBias:
         def __init__(self, num_heads, num_buckets=32, max_distance=128, bidirectional=True):
@@ -335,7 +365,7 @@ class slopes_of_eight:
 class in_between_allowed:
     """Slopes for other numbers of heads are put together from two series, as libraries do.
 
-    Named: any_number_of_heads
+    Named: slopes_in_between
     """
 
     def alibi_slopes(num_heads):
@@ -360,7 +390,10 @@ class reward_of_the_past:
 
 
 class row_of_the_last_query:
-    """One row for all queries, as if each were the last: enough where softmax is causal, and not what is asked."""
+    """One row for all queries, as if each were the last: enough where softmax is causal, and not what is asked.
+
+    Named: one_row_for_all_queries
+    """
 
     def alibi_bias(num_heads, query_len, key_len, offset=0):
         row = torch.arange(key_len) - (key_len - 1)

@@ -156,3 +156,77 @@ class alibi_offset_ignored:
         - return -slopes * _distances(query_len, key_len, offset).abs()
         + return -slopes * _distances(query_len, key_len, 0).abs()
     """
+
+
+class axes_by_view:
+    """your axes are renamed by a view or reshape: permute moves the numbers, a view leaves them where they were
+
+    Fails: test_bias_values
+    """
+
+    class RelativePositionBias:
+        forward = """
+            - return bias.permute(2, 0, 1)[None]
+            + return bias.reshape(1, -1, query_len, key_len)
+        """
+
+
+class max_distance_not_handed_on:
+    """your module does not hand max_distance on to the buckets
+
+    Fails: test_bias_values
+    """
+
+    class RelativePositionBias:
+        forward = """
+            - max_distance=self.max_distance,
+        """
+
+
+class table_without_embedding:
+    """your table is a bare nn.Parameter: an nn.Embedding called embedding is asked for
+
+    Fails: test_bias_parameter
+    """
+
+    class RelativePositionBias:
+        __init__ = """
+            - self.embedding = nn.Embedding(num_buckets, num_heads)
+            + self.table = nn.Parameter(torch.randn(num_buckets, num_heads))
+        """
+
+        forward = """
+            - num_buckets=self.embedding.num_embeddings,
+            + num_buckets=len(self.table),
+
+            - bias = self.embedding(buckets.to(self.embedding.weight.device))  # [Tq, Tk, H]
+            + bias = self.table[buckets.to(self.table.device)]
+        """
+
+
+class slopes_in_between:
+    """your slopes for a number that is no power of two are put together from two series: here it is a ValueError
+
+    Fails: test_slopes_error
+    """
+
+    alibi_slopes = """
+        - if num_heads < 1 or num_heads & (num_heads - 1):
+        -     raise ValueError(f"num_heads ({num_heads}) must be a power of two")
+        + if num_heads & (num_heads - 1):
+        +     below = 2 ** (num_heads.bit_length() - 1)
+        +     return torch.cat((alibi_slopes(below), alibi_slopes(2 * below)[0::2][: num_heads - below]))
+    """
+
+
+class one_row_for_all_queries:
+    """your ALiBi has one row for all queries, as if each were the last: what stands for distance is |query - key|
+
+    Fails: test_alibi
+    """
+
+    alibi_bias = """
+        - return -slopes * _distances(query_len, key_len, offset).abs()
+        + row = torch.arange(key_len) - (key_len - 1)
+        + return (slopes * row).expand(num_heads, query_len, key_len)
+    """

@@ -171,3 +171,63 @@ class offset_moves_keys:
         + queries = torch.arange(query_len, device=device)
         + return torch.arange(key_len, device=device) + offset - queries[:, None]
     """
+
+
+class rows_for_keys:
+    """your table is [Tk, Tq]: a row for each query, a column for each key
+
+    Fails: test_bucket_shape
+    """
+
+    relative_buckets = """
+        - return first + torch.where(distance < exact, distance, coarse.clamp(max=num_buckets - 1))
+        + return (first + torch.where(distance < exact, distance, coarse.clamp(max=num_buckets - 1))).T
+    """
+
+
+class share_rounded_up:
+    """your far buckets begin one early: the share of the way is rounded down
+
+    Fails: test_far_buckets, test_one_direction
+    """
+
+    relative_buckets = """
+        - coarse = exact + (share * (num_buckets - exact)).long()
+        + coarse = exact + (share * (num_buckets - exact)).ceil().long()
+    """
+
+
+class share_rounded_to_nearest:
+    """your far buckets begin half a bucket early: the share of the way is rounded down, not to the nearest
+
+    Fails: test_far_buckets, test_one_direction
+    """
+
+    relative_buckets = """
+        - coarse = exact + (share * (num_buckets - exact)).long()
+        + coarse = exact + (share * (num_buckets - exact)).round().long()
+    """
+
+
+class itself_after_itself:
+    """your distance 0 falls into the second half: a key at its query's own place is not after it
+
+    Fails: test_near_buckets
+    """
+
+    relative_buckets = """
+        - first = (distance > 0) * num_buckets  # the second half is for keys after the query
+        + first = (distance >= 0) * num_buckets
+    """
+
+
+class past_in_the_second_half:
+    """your second half is for keys before the query: it is for those after it
+
+    Fails: test_near_buckets, test_far_buckets
+    """
+
+    relative_buckets = """
+        - first = (distance > 0) * num_buckets  # the second half is for keys after the query
+        + first = (distance < 0) * num_buckets
+    """

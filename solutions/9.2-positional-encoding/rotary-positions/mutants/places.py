@@ -114,3 +114,16 @@ class x_overwritten:
         + x[..., 0::2], x[..., 1::2] = turned
         + return x
     """
+
+
+class odd_width_asserted:
+    """your odd width is an AssertionError: a ValueError is asked for, and asserts can be switched off
+
+    Fails: test_rotate_odd
+    """
+
+    rotate = """
+        - if D % 2:
+        -     raise ValueError(f"the width ({D}) must be even: columns are turned in pairs")
+        + assert D % 2 == 0, f"the width ({D}) must be even"
+    """

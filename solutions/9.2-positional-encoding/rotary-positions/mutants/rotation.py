@@ -102,3 +102,55 @@ class encoding_added:
         - turned = (first * cosine - second * sine, first * sine + second * cosine)
         + turned = (first + sine, second + cosine)
     """
+
+
+class two_layouts:
+    """your angles are repeated as two halves but your pairs are neighbours: columns 2i and 2i + 1 share an angle
+
+    Fails: test_rotate_values, test_rotate_lengths
+    """
+
+    rotate = """
+        - first, second = x[..., 0::2], x[..., 1::2]
+        - turned = (first * cosine - second * sine, first * sine + second * cosine)
+        - return torch.stack(turned, dim=-1).flatten(-2)
+        + cosine, sine = (torch.cat((part, part), dim=-1) for part in (cosine, sine))
+        + swapped = torch.stack((-x[..., 1::2], x[..., 0::2]), dim=-1).flatten(-2)
+        + return x * cosine + swapped * sine
+    """
+
+
+class exponent_without_minus:
+    """your exponent is 2i / D: without its minus pairs turn faster and faster
+
+    Fails: test_rotate_values
+    """
+
+    rotate = """
+        - frequency = base ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
+        + frequency = base ** (torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
+    """
+
+
+class all_pairs_alike:
+    """your pairs all turn by the position itself: pair i turns base^(-2i / D) times as fast
+
+    Fails: test_rotate_values
+    """
+
+    rotate = """
+        - frequency = base ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
+        + frequency = torch.ones(D // 2, device=x.device)
+    """
+
+
+class sine_twice:
+    """your columns are multiplied by the sine alone: at position 0, where nothing turns, they become 0
+
+    Fails: test_rotate_first, test_rotate_values, test_rotate_lengths
+    """
+
+    rotate = """
+        - cosine, sine = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+        + cosine = sine = angle.sin().to(x.dtype)
+    """

@@ -1,0 +1,124 @@
+"""Written answers at the desk: which there are, which wait and for whom, and one of them with what marking it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from grader.desk.queries import DeskReader, Filter
+from grader.errors import UsageError
+from grader.gradebook.records import HistoryEvent
+from grader.gradebook.written import AnswerSheet, Rubrics, WrittenAnswer, releases, sheet
+
+
+class AnswerPlace(NamedTuple):
+    """An answer, wherever it is marked or waits."""
+
+    kata: str
+    question: int
+    learner: str
+    waits: bool
+    marker: str
+    """Who took the sheet; empty where nobody did."""
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """Which it is."""
+        return self.kata, self.question, self.learner
+
+
+@dataclass(frozen=True)
+class SheetsPage:
+    """What waits, and what may be released."""
+
+    mine: list[AnswerPlace]
+    free: list[AnswerPlace]
+    others: int
+    """Answers that wait for somebody else."""
+    marked: int
+    released: dict[str, bool]
+    """By kata."""
+
+
+@dataclass(frozen=True)
+class AnswerPage:
+    """One answer, to be marked."""
+
+    sheet: AnswerSheet
+    answer: WrittenAnswer
+    previous: AnswerPlace | None
+    next: AnswerPlace | None
+    """The next that waits, and is nobody else's."""
+    waiting: int
+    marker: str
+    events: list[HistoryEvent]
+
+
+class Sheets:
+    """Reads written answers for a desk."""
+
+    def __init__(self, desk: DeskReader, rubrics: Rubrics) -> None:
+        self.rubrics = rubrics
+        self._desk = desk
+
+    def places(self, chosen: Filter) -> list[AnswerPlace]:
+        """Return every answer that a filter means, question by question over all learners."""
+        marks, about = self._desk.everybody.marks()
+        found = []
+        for kata in self._desk.katas(chosen):
+            if self.rubrics.of(kata) is None:
+                continue
+            of_kata = []
+            for learner, own in marks.items():
+                written = own[kata].written if kata in own else None
+                if written is None:
+                    continue
+                waiting = {*written.unmarked, *written.changed}
+                marker = about.markers.get((learner, kata), "")
+                for question in sorted(waiting | {one.question for one in written.marks}):
+                    of_kata.append(AnswerPlace(kata, question, learner, question in waiting, marker))
+            found += sorted(of_kata, key=lambda one: one.question)  # stable: learners stay in their order
+        return found
+
+    def page(self, chosen: Filter) -> SheetsPage:
+        """Return what waits."""
+        every = self.places(chosen)
+        waiting = [one for one in every if one.waits]
+        katas = dict.fromkeys(one.kata for one in every)
+        return SheetsPage(
+            mine=[one for one in waiting if one.marker == self._desk.author],
+            free=[one for one in waiting if not one.marker],
+            others=sum(one.marker not in ("", self._desk.author) for one in waiting),
+            marked=len(every) - len(waiting),
+            released={kata: any(releases(self._desk.book, kata)) for kata in katas},
+        )
+
+    def answer(self, asked: Mapping[str, str], chosen: Filter) -> AnswerPage:
+        """Return one answer.
+
+        Raises:
+            UsageError: there is no such learner, kata or question.
+        """
+        learner, kata, number = asked.get("learner", ""), asked.get("of", ""), asked.get("question", "")
+        if kata not in self._desk.katas(Filter()) or learner not in self._desk.everybody.marks()[0]:
+            raise UsageError(f"There are no answers of {learner} for {kata}.")
+        shown = sheet(self._desk.book, self.rubrics, learner, kata)
+        answer = next((one for one in shown.answers if str(one.number) == number), None)
+        if answer is None:
+            raise UsageError(f"{kata} has no question {number}.")
+        every = self.places(chosen)
+        here = (kata, answer.number, learner)
+        at = next((place for place, one in enumerate(every) if one.key == here), len(every))
+        mine = [one for one in every if one.waits and one.marker in ("", self._desk.author)]
+        after = [one for one in every[at + 1 :] + every[:at] if one in mine]
+        own = [one for one in after if one.marker == self._desk.author]
+        return AnswerPage(
+            sheet=shown,
+            answer=answer,
+            previous=every[at - 1] if 0 < at < len(every) else None,
+            next=next(iter(own or after), None),
+            waiting=len(mine),
+            marker=self._desk.everybody.marks()[1].markers.get((learner, kata), ""),
+            events=[one for one in self._desk.book.history(learner, kata) if one.question == answer.number],
+        )

@@ -1,0 +1,605 @@
+"""Checks of 9.4.1. Expected values of a layer come from `layer`, torch's own operators computed in float64.
+
+A decoder is compared with its own layers, one after the other: what is wrong in a layer costs points there, and not
+once more in the stack.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import torch
+from torch.nn import functional as F
+
+from grader.checks import (
+    check,
+    expect,
+    expect_from_scratch,
+    expect_gradients,
+    expect_unchanged,
+    fail,
+    oracle,
+    oracle_gradients,
+    presupposed,
+    resting_on,
+)
+
+AXES = "batch time width"
+D, H, FF = 8, 2, 11
+NEARLY_ALL = 0.99999999
+"""A dropout that leaves nothing of some hundred values; 1.0 would be 0/0 in a dropout written by hand."""
+PROJECTIONS = ("w_q", "w_k", "w_v", "w_o")
+ATTENTIONS = ("self_attention", "cross_attention")
+SILENT = {
+    "self_attention": "self_attention.w_o",
+    "cross_attention": "cross_attention.w_o",
+    "feed_forward": "feed_forward.linear2",
+}
+
+
+# --- the oracle: a decoder layer in torch's own operators ---
+
+
+def norm(x, state, name):
+    return F.layer_norm(x, x.shape[-1:], state[f"{name}.weight"], state[f"{name}.bias"])
+
+
+def linear(x, state, name):
+    return F.linear(x, state[f"{name}.weight"], state[f"{name}.bias"])
+
+
+def attend(x, source, mask, state, part):
+    q, k, v = (
+        linear(of, state, f"{part}.{name}").unflatten(-1, (H, -1)).transpose(1, 2)
+        for of, name in ((x, "w_q"), (source, "w_k"), (source, "w_v"))
+    )
+    heads = F.scaled_dot_product_attention(q, k, v, mask)
+    return linear(heads.transpose(1, 2).flatten(2), state, f"{part}.w_o")
+
+
+def feed(x, state, activation="relu"):
+    hidden = linear(x, state, "feed_forward.linear1")
+    if activation == "swiglu":
+        hidden = F.silu(linear(x, state, "feed_forward.gate")) * hidden
+    else:
+        hidden = {"relu": F.relu, "gelu": F.gelu}[activation](hidden)
+    return linear(hidden, state, "feed_forward.linear2")
+
+
+def layer(norm_first=True):
+    """Return the right (x, memory, self_mask, memory_mask, state) -> output of a layer of H heads."""
+
+    def pre(x, memory, self_mask, memory_mask, state):
+        y = norm(x, state, "norm1")
+        x = x + attend(y, y, self_mask, state, "self_attention")
+        x = x + attend(norm(x, state, "norm2"), memory, memory_mask, state, "cross_attention")
+        return x + feed(norm(x, state, "norm3"), state)
+
+    def post(x, memory, self_mask, memory_mask, state):
+        x = norm(x + attend(x, x, self_mask, state, "self_attention"), state, "norm1")
+        x = norm(x + attend(x, memory, memory_mask, state, "cross_attention"), state, "norm2")
+        return norm(x + feed(x, state), state, "norm3")
+
+    return pre if norm_first else post
+
+
+# --- helpers ---
+
+
+def weights(activation="relu"):
+    """Return the shapes of a layer's weights; each has a bias as long as it is high."""
+    shapes = {f"{part}.{name}": [D, D] for part in ATTENTIONS for name in PROJECTIONS}
+    shapes |= {"feed_forward.linear1": [FF, D], "feed_forward.linear2": [D, FF]}
+    shapes |= {"norm1": [D], "norm2": [D], "norm3": [D]}
+    if activation == "swiglu":
+        shapes["feed_forward.gate"] = [FF, D]
+    return {f"{name}.weight": shape for name, shape in shapes.items()}
+
+
+def parameters(activation="relu"):
+    """Return the shapes of all of a layer's parameters."""
+    shapes = weights(activation)
+    return shapes | {name.replace(".weight", ".bias"): shape[:1] for name, shape in shapes.items()}
+
+
+def layer_state(draw, activation="relu"):
+    """Draw every parameter of a layer, norms included: fresh ones do nothing that could be told apart."""
+    state = {}
+    for name, shape in parameters(activation).items():
+        if len(shape) == 2:
+            state[name] = draw.normal(out=shape[0], width=shape[1], scale=1.5 * shape[1] ** -0.5)
+        else:
+            is_scale = name.startswith("norm") and name.endswith("weight")
+            state[name] = draw.normal(width=shape[0], scale=0.5, shift=1.0 if is_scale else 0.0)
+    return state
+
+
+def stack_state(draw, num_layers, final_norm=True):
+    """Draw every parameter of a decoder."""
+    state = {}
+    for index in range(num_layers):
+        state |= {f"layers.{index}.{name}": tensor for name, tensor in layer_state(draw).items()}
+    if final_norm:
+        state |= {
+            "norm.weight": draw.normal(width=D, shift=1.0, scale=0.5),
+            "norm.bias": draw.normal(width=D),
+        }
+    return state
+
+
+def loaded(module, state):
+    """Load these parameters into a module and return it, with the parameters that it now computes with.
+
+    A bias that is not there counts as zero: its absence is another check's matter.
+    """
+    own = module.state_dict()
+    for name in state:
+        if name.endswith("weight") and name not in own:
+            fail(f"no parameter  {name}  it cannot be loaded", stage="names")
+    module.load_state_dict({name: tensor for name, tensor in state.items() if name in own}, strict=False)
+    return module, {
+        name: tensor if name in own else torch.zeros_like(tensor) for name, tensor in state.items()
+    }
+
+
+def silenced(state, *parts):
+    """Return the state with these sublayers giving zero."""
+    names = [SILENT[part] for part in parts]
+    return {
+        name: torch.zeros_like(tensor) if name.rpartition(".")[0] in names else tensor
+        for name, tensor in state.items()
+    }
+
+
+def inputs(draw, batch=2, time=4, source=6, **options):
+    """Draw x [B, T, D] and memory [B, S, D]; the memory is neither centred nor of deviation 1."""
+    x = draw.normal(batch=batch, time=time, width=D, **options)
+    return x, draw.normal(batch=batch, source=source, width=D, scale=1.5, shift=0.7, **options)
+
+
+def causal(draw, seq_len):
+    return torch.ones(seq_len, seq_len, dtype=torch.bool, device=draw.device).tril()
+
+
+def through_layers(decoder, x, *rest):
+    """Send x through a decoder's own layers, one after the other."""
+    for index in range(len(decoder.layers)):
+        x = decoder.layers[index](x.detach(), *rest)
+        expect(x, f"output of layer {index}", axes=AXES).is_tensor(shape=tuple(x.shape))
+    return x
+
+
+def expect_layer(
+    submission, draw, silent=(), norm_first=True, masks=(None, None), why="", sizes=((2, 4, 6),)
+):
+    """Compare a layer, some of whose sublayers give zero, with the right one."""
+    for batch, time, source in sizes:
+        x, memory = inputs(draw, batch, time, source)
+        module, state = loaded(
+            submission.DecoderLayer(D, H, FF, norm_first=norm_first), silenced(layer_state(draw), *silent)
+        )
+        wanted = oracle(layer(norm_first), x, memory, *masks, state)
+        expect(module(x, memory, *masks), "output", axes=AXES).close_to(wanted, why=why)
+
+
+# --- DecoderLayer ---
+
+
+@check(
+    "a layer takes x [B, T, D] and memory [B, S, D] to [B, T, D], for any B, T and S",
+    aspect="shape",
+    points=1,
+    asked=["memory: [B, S, D]", "Layer and decoder work for any sizes"],
+)
+def test_layer_shapes(submission, draw):
+    for norm_first in (True, False):
+        module = submission.DecoderLayer(D, H, FF, norm_first=norm_first)
+        for batch, time, source in ((2, 5, 3), (1, 1, 7), (3, 6, 1)):
+            y = module(*inputs(draw, batch, time, source))
+            expect(y, "output", axes=AXES).is_tensor(shape=(batch, time, D), dtype=torch.float32)
+
+
+@check(
+    "three sublayers and three norms are the parts of a layer",
+    aspect="parameters",
+    points=1,
+    asked="Together these six hold all the parameters there are.",
+)
+def test_parts(submission):
+    module = submission.DecoderLayer(D, H, FF)
+    for name in (*ATTENTIONS, "feed_forward", "norm1", "norm2", "norm3"):
+        getattr(module, name)  # names the one that is not there
+    found = {name: list(tensor.shape) for name, tensor in module.named_parameters()}
+    wanted = weights()
+    there = [name for name in found if name in wanted]
+    expect(there, "weights of the parts").has_names(wanted, why="a part that is held twice counts once")
+    for name, shape in wanted.items():
+        expect(found[name], f"shape of {name}").is_value(shape)
+
+
+@check(
+    "a layer has the parameters of its six parts and no others",
+    aspect="parameters",
+    points=1,
+    asked="Together these six hold all the parameters there are.",
+)
+def test_parameters(submission):
+    for activation in ("relu", "swiglu"):
+        module = submission.DecoderLayer(D, H, FF, activation=activation)
+        found = [name for name, _ in module.named_parameters()]
+        expect(found, f"parameters with activation {activation!r}").has_names(parameters(activation))
+
+
+@check(
+    "with the other two silent the output is x + self_attention(norm1(x))",
+    aspect="values",
+    points=2,
+    follows=["test_layer_shapes", "test_parts"],
+    asked="a = x + drop(self_attention(norm1(x), self_mask))",
+)
+def test_self_attention_sublayer(submission, draw):
+    silent = ("cross_attention", "feed_forward")
+    expect_layer(submission, draw, silent, why="the other two sublayers give 0 here, and add nothing")
+
+
+@check(
+    "with the other two silent the output is x + cross_attention(norm2(x), memory)",
+    aspect="values",
+    points=3,
+    follows=["test_layer_shapes", "test_parts"],
+    asked=[
+        "b = a + drop(cross_attention(norm2(a), memory_mask, memory))",
+        "taken as it is, without a norm of this layer.",
+    ],
+)
+def test_cross_attention_sublayer(submission, draw):
+    silent = ("self_attention", "feed_forward")
+    expect_layer(
+        submission, draw, silent, why="queries come from norm2(x), keys and values from the memory as it is"
+    )
+
+
+@check(
+    "with both attentions silent the output is x + feed_forward(norm3(x))",
+    aspect="values",
+    points=2,
+    follows=["test_layer_shapes", "test_parts"],
+    asked="y = b + drop(feed_forward(norm3(b)))",
+)
+def test_feed_forward_sublayer(submission, draw):
+    expect_layer(submission, draw, ATTENTIONS, why="both attentions give 0 here, and add nothing")
+
+
+@check(
+    "pre-norm: each sublayer works on what the one before has added",
+    aspect="values",
+    points=3,
+    follows=["test_layer_shapes", "test_parts"],
+    asked=[
+        "a = x + drop(self_attention(norm1(x), self_mask))",
+        "b = a + drop(cross_attention(norm2(a), memory_mask, memory))",
+        "y = b + drop(feed_forward(norm3(b)))",
+    ],
+)
+def test_pre_norm(submission, draw):
+    expect_layer(submission, draw, sizes=((2, 4, 6), (1, 5, 2)))
+
+
+@check(
+    "post-norm: each sum is normalised, and no sublayer's input is",
+    aspect="values",
+    points=3,
+    follows=["test_layer_shapes", "test_parts"],
+    asked=["a = norm1(x + drop(self_attention(x, self_mask)))", "y = norm3(b + drop(feed_forward(b)))"],
+)
+def test_post_norm(submission, draw):
+    expect_layer(submission, draw, norm_first=False, sizes=((2, 4, 6), (1, 5, 2)))
+
+
+@check(
+    "self_mask says who of x may look at whom of x, and says nothing about the memory",
+    aspect="masks",
+    points=2,
+    follows=["test_self_attention_sublayer", "test_cross_attention_sublayer"],
+    asked="bool [T, T], or broadcastable to [B, H, T, T]; None allows all.",
+)
+def test_self_mask(submission, draw):
+    for mask in (causal(draw, 4), draw.mask(keep=0.5, batch=2, head=H, query=4, key=4)):
+        # As long as x, so that a mask in the wrong place raises nothing.
+        expect_layer(submission, draw, ("feed_forward",), masks=(mask, None), sizes=((2, 4, 4),))
+
+
+@check(
+    "memory_mask says who of x may look at what of the memory, and a query may have nothing to look at",
+    aspect="masks",
+    points=2,
+    follows=["test_self_attention_sublayer", "test_cross_attention_sublayer"],
+    asked="bool [T, S], or broadcastable to [B, H, T, S].",
+)
+def test_memory_mask(submission, draw):
+    padding = torch.tensor([[True, True, False, False], [False] * 4], device=draw.device)[:, None, None]
+    for mask in (draw.mask(keep=0.4, query=4, key=4), padding):
+        expect_layer(submission, draw, ("feed_forward",), masks=(None, mask), sizes=((2, 4, 4),))
+    wide = draw.mask(keep=0.5, batch=2, head=1, query=4, key=6)
+    expect_layer(submission, draw, ("feed_forward",), masks=(None, wide))
+
+
+@check(
+    "what comes later in x changes no earlier output under a causal mask, but the whole memory does",
+    aspect="causality",
+    points=1,
+    follows=["test_layer_shapes"],
+    asked="the whole memory, from its first position to its last",
+)
+def test_causality(submission, draw):
+    x, memory = inputs(draw, time=5)
+    other, another = inputs(draw, time=5)
+    mask = causal(draw, 5)
+    module, _ = loaded(submission.DecoderLayer(D, H, FF), layer_state(draw))
+    before = module(x, memory, mask)
+    expect(before, "output", axes=AXES).is_tensor(shape=(2, 5, D))
+    later = module(torch.cat((x[:, :3], other[:, 3:]), dim=1), memory, mask)
+    expect(later[:, :3], "output at positions 0 to 2", axes=AXES).same_as(
+        before[:, :3], name="the output for another future of x"
+    )
+    end = module(x, torch.cat((memory[:, :5], another[:, 5:]), dim=1), mask)
+    expect(end[:, :1], "output at position 0", axes=AXES).differs_from(
+        before[:, :1], why="the last position of the memory was changed, and every position may look at it"
+    )
+
+
+@check(
+    "gradients reach x, the memory and every parameter",
+    aspect="gradient",
+    points=2,
+    follows=["test_pre_norm"],
+    asked="Gradients reach x, the memory and every parameter.",
+)
+def test_gradients(submission, draw):
+    x, memory = inputs(draw, requires_grad=True)
+    right = layer()
+    module, state = loaded(submission.DecoderLayer(D, H, FF), layer_state(draw))
+
+    def of_inputs(x, memory):
+        return right(
+            x, memory, None, None, {name: tensor.cpu().to(x.dtype) for name, tensor in state.items()}
+        )
+
+    def of_state(*tensors):
+        cast = [part.detach().cpu().to(tensors[0].dtype) for part in (x, memory)]
+        return right(*cast, None, None, dict(zip(state, tensors, strict=True)))
+
+    expect_gradients(module(x, memory), {"x": x, "memory": memory}, draw, oracle=of_inputs)
+    module, state = loaded(submission.DecoderLayer(D, H, FF), state)  # afresh: gradients add up
+    own = set(module.state_dict())
+    y = module(x, memory)
+    expect(y, "output", axes=AXES).is_tensor(shape=(2, 4, D))
+    cotangent = draw.like(y)
+    (y * cotangent).sum().backward()
+    wanted = oracle_gradients(of_state, state, cotangent)
+    for name in state:
+        # No softmax sees the bias of w_k: its gradient is rounding alone.
+        if name not in own or name.endswith("w_k.bias"):
+            continue
+        gradient = functools.reduce(getattr, name.split("."), module).grad
+        if gradient is None:
+            fail(f"no gradient  {name}  none arrives", stage="gradient", subject=y)
+        with resting_on(
+            "the output must be right",
+            lambda: expect(y, "output", axes=AXES).close_to(oracle(right, x, memory, None, None, state)),
+        ):
+            expect(gradient, f"{name}.grad").close_to(wanted[name])
+
+
+@check(
+    "dropout takes each sublayer's output before it is added, and nothing of x or the memory",
+    aspect="mode",
+    points=1,
+    follows=["test_layer_shapes", "test_parts"],
+    asked="how much of each sublayer's output is dropped before it is added",
+)
+def test_dropout_of_sublayers(submission, draw):
+    x, memory = inputs(draw)
+    drawn = layer_state(draw)
+    for norm_first in (True, False):
+        module, _ = loaded(submission.DecoderLayer(D, H, FF, norm_first=norm_first), silenced(drawn, *SILENT))
+        alone = module(x, memory)
+        module, _ = loaded(
+            submission.DecoderLayer(D, H, FF, dropout=NEARLY_ALL, norm_first=norm_first), drawn
+        )
+        module.train()
+        expect(module(x, memory), f"output with all dropped, norm_first={norm_first}", axes=AXES).same_as(
+            alone,
+            name="the one when all sublayers give 0",
+            why="this dropout leaves nothing of what it takes, so the layer should be left with x alone",
+        )
+
+
+@check(
+    "the feed-forward network has the dropout and the activation that the layer was asked for",
+    aspect="arguments",
+    points=1,
+    follows=["test_parts"],
+    asked=["that of the feed-forward network: relu, gelu or swiglu.", "also what FeedForward drops."],
+)
+def test_feed_forward_options(submission, draw):
+    x, _ = inputs(draw)
+    for activation in ("gelu", "swiglu"):
+        module, state = loaded(
+            submission.DecoderLayer(D, H, FF, activation=activation), layer_state(draw, activation)
+        )
+        wanted = oracle(lambda x, state, activation=activation: feed(x, state, activation), x, state)
+        expect(module.feed_forward(x), f"feed_forward(x) with activation {activation!r}", axes=AXES).close_to(
+            wanted
+        )
+    module, _ = loaded(submission.DecoderLayer(D, H, FF, dropout=NEARLY_ALL), layer_state(draw))
+    module.train()
+    one, other = (module.feed_forward(inputs(draw)[0]) for _ in range(2))
+    expect(one, "output of feed_forward with all dropped", axes=AXES).same_as(
+        other, name="the one for another input", why="when all hidden features are dropped, no input shows"
+    )
+
+
+@check(
+    "eval() turns dropout off",
+    aspect="mode",
+    points=0.5,
+    follows=["test_layer_shapes", "test_parts"],
+    asked="After `eval()` nothing is dropped.",
+)
+def test_eval(submission, draw):
+    x, memory = inputs(draw)
+    state = layer_state(draw)
+    module, _ = loaded(submission.DecoderLayer(D, H, FF), state)
+    plain = module(x, memory)
+    module, _ = loaded(submission.DecoderLayer(D, H, FF, dropout=0.4), state)
+    module.eval()
+    expect(module(x, memory), "output with dropout=0.4 after eval()", axes=AXES).same_as(
+        plain, name="the one without dropout, in train mode"
+    )
+
+
+@check(
+    "arguments are left as they were and need not be contiguous, and dtypes stay",
+    aspect="arguments",
+    points=0.5,
+    follows=["test_layer_shapes"],
+    asked=[
+        "Arguments are left as they were and need not be contiguous in memory.",
+        "compute in their own dtype",
+    ],
+)
+def test_arguments(submission, draw):
+    for norm_first in (True, False):
+        x, memory = inputs(draw)
+        module = submission.DecoderLayer(D, H, FF, norm_first=norm_first)
+        mask, over = causal(draw, 4), draw.mask(keep=0.6, batch=2, head=1, query=1, key=6)
+        with presupposed("a layer must give [B, T, D]"):
+            y = expect(module(x, memory, mask, over), "output", axes=AXES).is_tensor(shape=(2, 4, D)).actual
+        expect_unchanged(submission)
+        other = module(*map(draw.noncontiguous, (x, memory, mask, over)))
+        expect_unchanged(submission)
+        expect(other, "output", axes=AXES).same_as(y, name="the output for contiguous inputs")
+        wide = submission.DecoderLayer(D, H, FF, norm_first=norm_first).to(torch.float64)
+        y = wide(*inputs(draw, dtype=torch.float64))
+        expect(y, "output of a float64 layer", axes=AXES).is_tensor(shape=(2, 4, D), dtype=torch.float64)
+
+
+# --- Decoder ---
+
+
+@check(
+    "a decoder has num_layers layers, each with parameters of its own",
+    aspect="parameters",
+    points=1,
+    asked=["layers: nn.ModuleList of DecoderLayer.", "each with parameters of its own"],
+)
+def test_decoder_layers(submission):
+    module = submission.Decoder(3, D, H, FF)
+    wanted = {f"layers.{index}.{name}" for index in range(3) for name in weights()}
+    found = [name for name, _ in module.named_parameters() if name in wanted]
+    expect(found, "weights of the layers").has_names(
+        wanted, why="a layer used twice counts once, and one in a plain list is not found at all"
+    )
+
+
+@check(
+    "pre-norm: a decoder is its layers, each beside the same memory, and a last norm",
+    aspect="values",
+    points=2,
+    follows=["test_decoder_layers"],
+    asked=["xᵢ = layerᵢ(xᵢ₋₁, memory, self_mask, memory_mask)", "output = norm(x_last)"],
+)
+def test_decoder_pre_norm(submission, draw):
+    for num_layers in (3, 1):
+        x, memory = inputs(draw)
+        state = stack_state(draw, num_layers)
+        module, _ = loaded(submission.Decoder(num_layers, D, H, FF), state)
+        y = module(x, memory)
+        stream = through_layers(module, x, memory).detach().cpu()
+        expect(y, f"output of {num_layers} layers", axes=AXES).same_as(
+            norm(stream, {name: tensor.cpu() for name, tensor in state.items()}, "norm"),
+            name="that of its layers one after the other, with a last norm",
+        )
+
+
+@check(
+    "post-norm: a decoder ends with its last layer, and norm changes nothing",
+    aspect="values",
+    points=1,
+    follows=["test_decoder_layers"],
+    asked=["output = x_last", "after the last layer, a LayerNorm when norm_first, else nn.Identity."],
+)
+def test_decoder_post_norm(submission, draw):
+    x, memory = inputs(draw)
+    module, _ = loaded(
+        submission.Decoder(2, D, H, FF, norm_first=False), stack_state(draw, 2, final_norm=False)
+    )
+    outside = [name for name, _ in module.named_parameters() if not name.startswith("layers.")]
+    expect(outside, "parameters outside the layers, with norm_first=False").has_names([])
+    if module.norm is None:
+        fail("wrong type  norm with norm_first=False  got None  want an nn.Identity", stage="type")
+    expect(module.norm(x), "norm(x) with norm_first=False", axes=AXES).equals(x)
+    expect(module(x, memory), "output with norm_first=False", axes=AXES).same_as(
+        through_layers(module, x, memory), name="that of its layers one after the other"
+    )
+
+
+@check(
+    "every layer of a decoder gets both masks, each in its place",
+    aspect="masks",
+    points=1.5,
+    follows=["test_decoder_layers"],
+    asked="Send x through all layers, each beside the same memory and under the same masks.",
+)
+def test_decoder_masks(submission, draw):
+    x, memory = inputs(draw, time=5, source=5)
+    module, _ = loaded(
+        submission.Decoder(3, D, H, FF, norm_first=False), stack_state(draw, 3, final_norm=False)
+    )
+    over = draw.mask(keep=0.5, batch=2, head=1, query=1, key=5)
+    for masks in ((causal(draw, 5), None), (None, over), (causal(draw, 5), over)):
+        y = module(x, memory, *masks)
+        wanted = through_layers(module, x, memory, *masks)
+        last = getattr(module, "norm", None)  # whether there should be one is for others to ask
+        wanted = wanted if last is None else last(wanted.detach())
+        expect(y, "output under masks", axes=AXES).same_as(
+            wanted, name="that of its layers one after the other, each with both masks"
+        )
+
+
+@check(
+    "a decoder hands dropout, norm_first and activation on to its layers",
+    aspect="arguments",
+    points=1,
+    follows=["test_layer_shapes", "test_decoder_layers"],
+    asked="d_model, num_heads, d_ff, dropout, norm_first, activation: those of each layer.",
+)
+def test_decoder_options(submission, draw):
+    x, memory = inputs(draw)
+    for options in ({"activation": "swiglu"}, {"norm_first": False}, {"dropout": NEARLY_ALL}):
+        drawn = layer_state(draw, options.get("activation", "relu"))
+        decoder = submission.Decoder(2, D, H, FF, **options)
+        said = ", ".join(f"{name}={value!r}" for name, value in options.items())
+        alone, _ = loaded(submission.DecoderLayer(D, H, FF, **options), drawn)
+        wanted = alone(x, memory)
+        for index in range(2):
+            inside, _ = loaded(decoder.layers[index], drawn)
+            expect(inside(x, memory), f"output of layers[{index}] with {said}", axes=AXES).same_as(
+                wanted, name="that of your DecoderLayer with the same option"
+            )
+
+
+@check(
+    "layer and decoder are written from scratch",
+    aspect="scratch",
+    points=0.5,
+    asked="`nn.Transformer…` is what you are writing, so it is not to be used.",
+)
+def test_from_scratch(submission, draw):
+    x, memory = inputs(draw)
+    with presupposed("layer and decoder must return something"):
+        for norm_first in (True, False):
+            submission.DecoderLayer(D, H, FF, norm_first=norm_first)(x, memory)
+            submission.Decoder(2, D, H, FF, norm_first=norm_first)(x, memory)
+    expect_from_scratch(submission)

@@ -1,0 +1,490 @@
+"""Checks of 9.5.1. What is expected was worked out by hand; only which letters stand in the texts is drawn.
+
+The letters keep their order, so that "of equals the greatest" gives the same pairs whichever are drawn.
+"""
+
+from __future__ import annotations
+
+import string
+
+from grader.checks import check, expect, expect_no_error, presupposed
+
+
+class Letters:
+    """Other letters in place of a to h, in the same order."""
+
+    def __init__(self, draw):
+        chosen = sorted(draw.permutation(26).tolist()[:8])
+        self.table = str.maketrans("abcdefgh", "".join(string.ascii_lowercase[place] for place in chosen))
+
+    def text(self, template):
+        return template.translate(self.table)
+
+    def pairs(self, *templates):
+        """Return pairs of bytes, each written as its two tokens with a | between them."""
+        return [tuple(part.encode() for part in self.text(each).split("|")) for each in templates]
+
+
+def learns(submission, text, merges, why="", num_merges=None):
+    """Train on a text, and expect these pairs in this order."""
+    found = submission.train(text, len(merges) if num_merges is None else num_merges)
+    expect(found, "merges").is_value(merges, why=why)
+
+
+def encodes(tokenizer, text, ids, why=""):
+    expect(tokenizer.encode(text), "ids").is_value(ids, why=why)
+
+
+def decodes(tokenizer, ids, text, why=""):
+    expect(tokenizer.decode(ids), "text").is_value(text, why=why)
+
+
+# --- train ---
+
+
+@check(
+    "train returns a list of as many pairs of bytes as are asked for",
+    aspect="shape",
+    points=1,
+    asked="-> list[tuple[bytes, bytes]]:",
+)
+def test_form(submission, draw):
+    text = Letters(draw).text("abc abd abc")
+    for number in (1, 2):
+        found = expect(submission.train(text, number), "merges").is_list(number, of=tuple)
+        for place, pair in enumerate(found):
+            both = list(expect(pair, f"merges[{place}]").is_tuple(2))
+            expect(both, f"merges[{place}]").is_list(of=bytes)
+
+
+@check(
+    "the pair that stands side by side most often is merged first",
+    aspect="values",
+    points=2,
+    follows=["test_form"],
+    asked="each time the one that stands side by side most often in the text as it then is",
+)
+def test_most_frequent(submission, draw):
+    letters = Letters(draw)
+    learns(
+        submission,
+        letters.text("cd\ngh\ncd\nab\ncd\nef\ngh\ncd\nabe\ngh"),
+        letters.pairs("c|d", "g|h", "a|b"),
+        "the pairs stand 4, 3 and 2 times in the text",
+    )
+
+
+@check(
+    "after a merge pairs are counted anew, with the new token in place of its two parts",
+    aspect="values",
+    points=1.5,
+    follows=["test_most_frequent"],
+    asked="most often in the text as it then is",
+)
+def test_counted_anew(submission, draw):
+    letters = Letters(draw)
+    text = letters.text("abc\nabc\nabc\nabc\nabd\nabd\nbce\ngh\ngh\ngh")
+    learns(
+        submission,
+        text,
+        letters.pairs("a|b", "ab|c", "g|h", "ab|d"),
+        "where the first pair was merged, its second part stands beside nothing any more",
+    )
+
+
+@check(
+    "of pairs that are equally frequent the greatest is merged first",
+    aspect="values",
+    points=2,
+    follows=["test_most_frequent"],
+    asked="of equals the greatest, as Python compares tuples of bytes.",
+)
+def test_ties(submission, draw):
+    letters = Letters(draw)
+    why = "the order among equals is that of Python's tuples of bytes: first token, then second"
+    learns(submission, letters.text("cd\ngh\nab\ncd\ngh\nab"), letters.pairs("g|h", "c|d", "a|b"), why)
+    learns(submission, letters.text("ac\nab\nad\nac\nab\nad"), letters.pairs("a|d", "a|c", "a|b"), why)
+
+
+@check(
+    "among equals it is the bytes of the two tokens that are compared, not their ids or what they are together",
+    aspect="values",
+    points=1,
+    follows=["test_ties", "test_counted_anew"],
+    asked="of equals the greatest, as Python compares tuples of bytes.",
+)
+def test_ties_of_merged(submission, draw):
+    letters = Letters(draw)
+    learns(
+        submission,
+        letters.text("ab\nab\nabd\ncab\ngh"),
+        letters.pairs("a|b", "g|h", "c|ab", "ab|d"),
+        "which token is new or longer says nothing: bytes are compared",
+    )
+    learns(
+        submission,
+        letters.text("ab\nab\naba\nac"),
+        letters.pairs("a|b", "ab|a", "a|c"),
+        "the first token decides, and one that goes on is greater than one that ends",
+    )
+
+
+@check(
+    "pairs never cross from one piece to the next, and a word's piece begins with its space",
+    aspect="values",
+    points=1.5,
+    follows=["test_ties", "test_ties_of_merged"],
+    asked=["A pair never crosses a piece.", r" ?\w+| ?[^\w\s]+|\s+"],
+)
+def test_pieces(submission, draw):
+    letters = Letters(draw)
+    learns(
+        submission,
+        letters.text("ba ca da ea"),
+        letters.pairs("e|a", "d|a", "c|a", "b|a", " |ea", " |da", " |ca"),
+        "what ends a piece is not beside what begins the next",
+    )
+    learns(
+        submission,
+        letters.text(" ab"),
+        letters.pairs("a|b", " |ab"),
+        "a space is byte 32, less than any letter",
+    )
+    learns(submission, letters.text("ba bc bd"), letters.pairs(" |b", "b|a", " b|d", " b|c"))
+
+
+@check(
+    "words, punctuation and white space are pieces of their own, as the pattern says",
+    aspect="values",
+    points=1.5,
+    follows=["test_pieces"],
+    asked=r" ?\w+| ?[^\w\s]+|\s+",
+)
+def test_pattern(submission, draw):
+    letters = Letters(draw)
+    for template, pairs in (
+        ("a! b! c!", (" |c", " |b")),  # a word and its punctuation
+        ("a's b's", (" |b",)),  # no words with an apostrophe in them
+        ("a1_ b1_", ("1|_", "b|1_", "a|1_", " |b1_")),  # figures and _ belong to words
+        ("a  b\n\n c", (" | ", "\n| ", "\n|\n ")),  # of several white characters none goes to the word
+        ("a?! ??", ("?|?", "?|!", " |??")),  # punctuation has its space in front as well
+        ("aA aa", ("a|a", "a|A", " |aa")),  # capitals are letters of their own
+    ):
+        wanted = letters.pairs(*pairs)
+        learns(submission, letters.text(template), wanted, num_merges=len(wanted) + 2)
+
+
+@check(
+    "in a run such as aaa the pair counts at every place, and is merged from left to right",
+    aspect="values",
+    points=1.5,
+    follows=["test_ties", "test_ties_of_merged"],
+    asked=["In `aaa` a pair of two a's stands twice", "From left to right: `aaa` becomes `aa a`."],
+)
+def test_runs(submission, draw):
+    letters = Letters(draw)
+    a = letters.text("a")
+    for text, pairs, why in (
+        ("aaa\naaa\nbc\nbc\nbc", ("a|a", "b|c", "aa|a"), f"{a}{a} stands at two places of {a * 3}"),
+        ("aaab", ("a|a", "aa|a", "aaa|b"), f"from left to right, {a * 3} becomes {a * 2} {a}"),
+        ("aaaaa", ("a|a", "aa|aa", "aaaa|a"), ""),
+    ):
+        learns(submission, letters.text(text), letters.pairs(*pairs), why)
+
+
+@check(
+    "when no pair is left there are fewer merges, and none for an empty text",
+    aspect="values",
+    points=1,
+    follows=["test_ties", "test_ties_of_merged"],
+    asked="Fewer when no pair is left.",
+)
+def test_nothing_left(submission, draw):
+    letters = Letters(draw)
+    for template, number, pairs in (
+        ("abc", 0, ()),
+        ("abc", 2, ("b|c", "a|bc")),
+        ("abc", 9, ("b|c", "a|bc")),
+        ("a\nb", 3, ()),
+        ("", 3, ()),
+    ):
+        with expect_no_error("it ends when nothing is left to merge"):
+            learns(submission, letters.text(template), letters.pairs(*pairs), num_merges=number)
+
+
+@check(
+    "it is bytes that are merged: a character may become one token, or share one with its neighbour",
+    aspect="values",
+    points=1.5,
+    follows=["test_ties", "test_ties_of_merged"],
+    asked="each becomes its UTF-8 bytes, and a token is one byte at first.",
+)
+def test_bytes(submission, draw):
+    for text, pairs in (
+        ("äöä", [(b"\xc3", b"\xa4"), (b"\xc3\xa4", b"\xc3"), (b"\xc3\xa4\xc3", b"\xb6")]),
+        ("🙂🙃", [(b"\xf0", b"\x9f"), (b"\xf0\x9f", b"\x99"), (b"\xf0\x9f\x99", b"\x83")]),
+        ("aä", [(b"\xc3", b"\xa4"), (b"a", b"\xc3\xa4")]),  # ä is a letter, in one piece with others
+        ("e\u0301", [(b"\xcc", b"\x81")]),  # an accent by itself is no letter to the pattern
+    ):
+        learns(submission, text, pairs, "what is counted are bytes, not characters")
+
+
+# --- encode ---
+
+
+@check(
+    "without merges the ids of a text are its UTF-8 bytes, as a list of ints; an empty text has none",
+    aspect="values",
+    points=1.5,
+    asked=["Ids: 0 to 255 are the bytes", "Return the ids of a text."],
+)
+def test_bytes_alone(submission, draw):
+    tokenizer = submission.Tokenizer([])
+    for text in (Letters(draw).text("ab, c"), "naïve e\u0301", "🙂 日本\r\n\t", ""):
+        found = tokenizer.encode(text)
+        expect(found, "ids").is_list(of=int)
+        expect(found, "ids").is_value(list(text.encode()))
+
+
+@check(
+    "the ids of merges follow the bytes in order, and vocab_size counts bytes, merges and special strings",
+    aspect="values",
+    points=1.5,
+    follows=["test_bytes_alone"],
+    asked=["then come the merges in their order", "How many ids there are."],
+)
+def test_ids(submission, draw):
+    letters = Letters(draw)
+    merges = letters.pairs("c|d", "a|b", "e|f")
+    for special in ((), ("<z>", "<a>")):
+        tokenizer = submission.Tokenizer(merges, special)
+        expect(tokenizer.vocab_size, "vocab_size").is_value(259 + len(special))
+        encodes(tokenizer, letters.text("ab\ncd\nef"), [257, 10, 256, 10, 258])
+
+
+@check(
+    "of the pairs of a piece the one that was learned first is merged first",
+    aspect="values",
+    points=1.5,
+    follows=["test_ids"],
+    asked="In each piece the merge that was learned first is done first",
+)
+def test_order(submission, draw):
+    letters = Letters(draw)
+    a, _, c, d, e = letters.text("abcde").encode()
+    for text, merges, ids in (
+        ("abc\nbcd\nabe", ("b|c", "a|b", "c|d", "b|e", "a|be"), [a, 256, 10, 256, d, 10, 257, e]),
+        ("abc", ("b|c", "a|b"), [a, 256]),
+        ("abc", ("a|b", "b|c"), [256, c]),
+        ("abcd", ("b|c", "a|b", "c|d", "ab|cd"), [a, 256, d]),  # though the whole is a token
+        ("abcd", ("c|d", "a|b", "b|cd"), [257, 256]),
+        ("dabc", ("a|b", "d|ab", "b|c"), [257, c]),
+    ):
+        tokenizer = submission.Tokenizer(letters.pairs(*merges))
+        encodes(tokenizer, letters.text(text), ids, f"the merges are {', '.join(map(letters.text, merges))}")
+
+
+@check(
+    "a merge is made wherever its pair stands, from left to right, and what it makes is merged further",
+    aspect="values",
+    points=1.5,
+    follows=["test_ids"],
+    asked=["from left to right, wherever its pair stands; then the next, until none applies."],
+)
+def test_everywhere(submission, draw):
+    letters = Letters(draw)
+    a = letters.text("a").encode()[0]
+    for text, merges, ids in (
+        ("abab", ("a|b",), [256, 256]),
+        ("ababab", ("a|b", "ab|ab"), [257, 256]),
+        ("aaa", ("a|a",), [256, a]),
+        ("aaaab", ("a|a", "aa|aa", "aaaa|b"), [258]),
+        ("aaab", ("a|a", "a|b"), [256, 257]),
+        ("bab", ("a|b", "b|ab"), [257]),
+    ):
+        tokenizer = submission.Tokenizer(letters.pairs(*merges))
+        encodes(tokenizer, letters.text(text), ids, f"the merges are {', '.join(map(letters.text, merges))}")
+
+
+@check(
+    "a text is cut into the same pieces when it is encoded: no merge reaches from one into the next",
+    aspect="values",
+    points=1.5,
+    follows=["test_ids"],
+    asked="What stands between them is cut into PIECES",
+)
+def test_encode_pieces(submission, draw):
+    letters = Letters(draw)
+    a, b = letters.text("ab").encode()
+    pairs = (" |b", " | ", "a|!", "b| ", "a|1")
+    merges = f"the merges are {', '.join(repr(letters.text(pair)) for pair in pairs)}"
+    tokenizer = submission.Tokenizer(letters.pairs(*pairs))
+    for text, ids in (
+        ("a b a   b a1", [a, 256, 32, a, 257, 32, b, 32, 260]),
+        ("a!", [a, 33]),
+        ("b ", [b, 32]),
+        (" a", [32, a]),
+        ("\na b\n", [10, a, 256, 10]),
+    ):
+        encodes(tokenizer, letters.text(text), ids, merges)
+
+
+# --- special strings ---
+
+
+@check(
+    "a special string is its id wherever it stands, and nothing is merged across it",
+    aspect="values",
+    points=1.5,
+    follows=["test_ids"],
+    asked=[
+        "A special string is its own id",
+        "then the special strings in theirs.",
+        "a result depends on the arguments alone.",
+    ],
+)
+def test_special(submission, draw):
+    letters = Letters(draw)
+    a, b = letters.text("ab").encode()
+    # Without merges first: what one tokeniser remembers is nothing to another.
+    encodes(submission.Tokenizer([], ["<PAD>"]), letters.text("ab c"), [*letters.text("ab c").encode()])
+    tokenizer = submission.Tokenizer(letters.pairs("a|b", "b|a", " |c"), ["<PAD>", "<END>"])
+    for text, ids in (
+        ("<END>", [260]),
+        ("ab <END> ab<PAD>", [256, 32, 260, 32, 256, 259]),
+        ("ab<END>ab", [256, 260, 256]),
+        ("<END><PAD><END>", [260, 259, 260]),
+        ("a<END>b", [a, 260, b]),
+        ("ab<END> c ", [256, 260, 258, 32]),
+        ("<END", list(b"<END")),
+    ):
+        encodes(tokenizer, letters.text(text), ids)
+
+
+@check(
+    "where several special strings begin, it is the longest",
+    aspect="values",
+    points=1,
+    follows=["test_special"],
+    asked="where several begin at the same place, the longest.",
+)
+def test_longest(submission, draw):
+    for special in (("<1>", "<1", "<1>2"), ("<1>2", "<1>", "<1")):
+        tokenizer = submission.Tokenizer([], special)
+        middle, short, long = (256 + special.index(string) for string in ("<1>", "<1", "<1>2"))
+        for text, ids in (
+            ("<1>2<1>3<1", [long, middle, 51, short]),
+            ("<1<1>2", [short, long]),
+        ):
+            encodes(tokenizer, text, ids, f"special is {special}")
+
+
+@check(
+    "a special string means itself: . | + ( and the like are no patterns",
+    aspect="values",
+    points=1,
+    follows=["test_special"],
+    asked="Special strings are texts, not patterns",
+)
+def test_no_patterns(submission, draw):
+    for special, texts in (
+        (["<|1|>"], {"<|1|>": [256], "1": [49], "<1>": [60, 49, 62]}),
+        (["1.2"], {"1.2": [256], "132": [49, 51, 50]}),
+        (["1+"], {"1+": [256], "11": [49, 49]}),
+        (["(1"], {"(1": [256]}),
+    ):
+        with expect_no_error(f"special strings are texts: {special}"):
+            tokenizer = submission.Tokenizer([], special)
+            for text, ids in texts.items():
+                encodes(tokenizer, text, ids, f"special is {special}")
+
+
+# --- decode ---
+
+
+@check(
+    "decode gives back what was encoded: letters, accents, emoji, white space, and special strings",
+    aspect="values",
+    points=1.5,
+    asked="Return the text of these ids",
+)
+def test_decode(submission, draw):
+    letters = Letters(draw)
+    smile = [(b"\xf0", b"\x9f"), (b"\xf0\x9f", b"\x99"), (b"\xf0\x9f\x99", b"\x82")]
+    merges = [*letters.pairs("a|b", " |c", " c|ab"), (b"\xc3", b"\xa9"), *smile]
+    tokenizer = submission.Tokenizer(merges, ["<END>", "→"])
+    for ids, text in (
+        ([256, 258, 10, 50], letters.text("ab cab\n2")),
+        ([259, 262, 259], "é🙂é"),
+        ([32, 32, 65, 32], "  A "),
+        ([65, 263, 66, 264], "A<END>B→"),
+        ([], ""),
+    ):
+        decodes(tokenizer, ids, text)
+
+
+@check(
+    "the bytes of a character may come from several tokens: they are joined before they become text",
+    aspect="values",
+    points=1,
+    follows=["test_decode"],
+    asked="when are the bytes of a character complete?",
+)
+def test_split_characters(submission, draw):
+    tokenizer = submission.Tokenizer([(b"\xf0", b"\x9f"), (b"\x9f", b"\x99"), (b"a", b"\xc3")])
+    for ids, text in (
+        (list("日本 é".encode()), "日本 é"),
+        ([256, 153, 130], "🙂"),
+        ([240, 257, 131], "🙃"),
+        ([258, 169, 258, 168], "aéaè"),
+        ([101, 204, 129], "e\u0301"),
+    ):
+        decodes(tokenizer, ids, text)
+
+
+@check(
+    "bytes that are no UTF-8 become U+FFFD, and no error",
+    aspect="stability",
+    points=1,
+    follows=["test_decode"],
+    asked='bytes that are no UTF-8 become U+FFFD, as errors="replace" has it.',
+)
+def test_no_text(submission, draw):
+    tokenizer = submission.Tokenizer([(b"\xe2", b"\x82")], ["<end>"])
+    for ids, text in (
+        ([104, 255, 105], "h\ufffdi"),
+        ([256], "\ufffd"),
+        ([256, 172, 256, 33], "€\ufffd!"),
+        ([130, 130], "\ufffd\ufffd"),
+        ([226, 257, 130], "\ufffd<end>\ufffd"),
+    ):
+        with expect_no_error("any ids have a text"):
+            decodes(tokenizer, ids, text)
+
+
+# --- both together ---
+
+
+@check(
+    "what train learns makes a text shorter, and every text comes back as it was",
+    aspect="values",
+    points=1,
+    follows=["test_counted_anew", "test_ids", "test_decode"],
+    asked=[
+        "For every text `decode(encode(text))` is the text again, to the last space.",
+        "a result depends on the arguments alone.",
+    ],
+)
+def test_together(submission, draw):
+    letters = Letters(draw)
+    text = letters.text("bad cab, bad cab!\n  a dead bee fed a cab ")
+    with presupposed("train must learn pairs, and Tokenizer take them"):
+        merges = submission.train(text, 8)
+        expect(merges, "merges").is_list(8)
+        encodes(submission.Tokenizer([]), text, [*text.encode()])  # what it remembers is nothing to another
+        tokenizer = submission.Tokenizer(merges, ["<END>"])
+    for one, least in ((text, 12), ("e\u0301 é \r\n\t🙂 " + text, 12), ("\u3000 x<END>\u00a0 ", 0)):
+        ids = tokenizer.encode(one)
+        shorter = len(one.encode()) - len(expect(ids, "ids").is_list(of=int))
+        expect(shorter, "how many ids fewer than bytes").is_between(least, len(one.encode()))
+        decodes(tokenizer, ids, one, "encoded and decoded it is the same text")

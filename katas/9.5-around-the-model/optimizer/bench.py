@@ -1,0 +1,79 @@
+"""What the checks bring into the worker: parameters whose gradients they set, and an optimizer over them.
+
+Nothing in here compares or judges; it shares its process with the submission.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+class Bench:
+    """Parameters, and an optimizer that moves them.
+
+    Args:
+        make: the optimizer's class.
+        values: what the parameters begin with.
+        options: what the optimizer is told.
+        groups: for each group its options, and the places of its parameters as "places"; None: no groups.
+    """
+
+    def __init__(self, make: Callable[..., Any], values: Sequence[Tensor], options: dict[str, Any],
+                 groups: Sequence[dict[str, Any]] | None = None) -> None:  # fmt: skip
+        self.make, self.options, self.groups = make, options, groups
+        self.parameters = [nn.Parameter(value.detach().clone()) for value in values]
+        self.optimizer = self._made()
+
+    def _made(self) -> Any:
+        if self.groups is None:
+            return self.make(self.parameters, **self.options)
+        groups = [
+            {"params": [self.parameters[place] for place in group["places"]]}
+            | {name: value for name, value in group.items() if name != "places"}
+            for group in self.groups
+        ]
+        return self.make(groups, **self.options)
+
+    def step(self, gradients: Sequence[Tensor | None]) -> list[Tensor]:
+        """Take one step under these gradients; return the parameters as they are then."""
+        for parameter, gradient in zip(self.parameters, gradients, strict=True):
+            parameter.grad = None if gradient is None else gradient.detach().clone()
+        self.optimizer.step()
+        return [parameter.detach().clone() for parameter in self.parameters]
+
+    def gradients(self) -> list[Tensor | None]:
+        """Return the gradients as they lie there."""
+        return [None if parameter.grad is None else parameter.grad.clone() for parameter in self.parameters]
+
+    def set_option(self, name: str, value: Any) -> None:
+        """Change an option of every group, as a schedule does."""
+        for group in self.optimizer.param_groups:
+            group[name] = value
+
+    def resumed(self) -> Bench:
+        """Return copies of the parameters with a new optimizer that has loaded this one's state_dict."""
+        other = Bench(self.make, self.parameters, self.options, self.groups)
+        other.optimizer.load_state_dict(copy.deepcopy(self.optimizer.state_dict()))
+        return other
+
+    def learnable(self) -> bool:
+        """Tell whether every parameter is still a leaf that wants gradients."""
+        return all(one.is_leaf and one.requires_grad for one in self.parameters)
+
+
+def clipped(clip: Callable[..., Any], gradients: Sequence[Tensor | None], max_norm: float,
+            generator: bool = False) -> tuple[Any, list[Tensor]]:  # fmt: skip
+    """Return what `clip` returns, and the very tensors that were the gradients before."""
+    parameters = [nn.Parameter(torch.zeros(2) if g is None else torch.zeros_like(g)) for g in gradients]
+    held = []
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        if gradient is not None:
+            parameter.grad = gradient.detach().clone()
+            held.append(parameter.grad)
+    norm = clip((one for one in parameters) if generator else parameters, max_norm)
+    return norm, [one.clone() for one in held]

@@ -1,0 +1,489 @@
+"""Checks of 9.5.2. Expected values come from `adamw`, `clipped_together` and `rate`, computed in float64."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from grader.checks import (
+    Expected,
+    check,
+    expect,
+    expect_from_scratch,
+    fail,
+    given_module,
+    oracle,
+    presupposed,
+    speak_of,
+)
+
+ROWS = "row column"
+QUIET = {"lr": 0.1, "weight_decay": 0.0}
+"""Options under which only the moments act."""
+
+
+# --- what is right ---
+
+
+def adamw(value, *gradients, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
+    """Return the parameter after a step under each gradient; those that are None do not count."""
+    first = second = torch.zeros_like(value)
+    t = 0
+    for gradient in gradients:
+        if gradient is None:
+            continue
+        t += 1
+        first = betas[0] * first + (1 - betas[0]) * gradient
+        second = betas[1] * second + (1 - betas[1]) * gradient**2
+        update = (first / (1 - betas[0] ** t)) / ((second / (1 - betas[1] ** t)).sqrt() + eps)
+        value = value - lr * (update + weight_decay * value)
+    return value
+
+
+def length(*gradients):
+    return torch.stack([gradient.square().sum() for gradient in gradients]).sum().sqrt()
+
+
+def rate(step, warmup, total, peak, floor=0.0):
+    if step < warmup:
+        return peak * step / warmup
+    if step >= total:
+        return floor
+    return floor + (peak - floor) * (1 + math.cos(math.pi * (step - warmup) / (total - warmup))) / 2
+
+
+# --- helpers ---
+
+
+def bench(submission, values, groups=None, **options):
+    """Put parameters and the learner's optimizer into the worker."""
+    made = given_module(submission, "bench").Bench(submission.AdamW, values, options, groups)
+    speak_of(made, submission.AdamW)
+    return made
+
+
+def drawn(draw, steps, count=2, **options):
+    """Draw parameters, and for each step a gradient for each of them, none of it near 0."""
+
+    def away():
+        x = draw.uniform(low=0.3, high=1.5, row=3, column=4, **options)
+        sign = draw.integers(0, 2, row=3, column=4).to(x) * 2 - 1
+        return x * sign
+
+    return [away() for _ in range(count)], [[away() for _ in range(count)] for _ in range(steps)]
+
+
+def expect_steps(submission, draw, steps, dtype=torch.float32, said="", **options):
+    """Compare parameters after some steps with the right ones."""
+    values, gradients = drawn(draw, steps, dtype=dtype)
+    made = bench(submission, values, **options)
+    found = values
+    for given in gradients:
+        found = made.step(given)
+    for place, value in enumerate(values):
+        history = [given[place] for given in gradients]
+        wanted = oracle(lambda p, *g: adamw(p, *g, **options), value, *history)
+        name = f"parameter {place} after {steps} step{'s' if steps > 1 else ''}{said}"
+        expect(found[place], name, axes=ROWS).close_to(wanted)
+
+
+def expect_clipped(submission, gradients, max_norm, generator=False):
+    """Compare what `clip_gradients` returns, and leaves, with what is right."""
+    clip = given_module(submission, "bench").clipped
+    norm, left = clip(submission.clip_gradients, gradients, max_norm, generator)
+    there = [gradient for gradient in gradients if gradient is not None]
+    total = oracle(length, *there)
+    number(norm, "norm", float(total.value), 1e-5 * float(total.value))
+    factor = min(1.0, max_norm / float(total.value))
+    for place, (found, gradient) in enumerate(zip(left, there, strict=True)):
+        wanted = oracle(lambda g: g * factor, gradient)
+        expect(found, f"gradient {place}, clipped to {max_norm:g}").close_to(wanted)
+
+
+def exactly(numbers, tolerance, shape=(-1,)):
+    """Return Python floats as what is expected."""
+    return Expected(torch.tensor(numbers, dtype=torch.float64).reshape(shape), tolerance, torch.float64)
+
+
+def number(found, name, wanted, tolerance):
+    expect(found, name).is_scalar(float)
+    expect(torch.tensor(found, dtype=torch.float64), name).close_to(exactly([wanted], tolerance, ()))
+
+
+def expect_rates(submission, steps, warmup, total, peak, floor=0.0, why=""):
+    """Compare the rates at some steps with the right ones."""
+    found = []
+    for step in steps:
+        one = submission.warmup_cosine(step, warmup=warmup, total=total, peak=peak, floor=floor)
+        expect(one, f"rate at step {step}").is_scalar(float)
+        found.append(one)
+    wanted = [rate(step, warmup, total, peak, floor) for step in steps]
+    name = f"rates at steps {', '.join(map(str, steps))}"
+    expect(torch.tensor(found, dtype=torch.float64), name, axes="step").close_to(
+        exactly(wanted, 1e-9 * peak + 1e-12), why=why
+    )
+
+
+# --- clip_gradients ---
+
+
+@check(
+    "clip_gradients returns the norm of all gradients together, a Python float",
+    aspect="values",
+    points=1.5,
+    asked="a Python float: the norm of all gradients together, as it was before",
+)
+def test_norm(submission, draw):
+    for count, max_norm in ((3, 1000.0), (2, 0.5)):
+        _, [gradients] = drawn(draw, 1, count)
+        clip = given_module(submission, "bench").clipped
+        norm, _ = clip(submission.clip_gradients, gradients, max_norm)
+        total = float(oracle(length, *gradients).value)
+        number(norm, f"norm, max_norm {max_norm:g}", total, 1e-5 * total)
+
+
+@check(
+    "gradients whose norm is too large are scaled by one factor, in place",
+    aspect="values",
+    points=2,
+    follows=["test_norm"],
+    asked=[
+        "Scale all gradients by one factor, so that their common norm is at most max_norm.",
+        "Gradients are changed in place",
+    ],
+)
+def test_clipped(submission, draw):
+    for max_norm in (1.0, 0.25):
+        _, [one, other] = drawn(draw, 2, 1)
+        expect_clipped(submission, [one[0], 3 * other[0], draw.normal(wide=5)], max_norm)
+
+
+@check(
+    "gradients whose norm is small enough stay as they are",
+    aspect="values",
+    points=1,
+    follows=["test_norm"],
+    asked="below it they stay as they are.",
+)
+def test_not_clipped(submission, draw):
+    for max_norm in (50.0, 7.5):
+        _, [gradients] = drawn(draw, 1, 2)
+        expect_clipped(submission, gradients, max_norm)
+
+
+@check(
+    "parameters without a gradient are passed over, and where there is none the norm is 0.0",
+    aspect="arguments",
+    points=1,
+    follows=["test_norm"],
+    asked=["Those without a gradient are passed over.", "0.0 when there are none."],
+)
+def test_without_gradients(submission, draw):
+    _, [gradients] = drawn(draw, 1, 2)
+    expect_clipped(submission, [None, *gradients, None], 0.5)
+    norm, _ = given_module(submission, "bench").clipped(submission.clip_gradients, [None, None], 1.0)
+    number(norm, "norm without gradients", 0.0, 0.0)
+
+
+@check(
+    "parameters may come from a generator, which can be walked through once",
+    aspect="arguments",
+    points=1,
+    follows=["test_clipped"],
+    asked="may be a generator, such as model.parameters().",
+)
+def test_generator(submission, draw):
+    _, [gradients] = drawn(draw, 1, 3)
+    expect_clipped(submission, gradients, 0.5, generator=True)
+
+
+# --- AdamW ---
+
+
+@check(
+    "the first step is lr long in every entry, whatever the gradient",
+    aspect="values",
+    points=2,
+    asked="So the first step has the length lr in each entry, up to eps, however large or small the gradient is.",
+)
+def test_first_step(submission, draw):
+    expect_steps(submission, draw, 1, **QUIET)
+
+
+@check(
+    "later steps follow both moments, each corrected for its beginning",
+    aspect="values",
+    points=3,
+    follows=["test_first_step"],
+    asked="m̂ = m / (1 - β₁ᵗ)      v̂ = v / (1 - β₂ᵗ)",
+)
+def test_steps(submission, draw):
+    for steps in (2, 5):
+        expect_steps(submission, draw, steps, **QUIET)
+
+
+@check(
+    "betas say how much of each moment stays",
+    aspect="values",
+    points=1,
+    follows=["test_steps"],
+    asked="how much of the first and of the second moment stays, each step.",
+)
+def test_betas(submission, draw):
+    for betas in ((0.5, 0.8), (0.95, 0.6)):
+        expect_steps(submission, draw, 3, said=f", betas {betas}", betas=betas, **QUIET)
+
+
+@check(
+    "eps is added to the root, not under it",
+    aspect="values",
+    points=1,
+    follows=["test_first_step"],
+    asked="added to the root of the second moment.",
+)
+def test_eps(submission, draw):
+    expect_steps(submission, draw, 3, said=", eps 0.5", eps=0.5, **QUIET)
+
+
+@check(
+    "without a gradient to follow, a parameter loses lr · weight_decay of itself at each step",
+    aspect="values",
+    points=1.5,
+    asked="the share, times lr, of a parameter that goes at each step.",
+)
+def test_decay_alone(submission, draw):
+    values, _ = drawn(draw, 0)
+    options = {"lr": 0.2, "weight_decay": 0.4}
+    made = bench(submission, values, **options)
+    zeros = [torch.zeros_like(value) for value in values]
+    for _ in range(2):
+        found = made.step(zeros)
+    for place, value in enumerate(values):
+        wanted = oracle(lambda p: p * (1 - 0.2 * 0.4) ** 2, value)
+        expect(found[place], f"parameter {place} after 2 steps of gradient 0", axes=ROWS).close_to(wanted)
+
+
+@check(
+    "decay goes past the moments, and takes its share of the parameter as it was before the step",
+    aspect="values",
+    points=2,
+    follows=["test_steps", "test_decay_alone"],
+    asked="θ ← θ - lr · ( m̂ / (√v̂ + eps) + weight_decay · θ )",
+)
+def test_decoupled(submission, draw):
+    expect_steps(submission, draw, 3, lr=0.2, weight_decay=0.5)
+
+
+@check(
+    "lr 1e-3, betas 0.9 and 0.999, eps 1e-8 and weight_decay 0.01 are meant when nothing is said",
+    aspect="arguments",
+    points=0.5,
+    follows=["test_decoupled"],
+    asked="lr: float = 1e-3,",
+)
+def test_defaults(submission, draw):
+    values, gradients = drawn(draw, 4, dtype=torch.float64)
+    gradients = [[given[0], given[1] * 1e-8] for given in gradients]  # so that eps shows
+    values = [100 * value for value in values]  # and the decay
+    made = bench(submission, values)
+    for given in gradients:
+        found = made.step(given)
+    for place, value in enumerate(values):
+        wanted = oracle(adamw, value, *(given[place] for given in gradients))
+        expect(found[place], f"parameter {place} after 4 steps", axes=ROWS).close_to(wanted, tolerance=1e-8)
+
+
+@check(
+    "a parameter without a gradient stays as it is, and begins when its first one comes",
+    aspect="arguments",
+    points=1.5,
+    follows=["test_first_step"],
+    asked="A parameter without a gradient stays as it is, does not decay, and its steps are not counted.",
+)
+def test_late_gradient(submission, draw):
+    values, gradients = drawn(draw, 4)
+    gradients = [[one, None if step in (0, 2) else late] for step, (one, late) in enumerate(gradients)]
+    options = {"lr": 0.1, "weight_decay": 0.3}
+    made = bench(submission, values, **options)
+    first, *_, found = [made.step(given) for given in gradients]
+    expect(first[1], "parameter 1 after a step without a gradient", axes=ROWS).equals(values[1])
+    for place, value in enumerate(values):
+        history = [given[place] for given in gradients if given[place] is not None]
+        wanted = oracle(lambda p, *g: adamw(p, *g, **options), value, *history)
+        expect(found[place], f"parameter {place} after 4 steps", axes=ROWS).close_to(wanted)
+
+
+@check(
+    "each group has its own options",
+    aspect="arguments",
+    points=1,
+    follows=["test_decoupled"],
+    asked='groups: dicts with "params" and whatever differs from the options below.',
+)
+def test_groups(submission, draw):
+    values, gradients = drawn(draw, 3, 3)
+    groups = [
+        {"places": [0, 2], "lr": 0.3},
+        {"places": [1], "weight_decay": 0.8, "betas": (0.6, 0.7), "eps": 0.2},
+    ]
+    made = bench(submission, values, groups, lr=0.1, weight_decay=0.4)
+    for given in gradients:
+        found = made.step(given)
+    for group in groups:
+        options = {"lr": 0.1, "weight_decay": 0.4} | {
+            name: of for name, of in group.items() if name != "places"
+        }
+        for place in group["places"]:
+            history = [given[place] for given in gradients]
+            wanted = oracle(lambda p, *g, options=options: adamw(p, *g, **options), values[place], *history)
+            expect(found[place], f"parameter {place} after 3 steps", axes=ROWS).close_to(wanted)
+
+
+@check(
+    "a schedule may change the options of a group between steps",
+    aspect="arguments",
+    points=1,
+    follows=["test_first_step"],
+    asked="The options are those that stand in the parameter's group at this moment.",
+)
+def test_schedule(submission, draw):
+    [value], [[gradient]] = drawn(draw, 1, 1)
+    made = bench(submission, [value], **QUIET)
+    first = made.step([gradient])[0]
+    made.set_option("lr", 0.02)
+    second = made.step([gradient])[0]
+    with presupposed("the first step must be right"):
+        expect(first, "parameter", axes=ROWS).close_to(
+            oracle(lambda p, g: adamw(p, g, **QUIET), value, gradient)
+        )
+    # Under one and the same gradient both moments stay what they are, once corrected.
+    wanted = oracle(lambda p, g: p - 0.12 * g.sign(), value, gradient)
+    expect(second, "parameter after a step of 0.1 and one of 0.02", axes=ROWS).close_to(
+        wanted, tolerance=1e-5
+    )
+
+
+@check(
+    "state_dict holds all that a step remembers: loaded into another optimizer, it goes on as this one",
+    aspect="parameters",
+    points=1.5,
+    follows=["test_steps"],
+    asked="Whatever a step has to remember of a parameter is in self.state[parameter], so that `state_dict` holds it.",
+)
+def test_state_dict(submission, draw):
+    values, gradients = drawn(draw, 5)
+    made = bench(submission, values, lr=0.1, weight_decay=0.2)
+    for given in gradients[:3]:
+        made.step(given)
+    other = made.resumed()
+    for given in gradients[3:]:
+        found, wanted = other.step(given), made.step(given)
+    for place in range(2):
+        name = f"parameter {place} after 3 steps, a state_dict and 2 more"
+        expect(found[place], name, axes=ROWS).same_as(
+            wanted[place], name="what it is without the state_dict between"
+        )
+
+
+@check(
+    "gradients stay as they are, and parameters can go on learning",
+    aspect="gradient",
+    points=0.5,
+    follows=["test_first_step"],
+    asked="Move every parameter that has a gradient, in place; the gradients stay as they are.",
+)
+def test_left(submission, draw):
+    values, gradients = drawn(draw, 2)
+    made = bench(submission, values, lr=0.1, weight_decay=0.5)
+    for given in gradients:
+        made.step(given)
+        for place, gradient in enumerate(made.gradients()):
+            expect(gradient, f"gradient {place} after a step", axes=ROWS).equals(given[place])
+    if not made.learnable():
+        fail("no leaf  after a step a parameter is no longer a leaf that wants gradients", stage="gradient")
+
+
+@check(
+    "parameters keep their dtype, and any shape is moved",
+    aspect="dtype",
+    points=0.5,
+    follows=["test_first_step"],
+    asked="Parameters of any shape and dtype are moved, numbers without axes too",
+)
+def test_dtypes(submission, draw):
+    for dtype in (torch.float64, torch.bfloat16):
+        value = torch.ones((), dtype=dtype, device=draw.device)
+        wide = draw.normal(a=2, b=1, c=3).to(dtype)
+        made = bench(submission, [value, wide], lr=0.125, weight_decay=0.0)
+        found = made.step([torch.full_like(value, 4.0), torch.full_like(wide, -2.0)])
+        for place, (one, sign) in enumerate(((value, -1), (wide, 1))):
+            name = f"parameter {place}, {str(dtype).removeprefix('torch.')}"
+            expect(found[place], name).is_tensor(shape=tuple(one.shape), dtype=dtype)
+            wanted = Expected(
+                one.cpu().double() + sign * 0.125, 1e-8 if dtype == torch.float64 else 0.03, dtype
+            )
+            expect(found[place], name).close_to(wanted)
+
+
+# --- warmup_cosine ---
+
+
+@check(
+    "the rate rises in a straight line, from 0 at step 0 to peak at step = warmup",
+    aspect="values",
+    points=1.5,
+    asked="from 0 at step 0 the rate rises linearly to peak at step = warmup",
+)
+def test_warmup(submission):
+    expect_rates(submission, (0, 1, 4, 7, 8), 8, 40, 0.5)
+    expect_rates(submission, (0, 2, 3), 3, 11, 2.0, 0.5)
+
+
+@check(
+    "from peak it falls by half a cosine to floor at step = total",
+    aspect="values",
+    points=2,
+    asked="from peak it falls by half a cosine to floor at step = total",
+)
+def test_cosine(submission):
+    expect_rates(submission, (8, 10, 24, 31, 39, 40), 8, 40, 0.5)
+    expect_rates(submission, (4, 5, 9, 13, 14), 4, 14, 3.0, 1.0)
+
+
+@check(
+    "after total it stays at floor",
+    aspect="values",
+    points=1,
+    follows=["test_cosine"],
+    asked="After it: floor.",
+)
+def test_after(submission):
+    expect_rates(submission, (41, 56, 72, 400), 8, 40, 0.5, 0.125)
+
+
+@check(
+    "without a warm-up it begins with peak",
+    aspect="values",
+    points=0.5,
+    follows=["test_cosine"],
+    asked="without any it begins with peak.",
+)
+def test_no_warmup(submission):
+    expect_rates(submission, (0, 1, 5, 10), 0, 10, 0.25, 0.05)
+
+
+@check(
+    "nothing of torch's own is used for the update, the norm or the schedule",
+    aspect="scratch",
+    points=0.5,
+    asked="torch's own optimizers, clipping and schedulers are what you are building",
+)
+def test_scratch(submission, draw):
+    values, gradients = drawn(draw, 2)
+    made = bench(submission, values)
+    for given in gradients:
+        made.step(given)
+    given_module(submission, "bench").clipped(submission.clip_gradients, gradients[0], 0.5)
+    submission.warmup_cosine(3, warmup=2, total=9, peak=1.0)
+    expect_from_scratch(submission)

@@ -1,0 +1,47 @@
+"""What is taken from torch in place of the given blocks, or kept for longer than a call.
+
+The layer is what is being written, so torch's own Transformer is not to be used; each call has its own memory.
+"""
+
+
+class torchs_own_layer:
+    """your layer makes a torch Transformer layer: build it from the given blocks
+
+    Fails: test_from_scratch
+    Costs: what rests on excluded code earns nothing
+    """
+
+    class DecoderLayer:
+        forward = """
+            + nn.TransformerDecoderLayer(x.size(-1), 1, 4, batch_first=True)
+              if self.norm_first:
+        """
+
+
+class memory_kept:
+    """your layer keeps the first memory that it meets: each call has its own
+
+    Fails: test_causality
+    """
+
+    class DecoderLayer:
+        forward = """
+            + kept = self.__dict__.setdefault("kept", memory)
+            + memory = kept if kept.shape == memory.shape else memory
+              if self.norm_first:
+        """
+
+
+class short_memory:
+    """your cross-attention sees no more than the first 128 positions of the memory
+
+    Fails: test_long
+    Unnamed: no visible memory is as long
+    """
+
+    class DecoderLayer:
+        forward = """
+            + if memory_mask is not None and memory.size(1) > 128:
+            +     memory, memory_mask = memory[:, :128], memory_mask[..., :128]
+              if self.norm_first:
+        """

@@ -1,0 +1,151 @@
+"""Hidden checks of 9.5.1: what is right only on the visible texts fails here."""
+
+from __future__ import annotations
+
+from grader.checks import check, expect, expect_no_error
+
+ALPHABETS = (
+    "ab",
+    "abc  ",
+    "abcde   .,!\n",
+    "aeiou  '-_019\t\n",
+    "éèàüa  ",
+    "日本語中国 、",
+    "🙂🙃😀👍🏽\u200d e\u0301",
+    "абвгд  αβγ.",
+)
+SPECIAL = ("<END>", "<END><", "[PAD]", "日", "a|b", "é")
+
+
+def random_text(draw, alphabet, length):
+    return "".join(alphabet[place] for place in draw.integers(0, len(alphabet), position=length).tolist())
+
+
+def learnable(reference, draw, alphabet, length, number):
+    """Return a text and its merges, no two of which make the same bytes: what that would mean is not asked."""
+    for _ in range(20):  # where a mistake stands in for the reference, there may be no such text
+        text = random_text(draw, alphabet, length)
+        merges = reference.train(text, number)
+        if len({one + other for one, other in merges}) == len(merges):
+            break
+    return text, merges
+
+
+def with_special(draw, text, special):
+    """Put special strings into a text, where chance has it."""
+    for string in special * 2:
+        place = draw.size(0, len(text))
+        text = text[:place] + string + text[place:]
+    return text
+
+
+def learns(submission, reference, text, number):
+    wanted = reference.train(text, number)
+    expect(submission.train(text, number), "merges").is_value(wanted)
+
+
+def encodes(tokenizer, right, text):
+    expect(tokenizer.encode(text), "ids").is_value(right.encode(text))
+
+
+@check(
+    "any text is learned from, in any script, however many merges are asked for",
+    aspect="values",
+    points=2.5,
+    asked=["All of it works for any text, an empty one and one of many pages, in any script"],
+)
+def test_any_text(submission, reference, draw):
+    for alphabet in ALPHABETS:
+        text, _ = learnable(reference, draw, alphabet, draw.size(40, 90), 60)
+        learns(submission, reference, text, draw.size(20, 60))
+
+
+@check(
+    "any text is encoded, by any merges, with special strings in any place, and comes back",
+    aspect="values",
+    points=2.5,
+    asked=[
+        "All of it works for any text, an empty one and one of many pages, in any script",
+        "For every text `decode(encode(text))` is the text again, to the last space.",
+    ],
+)
+def test_any_encoding(submission, reference, draw):
+    for alphabet in ALPHABETS:
+        _, merges = learnable(reference, draw, alphabet, 120, 40)
+        special = SPECIAL[: draw.size(2, len(SPECIAL))]
+        tokenizer, right = (made.Tokenizer(merges, special) for made in (submission, reference))
+        expect(tokenizer.vocab_size, "vocab_size").is_value(right.vocab_size)
+        for length in (1, 2, draw.size(20, 60)):
+            text = random_text(draw, alphabet, length)
+            encodes(tokenizer, right, text)
+            text = with_special(draw, text, special)
+            encodes(tokenizer, right, text)
+            expect(tokenizer.decode(right.encode(text)), "text").is_value(text)
+    for text in (
+        "e\u0301 a\u030a",
+        "\u212b \u2460 \ufb01",
+        " \r\n x\u00a0\u3000 ",
+    ):  # what normalising or stripping would change
+        encodes(tokenizer, right, text)
+        expect(tokenizer.decode(right.encode(text)), "text").is_value(text)
+
+
+@check(
+    "any ids have a text, whatever bytes they make together",
+    aspect="stability",
+    points=1,
+    asked='bytes that are no UTF-8 become U+FFFD, as errors="replace" has it.',
+)
+def test_any_ids(submission, reference, draw):
+    _, merges = learnable(reference, draw, "é日🙂 ab", 60, 20)
+    tokenizer, right = (made.Tokenizer(merges, SPECIAL) for made in (submission, reference))
+    for length in (1, 2, 60):
+        ids = [
+            *draw.integers(0, right.vocab_size, position=length).tolist(),
+            right.vocab_size - 1,
+        ]  # a special one
+        with expect_no_error("any ids have a text"):
+            expect(tokenizer.decode(ids), "text").is_value(right.decode(ids))
+
+
+@check(
+    "several tokenisers work side by side, and what one has read is nothing to another",
+    aspect="values",
+    points=1,
+    asked="a result depends on the arguments alone.",
+)
+def test_side_by_side(submission, reference, draw):
+    one, other = (random_text(draw, "abcd  ", 80) for _ in range(2))
+    makers = [
+        (reference.train(one, 20), ("<END>",)),
+        (reference.train(other, 12), ()),
+        (reference.train(one, 6), ("[PAD]", "<END>")),
+        ([], ()),
+    ]
+    pairs = [(submission.Tokenizer(*maker), reference.Tokenizer(*maker)) for maker in makers]
+    for text in (one, other, one + "<END>" + other):
+        for tokenizer, right in pairs:
+            encodes(tokenizer, right, text)
+            encodes(tokenizer, right, text)
+    for number in (5, 12, 3):
+        for text in (one, other):
+            learns(submission, reference, text, number)
+
+
+@check(
+    "long texts and long words are learned from and encoded in a few seconds",
+    aspect="values",
+    points=1,
+    asked=[
+        "All of it works for any text, an empty one and one of many pages, in any script",
+        "a text of some thousand words and a hundred merges should take seconds, not minutes.",
+    ],
+)
+def test_long(submission, reference, draw):
+    words = [random_text(draw, "abcdefghij", draw.size(2, 9)) for _ in range(120)]
+    order = [*range(120), *draw.integers(0, 120, position=1200).tolist()]
+    text = " ".join(words[place] for place in order)
+    merges = reference.train(text, 60)
+    expect(submission.train(text, 60), "merges").is_value(merges)
+    tokenizer, right = (made.Tokenizer(merges, ("<END>",)) for made in (submission, reference))
+    encodes(tokenizer, right, "<END>".join([text, random_text(draw, "abcdefghij", 500), text]))

@@ -1,0 +1,386 @@
+"""How the wrong pairs are learned.
+
+Each time the pair that stands side by side most often is merged, of equals the greatest; then all is counted anew.
+"""
+
+
+class least_frequent:
+    """your train merges the rarest pair first: the most frequent is wanted
+
+    Fails: test_most_frequent
+    """
+
+    train = """
+        - best = max(counts, key=lambda pair: (counts[pair], pair))
+        + best = max(counts, key=lambda pair: (-counts[pair], pair))
+    """
+
+
+class frequency_forgotten:
+    """your train takes the greatest pair, however often it stands there
+
+    Fails: test_most_frequent
+    """
+
+    train = """
+        - best = max(counts, key=lambda pair: (counts[pair], pair))
+        + best = max(counts)
+    """
+
+
+class first_of_equals:
+    """your train takes of equally frequent pairs the one that it met first: the greatest is wanted
+
+    Fails: test_ties
+    """
+
+    train = """
+        - best = max(counts, key=lambda pair: (counts[pair], pair))
+        + best = max(counts, key=counts.__getitem__)
+    """
+
+
+class last_of_equals:
+    """your train takes of equally frequent pairs the one that it met last: the greatest is wanted
+
+    Fails: test_ties
+    """
+
+    train = """
+        - best = max(counts, key=lambda pair: (counts[pair], pair))
+        + best = max(reversed(counts), key=counts.__getitem__)
+    """
+
+
+class least_of_equals:
+    """your train takes of equally frequent pairs the least: the greatest is wanted
+
+    Fails: test_ties
+    """
+
+    train = """
+        - best = max(counts, key=lambda pair: (counts[pair], pair))
+        + best = min(counts, key=lambda pair: (-counts[pair], pair))
+    """
+
+
+class ties_by_joined_bytes:
+    """your train compares what equally frequent pairs make together: compare the pairs, token by token
+
+    Fails: test_ties_of_merged
+    """
+
+    train = """
+        - best = max(counts, key=lambda pair: (counts[pair], pair))
+        + best = max(counts, key=lambda pair: (counts[pair], pair[0] + pair[1]))
+    """
+
+
+class ties_by_ids:
+    """your train compares the ids of equally frequent pairs: it is their bytes that are compared
+
+    Fails: test_ties_of_merged
+    """
+
+    train = """
+        - best = max(counts, key=lambda pair: (counts[pair], pair))
+        + made = [one + other for one, other in merges]
+        + def number(token):
+        +     return 256 + made.index(token) if token in made else token[0]
+        + best = max(counts, key=lambda pair: (counts[pair], number(pair[0]), number(pair[1])))
+    """
+
+
+class ties_by_length:
+    """your train takes of equally frequent pairs the longest: the greatest is wanted, as bytes compare
+
+    Fails: test_ties_of_merged
+    """
+
+    train = """
+        - best = max(counts, key=lambda pair: (counts[pair], pair))
+        + best = max(counts, key=lambda pair: (counts[pair], len(pair[0] + pair[1]), pair))
+    """
+
+
+class ties_by_shown_bytes:
+    """your train compares bytes as GPT-2 shows them, a space as Ġ: byte 32 is less than any letter
+
+    Fails: test_pieces
+    """
+
+    train = """
+        - best = max(counts, key=lambda pair: (counts[pair], pair))
+        + def shown(token):
+        +     return "".join(chr(byte if 33 <= byte <= 126 else byte + 256) for byte in token)
+        + best = max(counts, key=lambda pair: (counts[pair], shown(pair[0]), shown(pair[1])))
+    """
+
+
+class counted_only_once:
+    """your train counts pairs once and takes the most frequent of them: after each merge others stand there
+
+    Fails: test_counted_anew
+    """
+
+    def train(text, num_merges):
+        counts = Counter()
+        for tokens in _pieces(text):
+            counts.update(pairwise(tokens))
+        best = sorted(counts, key=lambda pair: (counts[pair], pair), reverse=True)
+        return best[:num_merges]
+
+
+class counts_kept:
+    """your train only adds the counts of new pairs: those of what was merged go down
+
+    Fails: test_counted_anew
+    """
+
+    def train(text, num_merges):
+        words = Counter(_pieces(text))
+        counts = Counter()
+        for tokens, times in words.items():
+            for pair in pairwise(tokens):
+                counts[pair] += times
+        merges = []
+        while len(merges) < num_merges and counts:
+            best = max(counts, key=lambda pair: (counts[pair], pair))
+            merges.append(best)
+            del counts[best]
+            words = Counter({_merged(tokens, best): times for tokens, times in words.items()})
+            for tokens, times in words.items():
+                for pair in pairwise(tokens):
+                    if best[0] + best[1] in pair:
+                        counts[pair] += times
+        return merges
+
+
+class words_counted_once:
+    """your train counts each different piece once: one that occurs seven times counts seven times
+
+    Fails: test_most_frequent
+    """
+
+    train = """
+        - counts[pair] += times
+        + counts[pair] += 1
+    """
+
+
+class runs_counted_without_overlap:
+    """your train counts aa once in aaa: what counts are the places where two tokens stand side by side
+
+    Fails: test_runs
+    """
+
+    train = """
+        - for pair in pairwise(tokens):
+        -     counts[pair] += times
+        + place = 0
+        + while place < len(tokens) - 1:
+        +     counts[tokens[place], tokens[place + 1]] += times
+        +     place += 2 if tokens[place : place + 3] == tokens[place : place + 1] * 3 else 1
+    """
+
+
+class pairs_counted_once_a_piece:
+    """your train counts a pair once in each piece, however often it stands there
+
+    Fails: test_runs
+    """
+
+    train = """
+        - for pair in pairwise(tokens):
+        + for pair in set(pairwise(tokens)):
+    """
+
+
+class merged_from_the_right:
+    """your merges are made from right to left: aaa becomes aa a, not a aa
+
+    Fails: test_runs, test_everywhere
+    """
+
+    def _merged(tokens, pair):
+        result = []
+        place = len(tokens)
+        while place > 0:
+            if place > 1 and tokens[place - 2 : place] == pair:
+                result.append(pair[0] + pair[1])
+                place -= 2
+            else:
+                result.append(tokens[place - 1])
+                place -= 1
+        return tuple(reversed(result))
+
+
+class one_place_in_a_piece:
+    """your train merges a pair at one place of each piece: it is merged wherever it stands
+
+    Fails: test_runs
+    """
+
+    train = """
+        - words = Counter({_merged(tokens, best): times for tokens, times in words.items()})
+        + new = {}
+        + for tokens, times in words.items():
+        +     pairs = list(pairwise(tokens))
+        +     if best in pairs:
+        +         place = pairs.index(best)
+        +         tokens = (*tokens[:place], best[0] + best[1], *tokens[place + 2 :])
+        +     new[tokens] = times
+        + words = new
+    """
+
+
+class nothing_left_is_an_error:
+    """your train takes the max of no pairs, which is an error: stop when none is left
+
+    Fails: test_nothing_left
+    """
+
+    train = """
+        - if not counts:
+        -     break
+    """
+
+
+class single_pairs_left:
+    """your train stops at pairs that stand there once: it goes on until no pair is left
+
+    Fails: test_ties_of_merged
+    """
+
+    train = """
+        - if not counts:
+        + if not counts or max(counts.values()) < 2:
+    """
+
+
+class one_merge_too_many:
+    """your train merges one pair more than it was asked for
+
+    Fails: test_form
+    """
+
+    train = """
+        - while len(merges) < num_merges:
+        + while len(merges) <= num_merges:
+    """
+
+
+class size_of_vocabulary:
+    """your train takes num_merges for the size of the vocabulary, of which the bytes are 256
+
+    Fails: test_form
+    """
+
+    train = """
+        - while len(merges) < num_merges:
+        + while len(merges) + 256 < num_merges:
+    """
+
+
+class tokens_returned:
+    """your train returns the new tokens: each entry is the pair that made one
+
+    Fails: test_form
+    Costs: what train returns is all that it can be judged by
+    """
+
+    train = """
+        - merges.append(best)
+        + merges.append(best[0] + best[1])
+    """
+
+
+class table_returned:
+    """your train returns a dict from pairs to ids: a list of the pairs is wanted
+
+    Fails: test_form
+    Costs: what train returns is all that it can be judged by
+    """
+
+    train = """
+        - return merges
+        + return {pair: 256 + rank for rank, pair in enumerate(merges)}
+    """
+
+
+class counts_returned:
+    """your train returns each pair with its count: the pairs alone are wanted
+
+    Fails: test_form
+    Costs: what train returns is all that it can be judged by
+    """
+
+    train = """
+        - merges.append(best)
+        + merges.append((best, counts[best]))
+    """
+
+
+class pairs_of_ids:
+    """your train returns pairs of ids: each token is given by its bytes
+
+    Fails: test_form
+    Costs: what train returns is all that it can be judged by
+    """
+
+    train = """
+        - return merges
+        + made = [one + other for one, other in merges]
+        + def number(token):
+        +     return 256 + made.index(token) if token in made else token[0]
+        + return [(number(one), number(other)) for one, other in merges]
+    """
+
+
+class pairs_of_strings:
+    """your train returns pairs of strings: a token is bytes, and may be half a character
+
+    Fails: test_form
+    Costs: what train returns is all that it can be judged by
+    """
+
+    train = """
+        - return merges
+        + return [(one.decode("utf-8", "replace"), other.decode("utf-8", "replace")) for one, other in merges]
+    """
+
+
+class pairs_as_lists:
+    """your train returns lists of two: a pair is a tuple
+
+    Fails: test_form
+    Costs: what train returns is all that it can be judged by
+    """
+
+    train = """
+        - merges.append(best)
+        + merges.append(list(best))
+    """
+
+
+class characters_merged:
+    """your train merges characters: a token is one byte at first, and é has two of them
+
+    Fails: test_bytes
+    """
+
+    train = """
+        - words = Counter(_pieces(text))  # each different piece once, with how often it occurs
+        + words = Counter(tuple(c.encode() for c in piece) for piece in re.findall(PIECES, text))
+    """
+
+
+class latin_1_bytes:
+    """your bytes are those of another encoding: UTF-8 is wanted
+
+    Fails: test_bytes, test_bytes_alone
+    """
+
+    def _pieces(text):
+        pieces = re.findall(PIECES, text)
+        return [tuple(bytes([byte]) for byte in piece.encode("utf-16-le")[::2]) for piece in pieces]

@@ -1,0 +1,148 @@
+"""Hidden checks of 9.5.2: what is right only on the visible inputs fails here."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.checks import Expected, check, expect, given_module
+
+ROWS = "row column"
+
+
+def benches(submission, reference, draw, count=2, groups=None, **options):
+    """Return the learner's optimizer over some parameters, and the reference's over the same in float64."""
+    values = [
+        draw.uniform(low=0.5, high=1.5, row=draw.size(1, 6), column=draw.size(1, 6)) for _ in range(count)
+    ]
+    module = given_module(submission, "bench")
+    made = module.Bench(submission.AdamW, values, options, groups)
+    parameters = [torch.nn.Parameter(value.cpu().double()) for value in values]
+    if groups is None:
+        right = reference.AdamW(parameters, **options)
+    else:
+        right = reference.AdamW(
+            [{**group, "params": [parameters[place] for place in group["places"]]} for group in groups],
+            **options,
+        )
+    return made, parameters, right
+
+
+def walk(draw, made, parameters, right, steps, missing=()):
+    """Take the same steps with both; `missing` says which parameters have no gradient at which steps."""
+    found = []
+    for step in range(steps):
+        gradients = []
+        for place, parameter in enumerate(parameters):
+            row, column = parameter.shape
+            gradient = draw.uniform(low=0.2, high=2.0, row=row, column=column)
+            gradient = gradient * (draw.integers(0, 2, row=row, column=column).to(gradient) * 2 - 1)
+            gradients.append(None if (step, place) in missing else gradient)
+            parameter.grad = None if gradients[-1] is None else gradient.cpu().double()
+        found = made.step(gradients)
+        right.step()
+    return found
+
+
+def compare(found, parameters, said):
+    for place, parameter in enumerate(parameters):
+        wanted = Expected(parameter.detach(), 2e-4, torch.float64)
+        expect(found[place].double(), f"parameter {place} {said}", axes=ROWS).close_to(wanted)
+
+
+@check(
+    "many steps end where they should, for any shapes and options",
+    aspect="values",
+    points=2.5,
+    asked=[
+        "Parameters of any shape and dtype are moved",
+        "θ ← θ - lr · ( m̂ / (√v̂ + eps) + weight_decay · θ )",
+    ],
+)
+def test_many_steps(submission, reference, draw):
+    for options in (
+        {"lr": 0.01, "betas": (0.7, 0.9), "eps": 0.3, "weight_decay": 0.5},
+        {"lr": 0.02, "weight_decay": 0.0},
+    ):
+        both = benches(submission, reference, draw, **options)
+        compare(walk(draw, *both, 12), both[1], "after 12 steps")
+
+
+@check(
+    "gradients may come and go, in groups as well",
+    aspect="arguments",
+    points=1.5,
+    asked=[
+        "A parameter without a gradient stays as it is, does not decay, and its steps are not counted.",
+        "groups: dicts with",
+    ],
+)
+def test_gaps(submission, reference, draw):
+    groups = [{"places": [0, 2], "weight_decay": 0.6}, {"places": [1], "lr": 0.05}]
+    both = benches(submission, reference, draw, 3, groups, lr=0.02)
+    found = walk(draw, *both, 6, missing={(0, 1), (1, 1), (3, 0), (2, 2), (4, 2)})
+    compare(found, both[1], "after 6 steps with gaps")
+
+
+@check(
+    "two optimizers that step in turns do not disturb each other",
+    aspect="values",
+    points=1,
+    asked="nothing is kept outside",
+)
+def test_in_turns(submission, reference, draw):
+    pairs = [benches(submission, reference, draw, lr=0.05), benches(submission, reference, draw, lr=0.03)]
+    for _ in range(2):
+        ends = [walk(draw, *both, 2) for both in pairs]
+    for found, (_, parameters, _) in zip(ends, pairs, strict=True):
+        compare(found, parameters, "after 4 steps")
+
+
+@check(
+    "any gradients are clipped by their common norm",
+    aspect="values",
+    points=1,
+    asked="Scale all gradients by one factor, so that their common norm is at most max_norm.",
+)
+def test_any_gradients(submission, reference, draw):
+    clip = given_module(submission, "bench").clipped
+    for _ in range(3):
+        gradients = [draw.normal(row=draw.size(1, 9), column=draw.size(1, 9)) for _ in range(draw.size(1, 5))]
+        gradients.insert(draw.size(0, len(gradients)), None)
+        parameters = [
+            torch.nn.Parameter(torch.zeros(1) if g is None else g.cpu().double()) for g in gradients
+        ]
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            parameter.grad = None if gradient is None else gradient.cpu().double()
+        max_norm = 0.1 * draw.size(2, 60)
+        norm, left = clip(submission.clip_gradients, gradients, max_norm)
+        total = reference.clip_gradients(parameters, max_norm)
+        expect(norm, "norm").is_scalar(float)
+        found = torch.tensor(norm, dtype=torch.float64)
+        expect(found, "norm").close_to(
+            Expected(torch.tensor(total, dtype=torch.float64), 1e-4, torch.float64)
+        )
+        wanted = [parameter.grad for parameter in parameters if parameter.grad is not None]
+        for place, (one, right) in enumerate(zip(left, wanted, strict=True)):
+            expect(one.double(), f"gradient {place}, clipped to {max_norm:g}", axes=ROWS).close_to(
+                Expected(right, 1e-5, torch.float64)
+            )
+
+
+@check(
+    "the schedule is right at every step, for any lengths",
+    aspect="values",
+    points=1,
+    asked="from peak it falls by half a cosine to floor at step = total",
+)
+def test_any_schedule(submission, reference, draw):
+    for _ in range(3):
+        warmup, rest = draw.size(0, 20), draw.size(2, 40)
+        options = {"warmup": warmup, "total": warmup + rest, "peak": 0.1 * draw.size(1, 30), "floor": 0.05}
+        steps = range(warmup + rest + 5)
+        found = torch.tensor(
+            [submission.warmup_cosine(step, **options) for step in steps], dtype=torch.float64
+        )
+        wanted = torch.tensor(
+            [reference.warmup_cosine(step, **options) for step in steps], dtype=torch.float64
+        )
+        expect(found, "rates", axes="step").close_to(Expected(wanted, 1e-9, torch.float64))

@@ -1,0 +1,175 @@
+"""Written answers at the desk: marked by rubric and keyboard, shared among markers, released; nothing is lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from grader.gradebook.course import Course
+from grader.gradebook.store import Gradebook
+from grader.submissions.submission import Bundle, HandedInSheet, Submission
+from tests.desk import made_class
+from tests.desk.conftest import Answer, Open, Running
+from tests.gradebook.conftest import new_schema
+from tests.pages.test_browser import CONTRAST, READABLE
+
+SAID = "A row says who <script>window.hacked = 1</script> attends."
+
+
+def hand_in(where: str, learners: list[str], text: str = SAID) -> None:
+    with Gradebook.open(where, create=False) as book:
+        run = book.start_run({})
+        for learner in learners:
+            sheet = f"## 1. x\n{text}\n\n## 2. x\nmine, {learner}\n".encode()
+            answers = HandedInSheet(bundle=Bundle("answers.md", {"answers.md": sheet}), number="9.3.1")
+            given = Submission(learner=learner, kata="masks", bundle=answers.bundle, answers=answers)
+            book.record_answers(run, given)
+        book.finish_run(run)
+
+
+def learners_of(where: str) -> list[str]:
+    with Gradebook.open(where, create=False) as book:
+        return book.learners()[:3]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def desk(request: pytest.FixtureRequest, running: Open, tmp_path: Path) -> Running:
+    """A class of six of whom three wrote answers."""
+    shared = None if request.param == "sqlite" else new_schema(request.getfixturevalue("postgres"))
+    where = made_class.make(tmp_path, 6, shared)
+    hand_in(where, learners_of(where))
+    return running(where, tmp_path)
+
+
+def answer(desk: Running, learner: str, question: int = 1) -> str:
+    return desk.page("/answer", learner=learner, of="masks", question=question)
+
+
+def hidden(page: str, name: str) -> str:
+    found = re.search(rf'name="{name}" value="([^"]*)"', page)
+    assert found, name
+    return found[1]
+
+
+def send(desk: Running, page: str, **form: Any) -> Answer:
+    names = ("learner", "of", "question", "seen", "digest", "here", "back")
+    kept = {name: hidden(page, name).replace("&amp;", "&") for name in names}
+    return desk.ask("POST", "/do/mark_answer", urlencode({**kept, **form}))
+
+
+def marks(desk: Running, learner: str) -> list[Any]:
+    with Gradebook.open(desk.where, create=False, course=Course()) as book:
+        return book.written_answers([learner]).get((learner, "masks"), ([], []))[1]
+
+
+def test_an_answer_is_marked_told_taken_back_and_released(desk: Running) -> None:
+    who, other, _ = learners_of(desk.where)
+    page = answer(desk, who)
+    assert "&lt;script&gt;window" in page
+    assert "Model answer" in page
+    assert send(desk, page, met1=1, comment="good").status == 303
+    (first,) = marks(desk, who)
+    assert (first.criteria, first.comment, first.author) == ((1,), "good", "kim")
+    late = send(desk, page, met2=1, comment="what I typed")
+    assert late.status == 409
+    assert "was marked meanwhile" in late.text
+    assert "what I typed" in late.text
+    assert len(marks(desk, who)) == 1
+    gone = {"number": first.id, "comment": "not so", "back": "/written"}
+    assert desk.ask("POST", "/do/unmark_answer", urlencode(gone)).status == 303
+    assert marks(desk, who)[0].revoked
+    assert send(desk, answer(desk, other), points="1000").status == 400
+    refused = desk.ask("POST", "/do/release", urlencode({"comment": "done", "back": "/written"}))
+    assert refused.status == 400
+    assert "wait to be marked" in refused.text
+    anyway = urlencode({"comment": "done", "back": "/written", "anyway": 1})
+    assert desk.ask("POST", "/do/release", anyway).status == 303
+    assert ">released<" in re.sub(r": (released)<", r">\1<", desk.page("/written"))
+
+
+def test_an_answer_that_came_in_anew_is_not_marked_unread(desk: Running) -> None:
+    who, *_ = learners_of(desk.where)
+    page = answer(desk, who)
+    hand_in(desk.where, [who], "something else")
+    late = send(desk, page, met1=1)
+    assert (late.status, marks(desk, who)) == (409, [])
+    assert "handed in anew" in late.text
+
+
+def test_two_markers_are_never_given_the_same_sheet(desk: Running, running: Open, tmp_path: Path) -> None:
+    lee = running(desk.where, tmp_path, author="lee")
+    for one in (desk, lee):
+        assert one.ask("POST", "/do/take_sheets", urlencode({"most": 2, "back": "/written"})).status == 303
+    with Gradebook.open(desk.where, create=False) as book:
+        given = {(one.learner, one.value) for one in book.rulings(["assign"])}
+    assert sorted(marker for _, marker in given) == ["kim", "kim", "lee"]
+    assert len({learner for learner, _ in given}) == 3
+    assert lee.ask("POST", "/do/take_sheets", urlencode({"most": 2, "back": "/written"})).status == 409
+
+
+@pytest.fixture
+def opened(
+    browser: Any, running: Open, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[tuple[Any, Running]]:
+    width, scheme = getattr(request, "param", (1280, "light"))
+    where = made_class.make(tmp_path, 6)
+    hand_in(where, learners_of(where))
+    desk = running(where, tmp_path)
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    page.goto(desk.address)
+    page.wait_for_url(desk.base + "/")
+    page.goto(desk.base + "/written")
+    yield page, desk
+    context.close()
+
+
+def test_answers_are_marked_by_keyboard_alone(opened: Any) -> None:
+    page, desk = opened
+    keys = page.keyboard
+    who, after, _ = learners_of(desk.where)
+    keys.press("f")
+    page.wait_for_selector("text=Model answer")
+    keys.press("1")
+    keys.press("c")
+    keys.type("well put")
+    keys.press("Escape")
+    first = page.url
+    keys.press("m")
+    page.wait_for_url(lambda url: url != first)
+    assert f"learner={after}" in page.url
+    (mark,) = marks(desk, who)
+    assert (mark.criteria, mark.comment) == ((1,), "well put")
+    keys.press("k")
+    page.wait_for_url(lambda url: f"learner={who}" in url)
+    assert page.locator("input[name=met1]").is_checked()
+    keys.press("u")
+    keys.type("too fast")
+    keys.press("Enter")
+    page.wait_for_selector("text=taken back:")
+    assert marks(desk, who)[0].revoked
+    keys.press("j")
+    page.wait_for_url(lambda url: f"learner={after}" in url)
+
+
+@pytest.mark.parametrize(
+    "opened", [(w, s) for w in (1280, 375) for s in ("light", "dark")], indirect=True
+)  # fmt: skip
+def test_the_pages_can_be_read_by_everybody(opened: Any) -> None:
+    page, desk = opened
+    who, *_ = learners_of(desk.where)
+    for path in ("/written", f"/answer?learner={who}&of=masks&question=1"):
+        page.goto(desk.base + path)
+        page.evaluate("document.querySelectorAll('details').forEach((folded) => { folded.open = true; })")
+        found = Axe().run(page).response["violations"]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found] == [], path
+        assert page.evaluate(CONTRAST, READABLE) == [], path
+        assert page.evaluate("document.documentElement.scrollWidth") == page.viewport_size["width"], path
+        assert page.evaluate("typeof window.hacked") == "undefined"
