@@ -413,6 +413,17 @@ def _set_storage(target: torch.Tensor, *source: Any) -> torch.Tensor:
     return found
 
 
+_clone_on_cpu = torch.UntypedStorage.clone
+
+
+def _clone_storage(storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    """Serve `copy.deepcopy`: torch's own asks the device's allocator for a storage, and crashes where there is none."""
+    if storage.device.type != NAME:
+        return _clone_on_cpu(storage)
+    bytes_ = torch._C._construct_storage_from_data_pointer(storage.data_ptr(), _DEVICE, storage.nbytes())
+    return _wrap(torch.empty(0, dtype=torch.uint8).set_(bytes_).clone()).untyped_storage()
+
+
 _SET = {0: _aten.set_.default, 4: _aten.set_.source_Storage_storage_offset}
 
 
@@ -548,6 +559,7 @@ def _converted_back(value: Any) -> Any:
 
 def _register() -> list[torch.library.Library]:
     torch.Generator = Generator  # type: ignore[misc]
+    torch.UntypedStorage.clone = _clone_storage  # type: ignore[method-assign]
     backend_registration._setup_privateuseone_for_python_backend(NAME, _module)
     own = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
     for name, function in {
