@@ -23,7 +23,7 @@ import threading
 import time
 import types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -413,7 +413,7 @@ def _set_storage(target: torch.Tensor, *source: Any) -> torch.Tensor:
     return found
 
 
-_clone_on_cpu = torch.UntypedStorage.clone
+_clone_on_cpu: Callable[[torch.UntypedStorage], torch.UntypedStorage] = torch.UntypedStorage.clone
 
 
 def _clone_storage(storage: torch.UntypedStorage) -> torch.UntypedStorage:
@@ -559,7 +559,7 @@ def _converted_back(value: Any) -> Any:
 
 def _register() -> list[torch.library.Library]:
     torch.Generator = Generator  # type: ignore[misc]
-    torch.UntypedStorage.clone = _clone_storage  # type: ignore[method-assign]
+    torch.UntypedStorage.clone = _clone_storage  # type: ignore[method-assign, assignment]
     backend_registration._setup_privateuseone_for_python_backend(NAME, _module)
     own = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
     for name, function in {
