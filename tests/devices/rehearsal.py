@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import shutil
@@ -74,6 +75,19 @@ def test_a_model_learns_there_what_it_learns_on_the_cpu() -> None:
         return model(tokens).detach().cpu()
 
     torch.testing.assert_close(trained("pretend"), trained("cpu"))
+
+
+def test_what_lies_there_is_copied_whole() -> None:
+    model = torch.nn.Linear(3, 2).to("pretend")
+    model(torch.ones(1, 3, device="pretend")).sum().backward()
+    other = copy.deepcopy(model)
+    assert other.weight.device.type == "pretend"
+    before = model.weight.detach().cpu().clone()
+    with torch.no_grad():
+        other.weight.zero_()
+    assert torch.equal(model.weight.detach().cpu(), before)
+    rows = torch.arange(6.0, device="pretend").view(2, 3)[1]  # a view keeps its place in what is copied
+    assert copy.deepcopy(rows).tolist() == [3.0, 4.0, 5.0]
 
 
 def test_streams_and_events_tell_when_work_is_done() -> None:
