@@ -65,13 +65,15 @@ class Calls:
 
     def origin(self, value: Any) -> CallRecord | None:
         """Return the call that gave `value`, or else the latest."""
-        while isinstance(value, torch.Tensor):
-            if value in self._origin:
-                return cast(CallRecord, self._origin[value])
-            value = value._base  # a slice of a result came from the same call
-        for given, record in reversed(self._plain):
-            if given is value:
-                return record
+        part = value
+        while isinstance(part, torch.Tensor):
+            if part in self._origin:
+                return cast(CallRecord, self._origin[part])
+            part = part._base  # a slice of a result came from the same call
+        if not isinstance(value, torch.Tensor):
+            for given, record in reversed(self._plain):
+                if given is value:
+                    return record
         return self.last
 
 

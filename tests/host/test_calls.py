@@ -1,0 +1,39 @@
+"""Which call a message speaks of: the one that gave what is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from grader.host.calls import CallRecord, Calls
+
+
+@pytest.fixture
+def calls() -> Calls:
+    """Three calls, the second of which returned nothing and the third a tensor."""
+    made = Calls()
+    for name, result in (("build", [1, 2]), ("refill", None), ("read", torch.ones(2, 3))):
+        made.add(record(name), result)
+    return made
+
+
+def record(name: str) -> CallRecord:
+    return CallRecord(*[name for _ in CallRecord.__dataclass_fields__])  # type: ignore[arg-type]
+
+
+def test_a_tensor_that_no_call_gave_is_told_with_the_latest(calls: Calls) -> None:
+    assert calls.origin(torch.zeros(3)) == record("read")
+
+
+def test_a_slice_is_told_with_the_call_of_its_whole(calls: Calls) -> None:
+    given = torch.ones(4, 4)
+    calls.add(record("attend"), given)
+    calls.add(record("later"), torch.ones(1))
+    assert calls.origin(given[1:, 2]) == record("attend")
+
+
+@pytest.mark.parametrize(("value", "name"), [(None, "refill"), ("never seen", "read")])
+def test_what_is_no_tensor_is_told_with_its_own_call(calls: Calls, value: Any, name: str) -> None:
+    assert calls.origin(value) == record(name)
