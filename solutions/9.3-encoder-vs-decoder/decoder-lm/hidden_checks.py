@@ -233,11 +233,12 @@ def test_long(submission, draw):
     expect(found, f"logits at positions {cut} to {length - 1}", axes=AXES).same_as(
         whole[:, cut:], name="the text in one go"
     )
+    far = length // 4  # one token of a thousand moves the logits by little more than rounding, now and then
     changed = tokens.clone()
-    changed[:, 0] = (tokens[:, 0] + 1) % 7
+    changed[:, :far] = (tokens[:, :far] + 1) % 7
     after = read(submission, model, changed)
     expect(after[:, -1], f"logits at position {length - 1}", axes="batch token").differs_from(
-        whole[:, -1], why="token 0 was changed: the last position sees it too"
+        whole[:, -1], why=f"the first {far} tokens were changed: the last position sees them too"
     )
     model, table = scripted(submission, draw, 7, 2.0)
     prompt = draw.integers(0, 7, batch=2, time=draw.size(100, 110))
