@@ -346,12 +346,17 @@ def _is_ours(value: object) -> bool:
     return isinstance(value, torch.Tensor) and value.device.type == NAME
 
 
+def _bytes_of(storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    """Return the same memory as a CPU's storage; it must not outlive `storage`."""
+    return torch._C._construct_storage_from_data_pointer(  # type: ignore[return-value]
+        storage.data_ptr(), _DEVICE, storage.nbytes()
+    )
+
+
 def _alias(value: torch.Tensor) -> torch.Tensor:
     """Return the same memory as a CPU's tensor; it must not outlive `value`."""
-    storage = value.untyped_storage()
-    bytes_ = torch._C._construct_storage_from_data_pointer(storage.data_ptr(), _DEVICE, storage.nbytes())
     plain = torch.empty(0, dtype=value.dtype)
-    plain.set_(bytes_, value.storage_offset(), value.shape, value.stride())
+    plain.set_(_bytes_of(value.untyped_storage()), value.storage_offset(), value.shape, value.stride())
     return plain
 
 
@@ -420,8 +425,7 @@ def _clone_storage(storage: torch.UntypedStorage) -> torch.UntypedStorage:
     """Serve `copy.deepcopy`: torch's own asks the device's allocator for a storage, and crashes where there is none."""
     if storage.device.type != NAME:
         return _clone_on_cpu(storage)
-    bytes_ = torch._C._construct_storage_from_data_pointer(storage.data_ptr(), _DEVICE, storage.nbytes())
-    return _wrap(torch.empty(0, dtype=torch.uint8).set_(bytes_).clone()).untyped_storage()
+    return _wrap(torch.empty(0, dtype=torch.uint8).set_(_bytes_of(storage)).clone()).untyped_storage()
 
 
 _SET = {0: _aten.set_.default, 4: _aten.set_.source_Storage_storage_offset}
