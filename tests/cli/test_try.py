@@ -240,8 +240,9 @@ def test_a_debugger_has_all_the_time(hurried: Path) -> None:
 
 def test_ctrl_c_says_which_call_it_broke_off(unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(
-        MASKS + "\n\ndef bidirectional_mask(seq_len, *, device=None):\n"
-        "    print('begun', flush=True)\n    while True: pass\n"
+        MASKS + "\n\ndef bidirectional_mask(seq_len, *, device=None):\n    told = []\n"
+        # One line, so that the interrupt finds the same one however early it comes.
+        "    while told or not told.append(print('begun', flush=True)): pass\n"
     )
     with subprocess.Popen(
         [KATA, "try", "masks"], cwd=unit.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
