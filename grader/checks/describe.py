@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from grader.checks.draw import axes_of
-from grader.checks.text import clean, listed, number, sizes
+from grader.checks.text import WHOLE, clean, listed, number, sizes
 from grader.host.objects import RemoteObject, facts_of
 
 NUMBERS = 12
@@ -137,6 +137,15 @@ def _spread(names: Sequence[str], count: int) -> list[str]:
     return list(names)
 
 
+def _named(
+    parameter_names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> list[tuple[str, Any]]:
+    """Return each argument with its name, "" where it has none."""
+    names = [clean(name, 40) for name in _spread(parameter_names, len(args))][: len(args)]
+    names += [""] * (len(args) - len(names))
+    return [*zip(names, args, strict=True), *((clean(name, 40), value) for name, value in kwargs.items())]
+
+
 def _wrapped(head: str, arguments: Sequence[str]) -> list[str]:
     """Return the call in at most three lines, broken between arguments."""
     lines = [head]
@@ -164,12 +173,7 @@ def describe_call(
     """
     inline: list[str] = []
     tensors: dict[str, list[str]] = {}
-    named = [
-        (clean(n, 40), value) for n, value in zip(_spread(parameter_names, len(args)), args, strict=False)
-    ]
-    named += [("", value) for value in args[len(named) :]]
-    named += [(clean(key, 40), value) for key, value in (kwargs or {}).items()]
-    for argument, value in named:
+    for argument, value in _named(parameter_names, args, kwargs or {}):
         if is_tensor(value) and not _in_full(value):
             shown = argument or f"arg{len(inline) + 1}"
             inline.append(shown)
@@ -191,3 +195,23 @@ def describe_call(
         call,
         *(clean(f"          {names.ljust(pad)}  {text}", _WIDTH) for names, text in groups.items()),
     ][:14]
+
+
+def describe_changed(
+    parameter_names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any], changed: Sequence[Tensor]
+) -> list[str]:
+    """Return the line that says which arguments a call wrote into; none where it left them alone.
+
+    >>> x = torch.zeros(2)
+    >>> describe_changed(["x"], [x], {}, [x])
+    ['changed  x, which it was given: work on a new tensor, not in place']
+    """
+    if not changed:
+        return []
+    names = [
+        name or f"argument {place + 1}"
+        for place, (name, value) in enumerate(_named(parameter_names, args, kwargs))
+        if any(value is tensor for tensor in changed)
+    ]
+    told = listed(names) if names else "a tensor inside an argument"
+    return [clean(f"changed  {told}, which it was given: work on a new tensor, not in place", WHOLE)]

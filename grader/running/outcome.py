@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.checks.describe import describe_call
+from grader.checks.describe import describe_call, describe_changed
 from grader.checks.failure import CheckFailure, Untold
 from grader.checks.raised import describe_raised
 from grader.checks.text import WHOLE, clean
@@ -74,7 +74,8 @@ def judge(
     file, signatures = wording.file, wording.signatures
     if isinstance(error, CheckFailure):
         call = calls.origin(error.subject)
-        lines = [*_called(call, signatures), *error.failure.lines()]
+        wrote = [] if error.failure.stage == "arguments" else _changed(call, signatures)
+        lines = [*_called(call, signatures), *wrote, *error.failure.lines()]
         return Outcome("fail", lines, error.failure.location, used=error.used)
     if isinstance(error, PackError):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
@@ -135,6 +136,13 @@ def _called(call: CallRecord | None, signatures: Signatures) -> list[str]:
     if call is None:
         return []
     return list(describe_call(call.label, list(signatures.get(call.signature, ())), call.args, call.kwargs))
+
+
+def _changed(call: CallRecord | None, signatures: Signatures) -> list[str]:
+    if call is None:
+        return []
+    names = list(signatures.get(call.signature, ()))
+    return describe_changed(names, call.args, call.kwargs, call.changed)
 
 
 def _missing(error: SubmissionRaised, file: str, called: list[str]) -> list[str]:

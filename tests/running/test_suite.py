@@ -529,6 +529,21 @@ def test_a_check_that_the_reference_passes_is_not_broken(bench: Bench) -> None:
     assert "could not use what your code returned" in (report.checks[0].message or "")
 
 
+def test_a_wrong_value_says_that_the_call_wrote_into_its_argument(bench: Bench) -> None:
+    # The value is what the check sees; that x is another one since is why.
+    bench.checks(
+        """
+        @check("it doubles", aspect="values")
+        def test_it(submission, draw):
+            x = draw.normal(n=20)
+            expect(submission.thing(x), "thing").close_to(2 * x.clone())
+        """
+    )
+    told = "changed  x, which it was given"
+    assert told in message(bench.check("def thing(x):\n    x += 1\n    return 3 * x\n"), "it")
+    assert told not in message(bench.check("def thing(x):\n    return 3 * x\n"), "it")
+
+
 # --- a title accuses nobody of what was not seen ---
 
 

@@ -85,7 +85,7 @@ def plainly_right(submission, draw):
     """Let what is special about a check count only where ordinary vectors are normalised rightly."""
 
     def look():
-        x = draw.normal(batch=2, time=4, width=6, scale=20.0, shift=30.0)  # eps is nothing to this
+        x = draw.normal(batch=2, time=4, width=6, scale=2000.0, shift=3000.0)  # eps is nothing to this
         expect(fresh(submission, draw, 6)(x), "output", axes=AXES).close_to(oracle(normalized(), x))
 
     return resting_on("ordinary vectors must be normalised rightly", look)
@@ -164,7 +164,7 @@ def test_centred(submission, draw):
 )
 def test_values(submission, draw):
     for d_model in (6, 9):
-        x = draw.normal(batch=2, time=4, width=d_model, scale=20.0, shift=30.0)  # eps is nothing to this
+        x = draw.normal(batch=2, time=4, width=d_model, scale=2000.0, shift=3000.0)  # eps is nothing to this
         y = fresh(submission, draw, d_model)(x)
         expect(y, "output", axes=AXES).close_to(oracle(normalized(), x))
 
@@ -316,7 +316,7 @@ def test_equal_features(submission, draw):
 )
 def test_gradient_of_x(submission, draw):
     x = draw.normal(
-        batch=2, time=5, width=6, scale=20.0, shift=10.0, requires_grad=True
+        batch=2, time=5, width=6, scale=2000.0, shift=1000.0, requires_grad=True
     )  # eps is nothing to this
     y = fresh(submission, draw, 6)(x)
     expect_gradients(y, {"x": x}, draw, oracle=normalized())
