@@ -23,7 +23,6 @@ PATIENCE_S = 0.5
 START_S = 3.0
 """How long it may take to look whether its code is still what lies on the disk, and to fork."""
 _FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH")
-_MAY_BE_IGNORED = ("SIGINT", "SIGQUIT", "SIGHUP", "SIGTERM", "SIGTSTP", "SIGUSR1", "SIGUSR2")
 
 
 def run(arguments: list[str]) -> int | None:
@@ -103,7 +102,7 @@ def _request(arguments: list[str]) -> tuple[bytes, list[int]]:
         raise place.Odd("streams")
     mask = os.umask(0)
     os.umask(mask)
-    ignored = [name for name in _MAY_BE_IGNORED if _disposition(name) is signal.SIG_IGN]
+    ignored = [name for name in messages.SIGNALS if _disposition(name) is signal.SIG_IGN]
     request = messages.pack(
         [messages.RUN],
         [os.fsencode(word) for word in (sys.argv[0], *arguments)],

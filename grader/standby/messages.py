@@ -15,6 +15,8 @@ STARTED, STALE, BUSY, DIFFERENT = b"started", b"stale", b"busy", b"different"
 GO = b"go"
 CODE, SIGNAL = b"code", b"signal"
 """How that process ended."""
+SIGNALS = ("SIGINT", "SIGQUIT", "SIGHUP", "SIGTERM", "SIGTSTP", "SIGUSR1", "SIGUSR2")
+"""What the client may have been started to ignore, as by `nohup`; the request says which of them."""
 
 
 def pack(*lists: list[bytes]) -> bytes:

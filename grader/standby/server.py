@@ -323,10 +323,10 @@ def _take_over(lists: list[list[bytes]], descriptors: list[int]) -> None:
         made = _stream(number, looks[number])
         setattr(sys, name, made)
         setattr(sys, f"__{name}__", made)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    for signal_name in ignored:
-        signal.signal(getattr(signal, signal_name.decode()), signal.SIG_IGN)
+    for signal_name in messages.SIGNALS:  # whoever left the warm process behind may have been ignoring others
+        usual = signal.default_int_handler if signal_name == "SIGINT" else signal.SIG_DFL
+        as_told = signal.SIG_IGN if signal_name.encode() in ignored else usual
+        signal.signal(getattr(signal, signal_name), as_told)
     importlib.invalidate_caches()  # they go by times
     tempfile.tempdir = None  # looked up by what was imported, in other variables
 

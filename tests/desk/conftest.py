@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -18,6 +19,12 @@ from tests.desk import made_class
 from tests.gradebook import conftest as gradebook_conftest
 
 KATA = Path(sys.executable).with_name("kata")
+
+
+def turned_to(page: Any, selector: str) -> None:
+    """Wait for a page that shows this, and for its script: a key that is pressed before it runs is heard by nobody."""
+    page.wait_for_selector(selector)
+    page.wait_for_load_state()
 
 
 @dataclass

@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from grader.gradebook.course import Course
 from grader.gradebook.store import Gradebook
 from tests.desk import made_class
-from tests.desk.conftest import Open, Running
+from tests.desk.conftest import Open, Running, turned_to
 from tests.pages import demo_class
 from tests.pages.builders import hostile_rows
 from tests.pages.test_browser import CONTRAST, READABLE
@@ -110,7 +110,7 @@ def test_a_hand_in_is_marked_by_keyboard_alone(show: Show, desk: Running) -> Non
     keys.type("name this")
     keys.press("Tab")
     keys.press("Enter")
-    page.wait_for_selector("tr.said p")
+    turned_to(page, "tr.said p")
     assert "name this" in page.locator("tr.said").inner_text()
     page.locator("h1").click()
     keys.press("a")
@@ -120,13 +120,13 @@ def test_a_hand_in_is_marked_by_keyboard_alone(show: Show, desk: Running) -> Non
     keys.type("a clear derivation")
     keys.press("Tab")
     keys.press("Enter")
-    page.wait_for_selector("text=a clear derivation")
+    turned_to(page, "text=a clear derivation")
     place = page.url
     keys.press("r")
     page.wait_for_url(lambda url: url != place and "/mark" in url)
     assert "assignment=week2" in page.url, "the filter is carried on"
     keys.press("p")
-    page.wait_for_selector("text=looked through")
+    turned_to(page, "text=looked through")
     with opened(desk) as book:
         kinds = {one.kind for one in book.history("ada.0002", "feed-forward")}
         kinds |= {one.kind for one in book.rulings(learners=["ada.0002"])}

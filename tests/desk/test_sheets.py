@@ -15,7 +15,7 @@ from grader.gradebook.course import Course
 from grader.gradebook.store import Gradebook
 from grader.submissions.submission import Bundle, HandedInSheet, Submission
 from tests.desk import made_class
-from tests.desk.conftest import Answer, Open, Running
+from tests.desk.conftest import Answer, Open, Running, turned_to
 from tests.gradebook.conftest import new_schema
 from tests.pages.test_browser import CONTRAST, READABLE
 
@@ -136,7 +136,7 @@ def test_answers_are_marked_by_keyboard_alone(opened: Any) -> None:
     keys = page.keyboard
     who, after, _ = learners_of(desk.where)
     keys.press("f")
-    page.wait_for_selector("text=Model answer")
+    turned_to(page, "text=Model answer")
     keys.press("1")
     keys.press("c")
     keys.type("well put")
@@ -153,7 +153,7 @@ def test_answers_are_marked_by_keyboard_alone(opened: Any) -> None:
     keys.press("u")
     keys.type("too fast")
     keys.press("Enter")
-    page.wait_for_selector("text=taken back:")
+    turned_to(page, "text=taken back:")
     assert marks(desk, who)[0].revoked
     keys.press("j")
     page.wait_for_url(lambda url: f"learner={after}" in url)

@@ -79,14 +79,14 @@ class Place:
         finally:
             _put_back(before)
 
-    def warmed(self, cwd: Path) -> WarmProcess:
-        """Return the process that stands by; a command leaves one behind where there is none.
+    def warmed(self, cwd: Path, **extra: Any) -> WarmProcess:
+        """Return the process that stands by; a command, started with `extra`, leaves one behind where there is none.
 
         Others may stand by beside it: of another locale, of another place for modules.
         """
         if not self.usual():
             before = {one.path for one in self.standing()}
-            self.run("check", cwd=cwd)
+            self.run("check", cwd=cwd, **extra)
             self._path = (
                 self._path
                 or wait_for(lambda: [one.path for one in self.standing() if one.path not in before])[0]

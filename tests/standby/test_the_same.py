@@ -152,6 +152,16 @@ def test_a_signal_ends_it_in_the_same_way(place: Place, workspace: Path, number:
     assert warm == cold
 
 
+def test_a_signal_ends_it_though_whoever_left_the_warm_process_was_started_to_ignore_it(
+    place: Place, workspace: Path
+) -> None:
+    place.end()
+    place.warmed(workspace, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    write(workspace, SLOW)
+    assert interrupted(place, workspace, signal.SIGHUP, warm=True)[0] == -signal.SIGHUP
+    place.end()
+
+
 def interrupted(place: Place, folder: Path, number: int, *, warm: bool) -> Any:
     process = place.start(
         "check", "--timeout", "50", cwd=folder, warm=warm, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
