@@ -54,6 +54,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="light",
         help="of which katas all of the gate is run, and whether long walks are repeated",
     )
+    parser.addoption(
+        "--record-slow", action="store_true", help="write down which tests are slow: tests/slow.txt"
+    )
     parser.addoption("--whole-corpus", action="store_true", help="grade all hostile submissions everywhere")
 
 
@@ -64,6 +67,8 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.register_profile("kata", deadline=None)  # else an example is late on a busy machine
     hypothesis.settings.load_profile("kata")
     record.draw()
+    if config.getoption("record_slow") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(selection.Stopwatch())
     for name, meaning in selection.MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 
 import pytest
 
 from tests import record
 
 MARKERS = {
-    "slow": "takes more than a second alone; not in make quick",
+    "slow": "takes long, as tests/slow.txt says; not in make quick",
+    "core": "in make quick all the same: the way of a whole command",
     "gate": "grades answers of our katas",
     "hostile": "hands in what means harm",
     "isolation": "looks at what a worker is kept from",
@@ -26,9 +30,49 @@ CASES = 3
 """Of a test with many cases, so many are quick: drawn, as everything that is sampled."""
 
 
+SLOW = Path(__file__).with_name("slow.txt")
+"""Tests, without their cases, that `--record-slow` found slow."""
+SLOW_S, FAST_S = 0.3, 0.15
+"""A test is slow from here on, and no longer from there down: between them it stays what it was."""
+
+
+class Stopwatch:
+    """Notes what each test takes with what it sets up, the slowest of its cases, and writes down which are slow."""
+
+    def __init__(self) -> None:
+        self._cases: Counter[str] = Counter()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add a phase of a test to what it took."""
+        if not report.skipped:
+            self._cases[report.nodeid] += report.duration  # type: ignore[assignment]
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the list anew; what did not run stays as it was."""
+        took: dict[str, float] = {}
+        for case, seconds in self._cases.items():
+            test = case.partition("[")[0]
+            took[test] = max(seconds, took.get(test, 0.0))
+        SLOW.write_text("".join(f"{test}\n" for test in sorted(slow_after(took, slow()))))
+
+
+def slow_after(took: Mapping[str, float], before: frozenset[str]) -> frozenset[str]:
+    """Return which tests are slow after a run in which some took so many seconds."""
+    fast = {test for test, seconds in took.items() if seconds < FAST_S}
+    return before - fast | {test for test, seconds in took.items() if seconds >= SLOW_S}
+
+
+@cache
+def slow() -> frozenset[str]:
+    """Return the tests that are recorded as slow."""
+    return frozenset(SLOW.read_text().split())
+
+
 def mark(items: list[pytest.Item]) -> None:
     """Give each test the markers of its folder, and of what it asks for."""
     for item in items:
+        if _test(item) in slow():
+            item.add_marker("slow")
         if (name := FOLDERS.get(item.path.parent.name)) is not None:
             item.add_marker(name)
         asked = {FIXTURES[name] for name in getattr(item, "fixturenames", ()) if name in FIXTURES}
@@ -44,7 +88,7 @@ def choose_quick(items: list[pytest.Item]) -> list[pytest.Item]:
     for item in items:
         cases[_test(item)].append(item.nodeid)
     chosen = {one for test, ids in cases.items() for one in record.sample(test, ids, CASES)}
-    left_out = [item for item in items if item.nodeid not in chosen or _is_slow(item)]
+    left_out = [item for item in items if not (item.nodeid in chosen and _is_quick(item))]
     gone = set(left_out)
     items[:] = [item for item in items if item not in gone]
     return left_out
@@ -74,6 +118,10 @@ def _module(item: pytest.Item) -> str:
 
 def _test(item: pytest.Item) -> str:
     return item.nodeid.partition("[")[0]
+
+
+def _is_quick(item: pytest.Item) -> bool:
+    return not _is_slow(item) or item.get_closest_marker("core") is not None
 
 
 def _is_slow(item: pytest.Item) -> bool:

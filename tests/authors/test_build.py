@@ -67,7 +67,6 @@ def test_the_same_pack_gives_the_same_bytes(course: Path, tmp_path: Path) -> Non
     assert one == build(pack, tmp_path / "b", "learner").path.read_bytes()
 
 
-@pytest.mark.slow
 def test_an_installed_bundle_stands_beside_ours(course: Path, tmp_path: Path) -> None:
     wheel = build(load_pack(course / "katas"), tmp_path / "dist", "instructor").path
     site = tmp_path / "site-packages"

@@ -54,7 +54,6 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1))
 
 
-@pytest.mark.slow
 def test_a_new_kata_passes_and_all_its_mutants_are_named(course: Path, launcher: Any) -> None:
     verdict = examine(course, launcher)
     assert verdict.findings == []
@@ -155,7 +154,6 @@ def _preload_misspelt(course: Path) -> None:
     _preload(course, "torch.optimm")
 
 
-@pytest.mark.slow
 def test_what_can_be_imported_beforehand_may_be(course: Path, launcher: Any) -> None:
     _preload(course, "colorsys")
     assert examine(course, launcher).findings == []
@@ -217,7 +215,6 @@ def _few_checks(course: Path) -> None:
     assert "test_large_weights" in tail
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "rule", "words"),
     [
@@ -267,7 +264,6 @@ def test_what_spoils_a_kata_is_found_by_name(
     assert any(words in finding.message for finding in findings), [finding.message for finding in findings]
 
 
-@pytest.mark.slow
 def test_renewing_writes_what_changed_and_no_rounding(course: Path, launcher: Any) -> None:
     path = course / KATA / "fingerprints.json"
     [mark] = re.findall(r'"not_divided": .*?("p":\[[^]]+\])', path.read_text(), re.DOTALL)
@@ -289,7 +285,6 @@ def hurried(course: Path) -> Path:
     return course
 
 
-@pytest.mark.slow
 def test_a_kata_with_speed_passes_and_nothing_of_it_is_timed(
     hurried: Path, launcher: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -347,7 +342,6 @@ def _slow_answer_without_sentence(course: Path) -> None:
     edit(course / SOLUTION / "slow" / "entry_by_entry.py", "Fails: test_time", "")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "rule", "words"),
     [

@@ -513,7 +513,6 @@ def tensors(draw):
     return x.to(kind)
 
 
-@pytest.mark.slow
 @given(tensors(), st.data(), st.sampled_from([None, "mask", "attention"]))
 @settings(max_examples=300, deadline=None)
 def test_any_two_tensors_are_equal_or_explained(want, data, picture):

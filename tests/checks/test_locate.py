@@ -91,7 +91,6 @@ def error_masks(draw):
     return wrong
 
 
-@pytest.mark.slow
 @given(error_masks(), st.integers(0, 2**32), st.booleans())
 @settings(max_examples=400, deadline=None)
 def test_every_place_is_true(wrong, seed, is_bool):

@@ -63,7 +63,6 @@ def test_diagnosis(got, want, axes, diagnosis):
 SHAPE = st.lists(st.integers(0, 6), max_size=5).map(tuple)
 
 
-@pytest.mark.slow
 @given(SHAPE, SHAPE)
 def test_any_two_shapes_are_said_in_one_bounded_line(got, want):
     text = diagnose(got, want, [f"name{i}" for i in range(len(want))])

@@ -148,7 +148,6 @@ def without_powers() -> None:
         libc.prctl(24, power, 0, 0, 0)
 
 
-@pytest.mark.slow
 def test_a_stub_that_may_not_be_read(kata_process: Run, folder: Path) -> None:
     assert kata_process("start", "masks", cwd=folder).code == 0
     stub = folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
@@ -391,7 +390,6 @@ def test_no_room_for_a_worker_is_our_fault(kata: Run, stub: Path, monkeypatch: p
 # --- the same in a process of its own ---
 
 
-@pytest.mark.slow
 def test_the_installed_command_ends_as_it_says(kata_process: Run, folder: Path, right: str) -> None:
     assert kata_process("start", "masks", cwd=folder).code == 0
     stub = folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"

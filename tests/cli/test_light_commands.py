@@ -540,7 +540,6 @@ def test_colour_is_for_terminals_that_want_it(tmp_path: Path) -> None:
     assert "not started" in plain
 
 
-@pytest.mark.slow
 def test_lessons_and_stubs_are_rendered_on_a_terminal(tmp_path: Path) -> None:
     lesson = on_terminal(["show", "1.1.1"], tmp_path)
     assert "# Insertion sort" not in lesson

@@ -47,7 +47,6 @@ def only(outputs: Any, kind: str) -> str:
     return str(output["data"][kind])
 
 
-@pytest.mark.slow
 def test_what_was_run_is_judged_with_the_marks_of_the_terminal(
     play: Callable[..., list[Any]], kata: Run, folder: Path
 ) -> None:
@@ -82,14 +81,12 @@ def test_what_was_run_is_judged_with_the_marks_of_the_terminal(
     assert only(outputs[10], "text/plain") == f"({terminal['score']}, {terminal['max_score']}, False)"
 
 
-@pytest.mark.slow
 def test_a_message_names_the_cell_by_the_number_beside_it(play: Callable[..., list[Any]]) -> None:
     raises = "def causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len).reshape(3, 7)"
     outputs = play("1", RIGHT, "2", raises, "import kata\nkata.check('masks')")
     assert "masks.ipynb, cell 4, line 2" in only(outputs[4], "text/plain")
 
 
-@pytest.mark.slow
 def test_a_notebook_that_was_started_holds_lesson_stub_and_check(
     play: Callable[..., list[Any]], kata: Run, folder: Path
 ) -> None:

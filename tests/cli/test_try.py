@@ -84,7 +84,6 @@ def test_inputs_yours_expected_and_the_difference_have_their_names(unit: Path, a
     assert (unit.parent / "kata-progress.json").read_bytes() == progress
 
 
-@pytest.mark.slow
 def test_of_a_module_the_instance_and_its_input_are_there(unit: Path) -> None:
     (unit / "layer-norm" / "layer_norm.py").write_text(NORM)
     text = typed(
@@ -113,7 +112,6 @@ def test_no_answer_is_in_the_process(unit: Path) -> None:
     assert "functions []" in text
 
 
-@pytest.mark.slow
 def test_pdb_stops_where_the_wrong_value_was_returned(unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG)
     for arguments in (["check", "masks", "--pdb"], ["try", "--pdb"]):
@@ -131,7 +129,6 @@ def test_pdb_stops_where_the_wrong_value_was_returned(unit: Path) -> None:
     assert "('mine', torch.Size(" in text
 
 
-@pytest.mark.slow
 def test_pdb_shows_the_line_of_a_notebooks_cell(kata: Run, folder: Path) -> None:
     import nbformat
 
@@ -145,7 +142,6 @@ def test_pdb_shows_the_line_of_a_notebooks_cell(kata: Run, folder: Path) -> None
     assert "-> return ones.tril(1).bool()" in text
 
 
-@pytest.mark.slow
 def test_what_raised_is_there_and_pdb_stops_at_its_line(unit: Path) -> None:
     broken = WRONG.replace("return ones.tril(1).bool()", "return ones @ torch.ones(99)")
     (unit / "masks" / "masks.py").write_text(broken)
@@ -156,7 +152,6 @@ def test_what_raised_is_there_and_pdb_stops_at_its_line(unit: Path) -> None:
     assert "('here', torch.Size([6, 6]))" in text
 
 
-@pytest.mark.slow
 def test_a_breakpoint_without_a_debugger_says_what_to_type(kata: Run, unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG.replace("    ones =", "    breakpoint()\n    ones ="))
     text = " ".join(kata("check", "masks").text.split())
@@ -167,7 +162,6 @@ def test_a_breakpoint_without_a_debugger_says_what_to_type(kata: Run, unit: Path
     assert "('there', 4)" in text
 
 
-@pytest.mark.slow
 def test_where_nothing_is_wrong_there_is_nothing_to_look_at(kata: Run, unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(MASKS)
     ran = kata("try", "masks")

@@ -114,7 +114,6 @@ def unit(kata: Callable[..., Any], folder: Path) -> Path:
     return folder / "9.3-encoder-vs-decoder"
 
 
-@pytest.mark.slow
 def test_saves_and_keys(screen: Callable[..., Screen], unit: Path) -> None:
     file = unit / "masks" / "masks.py"
     watching = screen("watch", cwd=unit)
@@ -164,7 +163,6 @@ def test_saves_and_keys(screen: Callable[..., Screen], unit: Path) -> None:
     assert progress["status"] == "fail"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", ["interrupt", "end of input"])
 def test_leaving_restores_the_terminal(screen: Callable[..., Screen], unit: Path, how: str) -> None:
     watching = screen("watch", "masks", cwd=unit)
@@ -174,7 +172,6 @@ def test_leaving_restores_the_terminal(screen: Callable[..., Screen], unit: Path
     assert watching.mode() == watching.before
 
 
-@pytest.mark.slow
 def test_a_stop_from_outside_restores_the_terminal_too(screen: Callable[..., Screen], unit: Path) -> None:
     watching = screen("watch", "masks", cwd=unit)
     watching.verdict()
@@ -183,7 +180,6 @@ def test_a_stop_from_outside_restores_the_terminal_too(screen: Callable[..., Scr
     assert watching.mode() == watching.before
 
 
-@pytest.mark.slow
 def test_what_is_saved_while_it_starts_is_not_missed(screen: Callable[..., Screen], unit: Path) -> None:
     file = unit / "masks" / "masks.py"
     watching = screen("watch", "masks", cwd=unit)
@@ -203,7 +199,6 @@ def test_what_is_saved_while_it_starts_is_not_missed(screen: Callable[..., Scree
     watching.until("10/10 points")
 
 
-@pytest.mark.slow
 def test_a_loop_is_given_up_when_a_better_file_is_saved(screen: Callable[..., Screen], unit: Path) -> None:
     file = unit / "masks" / "masks.py"
     file.write_text(RIGHT + "\n\ndef causal_mask(n):\n    while True: pass\n")
@@ -213,7 +208,6 @@ def test_a_loop_is_given_up_when_a_better_file_is_saved(screen: Callable[..., Sc
     watching.until("10/10 points")
 
 
-@pytest.mark.slow
 def test_json_is_one_report_a_line(unit: Path) -> None:
     file = unit / "masks" / "masks.py"
     with subprocess.Popen(

@@ -113,12 +113,10 @@ def stills(shown: list[Exhibit]) -> list[Exhibit]:
     return found
 
 
-@pytest.mark.slow
 def test_every_page_has_something_to_play_with(shown: list[Exhibit]) -> None:
     assert any(isinstance(exhibit, Choice | Play) for exhibit in shown)
 
 
-@pytest.mark.slow
 def test_a_demo_says_what_there_is_to_see(shown: list[Exhibit]) -> None:
     titles = [exhibit.title for exhibit in shown]
     assert len(set(titles)) == len(titles)
@@ -129,7 +127,6 @@ def test_a_demo_says_what_there_is_to_see(shown: list[Exhibit]) -> None:
     assert not [e.title for e in shown if isinstance(e, Text) and not e.body.strip()]
 
 
-@pytest.mark.slow
 def test_curves_hold_finite_numbers(shown: list[Exhibit]) -> None:
     for exhibit in stills(shown):
         series = (
@@ -144,7 +141,6 @@ def test_curves_hold_finite_numbers(shown: list[Exhibit]) -> None:
             assert all(map(math.isfinite, [*one.x, *one.y])), (exhibit.title, one.name)
 
 
-@pytest.mark.slow
 def test_the_page_needs_nothing_else(shown: list[Exhibit]) -> None:
     drawn = [(exhibit, draw(exhibit)) for exhibit in shown]
     for exhibit, svg in drawn:
@@ -154,7 +150,6 @@ def test_the_page_needs_nothing_else(shown: list[Exhibit]) -> None:
     assert read.headings == ["9.3 <A & B>", *(exhibit.title for exhibit in shown)]
 
 
-@pytest.mark.slow
 def test_a_terminal_of_80_columns_shows_it(shown: list[Exhibit]) -> None:
     out = Console(file=io.StringIO(), width=80, markup=False, highlight=False, emoji=False)
     for exhibit in shown:
@@ -165,7 +160,6 @@ def test_a_terminal_of_80_columns_shows_it(shown: list[Exhibit]) -> None:
     assert not [line for line in text.splitlines() if len(line.rstrip()) > 80]
 
 
-@pytest.mark.slow
 def test_no_map_is_higher_than_a_terminal(shown: list[Exhibit]) -> None:
     for exhibit in stills(shown):
         out = Console(file=io.StringIO(), width=80, markup=False, highlight=False, emoji=False)
@@ -175,7 +169,6 @@ def test_no_map_is_higher_than_a_terminal(shown: list[Exhibit]) -> None:
             assert max(one.count("\n") for one in maps) < 24, exhibit.title
 
 
-@pytest.mark.slow
 def test_a_demo_without_clocks_shows_the_same_twice(launcher: Any, shared: Shared, pack: Pack) -> None:
     unit = KATAS / "9.3-encoder-vs-decoder" / "demo.py"
     assert run_demo(unit, pack, [], launcher) == once(unit, shared, launcher, pack)
@@ -270,7 +263,6 @@ ONE_OF_EACH = [
 ]
 
 
-@pytest.mark.slow
 def test_the_same_exhibits_are_the_same_bytes() -> None:
     drawn = [(exhibit, draw(exhibit)) for exhibit in read_exhibits(ONE_OF_EACH)]
     for exhibit, svg in drawn:
@@ -513,7 +505,6 @@ def causal(ran: Any) -> list[list[float]]:
     return values
 
 
-@pytest.mark.slow
 def test_the_command_uses_files_that_pass_and_no_others(kata: Run, folder: Path) -> None:
     assert kata("start", "9.3").code == 0
     written = folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
@@ -530,7 +521,6 @@ def test_the_command_uses_files_that_pass_and_no_others(kata: Run, folder: Path)
     )
 
 
-@pytest.mark.slow
 def test_the_command_writes_a_page_and_pictures(kata: Run, folder: Path) -> None:
     ran = kata("demo", "encoder-vs-decoder")
     assert ran.code == 0
@@ -561,7 +551,6 @@ def test_a_folder_that_holds_other_things_is_left_alone(kata: Run, folder: Path)
     assert (other / "draft.txt").read_text() == "the only copy"
 
 
-@pytest.mark.slow
 def test_a_units_only_demo_is_found_under_the_unit(
     kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,6 @@ HERE = Path(__file__).parent
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only")
 
 
-@pytest.mark.slow
 def test_every_path_that_mentions_a_device_runs_on_the_pretended_one() -> None:
     ran = subprocess.run(
         [

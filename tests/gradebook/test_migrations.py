@@ -74,7 +74,6 @@ def in_order(things: Sequence[Any]) -> list[Any]:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_gradebook_of_every_version_opens_and_tells_the_same(
     engine: Engine, where: str, version: str

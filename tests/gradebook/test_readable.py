@@ -106,7 +106,6 @@ def whole(value: object) -> object:
     return [whole(item) for item in value] if isinstance(value, list) else value
 
 
-@pytest.mark.slow
 @given(made=REPORT)
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_kept_reads_back_and_what_would_not_is_refused(
@@ -279,7 +278,6 @@ def read_everything(path: Path) -> None:
             gradebook.bundle(1)
 
 
-@pytest.mark.slow
 def test_flipped_bits_anywhere_in_the_file_end_in_words(where: Path, tmp_path: Path) -> None:
     data = where.read_bytes()
     random = Random(0)

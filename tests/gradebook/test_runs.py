@@ -82,7 +82,6 @@ HOLD = """
 """
 
 
-@pytest.mark.slow
 def test_two_processes_cannot_grade_at_once(where: str, start: Start) -> None:
     other = start(where, HOLD)
     assert said(other) == "holding"
@@ -171,7 +170,6 @@ CLASS = """
 """
 
 
-@pytest.mark.slow
 def test_killed_and_resumed_equals_undisturbed(tmp_path: Path, where: str, start: Start) -> None:
     for stop in (0, 3, 17, 29):
         process = start(where, CLASS)
@@ -241,7 +239,6 @@ def test_a_new_file_is_waited_for_while_another_process_makes_it(tmp_path: Path)
     assert refused == ["database is locked"]
 
 
-@pytest.mark.slow
 def test_many_processes_make_one_gradebook(where: str, start: Start) -> None:
     lines = """
         print("ready", flush=True)

@@ -366,7 +366,6 @@ def test_times_are_moments(gradebook: Gradebook) -> None:
     assert [row.learner for row in gradebook.rows()] == ["ada"]
 
 
-@pytest.mark.slow
 def test_rows_show_one_state_while_others_write(gradebook: Gradebook) -> None:
     run = gradebook.start_run({})
     for number in range(150):  # more than are read at once
@@ -379,7 +378,6 @@ def test_rows_show_one_state_while_others_write(gradebook: Gradebook) -> None:
     assert [row.score for row in gradebook.rows(learners=["s148", "s149"])] == [9.0, 8.0]
 
 
-@pytest.mark.slow
 def test_rows_take_few_queries(gradebook: Gradebook) -> None:
     run = gradebook.start_run({})
     for number in range(120):
@@ -398,7 +396,6 @@ def test_rows_take_few_queries(gradebook: Gradebook) -> None:
     assert len([statement for statement in asked if statement.startswith("SELECT")]) <= 12
 
 
-@pytest.mark.slow
 def test_rows_are_not_all_held_in_memory(gradebook: Gradebook) -> None:
     run = gradebook.start_run({})
     for number in range(300):
@@ -414,7 +411,6 @@ def test_rows_are_not_all_held_in_memory(gradebook: Gradebook) -> None:
         tracemalloc.stop()
 
 
-@pytest.mark.slow
 def test_rows_that_nobody_reads_to_the_end_hold_nothing_up(gradebook: Gradebook) -> None:
     run = gradebook.start_run({})
     grade(gradebook, run, "ada")

@@ -120,7 +120,6 @@ def reports(ran: Ran) -> dict[str, dict[str, object]]:
     return {report["learner"]: report for report in map(json.loads, ran.out.splitlines())}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fault", LASTING)
 def test_what_lasts_is_said_and_tried_again(
     kata: KataCommand, put: Callable[[Inject], None], monkeypatch: pytest.MonkeyPatch, fault: str
@@ -142,7 +141,6 @@ def test_what_lasts_is_said_and_tried_again(
     assert {report["status"] for report in reports(ran).values()} == {"pass"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fault", PASSING)
 def test_what_passes_is_not_seen_in_any_mark(
     kata: KataCommand, put: Callable[[Inject], None], fault: str

@@ -113,7 +113,6 @@ DOWNLOADS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
 }
 
 
-@pytest.mark.slow
 def test_learners_called_like_modules(
     kata_process: Process, plant: Callable[..., None], mark: Path, tmp_path: Path
 ) -> None:
@@ -126,7 +125,6 @@ def test_learners_called_like_modules(
     assert not mark.exists(), mark.read_text()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("system", DOWNLOADS)
 def test_a_download_with_learners_called_like_modules(
     kata_process: Process, mark: Path, tmp_path: Path, system: str
@@ -142,7 +140,6 @@ def test_a_download_with_learners_called_like_modules(
     assert not mark.exists(), mark.read_text()
 
 
-@pytest.mark.slow
 def test_a_course_of_nbgraders(
     kata_process: Process, plant: Callable[..., None], mark: Path, tmp_path: Path
 ) -> None:
@@ -154,7 +151,6 @@ def test_a_course_of_nbgraders(
     assert not mark.exists(), mark.read_text()
 
 
-@pytest.mark.slow
 def test_one_learner_with_files_called_like_modules(
     kata_process: Process, plant: Callable[..., None], mark: Path, tmp_path: Path
 ) -> None:
@@ -166,7 +162,6 @@ def test_one_learner_with_files_called_like_modules(
     assert not mark.exists(), mark.read_text()
 
 
-@pytest.mark.slow
 def test_a_workspace_with_files_called_like_modules(
     kata_process: Process, plant: Callable[..., None], mark: Path, tmp_path: Path
 ) -> None:

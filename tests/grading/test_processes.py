@@ -51,7 +51,6 @@ def test_what_lies_beside_the_module_can_be_imported(setup: Setup) -> None:
     assert answer.report.checks[0].status == "pass", answer.report.message
 
 
-@pytest.mark.slow
 def test_a_station_that_was_killed_is_replaced_and_its_task_done_again(
     setup: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,14 +83,12 @@ def test_a_station_that_dies_again_and_again_is_a_refusal(
     assert "exit code -9" in answer.message
 
 
-@pytest.mark.slow
 def test_another_version_of_the_pack_is_refused(setup: Setup) -> None:
     answer = ask(msgspec.structs.replace(setup, katas={"insertion-sort": "0" * 64}))
     assert isinstance(answer, NotGraded)
     assert "another version" in answer.message
 
 
-@pytest.mark.slow
 def test_a_kata_that_is_not_there_is_refused(setup: Setup) -> None:
     answer = ask(msgspec.structs.replace(setup, katas={**setup.katas, "no-such-kata": "0" * 64}))
     assert isinstance(answer, NotGraded)
@@ -118,7 +115,6 @@ def stop(process: processes.GradingProcess) -> None:
     process._process.send_signal(signal.SIGSTOP)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 1 << 20], ids=["a small task", "one that no pipe holds"])
 def test_a_station_that_takes_nothing_is_replaced_and_nobody_is_charged(
     setup: Setup, monkeypatch: pytest.MonkeyPatch, size: int
@@ -163,7 +159,6 @@ def stuck(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Setup:
     return setup_for([Catalogue.discover().resolve_one("insertion-sort")], RunPolicy(timeout_s=1.0))
 
 
-@pytest.mark.slow
 def test_who_keeps_the_grader_busy_for_ever_gets_a_time_out_and_the_class_goes_on(
     stuck: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:

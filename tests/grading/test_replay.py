@@ -38,7 +38,6 @@ def test_a_mark_is_the_same_again_without_the_file(kata: Kata, hand_in: Hand, wa
     assert "not as it was" not in ran.out
 
 
-@pytest.mark.slow
 def test_an_earlier_attempt_can_be_asked_for(kata: Kata, hand_in: Hand) -> None:
     for source in (WRONG, RIGHT):
         hand_in("cy", source)

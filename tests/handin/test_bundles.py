@@ -182,7 +182,6 @@ root_only = pytest.mark.skipif(os.geteuid() != 0, reason="Gradescope runs as roo
 
 
 @root_only
-@pytest.mark.slow
 def test_gradescope_gives_the_marks_that_kata_grade_gives(
     gradescope: Gradescope, packs: Path, tmp_path: Path
 ) -> None:
@@ -209,7 +208,6 @@ def test_gradescope_gives_the_marks_that_kata_grade_gives(
 
 
 @root_only
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
     [
@@ -228,7 +226,6 @@ def test_a_hostile_submission_earns_nothing_on_gradescope(gradescope: Gradescope
 
 
 @root_only
-@pytest.mark.slow
 def test_where_the_autograder_fails_nobody_gets_a_mark_by_it(gradescope: Gradescope) -> None:
     settings = gradescope.root / "source" / "bundle.json"
     kept = settings.read_text()
@@ -242,7 +239,6 @@ def test_where_the_autograder_fails_nobody_gets_a_mark_by_it(gradescope: Gradesc
     assert "tests" not in found
 
 
-@pytest.mark.slow
 def test_classroom_50_gets_its_result_from_a_checkout(bundles: dict[str, Path], tmp_path: Path) -> None:
     with zipfile.ZipFile(bundles["classroom50 insertion-sort"]) as archive:
         archive.extractall(tmp_path / "bundle")

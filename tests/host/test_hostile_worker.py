@@ -440,7 +440,6 @@ plain = st.recursive(
 )
 
 
-@pytest.mark.slow
 @quick
 @given(data=plain, tensors=st.lists(heads, max_size=4), payload=st.binary(max_size=256))
 @example(
@@ -461,7 +460,6 @@ def test_decoding_anything_gives_a_value_or_a_protocol_error(
         decoder.decode(data)
 
 
-@pytest.mark.slow
 @quick
 @given(noise=st.binary(max_size=300))
 def test_any_head_is_a_reply_or_a_protocol_error(noise: bytes) -> None:

@@ -148,7 +148,6 @@ def assert_printable(report: KataReport) -> None:
     assert not {letter for letter in shown if not letter.isprintable()}
 
 
-@pytest.mark.slow
 def test_it_gets_what_it_earns_and_nothing_else(
     enter: Enter, entry_at: tuple[str, int | None, Entry]
 ) -> None:
@@ -156,7 +155,6 @@ def test_it_gets_what_it_earns_and_nothing_else(
     examine(enter(level, user), entry)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("level", "user"),
     [
@@ -193,7 +191,6 @@ def test_every_entry_says_what_it_tries_and_why_a_level_cannot_stop_it(entry: En
     assert not expected.allows or entry.table["process"]["why"]  # type: ignore[index]
 
 
-@pytest.mark.slow
 def test_what_is_left_or_harmed_would_be_seen(enter: Enter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.hostile.room.ENDING_S", 0.05)
     room = enter("process")

@@ -81,7 +81,6 @@ TITLES = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("trick", "failing"),
     [

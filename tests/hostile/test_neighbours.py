@@ -61,7 +61,6 @@ def rows(folder: Path, submissions: Path, run: Callable[..., Ran], pack: Path) -
     return found
 
 
-@pytest.mark.slow
 def test_no_row_of_others_is_lost_or_changed(tmp_path: Path, kata_process: Callable[..., Ran]) -> None:
     (tmp_path / "pack").mkdir()
     pack = make_pack(tmp_path / "pack", SECRET, only="insertion-sort")

@@ -123,7 +123,6 @@ def demand_no_points(cheat: Cheat, level: str, values: CheckReport, speed: Check
     assert any(word in told for word in cheat.words(level)), told
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("cheat", CHEATS, ids=lambda cheat: cheat.path.stem)
 def test_who_only_looks_fast_gets_nothing_for_it(
     cheat: Cheat, launcher: Launcher, level: str, tmp_path: Path
@@ -145,7 +144,6 @@ def test_nor_where_nothing_keeps_it_from_starting_processes(
     demand_no_points(cheat, LEVELS[0], *reported)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "check", "status"),
     [

@@ -61,7 +61,6 @@ main()
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_token_is_not_in_a_workers_memory(level: sandbox.Isolation, tmp_path: Path) -> None:
     if not sandbox.reaches(sandbox.probe().level, level):

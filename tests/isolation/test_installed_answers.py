@@ -138,7 +138,6 @@ def report_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return dict(report)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("level", "launcher"), [("full", "fork"), ("confined", "fork"), ("confined", "spawn")]
 )
@@ -154,7 +153,6 @@ def test_nothing_of_an_installed_packs_answers_is_found(install: Install, level:
     assert install.secret not in done.stdout + done.stderr
 
 
-@pytest.mark.slow
 def test_at_process_nothing_is_graded_unless_somebody_says_so(install: Install) -> None:
     done = install.grade("process")
     assert done.returncode == 2

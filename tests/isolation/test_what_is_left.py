@@ -145,7 +145,6 @@ def neighbour(lab: Lab) -> Submission:
     return lab.open("def f():\n    return 7\n", "neighbour")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("function", ["memory", "tensors"])
 def test_memory(lab: Lab, neighbour: Submission, function: str) -> None:
     wasteful(lab, function, "it used more than 1024 MB of memory", neighbour)
@@ -163,7 +162,6 @@ def test_many_large_files(lab: Lab, neighbour: Submission) -> None:
     wasteful(lab, "many_bytes", "wrote more than 256 MB", neighbour)
 
 
-@pytest.mark.slow
 def test_many_files(lab: Lab, neighbour: Submission) -> None:
     wasteful(lab, "many_files", "2,000 files", neighbour)
 
@@ -180,7 +178,6 @@ def test_output(lab: Lab, neighbour: Submission) -> None:
     wasteful(lab, "output", "printed more than 256 MB, so it was stopped", neighbour)
 
 
-@pytest.mark.slow
 def test_processes(lab: Lab, neighbour: Submission) -> None:
     words = (
         "starts no processes"
@@ -198,7 +195,6 @@ def test_a_loop(lab: Lab, neighbour: Submission) -> None:
     submission.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("function", ["linger", "deep", "litter", "f"])
 def test_nothing_is_left(lab: Lab, function: str) -> None:
     submission = lab.open(SOURCE, "wasteful")

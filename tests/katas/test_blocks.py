@@ -136,7 +136,6 @@ def test_every_name_of_the_earlier_katas_is_there(blocks: ModuleType) -> None:
 # --- masks ---
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bidirectional_mask", "causal_mask"])
 def test_square_masks(blocks: ModuleType, reference: Any, name: str) -> None:
     for size in (1, 5):
@@ -265,7 +264,6 @@ def test_feed_forward_refuses_other_activations(blocks: ModuleType) -> None:
 # --- encoder ---
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("norm_first", [True, False])
 @pytest.mark.parametrize("activation", ["relu", "swiglu"])
 def test_encoder(blocks: ModuleType, reference: Any, norm_first: bool, activation: str) -> None:
@@ -316,7 +314,6 @@ def start_encoder_layer(kata: Any, blocks_py: str | None, answer: str) -> dict[s
     return report
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("blocks_py", [None, "raise RuntimeError('spoilt')\n"])
 def test_neither_absent_nor_spoilt_blocks_cost_anything(kata: Any, blocks_py: str | None) -> None:

@@ -299,7 +299,6 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_work_grows_with_the_source_and_no_faster(shape: str, tmp_path: Path) -> None:
     (tmp_path / "blocks.py").write_text(BLOCKS)

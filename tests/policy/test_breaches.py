@@ -594,7 +594,6 @@ UNDOING: dict[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

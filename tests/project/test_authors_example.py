@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("authors")]  # walked once
+pytestmark = pytest.mark.xdist_group("authors")  # walked once
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "authors.md").read_text(encoding="utf-8")

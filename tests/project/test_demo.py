@@ -8,12 +8,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.slow
 def test_the_demo_plays_to_its_end(walk_of: Callable[[str], Callable[[], None]]) -> None:
     passed = walk_of("demo")
     done = subprocess.run(
@@ -24,7 +21,6 @@ def test_the_demo_plays_to_its_end(walk_of: Callable[[str], Callable[[], None]])
     passed()
 
 
-@pytest.mark.slow
 def test_a_command_that_misbehaves_stops_it() -> None:
     code = (
         "from pathlib import Path; from demo.stage import Stage; Stage(Path(), 1).type('kata list', code=1)"

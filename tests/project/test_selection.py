@@ -115,11 +115,27 @@ def test_a_kata_that_changed_is_always_drawn(copied: Path, monkeypatch: pytest.M
 def test_quick_keeps_a_few_cases_of_everything_that_is_not_slow() -> None:
     items: list[Any] = [Item(f"a.py::test_many[{number}]") for number in range(10)]
     items += [Item("a.py::test_one"), Item("a.py::test_long", "slow"), Item("a.py::test_pack[x]", "gate")]
+    items += [Item("a.py::test_way", "slow", "core")]
     everything = set(items)
     left_out = selection.choose_quick(items)
     assert set(items) | set(left_out) == everything
     assert sum("test_many" in item.nodeid for item in items) == selection.CASES
-    assert [item.nodeid for item in items if "many" not in item.nodeid] == ["a.py::test_one"]
+    assert [item.nodeid for item in items if "many" not in item.nodeid] == [
+        "a.py::test_one",
+        "a.py::test_way",
+    ]
+
+
+def test_a_test_is_slow_by_what_it_took_and_stays_so_in_between() -> None:
+    took = {"new": 0.4, "mended": 0.1, "as before": 0.2, "still fast": 0.2}
+    before = frozenset({"mended", "as before", "not run"})
+    assert selection.slow_after(took, before) == {"new", "as before", "not run"}
+
+
+def test_what_is_recorded_as_slow_exists() -> None:
+    for test in selection.slow():
+        file, _, name = test.partition("::")
+        assert f"def {name.rpartition('::')[2]}(" in (ROOT / file).read_text(), test
 
 
 def test_the_longest_begin() -> None:

@@ -245,6 +245,7 @@ ENDING = """
 """
 
 
+@pytest.mark.core
 def test_every_end_of_a_check_and_what_it_says(bench: Bench) -> None:
     bench.checks(ENDS)
     report = bench.check(ENDING, timeout_s=ENOUGH_S)
@@ -515,7 +516,6 @@ def test_a_value_where_a_function_was_asked_for_is_the_submissions_fault(bench: 
     assert "'list' object is not callable" in (report.checks[0].message or "")
 
 
-@pytest.mark.slow
 def test_a_check_that_the_reference_passes_is_not_broken(bench: Bench) -> None:
     """Else an answer made for it could have its own report refused."""
     (bench.solutions / "thing.py").write_text("def thing(x):\n    return x\n")

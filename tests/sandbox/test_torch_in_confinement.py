@@ -70,7 +70,6 @@ def found(tmp_path_factory):
     return json.loads(done.stdout)
 
 
-@pytest.mark.slow
 def test_torch_computes_with_threads(found):
     assert found["level"] == "confined"
     assert found["closed"]
@@ -82,7 +81,6 @@ def test_torch_computes_with_threads(found):
     assert found["convolved"] == [2, 4, 6, 6]
 
 
-@pytest.mark.slow
 def test_torch_saves_and_loads_in_scratch(found):
     assert found["loaded"] == ["bias", "weight"]
 

@@ -362,7 +362,6 @@ BASES = {
 }
 
 
-@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(name=st.sampled_from(sorted(BASES)), data=st.data())
 def test_no_archive_raises_anything_but_refused(name, data):

@@ -77,7 +77,6 @@ def test_a_table_a_plot_and_a_picture_for_people(bench: Callable[..., Any], tmp_
     assert (tmp_path / "pictures" / "total.svg").is_file()
 
 
-@pytest.mark.slow
 def test_wrong_answers_have_times(bench: Callable[..., Any]) -> None:
     ran = bench(WRONG, "--json")
     assert ran.code == 0
@@ -87,7 +86,6 @@ def test_wrong_answers_have_times(bench: Callable[..., Any]) -> None:
     assert "the answers are wrong" in bench(WRONG).out
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("value", ["'many'", "lambda: n", "None"])
 def test_answers_of_another_kind_have_times(bench: Callable[..., Any], value: str) -> None:
     (work,) = bench(f"def total(n):\n    return {value}\n", "--json").json["works"]
@@ -95,7 +93,6 @@ def test_answers_of_another_kind_have_times(bench: Callable[..., Any], value: st
     assert work["sizes"][-1]["ratio"] is not None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
@@ -128,7 +125,6 @@ def test_what_does_not_load_is_said(bench: Callable[..., Any], answer: str, says
     assert says in ran.text
 
 
-@pytest.mark.slow
 def test_memory_is_shown_where_a_check_asks_for_it(made: Handmade, bench: Callable[..., Any]) -> None:
     made.checks(ASKS.replace("speed.ratio", "speed.memory_exponent"))
     ran = bench(RIGHT, "--json")
@@ -137,7 +133,6 @@ def test_memory_is_shown_where_a_check_asks_for_it(made: Handmade, bench: Callab
     assert "your memory" in bench(RIGHT).out
 
 
-@pytest.mark.slow
 def test_checks_of_the_same_work_are_measured_once(made: Handmade, bench: Callable[..., Any]) -> None:
     made.toml("cpu = 8.0")
     made.checks(ASKS + ASKS.replace("test_total", "test_growth").replace("speed.ratio", "speed.growth"))
@@ -145,7 +140,6 @@ def test_checks_of_the_same_work_are_measured_once(made: Handmade, bench: Callab
     assert [check["form"] for check in work["checks"]] == ["ratio", "growth"]
 
 
-@pytest.mark.slow
 def test_without_a_fused_operator_there_is_no_column(made: Handmade, bench: Callable[..., Any]) -> None:
     checks = made.folder / "speed_checks.py"
     checks.write_text(checks.read_text().replace("    fused=lambda kata, n: kata.torch_total(n),\n", ""))

@@ -73,7 +73,6 @@ def refused(calibrated: Calibrated) -> list[str]:
 # --- what speed checks ask for ---
 
 
-@pytest.mark.slow
 def test_demands_are_read_without_a_submission(made: Handmade) -> None:
     (demand,) = demands_of([the_kata()])
     assert (demand.check, demand.name, demand.form) == ("test_total", "total", "ratio")
@@ -204,7 +203,6 @@ def test_room_between_exponents_is_room_in_what_they_stand_for(
     assert refused(found(sums=1.0, looped=2.0)) == ["headroom"]
 
 
-@pytest.mark.slow
 def test_an_anchor_catches_what_is_slow_at_every_size(
     made: Handmade, found: Callable[..., Calibrated]
 ) -> None:
@@ -250,7 +248,6 @@ def test_what_was_measured_is_kept_beside_the_kata_and_counts(
     assert not the_kata().is_measured("total", "cpu")  # it was refused
 
 
-@pytest.mark.slow
 def test_a_rehearsal_is_no_measurement(made: Handmade, found: Callable[..., Calibrated]) -> None:
     measured = replace(found(sums=1.0, looped=50.0), device="pretend")
     with pytest.raises(UsageError, match="pretended"):
@@ -312,7 +309,6 @@ def calibrate(kata: Callable[..., Any], launcher: Any, monkeypatch: pytest.Monke
     return lambda *arguments: kata("pack", "calibrate", *arguments)
 
 
-@pytest.mark.slow
 def test_the_command_measures_and_writes(
     made: Handmade, calibrate: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -327,7 +323,6 @@ def test_the_command_measures_and_writes(
     assert "`kata pack calibrate --rounds 9 --device cpu` on " in page.read_text()
 
 
-@pytest.mark.slow
 def test_the_command_refuses(made: Handmade, calibrate: Callable[..., Any], tmp_path: Path) -> None:
     made.slow("looped", RIGHT.replace("The sum", "you waste nothing\n\nFails: test_total\n\nThe sum"))
     ran = calibrate("sums", "--rounds", 1)

@@ -156,7 +156,6 @@ def test_a_good_answer_passes(examine: Examine, form: str) -> None:
     assert speed.speed.threshold == THRESHOLDS[form]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "answer", "words"),
     [
@@ -199,7 +198,6 @@ class Rows(nn.Module):
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("result", "seconds", "seen", "loop"),
     [
@@ -239,7 +237,6 @@ def test_a_threshold_that_is_absent_for_a_device_is_skipped_and_costs_nothing(
     assert marks(report) == ("pass", 1.0, 1.0, None)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "form"), [("fast", "ratio"), ("slow", "ratio"), ("fast", "memory")])
 def test_a_threshold_that_was_not_measured_on_this_kind_of_device_is_shown_and_marks_nobody(
     answer: str, form: str, examine: Examine, tmp_path: Path
@@ -294,7 +291,6 @@ def test_who_is_quick_at_the_first_size_is_not_said_to_grow(
     assert speed.speed.value == pytest.approx(8.0)
 
 
-@pytest.mark.slow
 def test_a_series_whose_end_is_clear_ends(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
     tell_times(monkeypatch, lambda source, x: 1e-3 * (30 if "waste.slow" in source else 1))
     speed = of_speed(examine("slow", "ratio"))
@@ -306,7 +302,6 @@ def test_a_series_whose_end_is_clear_ends(examine: Examine, monkeypatch: pytest.
     assert (speed.status, len(speed.speed.rounds), speed.speed.runs) == ("fail", 10, ["fail", "fail"])
 
 
-@pytest.mark.slow
 def test_what_cannot_be_decided_costs_nothing(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StoppingRule, "verdict", lambda *counts: "inconclusive" if sum(counts[1:]) else None)
     report = examine("fast", "ratio")
@@ -318,7 +313,6 @@ def test_what_cannot_be_decided_costs_nothing(examine: Examine, monkeypatch: pyt
     assert speed.speed.runs == ["inconclusive"] * 3
 
 
-@pytest.mark.slow
 def test_rounds_that_the_machine_below_disturbed_do_not_count(
     examine: Examine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -329,7 +323,6 @@ def test_rounds_that_the_machine_below_disturbed_do_not_count(
     assert (speed.status, speed.speed.void) == ("pass", 3)
 
 
-@pytest.mark.slow
 def test_a_machine_that_is_disturbed_all_the_time_decides_nothing(
     examine: Examine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -346,7 +339,6 @@ def test_a_machine_that_is_disturbed_all_the_time_decides_nothing(
     assert marks(report) == ("pass", 1.0, 1.0, None)
 
 
-@pytest.mark.slow
 def test_what_was_cut_off_while_the_machine_below_disturbed_it_decides_nothing(
     examine: Examine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

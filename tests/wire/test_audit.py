@@ -176,7 +176,6 @@ def test_where_nothing_is_forbidden_nothing_is_used(examine: Any) -> None:
     assert opened.session.forbidden_uses() == []
 
 
-@pytest.mark.slow
 def test_a_compiled_graph_comes_past(examine: Any) -> None:
     opened = examine(
         """
