@@ -46,8 +46,9 @@ newest: setup          ## the quick tests on the built wheel, with the newest ve
 	cd .newest/tree && KATA_TEST_DRAW="$$(git rev-parse --short=10 HEAD)" \
 		../venv/bin/python -m pytest -n 2 --dist loadgroup --quick --ignore tests/project --ignore tests/pages/test_browser.py
 
-corpus: setup          ## every hostile submission at every isolation level, and as an ordinary user
-	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/hostile/test_corpus.py --whole-corpus
+corpus: setup          ## every hostile submission at every isolation level, as an ordinary user, and on Gradescope
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --whole-corpus \
+		tests/hostile/test_corpus.py tests/handin/test_hostile_on_gradescope.py
 
 lint: setup            ## style, types, and that imports run one way
 	$(BIN)/ruff check .

@@ -28,7 +28,7 @@ from grader.workspace.tools import lay_actions, lay_vscode
 @click.option(
     "--here", "own", is_flag=True, help="Make this folder a workspace of its own, below another one, too."
 )
-@click.option("--vscode", is_flag=True, help="Also tasks for VS Code: .vscode/tasks.json.")
+@click.option("--vscode", is_flag=True, help="Also what VS Code reads: tasks, and the checks as tests.")
 @click.option(
     "--actions", is_flag=True, help="Also a workflow for GitHub Actions: .github/workflows/kata.yml."
 )
@@ -65,7 +65,8 @@ def start(
     ask = bool(closed) and not (given or as_json) and sys.stdin.isatty()
     blocks = by_name and (not closed or given or (ask and _opens(katas[0], closed)))
     started = workspaces.start(katas, space, notebook=notebook, blocks=blocks)
-    tools = [lay(space.root) for lay, asked in ((lay_vscode, vscode), (lay_actions, actions)) if asked]
+    layers = ((lay_vscode, vscode), (lay_actions, actions))
+    tools = [laid for lay, asked in layers if asked for laid in lay(space.root)]
     if as_json:
         print_json(
             {

@@ -65,7 +65,7 @@ def annotate(reports: Sequence[KataReport]) -> list[Annotation]:
 
 def _annotations(report: KataReport) -> Iterator[Annotation]:
     file = _relative(report.file or f"{report.kata}.py")
-    lines = _definitions(file)
+    lines = definitions(file)
 
     def annotation(check: str, severity: str, title: str, text: str, line: int | None = None) -> Annotation:
         at = _line(text, file, lines) if line is None else line
@@ -103,7 +103,7 @@ def _line(text: str, file: str, definitions: Mapping[str, int]) -> int:
     return definitions.get(called[1], 1) if called else 1
 
 
-def _definitions(file: str) -> dict[str, int]:
+def definitions(file: str) -> dict[str, int]:
     """Return where each function, class and method of a file begins; nothing for what cannot be read as Python."""
     try:
         tree = ast.parse(Path(file).read_bytes())

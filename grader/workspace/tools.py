@@ -1,4 +1,4 @@
-"""Files that let an editor and a forge check a workspace: VS Code's tasks, a workflow of GitHub Actions."""
+"""Files that let an editor and a forge check a workspace: VS Code's tasks and tests, a workflow of GitHub Actions."""
 
 from __future__ import annotations
 
@@ -12,8 +12,28 @@ BEGINS, ENDS = r"^kata: checking ", r"^kata: (\S+ of \S+ points|nothing)"
 """What `kata watch --format vscode` prints before and after the lines that point at something."""
 
 
-def lay_vscode(root: Path) -> tuple[Path, bool]:
-    """Write `.vscode/tasks.json` where there is none; return where it is and whether it was written."""
+PYTEST = """\
+# The checks of your katas, for `pytest` and an editor's list of tests. They run in Kata's own processes.
+[pytest]
+addopts = -p grader.cli.pytest_plugin
+"""
+TESTING = {"python.testing.pytestEnabled": True, "python.testing.pytestArgs": ["."]}
+
+Laid = tuple[Path, bool]
+"""Where a file is, and whether it was written: one that is there stays as it is."""
+
+
+def lay_vscode(root: Path) -> list[Laid]:
+    """Write what VS Code reads: `.vscode/tasks.json`, `.vscode/settings.json`, `pytest.ini`."""
+    contents = {
+        ".vscode/tasks.json": json.dumps(_tasks(), indent=2) + "\n",
+        ".vscode/settings.json": json.dumps(TESTING, indent=2) + "\n",
+        "pytest.ini": PYTEST,
+    }
+    return [(root / name, create_new(root / name, content)) for name, content in contents.items()]
+
+
+def _tasks() -> dict[str, object]:
     pattern = {
         "regexp": PROBLEM,
         "file": 1,
@@ -25,7 +45,7 @@ def lay_vscode(root: Path) -> tuple[Path, bool]:
     }
     matcher = {"owner": "kata", "fileLocation": ["autoDetect", "${workspaceFolder}"], "pattern": pattern}
     watching = {"activeOnStart": False, "beginsPattern": BEGINS, "endsPattern": ENDS}
-    tasks = {
+    return {
         "version": "2.0.0",
         "tasks": [
             {
@@ -47,8 +67,6 @@ def lay_vscode(root: Path) -> tuple[Path, bool]:
             },
         ],
     }
-    file = root / ".vscode" / "tasks.json"
-    return file, create_new(file, json.dumps(tasks, indent=2) + "\n")
 
 
 WORKFLOW = """\
@@ -83,7 +101,7 @@ jobs:
 """
 
 
-def lay_actions(root: Path) -> tuple[Path, bool]:
-    """Write `.github/workflows/kata.yml` where there is none; return where it is and whether it was written."""
+def lay_actions(root: Path) -> list[Laid]:
+    """Write `.github/workflows/kata.yml`."""
     file = root / ".github" / "workflows" / "kata.yml"
-    return file, create_new(file, WORKFLOW)
+    return [(file, create_new(file, WORKFLOW))]

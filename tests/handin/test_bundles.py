@@ -10,7 +10,6 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,11 @@ from click.testing import CliRunner, Result
 
 from grader.cli.main import cli
 from tests.conftest import TESTS
+from tests.handin.gradescope import Gradescope, set_up
 
 ROOT = TESTS.parent
 TINY, SOLUTIONS = TESTS / "packs" / "tiny", TESTS / "packs" / "solutions"
 REFERENCE = SOLUTIONS / "1.1-sorting" / "insertion-sort" / "insertion_sort.py"
-CONTAINER = TESTS / "handin" / "container.py"
 DESCENDING = "def insertion_sort(values):\n    return sorted(values)[::-1]\n"
 CLASSROOM = {
     "CLASSROOM": "ml-2026",
@@ -120,62 +119,13 @@ def test_what_is_missing_is_named(packs: Path, tmp_path: Path, monkeypatch: pyte
     assert {path.name for path in tmp_path.iterdir()} == {"empty", "alone"}
 
 
-@dataclass(frozen=True)
-class Gradescope:
-    """The folder that Gradescope calls /autograder, in a container that refuses namespaces."""
-
-    root: Path
-
-    def grade(self, source: str, name: str = "insertion_sort.py") -> dict[str, Any]:
-        """Hand a file in; return what stands in results.json in the end."""
-        for part in ("submission", "results"):
-            shutil.rmtree(self.root / part, ignore_errors=True)
-            (self.root / part).mkdir()
-        (self.root / "submission" / name).write_text(source)
-        (self.root / "submission_metadata.json").write_text(
-            '{"users": [{"name": "Ada", "email": "ada@example.org"}]}'
-        )
-        subprocess.run(
-            [sys.executable, str(CONTAINER), str(self.root / "run_autograder")],
-            cwd=self.root / "submission",
-            capture_output=True,
-            check=False,
-            timeout=300,
-        )
-        return dict(json.loads((self.root / "results" / "results.json").read_text()))
-
-
 @pytest.fixture(scope="module")
 def gradescope(bundles: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Gradescope:
-    root = tmp_path_factory.mktemp("autograder")
-    for parent in (root, root.parent):
-        parent.chmod(0o755)
-    source = root / "source"
-    with zipfile.ZipFile(bundles["gradescope insertion-sort"]) as archive:
-        archive.extractall(source)
-    for program in ("setup.sh", "run_autograder"):
-        (source / program).chmod(0o755)
-    shutil.copy(source / "run_autograder", root)
-    # In place of downloads: what this environment has, and Kata's own wheel unpacked, as pip would do.
-    packages = (
-        root / "kata" / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
-    )
-    packages.mkdir(parents=True)
-    with zipfile.ZipFile(next(source.glob("wheels/tensor_kata-*.whl"))) as archive:
-        archive.extractall(packages)
-    lent = [entry for entry in sys.path if entry.endswith("site-packages")]
-    (packages / "lent.pth").write_text("\n".join(lent) + "\n")
-    variables = {
-        **os.environ,
-        "PIP_NO_INDEX": "1",
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-    }
-    done = subprocess.run(
-        [str(source / "setup.sh")], env=variables, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "isolation" in done.stdout
-    return Gradescope(root)
+    return set_up(bundles["gradescope insertion-sort"], tmp_path_factory.mktemp("autograder"))
+
+
+def graded(gradescope: Gradescope, source: str) -> dict[str, Any]:
+    return gradescope.grade({"insertion_sort.py": source.encode()})
 
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="Gradescope runs as root")
@@ -193,7 +143,7 @@ def test_gradescope_gives_the_marks_that_kata_grade_gives(
     command = [sys.executable, "-m", "grader", "grade", "class", "--only", "insertion-sort", "--json", "-"]
     done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
     marks = {report["learner"]: report["score"] for report in map(json.loads, done.stdout.splitlines())}
-    found = {learner: gradescope.grade(source) for learner, source in answers.items()}
+    found = {learner: graded(gradescope, source) for learner, source in answers.items()}
     assert {learner: one["score"] for learner, one in found.items()} == marks
     ada = found["ada"]
     assert (ada["score"], ada["max_score"]) == (5, 5)
@@ -220,7 +170,7 @@ def test_gradescope_gives_the_marks_that_kata_grade_gives(
     ids=["writes the results", "reads the answers", "ends the process", "prints results"],
 )
 def test_a_hostile_submission_earns_nothing_on_gradescope(gradescope: Gradescope, source: str) -> None:
-    found = gradescope.grade(source.format(root=gradescope.root))
+    found = graded(gradescope, source.format(root=gradescope.root))
     assert (found["score"], found["max_score"]) == (0, 5)
     assert "hidden_checks" not in json.dumps(found)
 
@@ -231,7 +181,7 @@ def test_where_the_autograder_fails_nobody_gets_a_mark_by_it(gradescope: Gradesc
     kept = settings.read_text()
     try:
         settings.write_text(kept.replace("insertion-sort", "no-such-kata"))
-        found = gradescope.grade(REFERENCE.read_text())
+        found = graded(gradescope, REFERENCE.read_text())
     finally:
         settings.write_text(kept)
     assert found["score"] == 0

@@ -1,0 +1,155 @@
+"""The corpus of hostile submissions, handed in where a Gradescope bundle grades them: none gets what it does not earn.
+
+A sample is drawn by the commit; all of it with `--whole-corpus`, as `make corpus` runs it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import record
+from tests.handin.gradescope import Gradescope, set_up
+from tests.hostile.entries import HONEST, MODULES, Entry, entries, honest
+from tests.hostile.room import NAP, SECRET, make_pack
+
+CORPUS = entries()
+SAMPLE = 6
+FOUND = SECRET + "of-the-bundle"
+"""What stands in every answer and hidden check of a bundle, and in nothing that a learner may read."""
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="Gradescope runs as root"),
+    pytest.mark.xdist_group("hostile-on-gradescope"),  # a bundle is set up once
+]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Hand out what is graded."""
+    if "entry" in metafunc.fixturenames:
+        every = {entry.id: entry for entry in CORPUS}
+        drawn = record.sample("gradescope", list(every), SAMPLE)
+        whole = metafunc.config.getoption("--whole-corpus")
+        metafunc.parametrize(
+            "entry", [every[name] for name in (every if whole else drawn)], ids=lambda one: one.id
+        )
+
+
+@dataclass
+class Hall:
+    """An autograder, and what it must not lose."""
+
+    autograder: Gradescope
+    variables: dict[str, str]
+    titles: dict[str, dict[str, str]]
+    """By kata, the names of its visible checks as learners read them, by what the corpus calls them."""
+    untouched: str
+
+    def earned(self, results: dict[str, Any], entry: Entry) -> set[str]:
+        """Return which checks give points, a hidden one or one of another kata by its title."""
+        known = {title: name for name, title in self.titles[entry.kata].items()}
+        tests = [test for test in results.get("tests", []) if test["score"]]
+        assert results["score"] == pytest.approx(sum(test["score"] for test in tests))
+        assert all(0 < test["score"] <= test["max_score"] for test in tests)
+        assert {test["status"] for test in tests} <= {"passed"}
+        return {known.get(test["name"].partition(" ")[2], test["name"]) for test in tests}
+
+
+@pytest.fixture(scope="module")
+def halls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Hall]:
+    """One for the toy kata without an operator policy, one for katas of ours: two bundles, as packs make two."""
+    place = tmp_path_factory.mktemp("hostile")
+    toy = make_pack(place, FOUND, only="insertion-sort")
+    plain = {
+        name: value for name, value in os.environ.items() if name not in ("KATA_PACKS", "KATA_SOLUTIONS")
+    }
+    made = {}
+    for katas, variables in ((("insertion-sort",), {"KATA_PACKS": str(toy)}), (("masks", "layer-norm"), {})):
+        bundle = place / f"{katas[0]}.zip"
+        command = ["pack", "bundle", "gradescope", *katas, "--online", "--no-perf", "--out", str(bundle)]
+        kata(*command, cwd=place, variables=plain | variables)
+        autograder = set_up(bundle, tmp_path_factory.mktemp("autograder"))
+        for file in (autograder.source / "pack" / "solutions").glob("*/*/*.py"):
+            file.write_text(f'{file.read_text()}\n\nKEPT_FROM_LEARNERS = "{FOUND}"\n')
+        hall = Hall(autograder, plain | variables, {slug: {} for slug in katas}, _digest(autograder.root))
+        for slug in katas:
+            hall.titles[slug] = _titles(slug, place / slug, hall.variables)
+            made[slug] = hall
+    return made
+
+
+def kata(*arguments: str, cwd: Path, variables: dict[str, str]) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "grader", *arguments],
+        cwd=cwd,
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout
+
+
+def _titles(slug: str, folder: Path, variables: dict[str, str]) -> dict[str, str]:
+    folder.mkdir()
+    for name, content in honest(slug).items():
+        (folder / name).write_bytes(content)
+    told = kata("check", f"{MODULES[slug]}.py", "--json", cwd=folder, variables=variables)
+    return {check["id"]: check["name"] for check in json.loads(told)["katas"][0]["checks"]}
+
+
+def _digest(root: Path) -> str:
+    """Return the digest of what no submission may change: the bundle, and Kata itself."""
+    found = hashlib.sha256()
+    places = (
+        root / "run_autograder",
+        *sorted((root / "source").rglob("*")),
+        *sorted((root / "kata").rglob("*.py")),
+    )
+    for path in places:
+        if path.is_file() and path.suffix != ".pyc":
+            found.update(str(path).encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()
+
+
+def _survivors(root: Path) -> Iterator[str]:
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if NAP in line or str(root) in line:
+                yield line
+
+
+def test_it_gets_no_more_than_its_answer_earns(halls: dict[str, Hall], entry: Entry) -> None:
+    hall = halls[entry.kata]
+    root = hall.autograder.root
+    results = hall.autograder.grade(entry.files)
+    assert hall.earned(results, entry) <= entry.expected("confined").earns
+    assert FOUND not in json.dumps(results)
+    if "tests" in results:
+        told = {one["kata"]: one["isolation"] for one in results["extra_data"]["kata"]}
+        assert told[entry.kata] in ("confined", "none")
+    assert [path.name for path in (root / "results").iterdir()] == ["results.json"]
+    assert not list(_survivors(root))
+    assert _digest(root) == hall.untouched
+
+
+@pytest.mark.parametrize("slug", MODULES)
+def test_the_answer_without_tricks_earns_what_the_corpus_says(halls: dict[str, Hall], slug: str) -> None:
+    """So that a bundle which gives nothing to anybody would be seen."""
+    one = next(entry for entry in CORPUS if entry.kata == slug)
+    results = halls[slug].autograder.grade(honest(slug))
+    assert "tests" in results, results
+    assert halls[slug].earned(results, one) == HONEST[slug]
