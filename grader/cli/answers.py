@@ -324,7 +324,7 @@ def _points(text: str, most: float) -> float | None:
     return given
 
 
-@click.command(short_help="Let learners see written marks and comments.")
+@click.command(short_help="Let learners see written marks, and remarks on their code.")
 @click.argument("assignment")
 @comment_option
 @click.option(
@@ -335,10 +335,10 @@ def _points(text: str, most: float) -> float | None:
 def release(
     assignment: str, comment: str, anyway: bool, author: str | None, where: str, course_file: Path | None
 ) -> None:
-    """Let learners see the written marks of an ASSIGNMENT, a kata, or `all`.
+    """Let learners see the written marks of an ASSIGNMENT, a kata, or `all`, and the remarks on their code.
 
     Feedback and exports for learners hold them from then on, until the release is withdrawn. What was never answered
-    counts as 0 then.
+    counts as 0 then. Disputes are in the feedback without a release: they are the learner's own.
 
     \b
     Example:
@@ -350,7 +350,7 @@ def release(
     with opened(where, course_file) as book:
         of = covered(book, assignment)
         number = write(book, _rubrics(), of, comment=comment, author=author_of(author), anyway=anyway)
-        _say(f"written marks of {of or 'everything'} are released")
+        _say(f"marks and remarks of {of or 'everything'} are released")
     note(f"undo  kata gradebook withdraw {number}{again(where)} --comment TEXT")
 
 

@@ -89,6 +89,8 @@ def report(
             part=part,
             secret=book.nonce,
             code=lambda attempt: _main_file(book, attempt),
+            said=book.said(),
+            line=lambda attempt, file, number: _line(book, attempt, file, number),
             progress=lambda done: line.update(f"learners  {done}"),
         )
         line.stop()
@@ -125,6 +127,20 @@ def _main_file(book: Gradebook, attempt: int) -> tuple[str, bytes] | None:
     except GradebookError:
         return None
     return (bundle.main, bundle.files[bundle.main]) if bundle is not None else None
+
+
+def _line(book: Gradebook, attempt: int, file: str, number: int) -> str:
+    """Return a line that was handed in; empty where the attempt cannot be read, or has no such line."""
+    from grader.gradebook.errors import GradebookError
+    from grader.submissions.as_text import text_of
+
+    try:
+        bundle = book.bundle(attempt)
+    except GradebookError:
+        return ""
+    data = bundle.files.get(file) if bundle is not None else None
+    lines = text_of(file, data).splitlines() if data is not None else []
+    return lines[number - 1] if number <= len(lines) else ""
 
 
 def _noting(rows: Iterator[Row], origins: dict[str, str]) -> Iterator[Row]:

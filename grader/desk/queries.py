@@ -17,6 +17,7 @@ from markupsafe import Markup
 from grader.errors import UsageError
 from grader.gradebook.course import Course, total
 from grader.gradebook.records import HistoryEvent, Mark, Row, Ruling, RulingKind
+from grader.gradebook.said import Thread, threads
 from grader.gradebook.store import Gradebook
 from grader.pages import Lessons, text
 from grader.pages.code import MAX_LINES, code_lines
@@ -578,31 +579,8 @@ class Logged:
 
     @property
     def number(self) -> int:
-        """The adjustment's or the ruling's."""
-        return self.event.adjustment or self.event.ruling or 0
-
-
-@dataclass(frozen=True)
-class Thread:
-    """A dispute with its answers."""
-
-    about: Ruling
-    answers: list[Ruling]
-    closed: Ruling | None
-
-
-def threads(rulings: Iterable[Ruling]) -> list[Thread]:
-    """Return disputes that stand, with what stands of their answers."""
-    standing = [one for one in rulings if not one.revoked]
-    return [
-        Thread(
-            about,
-            [one for one in standing if one.kind == "answer" and one.value == about.id],
-            next((one for one in standing if one.kind == "close" and one.value == about.id), None),
-        )
-        for about in standing
-        if about.kind == "dispute"
-    ]
+        """The adjustment's, the ruling's, or that of the mark of a written answer."""
+        return self.event.adjustment or self.event.ruling or self.event.answer_mark or 0
 
 
 @dataclass(frozen=True)

@@ -59,24 +59,39 @@ def marks(connection: Connection, people: Iterable[Somebody]) -> dict[tuple[str,
     wanted = table.select().where(table.c.learner_id.in_(list(names)))
     found: dict[tuple[str, int], list[AnswerMark]] = {}
     for row in connection.execute(wanted.order_by(table.c.id)):
-        found.setdefault((names[row.learner_id], row.kata_id), []).append(
-            AnswerMark(
-                id=row.id,
-                question=row.question,
-                answer=row.answer,
-                criteria=_decoded(_CRITERIA, row.criteria, ()),
-                points=row.points,
-                max_points=row.max_points,
-                comment=row.comment,
-                author=row.author,
-                at=row.at,
-                revoked=row.revoked_at is not None,
-                revoked_by=row.revoked_by,
-                revoked_at=row.revoked_at,
-                revoked_because=row.revoked_because,
-            )
-        )
+        found.setdefault((names[row.learner_id], row.kata_id), []).append(_mark_of(row))
     return found
+
+
+def newest_marks(connection: Connection, most: int) -> list[tuple[str, str, AnswerMark]]:
+    """Return the last marks of everybody's written answers, with learner and kata, the newest first."""
+    table = schema.answer_marks
+    newest = (
+        select(table, schema.learners.c.name, schema.katas.c.slug)
+        .join(schema.learners, schema.learners.c.id == table.c.learner_id)
+        .join(schema.katas, schema.katas.c.id == table.c.kata_id)
+        .order_by(table.c.id.desc())
+        .limit(most)
+    )
+    return [(row.name, row.slug, _mark_of(row)) for row in connection.execute(newest)]
+
+
+def _mark_of(row: Any) -> AnswerMark:
+    return AnswerMark(
+        id=row.id,
+        question=row.question,
+        answer=row.answer,
+        criteria=_decoded(_CRITERIA, row.criteria, ()),
+        points=row.points,
+        max_points=row.max_points,
+        comment=row.comment,
+        author=row.author,
+        at=row.at,
+        revoked=row.revoked_at is not None,
+        revoked_by=row.revoked_by,
+        revoked_at=row.revoked_at,
+        revoked_because=row.revoked_because,
+    )
 
 
 def standing(every: Iterable[AnswerMark]) -> dict[int, AnswerMark]:

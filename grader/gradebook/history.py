@@ -12,7 +12,7 @@ from sqlalchemy import Connection, func, select
 from grader.gradebook import answers, schema
 from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookError, UnreadableRecord
-from grader.gradebook.records import Attempt, HistoryEvent, Key, Ruling, RunRecord, StoredHandIn
+from grader.gradebook.records import AnswerMark, Attempt, HistoryEvent, Key, Ruling, RunRecord, StoredHandIn
 from grader.gradebook.rulings import rulings
 from grader.gradebook.scope import Somebody, find, people
 from grader.gradebook.storage import report_of, storable, unpacked
@@ -235,7 +235,14 @@ def decisions(
     ruled = rulings(connection, schema.rulings.c.id.in_(last))
     remarked = {one.learner for one in ruled if one.kind == "remark"}
     own = numbers(connection, people(connection, course, remarked)) if remarked else {}
-    found += [(one.learner, one.kata, _ruled(one, own)) for one in ruled]
+    found += [
+        (one.learner, one.kata, event) for one in ruled for event in (_ruled(one, own), *_withdrawn(one))
+    ]
+    found += [
+        (name, slug, event)
+        for name, slug, one in answers.newest_marks(connection, most)
+        for event in _answer_marked(one)
+    ]
     return sorted(found, key=lambda one: one[2].at, reverse=True)[:most]
 
 
@@ -286,7 +293,7 @@ def described(one: Ruling, own: Mapping[Any, int | None]) -> str:
         case "reviewed":
             return "looked through"
         case "release":
-            return f"written marks of {one.value['of'] or 'everything'} are released"
+            return f"marks and remarks of {one.value['of'] or 'everything'} are released"
 
 
 def _attempts(connection: Connection, people: Collection[int], kata: int) -> Iterator[HistoryEvent]:
@@ -343,26 +350,30 @@ def _handed_in_again(
 def _answer_marks(connection: Connection, somebody: Somebody, kata: int) -> Iterator[HistoryEvent]:
     """Yield what was given for written answers, and what of it was taken back."""
     for one in answers.marks(connection, [somebody]).get((somebody.name, kata), ()):
+        yield from _answer_marked(one)
+
+
+def _answer_marked(one: AnswerMark) -> Iterator[HistoryEvent]:
+    yield HistoryEvent(
+        kind="answer_mark",
+        at=one.at,
+        answer_mark=one.id,
+        question=one.question,
+        points=one.points,
+        max_score=one.max_points,
+        comment=one.comment,
+        author=one.author,
+        revoked=one.revoked,
+    )
+    if one.revoked_at is not None:
         yield HistoryEvent(
-            kind="answer_mark",
-            at=one.at,
+            kind="revoke",
+            at=one.revoked_at,
             answer_mark=one.id,
             question=one.question,
-            points=one.points,
-            max_score=one.max_points,
-            comment=one.comment,
-            author=one.author,
-            revoked=one.revoked,
+            comment=one.revoked_because,
+            author=one.revoked_by,
         )
-        if one.revoked_at is not None:
-            yield HistoryEvent(
-                kind="revoke",
-                at=one.revoked_at,
-                answer_mark=one.id,
-                question=one.question,
-                comment=one.revoked_because,
-                author=one.revoked_by,
-            )
 
 
 def _adjustments(connection: Connection, people: Collection[int], kata: int) -> Iterator[HistoryEvent]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from sqlalchemy import Connection, exists, or_, select
@@ -76,6 +76,18 @@ def people(connection: Connection, course: Course, learners: Collection[str] | N
         if wanted is None or key in wanted
     ]
     return sorted(everybody, key=lambda one: natural_key(one.name))
+
+
+def identity(connection: Connection, course: Course) -> Callable[[str], str]:
+    """Return what tells, of a name that the gradebook has, whose it is."""
+    other = identities_of(course, standing(rulings(connection, schema.rulings.c.kind == "alias")))
+    known = {course.same(one.name): one.name for one in people(connection, course)}
+
+    def tell(name: str) -> str:
+        called = other.get(course.same(name), name)
+        return known.get(course.same(called), called)
+
+    return tell
 
 
 def identities_of(course: Course, decided: Iterable[Ruling]) -> dict[str, str]:

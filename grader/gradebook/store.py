@@ -44,6 +44,7 @@ from grader.gradebook.records import (
     RunRecord,
     StoredHandIn,
 )
+from grader.gradebook.said import KINDS, Said, said_about
 from grader.reports.report import KataReport
 from grader.submissions.submission import Bundle, Submission
 
@@ -354,6 +355,12 @@ class Gradebook:
                 rows = [row for one in scope.people(connection, self.course, learners) for row in one.rows]
                 only.append(schema.rulings.c.learner_id.in_(rows))
             return rulings.rulings(connection, *only)
+
+    def said(self) -> dict[tuple[str, str], Said]:
+        """Return what people said about hand-ins, by learner's identity and kata."""
+        with self._connections.reading("reading what was said") as connection:
+            found = rulings.rulings(connection, schema.rulings.c.kind.in_(KINDS))
+            return said_about(found, scope.identity(connection, self.course)) if found else {}
 
     def aliases(self) -> dict[str, str]:
         """Return the identity by every other name that people or the roster gave somebody."""

@@ -12,6 +12,7 @@ from functools import cache
 from grader.catalogue import Catalogue
 from grader.catalogue.answer_sheet import answers_in, digest_of_answer, questions_of
 from grader.catalogue.rubric import Question, Rubric, rubric_of
+from grader.gradebook import said
 from grader.gradebook.answers import ANY, counts, standing
 from grader.gradebook.errors import GradebookUsageError
 from grader.gradebook.records import AnswerMark, Answers, Ruling
@@ -217,9 +218,9 @@ def undo(book: Gradebook, number: int, *, author: str, comment: str) -> None:
 def release(
     book: Gradebook, rubrics: Rubrics, of: str, *, comment: str, author: str, anyway: bool = False
 ) -> int:
-    """Let learners see written marks and comments; return the ruling's number, for `Gradebook.withdraw`.
+    """Let learners see what people gave for answers and wrote about code; return the number, for `Gradebook.withdraw`.
 
-    Until it is withdrawn, feedback and exports for learners hold them, and questions without an answer count as 0.
+    Until it is withdrawn, feedback and exports for learners hold it, and questions without an answer count as 0.
 
     Args:
         book: where.
@@ -233,13 +234,12 @@ def release(
         GradebookUsageError: answers wait, or there is nothing to release.
     """
     katas = covered(book, of)
-    points = {slug: list(rubric.points) for slug in katas if (rubric := rubrics.of(slug)) is not None}
-    if not points:
+    if not katas:
         raise GradebookUsageError(
-            f"No kata of {of or 'this gradebook'} has a rubric, so nothing of it is marked.",
-            "A rubric is rubric.toml beside the kata's solution.",
+            f"The gradebook holds nothing of {of or 'any kata'}.", "See: kata gradebook"
         )
-    waiting = to_mark(book, list(points))
+    points = {slug: list(rubric.points) for slug in katas if (rubric := rubrics.of(slug)) is not None}
+    waiting = to_mark(book, list(points)) if points else []
     if waiting and not anyway:
         count = sum(len(one.questions) for one in waiting)
         raise GradebookUsageError(
@@ -247,14 +247,13 @@ def release(
             "wait to be marked.",
             "See them: kata gradebook answers. To release the others all the same: --anyway",
         )
-    return book.rule("release", None, {"of": of, "points": points}, comment=comment, author=author)
+    value = {"of": of, "katas": katas, "points": points}
+    return book.rule("release", None, value, comment=comment, author=author)
 
 
 def releases(book: Gradebook, kata: str) -> Iterator[Ruling]:
-    """Yield the releases of a kata's written marks that stand."""
-    for one in book.rulings():
-        if one.kind == "release" and not one.revoked and kata in one.value["points"]:
-            yield one
+    """Yield the releases of a kata that stand."""
+    return (one for one in book.rulings(["release"]) if said.releases(one, kata))
 
 
 def covered(book: Gradebook, of: str) -> list[str]:

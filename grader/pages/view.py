@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import TypedDict, Unpack
 
 from grader.gradebook import overview
 from grader.gradebook.course import Course, total
 from grader.gradebook.records import Adjustment, Row
+from grader.gradebook.said import Said
 from grader.pages import text
 from grader.pages.lessons import Lessons
 from grader.reports.report import CheckReport, CheckStatus, KataReport, KataStatus
@@ -64,6 +66,30 @@ class Change:
 
 
 @dataclass(frozen=True)
+class RemarkView:
+    """What somebody wrote about a line of the code that was handed in."""
+
+    place: str
+    """File and line; and where it is not of the attempt that counts, that."""
+    code: str
+    """The line, as it was handed in; empty where it cannot be read any more."""
+    words: str
+    author: str | None
+    at: str | None
+
+
+@dataclass(frozen=True)
+class DisputeView:
+    """What a learner contested, and what people said to it."""
+
+    words: str
+    answers: tuple[tuple[str, str | None, str | None], ...]
+    """What was said, by whom, when; the reason for closing it among them, as the last."""
+    closed: bool
+    at: str | None
+
+
+@dataclass(frozen=True)
 class KataView:
     """One kata of one learner, as a page shows it."""
 
@@ -87,6 +113,9 @@ class KataView:
     """What there is to say of the written answers."""
     marks: tuple[tuple[str, str], ...] = ()
     """What was given for each written answer, and the comment."""
+    remarks: tuple[RemarkView, ...] = ()
+    """What people wrote about lines of the code."""
+    disputes: tuple[DisputeView, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     """Label and value, for an instructor: seed, isolation, versions."""
     weight: float = 1.0
@@ -119,7 +148,18 @@ class LearnerView:
     katas: tuple[KataView, ...]
 
 
-def for_instructor(rows: Sequence[Row], course: Course, lessons: Lessons) -> LearnerView:
+Line = Callable[[int, str, int], str]
+"""Returns a line of a file that an attempt graded."""
+_NOTHING = Said()
+
+
+def for_instructor(
+    rows: Sequence[Row],
+    course: Course,
+    lessons: Lessons,
+    said: Mapping[tuple[str, str], Said] = MappingProxyType({}),
+    line: Line = lambda attempt, file, number: "",
+) -> LearnerView:
     """Return everything there is about one learner, hidden checks and seeds too."""
     katas = []
     for row in rows:
@@ -136,15 +176,30 @@ def for_instructor(rows: Sequence[Row], course: Course, lessons: Lessons) -> Lea
                 facts=_facts(row, course),
                 written=overview.written(row) or None,
                 marks=_marks(row),
+                remarks=_remarks(
+                    row, about := said.get((row.learner, row.kata), _NOTHING), course, line, full=True
+                ),
+                disputes=_disputes(about, course, full=True),
             )
         )
     return _learner(rows, course, katas)
 
 
-def for_learner(rows: Sequence[Row], course: Course, lessons: Lessons) -> LearnerView:
-    """Return what a learner may see: of hidden checks the number, the points and the aspects; no seed, no path."""
+def for_learner(
+    rows: Sequence[Row],
+    course: Course,
+    lessons: Lessons,
+    said: Mapping[tuple[str, str], Said] = MappingProxyType({}),
+    line: Line = lambda attempt, file, number: "",
+) -> LearnerView:
+    """Return what a learner may see: of hidden checks the number, the points and the aspects; no seed, no path.
+
+    Of what people wrote about the code a learner sees remarks once the kata is released, and disputes always; not who
+    wrote it.
+    """
     katas = []
     for row in rows:
+        about = said.get((row.learner, row.kata), _NOTHING)
         report, blot = row.report, Blot(row.report)
         katas.append(
             _kata(
@@ -160,6 +215,8 @@ def for_learner(rows: Sequence[Row], course: Course, lessons: Lessons) -> Learne
                 questions=lessons.questions(report.kata) if report.status == "pass" else (),
                 written=(overview.written(row) or None) if _released(row) else None,
                 marks=_marks(row) if _released(row) else (),
+                remarks=_remarks(row, about, course, line) if about.released else (),
+                disputes=_disputes(about, course),
             )
         )
     return _learner(rows, course, katas, for_learner=True)
@@ -205,6 +262,40 @@ def _marks(row: Row) -> tuple[tuple[str, str], ...]:
     return tuple(
         (f"Question {one.question}: {out_of(one.points, one.max_points)}", text.message(one.comment))
         for one in given
+    )
+
+
+def _remarks(
+    row: Row, about: Said, course: Course, line: Line, *, full: bool = False
+) -> tuple[RemarkView, ...]:
+    found = []
+    for one in about.remarks:
+        attempt, file, number = one.value["attempt"], one.value["file"], one.value["line"]
+        earlier = "" if attempt == row.attempt else ", of another attempt than the one that counts"
+        found.append(
+            RemarkView(
+                f"{text.name(file)}, line {number}{earlier}",
+                text.cut(line(attempt, file, number)).strip(),
+                text.message(one.comment),
+                text.name(one.author) if full else None,
+                when(one.at, course),
+            )
+        )
+    return tuple(found)
+
+
+def _disputes(about: Said, course: Course, *, full: bool = False) -> tuple[DisputeView, ...]:
+    return tuple(
+        DisputeView(
+            text.message(thread.about.comment),
+            tuple(
+                (text.message(one.comment), text.name(one.author) if full else None, when(one.at, course))
+                for one in (*thread.answers, *([thread.closed] if thread.closed is not None else ()))
+            ),
+            thread.closed is not None,
+            when(thread.about.at, course),
+        )
+        for thread in about.threads
     )
 
 
@@ -255,6 +346,8 @@ class _More(TypedDict, total=False):
     facts: tuple[tuple[str, str], ...]
     written: str | None
     marks: tuple[tuple[str, str], ...]
+    remarks: tuple[RemarkView, ...]
+    disputes: tuple[DisputeView, ...]
 
 
 def _check(check: CheckReport, blotted: text.Blotted = str, *, full: bool = False) -> CheckView:

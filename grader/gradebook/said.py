@@ -1,0 +1,73 @@
+"""What people say about a hand-in: remarks on its lines, and disputes with their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from grader.gradebook.records import Ruling, RulingKind
+from grader.gradebook.rulings import standing
+
+KINDS: tuple[RulingKind, ...] = ("remark", "dispute", "answer", "close", "release")
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A dispute with its answers."""
+
+    about: Ruling
+    answers: list[Ruling]
+    closed: Ruling | None
+
+
+@dataclass(frozen=True)
+class Said:
+    """What stands of it about one learner's work on one kata."""
+
+    remarks: list[Ruling] = field(default_factory=list)
+    """In the order of attempts, files and lines."""
+    threads: list[Thread] = field(default_factory=list)
+    released: bool = False
+    """Whether the learner may read remarks: a release of the kata stands. Disputes are the learner's own."""
+
+
+def threads(rulings: Iterable[Ruling]) -> list[Thread]:
+    """Return disputes that stand, with what stands of their answers."""
+    stand = standing(rulings)
+    return [
+        Thread(
+            about,
+            [one for one in stand if one.kind == "answer" and one.value == about.id],
+            next((one for one in stand if one.kind == "close" and one.value == about.id), None),
+        )
+        for about in stand
+        if about.kind == "dispute"
+    ]
+
+
+def releases(one: Ruling, kata: str) -> bool:
+    """Tell whether this lets learners read what people wrote about a kata."""
+    if one.kind != "release" or one.revoked or not isinstance(one.value, Mapping):
+        return False
+    return kata in one.value.get("katas", one.value.get("points", ()))  # "katas" is younger
+
+
+def said_about(rulings: Iterable[Ruling], identity: Callable[[str], str]) -> dict[tuple[str, str], Said]:
+    """Return what was said, by learner's identity and kata; of rulings of these `KINDS`."""
+    every = standing(rulings)
+    about: dict[tuple[str, str], list[Ruling]] = {}
+    for one in every:
+        if one.kata is not None and one.kind != "release":
+            about.setdefault((identity(one.learner), one.kata), []).append(one)
+    released = {kata for kata in {key[1] for key in about} if any(releases(one, kata) for one in every)}
+    return {
+        key: Said(
+            sorted(
+                (one for one in mine if one.kind == "remark"),
+                key=lambda one: (one.value["attempt"], one.value["file"], one.value["line"], one.id),
+            ),
+            threads(mine),
+            key[1] in released,
+        )
+        for key, mine in about.items()
+    }
