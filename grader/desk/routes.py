@@ -33,8 +33,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 MOST_FIELDS = 100
 PAIRS = 50
 """Pairs of look-alikes that a page shows line by line."""
-_BACK = re.compile(r"/(?:mark|class|disputes|log|written|answer)?(?:\?[!-~]*)?")
-"""Where a form may lead to afterwards: a page of ours."""
+_QUERY = re.compile(r"[!-~]*")
 
 
 class Desk:
@@ -49,6 +48,17 @@ class Desk:
             **{name: partial(action, reader) for name, action in ACTIONS.items()},
             **{name: partial(action, reader, sheets) for name, action in OF_ANSWERS.items()},
         }
+        self._pages: dict[str, Callable[..., str]] = {
+            "/": self._start,
+            "/class": self._class,
+            "/mark": self._mark,
+            "/written": self._written,
+            "/answer": self._answer,
+            "/disputes": self._disputes,
+            "/alike": self._alike,
+            "/log": self._log,
+        }
+        """Each is given what its address asks for; after an error also what was typed, and why it was not written."""
         self._look_alikes = look_alikes
         self._catalogue = catalogue
         self._environment = environment_of(TEMPLATES)
@@ -64,17 +74,9 @@ class Desk:
 
     def app(self) -> Starlette:
         """Return the application; `Guard` stands before it."""
-        pages = {
-            "/": self._start,
-            "/class": self._class,
-            "/mark": self._mark,
-            "/written": self._written,
-            "/answer": self._answer,
-            "/disputes": self._disputes,
-            "/alike": self._alike,
-            "/log": self._log,
-        }
-        routes = [Route(path, partial(self._get, show), methods=["GET"]) for path, show in pages.items()]
+        routes = [
+            Route(path, partial(self._get, show), methods=["GET"]) for path, show in self._pages.items()
+        ]
         routes.append(Route("/static/{name}", self._static, methods=["GET"]))
         routes.append(Route("/do/{action}", self._post, methods=["POST"]))
         handlers: Mapping[Any, Any] = {HTTPException: self._nothing_there}
@@ -82,8 +84,8 @@ class Desk:
 
     # Pages
 
-    def _start(self, asked: Mapping[str, str]) -> str:
-        return self._page("start.html", overview=self.reader.overview())
+    def _start(self, asked: Mapping[str, str], **more: Any) -> str:
+        return self._page("start.html", overview=self.reader.overview(), **more)
 
     def _class(self, asked: Mapping[str, str], **more: Any) -> str:
         chosen = Filter.of(asked)
@@ -120,7 +122,7 @@ class Desk:
     def _log(self, asked: Mapping[str, str], **more: Any) -> str:
         return self._page("log.html", events=self.reader.log(), **more)
 
-    def _alike(self, asked: Mapping[str, str]) -> str:
+    def _alike(self, asked: Mapping[str, str], **more: Any) -> str:
         katas = self.reader.book.katas()
         slug = asked.get("kata", "") or (katas[0] if katas else "")
         kata = self._catalogue.kata(slug)
@@ -130,7 +132,7 @@ class Desk:
         section = section_of(found, kata.title, PAIRS) if found and not isinstance(found, str) else None
         return self._page(
             "alike.html", katas=katas, kata=slug, section=section, words=WORDS, most=PAIRS,
-            waits=found is None, trouble=found if isinstance(found, str) else None,
+            waits=found is None, trouble=found if isinstance(found, str) else None, **more,
         )  # fmt: skip
 
     # How they are answered
@@ -150,7 +152,7 @@ class Desk:
         form = await _form(request)
         back = form.get("back", "/")
         here = form.get("here", back)  # where a form goes on to another page
-        if not (_BACK.fullmatch(back) and _BACK.fullmatch(here)):
+        if not (self._is_page(back) and self._is_page(here)):
             raise HTTPException(400)
         try:
             await run_in_threadpool(action, form)
@@ -164,15 +166,15 @@ class Desk:
     def _again(self, back: str, error: KataError, form: Form, action: str) -> str:
         """Show the page that a form came from once more: what was typed, and why it was not written."""
         path, _, query = back.partition("?")
-        show = {
-            "/mark": self._mark, "/class": self._class, "/disputes": self._disputes, "/log": self._log,
-            "/written": self._written, "/answer": self._answer,
-        }  # fmt: skip
-        typed = {**form, "do": action}
         try:
-            return show[path](dict(parse_qsl(query)), error=error, typed=typed)
-        except (KataError, KeyError):
+            return self._pages[path](dict(parse_qsl(query)), error=error, typed={**form, "do": action})
+        except KataError:
             return self._trouble(error)
+
+    def _is_page(self, address: str) -> bool:
+        """Tell whether a form may lead there afterwards: it is a page of ours."""
+        path, _, query = address.partition("?")
+        return path in self._pages and _QUERY.fullmatch(query) is not None
 
     async def _static(self, request: Request) -> Response:
         content, kind = self._files.get(request.path_params["name"], (None, None))
