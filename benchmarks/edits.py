@@ -1,0 +1,142 @@
+"""Edits that leave a file's size and time as they were: is any verdict that of another content?
+
+    python benchmarks/edits.py                   10,000 edits, about an hour
+    python benchmarks/edits.py --count 200       a look
+    python benchmarks/edits.py --write           and rewrite the table of docs/benchmarks.md
+
+Each edit draws one of two submissions, one of two files beside it and one of two versions of the pack's checks, writes
+them in place or under a new name, sets the time that all have, and asks `kata check`, for which a process stands by.
+The two of a kind have one length. The verdict follows from the three draws.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from table import Figures, arguments, publish, verdict
+
+from grader.interpreter import command
+from grader.standby.look import end_all, standing_by
+
+TINY = Path(__file__).resolve().parent.parent / "tests" / "packs" / "tiny"
+PLACE = Path("1.1-sorting") / "insertion-sort"
+COUNT = 10_000
+STAMP = 1_700_000_000
+PATIENCE_S = 120
+ANSWER = """\
+import turns
+
+
+def insertion_sort(numbers):
+    done = []
+    for number in numbers:
+        place = sum(other {} number for other in done)
+        done.insert(place, number)
+    return done[:: turns.STEP]
+"""
+SUBMISSIONS = tuple(ANSWER.format(sign) for sign in ("<=", ">="))
+HELPERS = ("STEP = +1\n", "STEP = -1\n")
+ASKED = ("[1, 2, 3]", "[3, 2, 1]")
+"""What one check of the pack wants of `insertion_sort([3, 1, 2])`."""
+
+
+def main() -> None:
+    """Edit, ask, count, and print what was found."""
+    parser = arguments(__doc__)
+    parser.add_argument("--count", type=int, default=COUNT, help="edits (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=0)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="kata-e-") as name:
+        os.environ["XDG_RUNTIME_DIR"] = name  # a warm process of its own
+        try:
+            found, warm = edited(Path(name), chosen.count, random.Random(chosen.seed))
+        finally:
+            end_all()
+    table = Figures(
+        "Edits that leave size and time as they were",
+        "The submission, a file beside it and the pack's checks each have two contents of one length and one time of "
+        "change; every edit draws them anew, writes in place or under a new name, and asks `kata check`. *Stale* is a "
+        "verdict that belongs to other contents than those on disk.",
+        ["edits", "answered by a process that stood by", "stale verdicts", "none"],
+        [[f"{found.total():,}", f"{warm:,}", str(found["stale"]), verdict(found["stale"], 0)]],
+    )
+    publish(
+        [table],
+        "benchmarks.md",
+        "edits",
+        write=chosen.write,
+        how="measured with `python benchmarks/edits.py`",
+    )
+    sys.exit(1 if found["stale"] else 0)
+
+
+def edited(folder: Path, count: int, chance: random.Random) -> tuple[Counter[str], int]:
+    """Return how many verdicts were right and stale, and how many came from a process that stood by."""
+    folder.chmod(0o700)
+    pack, space = folder / "pack", folder / "space"
+    shutil.copytree(TINY, pack)
+    space.mkdir()
+    left_out = ("CI", "KATA_WARM", "PYTHONPATH")
+    environment = {name: value for name, value in os.environ.items() if name not in left_out} | {
+        "KATA_PACKS": str(pack)
+    }
+    subprocess.run(
+        command("grader", "start", "1.1"), cwd=space, env=environment, check=True, capture_output=True
+    )
+    ask = command("grader", "check", "-k", "three", "--json")
+    checks = (pack / PLACE / "checks.py").read_text()
+    files = {
+        space / PLACE / "insertion_sort.py": SUBMISSIONS,
+        space / PLACE / "turns.py": HELPERS,
+        pack / PLACE / "checks.py": tuple(checks.replace(ASKED[0], asked) for asked in ASKED),
+    }
+    for contents in files.values():
+        assert len({len(content) for content in contents}) == 1 < len(set(contents))
+    found: Counter[str] = Counter()
+    for number in range(count):
+        drawn = [chance.randrange(2) for _ in files]
+        for (file, contents), one in zip(files.items(), drawn, strict=True):
+            _save(file, contents[one], in_place=chance.random() < 0.5)
+        done = subprocess.run(ask, cwd=space, env=environment, capture_output=True, check=False)
+        (check,) = json.loads(done.stdout)["katas"][0]["checks"]
+        right = check["status"] == ("fail" if sum(drawn) % 2 else "pass")
+        found["right" if right else "stale"] += 1
+        if not right:
+            print(f"edit {number}: {drawn} gave {check['status']}", file=sys.stderr)
+        if number == 0:
+            _wait()
+        if number % 100 == 99:
+            print(f"{number + 1} of {count}: {dict(found)}", file=sys.stderr)
+    return found, sum(one.served for one in standing_by())
+
+
+def _save(file: Path, content: str, *, in_place: bool) -> None:
+    target = file if in_place else file.with_name(f".{file.name}.new")
+    target.write_text(content)
+    os.utime(target, (STAMP, STAMP))
+    if not in_place:
+        os.replace(target, file)
+
+
+def _wait() -> None:
+    """Wait until a process stands by."""
+    until = time.monotonic() + PATIENCE_S
+    while not standing_by():
+        if time.monotonic() > until:
+            raise SystemExit("no process came to stand by")
+        time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    main()
