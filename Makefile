@@ -34,11 +34,13 @@ gate: setup            ## all of every kata's gate and the long walks; records i
 	$(BIN)/python benchmarks/steadiness.py --write
 
 # Beside the wheel lie only the tests and what they read: `import grader` finds no source here.
-newest: setup          ## the quick tests on the built wheel, with the newest versions that pyproject.toml allows
+TORCH ?= $(shell sed -n 's/^torch==//p' requirements.lock)
+
+newest: setup          ## the quick tests on the built wheel, with the newest versions that pyproject.toml allows; TORCH=2.9.*
 	rm -rf .newest && mkdir -p .newest/tree
 	$(BIN)/python -m build --wheel --no-isolation --outdir .newest/dist . >.newest/build.log
 	$(BIN)/python -m venv .newest/venv
-	grep '^torch==' requirements.lock >.newest/constraint.txt
+	echo 'torch==$(TORCH)' >.newest/constraint.txt
 	.newest/venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint .newest/constraint.txt \
 		"$$(echo .newest/dist/*.whl)[cluster,desk,postgres]" build hatchling hypothesis pytest-xdist
 	cp -r tests katas solutions docs pyproject.toml .newest/tree

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import resource
 import sys
 import tempfile
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
 import click
 
-from grader import __version__, machine, sandbox
+from grader import DISTRIBUTION, TRIED, __version__, machine, sandbox
 from grader.catalogue import Catalogue
 from grader.cli.context import json_option, print_json
 from grader.devices import accelerator_here
@@ -70,6 +72,9 @@ def doctor(end_warm: bool, as_json: bool) -> int:
         "packs": packs,
     }
     notes = [
+        *_requirements(),
+        *_untried(),
+        *_slow(),
         *found.missing,
         *(note for note in (machine_note, device_note, launcher_note, isolation_note) if note),
         *exposed,
@@ -124,6 +129,64 @@ def _version(name: str) -> str:
         return "not installed"
 
 
+def _requirements() -> Iterator[str]:
+    """Yield what Kata needs and is not installed, or is too old or too new."""
+    from packaging.requirements import Requirement
+
+    try:
+        lines = metadata.requires(DISTRIBUTION) or []
+    except metadata.PackageNotFoundError:
+        return  # it runs from its sources, and whoever does that has put together what it needs
+    for one in map(Requirement, lines):
+        if one.marker is not None and not one.marker.evaluate({"extra": ""}):
+            continue
+        wanted = f"{one.name}{one.specifier}"
+        try:
+            version = metadata.version(one.name)
+        except metadata.PackageNotFoundError:
+            yield f"{one.name} is not installed: pip install '{wanted}'"
+            continue
+        if not one.specifier.contains(version, prereleases=True):
+            yield f"{one.name} {version} is not what Kata works with: pip install '{wanted}'"
+
+
+def _wanted(name: str) -> str:
+    """Return a requirement of Kata's as pip takes it; the name alone where Kata runs from its sources."""
+    from packaging.requirements import Requirement
+
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        for one in map(Requirement, metadata.requires(DISTRIBUTION) or []):
+            if one.name == name:
+                return f"{one.name}{one.specifier}"
+    return name
+
+
+def _untried() -> Iterator[str]:
+    """Yield what is newer or older than what Kata has been tried with."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    if python != TRIED["Python"]:
+        yield (
+            f"Kata has not been tried with Python {python}. If something is odd: "
+            f"uv tool install --python {TRIED['Python']} --torch-backend cpu {DISTRIBUTION}"
+        )
+    torch = _version("torch")
+    if torch != "not installed" and ".".join(torch.split(".")[:2]) != TRIED["torch"]:
+        yield (
+            f"Kata has not been tried with torch {torch}. If something is odd: pip install 'torch=={TRIED['torch']}.*'"
+        )
+
+
+def _slow() -> Iterator[str]:
+    """Yield that checks take longer here, if they do."""
+    if (pace := machine.pace()) > 1:
+        yield (
+            f"This machine is slow: a check may take {pace:g} times as long as its kata says. "
+            "For one that takes longer still: kata check --timeout SECONDS"
+        )
+    if sys.platform == "linux" and os.environ.get(place.SWITCH) == "0":
+        yield f"Every check waits for torch, because {place.SWITCH} is 0. For a verdict at once: unset {place.SWITCH}"
+
+
 def _machine() -> str | None:
     """Take what grading takes of the machine, and return what it lacks."""
     try:
@@ -137,7 +200,10 @@ def _device() -> tuple[str, str | None]:
     import warnings
 
     warnings.simplefilter("ignore")  # a driver too old is said below, once
-    found = accelerator_here()
+    try:
+        found = accelerator_here()
+    except (ImportError, OSError) as error:  # not there, or a library of it is not
+        return "none", f"torch does not load ({error}): pip install --force-reinstall '{_wanted('torch')}'"
     if found is not None:
         return f"{found.kind} ({', '.join(found.names())})", None
     return (

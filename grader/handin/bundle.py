@@ -16,6 +16,7 @@ from grader.errors import PackError, UsageError
 from grader.files import write_zip
 from grader.handin import PUBLIC, System, wheels
 from grader.packs.build import files_of, refuse_leaks
+from grader.workspace.tools import WORKFLOW, workflow
 
 PROGRAMS = frozenset({"setup.sh", "run_autograder"})
 PARTS = (1, 2, 4, 10, 20, 100)
@@ -100,7 +101,11 @@ def write_bundle(
         elif offline and wanted.wheels is not None:
             wheels.copy(wanted.wheels, folder)
         contents |= {f"wheels/{path.name}": path for path in sorted(folder.glob("*.whl"))}
-        lines = ["--find-links wheels", *(["--no-index"] if offline else [])]
+        # Relative to the file for pip, and for uv as its version will have it: the workflow names the folder itself.
+        lines = [
+            *([] if system == "actions" else ["--find-links wheels"]),
+            *(["--no-index"] if offline else []),
+        ]
         lines += [f"{one}=={version}" for one, version in wheels.pins().items()]
         texts[f"{prefix}requirements.txt"] = "\n".join(lines) + "\n"
         parts: dict[str, bytes | Path] = {f"{prefix}{name}": path for name, path in contents.items()}
@@ -133,6 +138,10 @@ def _pack(pack: Pack, katas: Sequence[Kata], *, public: bool) -> dict[str, Path]
 
 def _templates(system: System, pack: Pack, wanted: Wanted) -> dict[str, str]:
     """Return the system's own files with what is particular to this bundle."""
+    if system == "actions":
+        return {
+            WORKFLOW: workflow(".kata", wanted.python, pack=None if _comes_with_kata(pack) else "pack/katas")
+        }
     variables = ['KATA_SOLUTIONS="$root/source/pack/solutions"']
     if not _comes_with_kata(pack):
         variables.append('KATA_PACKS="$root/source/pack/katas"')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from grader import DISTRIBUTION
 from grader.files import create_new
 
 PROBLEM = r"^(.*):(\d+):(\d+): (error|warning): (.*) \[(\S+)\]$"
@@ -69,26 +70,27 @@ def _tasks() -> dict[str, object]:
     }
 
 
-WORKFLOW = """\
+WORKFLOW = ".github/workflows/kata.yml"
+_WORKFLOW = """\
 # Checks every push: annotations at your lines, and all that was found, pictures too, in the job's summary.
 name: kata
-on: [push, pull_request]
+on: [push, pull_request, workflow_dispatch]
 permissions:
   contents: read
 jobs:
   check:
     runs-on: ubuntu-24.04
-    timeout-minutes: 15
+    timeout-minutes: 15@PACK@
     steps:
       - uses: actions/checkout@v4
       - uses: astral-sh/setup-uv@v5
         with:
           enable-cache: true
-          cache-dependency-glob: .github/workflows/kata.yml
+          cache-dependency-glob: @LISTED@
       - name: Install, with torch for the CPU alone
         run: |
-          uv venv
-          uv pip install --torch-backend=cpu tensor-kata
+          uv venv@PYTHON@
+          uv pip install --torch-backend=cpu @WHAT@
           echo "$PWD/.venv/bin" >> "$GITHUB_PATH"
       - name: Let submissions be shut in
         run: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0
@@ -101,7 +103,29 @@ jobs:
 """
 
 
+def workflow(bundle: str = "", python: str = "", pack: str | None = None) -> str:
+    """Return a workflow of GitHub Actions that checks a repository.
+
+    Args:
+        bundle: the folder of the repository that says what is installed; Kata's newest version where empty.
+        python: the version of Python that this is for; any where empty.
+        pack: the folder below `bundle` of a pack that Kata does not bring along.
+    """
+    words = {
+        "@LISTED@": f"{bundle}/requirements.txt" if bundle else WORKFLOW,
+        "@PYTHON@": f" --python {python}" if python else "",
+        "@WHAT@": f"--find-links {bundle}/wheels -r {bundle}/requirements.txt" if bundle else DISTRIBUTION,
+        "@PACK@": ""
+        if pack is None
+        else f"\n    env:\n      KATA_PACKS: ${{{{ github.workspace }}}}/{bundle}/{pack}",
+    }
+    text = _WORKFLOW
+    for word, meant in words.items():
+        text = text.replace(word, meant)
+    return text
+
+
 def lay_actions(root: Path) -> list[Laid]:
-    """Write `.github/workflows/kata.yml`."""
-    file = root / ".github" / "workflows" / "kata.yml"
-    return [(file, create_new(file, WORKFLOW))]
+    """Write a workflow of GitHub Actions."""
+    file = root / WORKFLOW
+    return [(file, create_new(file, workflow()))]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from grader.cli.main import cli
@@ -117,6 +118,76 @@ def test_what_is_missing_is_named(packs: Path, tmp_path: Path, monkeypatch: pyte
     done = made("gradescope", "insertion-sort", "--online")
     assert (done.exit_code, "no solutions here of insertion-sort" in done.stderr) == (2, True)
     assert {path.name for path in tmp_path.iterdir()} == {"empty", "alone"}
+
+
+@pytest.mark.parametrize("online", [True, False])
+def test_setup_asks_an_index_only_where_the_bundle_says_so(packs: Path, tmp_path: Path, online: bool) -> None:
+    (tmp_path / "wheels").mkdir()
+    (tmp_path / "wheels" / "torch-1-py3-none-any.whl").touch()
+    where = ["--online"] if online else ["--wheels", str(tmp_path / "wheels")]
+    assert made("gradescope", "insertion-sort", *where, "--out", str(tmp_path / "it.zip")).exit_code == 0
+    source = tmp_path / "autograder" / "source"
+    with zipfile.ZipFile(tmp_path / "it.zip") as archive:
+        archive.extractall(source)
+    python = tmp_path / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
+    python.parent.mkdir()
+    python.write_text(
+        '#!/bin/sh\necho "$@" >> "$TOLD"\n[ "$2" = venv ] || exit 0\nmkdir -p "$3/bin"\ncp "$0" "$3/bin/python"\n'
+    )
+    python.chmod(0o755)
+    variables = {"PATH": f"{python.parent}:{os.environ['PATH']}", "TOLD": str(tmp_path / "told")}
+    subprocess.run(["bash", str(source / "setup.sh")], env=variables, check=True)
+    asked = (tmp_path / "told").read_text() + (source / "requirements.txt").read_text()
+    assert f"-r {source}/requirements.txt" in asked
+    assert ("--no-index" in asked) is not online
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["insertion-sort", "masks", None])
+def test_a_workflow_checks_as_it_says(
+    bundles: dict[str, Path], packs: Path, tmp_path: Path, what: str | None
+) -> None:
+    """Its own steps, of a bundle and of `kata start --actions`; other people's are left out, and what installs."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("KATA_")}
+    kata = Path(sys.executable).with_name("kata")
+    if what is None:
+        start = [str(kata), "start", "masks", "--actions"]
+        subprocess.run(start, cwd=tmp_path, env=variables, check=True, capture_output=True)
+    else:
+        with zipfile.ZipFile(bundles[f"actions {what}"]) as archive:
+            archive.extractall(tmp_path)
+    name = {"insertion-sort": "insertion_sort.py", None: "9.3-encoder-vs-decoder/masks/masks.py"}.get(
+        what, "masks.py"
+    )
+    (tmp_path / name).write_text("def nothing(:\n")
+    text = (tmp_path / ".github/workflows/kata.yml").read_text()
+    assert "@" not in text.replace("@v", "")
+    job = yaml.safe_load(text)["jobs"]["check"]
+    install, shut_in, *steps = [step for step in job["steps"] if "uses" not in step]
+    wanted = "tensor-kata" if what is None else "--find-links .kata/wheels -r .kata/requirements.txt"
+    assert f"uv pip install --torch-backend=cpu {wanted}" in install["run"]
+    assert shut_in["run"].startswith("sudo ")
+    variables |= {
+        name: value.replace("${{ github.workspace }}", str(tmp_path))
+        for name, value in job.get("env", {}).items()
+    }
+    variables |= {
+        "PATH": f"{kata.parent}:{os.environ['PATH']}", "CI": "true", "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+    }  # fmt: skip
+    found = [
+        subprocess.run(
+            ["bash", "-e", "-c", step["run"]],
+            cwd=tmp_path,
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for step in steps
+    ]
+    assert [one.returncode for one in found] == [1, 0]
+    assert f"::error file={name},line=1," in found[0].stdout
+    assert "does not load" in (tmp_path / "summary").read_text()
 
 
 @pytest.fixture(scope="module")

@@ -12,13 +12,9 @@ if ! command -v "$python" >/dev/null; then
     apt-get install -y -qq --no-install-recommends "$python" "$python-venv"
 fi
 "$python" -m venv "$root/kata"
-if [ -d "$source/wheels" ]; then
-    "$root/kata/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir \
-        --no-index --find-links "$source/wheels" -r "$source/requirements.txt"
-else
-    "$root/kata/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir \
-        -r "$source/requirements.txt"
-fi
+# It says where the wheels lie, and whether an index is asked for others.
+"$root/kata/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir \
+    -r "$source/requirements.txt"
 
 # Answers and hidden checks lie here: submissions run as nobody, who cannot open this folder.
 chmod 700 "$source"
