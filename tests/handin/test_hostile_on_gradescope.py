@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -52,13 +53,13 @@ class Hall:
 
     autograder: Gradescope
     variables: dict[str, str]
-    titles: dict[str, dict[str, str]]
-    """By kata, the names of its visible checks as learners read them, by what the corpus calls them."""
+    names: dict[str, dict[str, str]]
+    """By kata, what the corpus calls its checks, by how results.json names them."""
     untouched: str
 
     def earned(self, results: dict[str, Any], entry: Entry) -> set[str]:
-        """Return which checks give points, a hidden one or one of another kata by its title."""
-        known = {title: name for name, title in self.titles[entry.kata].items()}
+        """Return which checks give points, one of another kata by its title."""
+        known = self.names[entry.kata]
         tests = [test for test in results.get("tests", []) if test["score"]]
         assert results["score"] == pytest.approx(sum(test["score"] for test in tests))
         assert all(0 < test["score"] <= test["max_score"] for test in tests)
@@ -84,7 +85,7 @@ def halls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Hall]:
             file.write_text(f'{file.read_text()}\n\nKEPT_FROM_LEARNERS = "{FOUND}"\n')
         hall = Hall(autograder, plain | variables, {slug: {} for slug in katas}, _digest(autograder.root))
         for slug in katas:
-            hall.titles[slug] = _titles(slug, place / slug, hall.variables)
+            hall.names[slug] = _names(slug, place / slug, hall)
             made[slug] = hall
     return made
 
@@ -102,12 +103,17 @@ def kata(*arguments: str, cwd: Path, variables: dict[str, str]) -> str:
     return done.stdout
 
 
-def _titles(slug: str, folder: Path, variables: dict[str, str]) -> dict[str, str]:
+def _names(slug: str, folder: Path, hall: Hall) -> dict[str, str]:
     folder.mkdir()
     for name, content in honest(slug).items():
         (folder / name).write_bytes(content)
-    told = kata("check", f"{MODULES[slug]}.py", "--json", cwd=folder, variables=variables)
-    return {check["id"]: check["name"] for check in json.loads(told)["katas"][0]["checks"]}
+    told = kata("check", f"{MODULES[slug]}.py", "--json", cwd=folder, variables=hall.variables)
+    found = {check["name"]: check["id"] for check in json.loads(told)["katas"][0]["checks"]}
+    (hidden,) = (hall.autograder.source / "pack" / "solutions").glob(f"*/{slug}/hidden_checks.py")
+    tests = re.findall(r'aspect="(\w+)".*?^def (test_\w+)', hidden.read_text(), re.MULTILINE | re.DOTALL)
+    return found | {
+        f"hidden check {number} ({aspect})": name for number, (aspect, name) in enumerate(tests, 1)
+    }
 
 
 def _digest(root: Path) -> str:
