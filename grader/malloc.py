@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _PERTURB = -1, -2, -3, -6
@@ -74,3 +75,36 @@ def gather_memory() -> None:
             madvise(
                 place, _HUGE, _COLLAPSE
             )  # may be refused: not there yet, an older system, no huge page free
+
+
+def give_back() -> None:
+    """Return to the system what was needed while modules were imported; elsewhere than on Linux with glibc do nothing.
+
+    Freed blocks, and pages of libraries' files that nothing was written to: those are read again from the system's own
+    cache when they are needed. A process that is forked maps them anew anyway.
+    """
+    if sys.platform != "linux":
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, "malloc_trim"):
+        return
+    libc.malloc_trim(0)
+    libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    for begin, end in _unwritten_mappings(Path("/proc/self/smaps").read_text(errors="replace")):
+        libc.madvise(begin, end - begin, _DONTNEED)
+
+
+_DONTNEED = 4
+
+
+def _unwritten_mappings(smaps: str) -> Iterator[tuple[int, int]]:
+    """Yield where files are mapped, not to be written to, with no page that differs from the file."""
+    place: tuple[int, int] | None = None
+    for line in smaps.splitlines():
+        words = line.split()
+        if not words[0].endswith(":"):
+            begin, end = (int(part, 16) for part in words[0].split("-"))
+            is_file = len(words) > 5 and words[5].startswith("/") and "w" not in words[1]
+            place = (begin, end) if is_file else None
+        elif words[0] == "Anonymous:" and place is not None and words[1] == "0":
+            yield place

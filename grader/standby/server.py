@@ -24,6 +24,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
+from grader import malloc
 from grader.standby import contents, messages, peer, place
 
 IDLE_S = 20 * 60.0
@@ -280,6 +281,7 @@ def stand_by(root: str, asked: str, command: Callable[[], object], modules: Call
             return
         if contents.digest() != before:  # edited while it was imported
             return
+        malloc.give_back()
         server = Server(folder, facts, before, command)
     except (OSError, place.Odd):
         return
