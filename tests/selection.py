@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,30 +39,111 @@ SLOW_S, FAST_S = 0.3, 0.15
 """A test is slow from here on, and no longer from there down: between them it stays what it was."""
 
 
-class Stopwatch:
-    """Notes what each test takes with what it sets up, the slowest of its cases, and writes down which are slow."""
+def spent() -> float:
+    """Return the processor time of this process and all that it started, by which a busy machine changes nothing."""
+    times: dict[int, float] = {}
+    parents: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # one that ended meanwhile
+            values = stat.read_text().rpartition(") ")[2].split()
+            process = int(stat.parent.name)
+            parents[process] = int(values[1])
+            times[process] = sum(map(int, values[11:15])) / os.sysconf(
+                "SC_CLK_TCK"
+            )  # reaped children included
+    own = {os.getpid()}
+    while found := {process for process, parent in parents.items() if parent in own} - own:
+        own |= found
+    return sum(times[process] for process in own) if times else sum(os.times()[:4])  # elsewhere than Linux
+
+
+class Meter:
+    """Notes what each test costs, apart from what it set up for others as well."""
 
     def __init__(self) -> None:
-        self._cases: Counter[str] = Counter()
+        self._shared: dict[str, float] = {}
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Generator[None, Any, Any]:
+        """Note what a fixture costs that outlives its test."""
+        if fixturedef.scope == "function":
+            return (yield)
+        before, within = spent(), sum(self._shared.values())
+        try:
+            return (yield)
+        finally:
+            within = sum(self._shared.values()) - within
+            self._shared[_fixture(fixturedef)] = spent() - before - within
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Give the test's last report what was noted."""
+        self._shared, self._before = {}, spent()
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Only the last report says it: what it costs to tear down is in it."""
+        report = yield
+        if call.when == "teardown":
+            own = spent() - self._before - sum(self._shared.values())
+            asked = getattr(item, "_fixtureinfo").name2fixturedefs.values()  # noqa: B009 - has no public name
+            shared = [_fixture(one[-1]) for one in asked if one[-1].scope != "function"]
+            report.user_properties.append(("cost", (max(own, 0.0), self._shared, shared)))
+        return report
+
+
+class Bill:
+    """What the tests of a run cost: each what it took, and its part of what it shares with others."""
+
+    def __init__(self, record: bool) -> None:
+        self._record = record
+        self._own: dict[str, float] = {}
+        self._asked: dict[str, list[str]] = {}
+        self._shared: dict[str, float] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Add a phase of a test to what it took."""
-        if not report.skipped:
-            self._cases[report.nodeid] += report.duration  # type: ignore[assignment]
+        """Take down what a test cost."""
+        for name, value in report.user_properties:
+            if name == "cost":
+                own, set_up, self._asked[report.nodeid] = value
+                self._own[report.nodeid] = own
+                for fixture, seconds in set_up.items():
+                    self._shared[fixture] = max(seconds, self._shared.get(fixture, 0.0))
 
-    def pytest_sessionfinish(self) -> None:
-        """Write the list anew; what did not run stays as it was."""
+    def tests(self) -> dict[str, float]:
+        """Return what each test costs: the dearest of its cases."""
+        users = Counter(fixture for asked in self._asked.values() for fixture in asked)
         took: dict[str, float] = {}
-        for case, seconds in self._cases.items():
+        for case, own in self._own.items():
+            part = sum(self._shared.get(one, 0.0) / users[one] for one in self._asked[case])
             test = case.partition("[")[0]
-            took[test] = max(seconds, took.get(test, 0.0))
-        SLOW.write_text("".join(f"{test}\n" for test in sorted(slow_after(took, slow()))))
+            took[test] = max(own + part, took.get(test, 0.0))
+        return took
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Write the list of slow tests anew (what did not run stays as it was), or say which are not in it."""
+        took = self.tests()
+        total = sum(self._own.values()) + sum(self._shared.values())
+        terminalreporter.write_line(f"processor time of the tests: {total:.0f} s")
+        if self._record:
+            SLOW.write_text("".join(f"{test}\n" for test in sorted(slow_after(took, slow()))))
+        else:
+            new = {test: took[test] for test in slow_after(took, slow()) - slow()}
+            for test in sorted(new, key=new.__getitem__, reverse=True):
+                terminalreporter.write_line(f"slow, not recorded: {test} {new[test]:.1f} s")
 
 
 def slow_after(took: Mapping[str, float], before: frozenset[str]) -> frozenset[str]:
     """Return which tests are slow after a run in which some took so many seconds."""
     fast = {test for test, seconds in took.items() if seconds < FAST_S}
     return before - fast | {test for test, seconds in took.items() if seconds >= SLOW_S}
+
+
+def _fixture(definition: pytest.FixtureDef[Any]) -> str:
+    return f"{definition.baseid}::{definition.argname}"
 
 
 @cache

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,11 +20,11 @@ Tests = Callable[..., Ran]
 
 
 @pytest.fixture
-def space(kata_process: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def space(kata: Tests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A workspace as `kata start --vscode` lays it."""
     monkeypatch.setenv("KATA_PACKS", str(TINY))
-    monkeypatch.setenv("KATA_WARM", "0")
-    assert kata_process("start", "1.1", "--vscode", cwd=tmp_path).code == 0
+    monkeypatch.chdir(tmp_path)
+    assert kata("start", "1.1", "--vscode").code == 0
     return tmp_path
 
 
@@ -58,12 +57,10 @@ def test_the_checks_are_collected_and_nothing_is_run(tests: Tests, space: Path) 
     assert not marker.exists()
 
 
-def test_each_check_has_the_verdict_that_kata_check_gives(
-    tests: Tests, space: Path, kata_process: Any
-) -> None:
+def test_each_check_has_the_verdict_that_kata_check_gives(tests: Tests, space: Path, kata: Tests) -> None:
     answer(space, WRONG)
     found = tests("-v", "--tb=long")
-    report = kata_process("check", "--json", cwd=space).json["katas"][0]
+    report = kata("check", "--json").json["katas"][0]
     words = {"pass": "PASSED", "fail": "FAILED", "skipped": "SKIPPED"}
     assert {check["status"] for check in report["checks"]} == set(words)
     for check in report["checks"]:

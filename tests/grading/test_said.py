@@ -16,7 +16,12 @@ from tests.grading.conftest import RIGHT
 Kata = Callable[..., Ran]
 SLUG = "insertion-sort"
 LINE = next(number for number, line in enumerate(RIGHT.splitlines(), 1) if line.startswith("def "))
-REMARK, DISPUTE, ANSWER, REASON = "use a *slice* here", "Mine is right.", "We look again.", "Two points given."
+REMARK, DISPUTE, ANSWER, REASON = (
+    "use a *slice* here",
+    "Mine is right.",
+    "We look again.",
+    "Two points given.",
+)
 
 
 @pytest.fixture

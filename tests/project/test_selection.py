@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -130,6 +131,22 @@ def test_a_test_is_slow_by_what_it_took_and_stays_so_in_between() -> None:
     took = {"new": 0.4, "mended": 0.1, "as before": 0.2, "still fast": 0.2}
     before = frozenset({"mended", "as before", "not run"})
     assert selection.slow_after(took, before) == {"new", "as before", "not run"}
+
+
+def test_what_tests_share_is_a_part_of_each_whoever_set_it_up() -> None:
+    """Else the first would be slow, in the next run the second, and at last all of them."""
+    bill = selection.Bill(record=False)
+    for case, own, set_up in (("first[1]", 0.1, {"shared": 0.6}), ("first[2]", 0.2, {}), ("second", 0.1, {})):
+        report: Any = SimpleNamespace(nodeid=case, user_properties=[("cost", (own, set_up, ["shared"]))])
+        bill.pytest_runtest_logreport(report)
+    assert bill.tests() == pytest.approx({"first": 0.4, "second": 0.3})
+
+
+def test_what_a_process_started_counts() -> None:
+    before = selection.spent()
+    burn = "import time\nwhile time.process_time() < 0.2: pass"
+    subprocess.run([sys.executable, "-c", burn], check=True)
+    assert selection.spent() - before >= 0.15
 
 
 def test_what_is_recorded_as_slow_exists() -> None:
