@@ -24,6 +24,7 @@ from grader.host.channel import Channel
 from grader.host.deadline import Deadline
 from grader.host.launcher import ForkLauncher
 from grader.sandbox.levels import LEVELS, VARIABLE
+from grader.worker.client import Job
 
 GOAL_MS = 10.0
 
@@ -46,7 +47,7 @@ def main() -> None:
         for _ in range(chosen.rounds):
             for level in random.sample(offered, len(offered)):
                 began = time.perf_counter()
-                channel = Channel(launchers[level].launch([Path(folder)], 2 << 30))
+                channel = Channel(launchers[level].launch(Job((folder,), 2 << 30)))
                 reached = channel.hello(Deadline(30))
                 greeted = time.perf_counter()
                 channel.close()

@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -97,16 +96,8 @@ class Launcher(Protocol):
 
     name: Literal["fork", "spawn"]
 
-    def launch(
-        self,
-        read: Iterable[Path],
-        memory_bytes: int | None,
-        *,
-        device: str = "cpu",
-        gpu_bytes: int | None = None,
-        preload: tuple[str, ...] = (),
-    ) -> WorkerProcess:
-        """Start a worker that may read these folders and has these modules imported.
+    def launch(self, job: Job) -> WorkerProcess:
+        """Start a worker that is given this, a scratch folder and the launcher's isolation.
 
         Raises:
             MachineFault: it cannot be.
@@ -141,29 +132,14 @@ class ForkLauncher:
         """By what each has imported for its workers: one kata's modules are nobody else's."""
         self._homes: dict[int, Zygote] = {}
 
-    def launch(
-        self,
-        read: Iterable[Path],
-        memory_bytes: int | None,
-        *,
-        device: str = "cpu",
-        gpu_bytes: int | None = None,
-        preload: tuple[str, ...] = (),
-    ) -> WorkerProcess:
-        """Start a worker that may read these folders and has these modules imported."""
+    def launch(self, job: Job) -> WorkerProcess:
+        """Start a worker; see `Launcher.launch`."""
         ends = _ends()
-        job = Job(
-            read=tuple(str(path) for path in read),
-            scratch=str(ends.scratch),
-            memory_bytes=memory_bytes,
-            device=device,
-            gpu_bytes=gpu_bytes,
-            preload=preload,
-            isolation=self._level,
-            fill_memory=self._fill_memory,
+        job = msgspec.structs.replace(
+            job, scratch=str(ends.scratch), isolation=self._level, fill_memory=self._fill_memory
         )
         try:
-            zygote = self._zygote_with(preload)
+            zygote = self._zygote_with(job.preload)
             pid, pidfd = zygote.launch(job, ends.theirs, ends.output_write, ends.audit_write)
         except BaseException:
             ends.abandon()
@@ -204,24 +180,12 @@ class SpawnLauncher:
         self._level = sandbox.strongest_wanted()
         self._hidden = tuple(map(str, answers()))
 
-    def launch(
-        self,
-        read: Iterable[Path],
-        memory_bytes: int | None,
-        *,
-        device: str = "cpu",
-        gpu_bytes: int | None = None,
-        preload: tuple[str, ...] = (),
-    ) -> WorkerProcess:
-        """Start a worker that may read these folders and has these modules imported."""
+    def launch(self, job: Job) -> WorkerProcess:
+        """Start a worker; see `Launcher.launch`."""
         ends = _ends()
-        job = Job(
-            read=tuple(str(path) for path in read),
+        job = msgspec.structs.replace(
+            job,
             scratch=str(ends.scratch),
-            memory_bytes=memory_bytes,
-            device=device,
-            gpu_bytes=gpu_bytes,
-            preload=preload,
             isolation=self._level,
             fill_memory=self._fill_memory,
             hidden=self._hidden,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
 
@@ -43,6 +42,7 @@ from grader.host.terms import Terms
 from grader.notebooks import placed
 from grader.wire import audit, messages
 from grader.wire.codec import MRO, Decoder, Encoder
+from grader.worker.client import Job
 
 MAX_OBSERVED = 4096
 MAX_OBSERVED_BYTES = 64 << 20
@@ -370,16 +370,17 @@ class Session:
         self._begin = None
         self._audit = None
         terms = self.terms
-        read: Iterable[Path] = (
-            self.source.path.parent,
-            *terms.read,
-            *((terms.given,) if terms.given else ()),
+        folders = (self.source.path.parent, *terms.read, *((terms.given,) if terms.given else ()))
+        job = Job(
+            read=tuple(map(str, folders)),
+            memory_bytes=terms.memory_bytes,
+            device=self._device,
+            gpu_bytes=terms.gpu_bytes,
+            preload=terms.preload,
         )
         started = time.monotonic()
         self._tell(START_S + self.deadline.left())
-        process = self._launcher.launch(
-            read, terms.memory_bytes, device=self._device, gpu_bytes=terms.gpu_bytes, preload=terms.preload
-        )
+        process = self._launcher.launch(job)
         self._channel = Channel(process)
         try:
             reached = self._channel.hello(Deadline(max(self.deadline.left(), START_S)))

@@ -34,10 +34,12 @@ SPARE = 100
 
 
 class Job(msgspec.Struct, frozen=True):
-    """What a worker is given: the folders it may touch and what it may spend."""
+    """What a worker is given: the folders it may touch and what it may spend.
+
+    Its session says what the kata allows; its launcher adds the rest.
+    """
 
     read: tuple[str, ...]
-    scratch: str
     memory_bytes: int | None
     threads: int = 1
     device: str = "cpu"
@@ -46,6 +48,8 @@ class Job(msgspec.Struct, frozen=True):
     """What torch may take of that device's own memory."""
     preload: tuple[str, ...] = ()
     """Modules to import before the submission, for those that take long."""
+    scratch: str = ""
+    """Where it may write."""
     isolation: sandbox.Isolation = "full"
     """The level to stop at."""
     hidden: tuple[str, ...] = ()

@@ -40,7 +40,7 @@ class Peer:
         self._scratch = scratch
         self.killed = 0
 
-    def launch(self, read: Any, memory_bytes: int | None, **_: Any) -> WorkerProcess:
+    def launch(self, job: Any = None) -> WorkerProcess:
         ours, self.end = socket.socketpair()
         for end in (ours, self.end):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22)
@@ -113,7 +113,7 @@ def ask(peer: Peer, answer: bytes, *, hang_up: bool = False, timeout_s: float = 
     """Let the peer answer a call, and return what the check gets."""
     source = Source(Path("answer.py"), b"pass")
     session = Session(peer, source, Terms("answer", ()))  # type: ignore[arg-type]
-    session._channel = Channel(peer.launch((), None))
+    session._channel = Channel(peer.launch())
     session.deadline = Deadline(timeout_s)
     if len(answer) < 100_000:
         peer.end.sendall(answer)
@@ -330,7 +330,7 @@ def test_a_worker_that_prints_without_end_is_stopped_in_time(peer: Peer) -> None
                 os.write(peer.print, b"x" * 65_536)
 
     session = Session(peer, Source(Path("a.py"), b"x"), Terms("a", ()))  # type: ignore[arg-type]
-    process = peer.launch((), None)
+    process = peer.launch()
     process.limits = replace(process.limits, output_bytes=1 << 50)  # so that it is the clock that stops it
     session._channel = Channel(process)
     session.deadline = Deadline(0.1)
@@ -344,7 +344,7 @@ def test_a_worker_that_prints_without_end_is_stopped_in_time(peer: Peer) -> None
 
 def test_a_worker_that_does_not_read_is_a_timeout(peer: Peer) -> None:
     session = Session(peer, Source(Path("a.py"), b"x"), Terms("a", ()))  # type: ignore[arg-type]
-    session._channel = Channel(peer.launch((), None))
+    session._channel = Channel(peer.launch())
     session.deadline = Deadline(0.05)
     with pytest.raises(WorkerTimeout):
         session.call(0, None, (torch.zeros(1 << 23),), {})
@@ -376,7 +376,7 @@ LIES: dict[str, Callable[[], bytes]] = {
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
 def test_gradients_that_do_not_fit_end_the_worker(peer: Peer, lie: Callable[[], bytes]) -> None:
     session = Session(peer, Source(Path("a.py"), b"x"), Terms("a", ()))  # type: ignore[arg-type]
-    session._channel = Channel(peer.launch((), None))
+    session._channel = Channel(peer.launch())
     session.deadline = Deadline(PATIENCE_S)
     x = torch.ones(2, requires_grad=True)
     peer.end.sendall(done(TENSOR, tensors=[head(requires_grad=True)], payload=PAYLOAD, graph=1) + lie())
@@ -387,7 +387,7 @@ def test_gradients_that_do_not_fit_end_the_worker(peer: Peer, lie: Callable[[], 
 
 def test_changes_and_states_that_do_not_exist(peer: Peer) -> None:
     session = Session(peer, Source(Path("a.py"), b"x"), Terms("a", ()))  # type: ignore[arg-type]
-    session._channel = Channel(peer.launch((), None))
+    session._channel = Channel(peer.launch())
     session.deadline = Deadline(PATIENCE_S)
     peer.end.sendall(done(1, changed=[0, 5, 99]))
     x = torch.ones(1)
@@ -399,7 +399,7 @@ def test_changes_and_states_that_do_not_exist(peer: Peer) -> None:
 
 def test_a_greeting_must_come_first(peer: Peer) -> None:
     for greeting in (done(1, id=0), frame({"is": "hello", "isolation": "x" * 17}), b"\n" * 16):
-        channel = Channel(peer.launch((), None))
+        channel = Channel(peer.launch())
         peer.end.sendall(greeting)
         with pytest.raises(WorkerDied):
             channel.hello(Deadline(PATIENCE_S))

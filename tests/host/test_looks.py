@@ -34,7 +34,7 @@ class Watched:
         self.peer = Peer(scratch)
         self.looks = 0
         self.reason: str | None = None
-        self.process = self.peer.launch((), None)
+        self.process = self.peer.launch()
         self.process.overrun = self._overrun  # type: ignore[method-assign]
         self.channel = Channel(self.process)
         self.session = Session(self.peer, Source(Path("a.py"), b"x"), Terms("a", ()))  # type: ignore[arg-type]
