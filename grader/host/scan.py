@@ -58,7 +58,7 @@ def examined(source: Source, roots: Iterable[str], forbid: Iterable[str]) -> tup
             if source.is_notebook
             else ast.parse(source.data).body
         )
-        found = _Scan(body, source.is_notebook, forbid, budget).of(roots)
+        found = _Scan(body, forbid, budget).of(roots)
     except (SyntaxError, ValueError, UnreadableNotebook, RecursionError, MemoryError, _Spent):
         found = {}
     return found, MAX_STEPS - max(budget.left, 0)
@@ -86,11 +86,8 @@ class _Budget:
 
 
 class _Scan:
-    def __init__(
-        self, body: list[ast.stmt], is_notebook: bool, forbid: Iterable[str], budget: _Budget
-    ) -> None:
+    def __init__(self, body: list[ast.stmt], forbid: Iterable[str], budget: _Budget) -> None:
         self._body = body
-        self._is_notebook = is_notebook
         self._last = {name.replace("::", ".").rpartition(".")[2]: name for name in reversed(list(forbid))}
         self._budget = budget
         self._globals = _bindings(body, ChainMap(), set(), budget)

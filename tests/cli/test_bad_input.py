@@ -19,13 +19,6 @@ SOLUTION = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder" / 
 
 
 @pytest.fixture
-def stub(kata: Run, folder: Path) -> Path:
-    """The file of a kata that was just started."""
-    assert kata("start", "masks").code == 0
-    return folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
-
-
-@pytest.fixture
 def right() -> str:
     return SOLUTION.read_text()
 

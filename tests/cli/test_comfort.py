@@ -24,13 +24,6 @@ WRONG = (
 )
 
 
-@pytest.fixture
-def stub(kata: Run, folder: Path) -> Path:
-    """The stub of masks, just started."""
-    assert kata("start", "masks").code == 0
-    return folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
-
-
 @pytest.mark.parametrize("arguments", [("list",), ("check", "masks", "-v"), ("show", "masks")], ids=str)
 def test_a_reader_that_went_away_ends_a_command_with_141(folder: Path, arguments: tuple[str, ...]) -> None:
     subprocess.run([KATA, "start", "masks"], cwd=folder, check=True, capture_output=True)

@@ -147,17 +147,6 @@ def test_stdin_is_judged_as_if_it_were_saved(
     assert "is empty" in given(" ", "masks").text
 
 
-PICTURE = """\
-called  attention(query, key)
-  batch 0, head 1
-           expected           yours
-  key       0    1    2        0    1    2
-  query 0   100   .    .        50!  50! .
-  query 1    50   50   .        50   50   .
-           per cent   . exactly 0   ! differs
-likely  <script>alert(1)</script>"""
-
-
 def failed(message: str) -> KataReport:
     check = CheckReport(
         name="weights", id="test_weights", aspect="values", hidden=False, status="fail", points=0, max_points=1,

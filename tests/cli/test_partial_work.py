@@ -14,13 +14,6 @@ SOLUTION = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder" / 
 NAMES = ["bidirectional_mask", "causal_mask", "padding_mask", "combine_masks", "additive_mask"]
 
 
-@pytest.fixture
-def stub(kata: Run, folder: Path) -> Path:
-    """The stub of masks, just started."""
-    assert kata("start", "masks").code == 0
-    return folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
-
-
 def written(stub: Path, name: str, body: str) -> None:
     """Write one function of a stub."""
     text = stub.read_text()

@@ -14,7 +14,6 @@ from grader.gradebook.course import Course
 from grader.gradebook.roster import Person, read_roster
 
 CATALOGUE = Catalogue.discover()
-SLUGS = [kata.slug for kata in CATALOGUE.katas]
 UNIT = [kata.slug for kata in CATALOGUE.resolve("9.3")]
 
 

@@ -30,6 +30,14 @@ def test_a_clear_pass_takes_as_many_rounds_as_its_lead() -> None:
     assert play(RULE, 1.0, random.Random(0)) == ("fail", 5)
 
 
+def test_a_lead_beyond_what_is_asked_for_decides_as_well() -> None:
+    assert RULE.verdict(RULE.pass_lead + 1, 0) == "pass"
+    assert RULE.verdict(0, RULE.fail_lead + 1) == "fail"
+    assert RULE.verdict(0, RULE.far_lead + 1, RULE.far_lead + 1) == "fail"
+    assert RULE.verdict(0, RULE.far_lead, RULE.far_lead - 1) is None
+    assert RULE.verdict(1, RULE.far_lead, RULE.far_lead) is None
+
+
 def test_a_draw_is_inconclusive_at_the_cap() -> None:
     assert RULE.verdict(20, 20) is None
     assert RULE.verdict(21, 20) == "inconclusive"
