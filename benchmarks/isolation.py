@@ -22,9 +22,8 @@ from table import Figures, arguments, publish, verdict
 from grader import sandbox
 from grader.host.channel import Channel
 from grader.host.deadline import Deadline
-from grader.host.launcher import ForkLauncher
+from grader.host.launcher import ForkLauncher, Job
 from grader.sandbox.levels import LEVELS, VARIABLE
-from grader.worker.client import Job
 
 GOAL_MS = 10.0
 

@@ -23,6 +23,16 @@ from grader.errors import MachineFault, UsageError
 from grader.malloc import NO_CACHE, keep_freed_memory
 from grader.worker.client import ENDING_S, Job, Zygote
 
+__all__ = [
+    "ForkLauncher",
+    "Job",
+    "Launcher",
+    "SpawnLauncher",
+    "WorkerProcess",
+    "default_launcher",
+    "launcher_name",
+]
+
 PATIENCE_S = 0.5
 """How long a worker whose channel closed may take to end by itself, so that we learn how it ended."""
 

@@ -31,7 +31,7 @@ from grader.host.endings import (
     WorkerTimeout,
     could_be,
 )
-from grader.host.launcher import Launcher, WorkerProcess
+from grader.host.launcher import Job, Launcher, WorkerProcess
 from grader.host.lent import Loans
 from grader.host.objects import RemoteObject, facts_of, handle_of
 from grader.host.scan import called
@@ -42,7 +42,6 @@ from grader.host.terms import Terms
 from grader.notebooks import placed
 from grader.wire import audit, messages
 from grader.wire.codec import MRO, Decoder, Encoder
-from grader.worker.client import Job
 
 MAX_OBSERVED = 4096
 MAX_OBSERVED_BYTES = 64 << 20
