@@ -234,8 +234,14 @@ def automatic_mutants(source: str) -> Iterator[tuple[str, str]]:
         if operator.arguments():
             continue
         occurrence = 0
-        while (text := mutate_code(source, operator(), occurrence)) is not None:
+        while True:
             occurrence += 1
+            try:
+                text = mutate_code(source, operator(), occurrence - 1)
+            except AttributeError:  # cosmic-ray 8.7: `except module.Name` has no value to replace
+                continue
+            if text is None:
+                break
             try:
                 shape = bare(text)
             except SyntaxError:
