@@ -127,11 +127,11 @@ def assign(desk: DeskReader, form: Form) -> None:
     """Share out what a filter lets through and is nobody's to mark: all of it, or the first few."""
     names = list(dict.fromkeys(name.strip() for name in form.get("markers", "").split(",") if name.strip()))
     free = desk.unassigned(Filter.of(form))
-    if form.get("most"):
-        free = free[: max(0, min(_whole(form, "most"), MOST_TAKEN))]
+    most = max(0, min(_whole(form, "most"), MOST_TAKEN)) if form.get("most") else None
     if not names:
         raise UsageError("Nobody is named.", "Name those who mark, with commas between them.")
-    if not desk.book.assign(free, names, comment=_text(form), author=desk.author):
+    # The page may be older than what others took: the gradebook says which are still free.
+    if not desk.book.assign(free, names, comment=_text(form), author=desk.author, most=most):
         raise UsageError("Everything here is somebody's to mark already, or was looked through.")
 
 

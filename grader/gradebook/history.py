@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -47,7 +47,7 @@ def _arguments(text: Any) -> dict[str, Any]:
         return {}  # damaged: what a run was asked for decides about no mark
 
 
-def attempt(connection: Connection, number: int) -> Attempt | None:
+def attempt(connection: Connection, course: Course, number: int) -> Attempt | None:
     """Return one grading, whole; None when there is none of this number."""
     table = schema.attempts
     wanted = (
@@ -73,7 +73,7 @@ def attempt(connection: Connection, number: int) -> Attempt | None:
         report = report_of(row.report)
     except UnreadableRecord as error:
         raise GradebookError(
-            f"Attempt {number} ({row.name}, {row.slug}): its report cannot be read: {error}.", _GRADE_AGAIN
+            f"{_called(connection, course, number)}: its report cannot be read: {error}.", _GRADE_AGAIN
         ) from None
     return Attempt(
         id=row.id,
@@ -87,7 +87,7 @@ def attempt(connection: Connection, number: int) -> Attempt | None:
     )
 
 
-def bundle(connection: Connection, number: int) -> Bundle | None:
+def bundle(connection: Connection, course: Course, number: int) -> Bundle | None:
     """Return the files that an attempt graded; None when it had none, or there is no such attempt."""
     contents = schema.contents
     wanted = (
@@ -98,7 +98,25 @@ def bundle(connection: Connection, number: int) -> Bundle | None:
     row = connection.execute(wanted).one_or_none()
     if row is None:
         return None
-    return unpack(number, row)
+    return unpack(lambda: _called(connection, course, number), row)
+
+
+def _called(connection: Connection, course: Course, number: int) -> str:
+    """Return an attempt as people name it: the how-manyth of its learner at its kata."""
+    everybody = people(connection, course)
+    wanted = (
+        select(schema.attempts.c.learner_id, schema.katas.c.slug)
+        .join(schema.katas, schema.katas.c.id == schema.attempts.c.kata_id)
+        .where(schema.attempts.c.id == number)
+    )
+    row = connection.execute(wanted).one()
+    whose = [one for one in everybody if row.learner_id in one.rows]
+    return called(whose[0].name, row.slug, numbers(connection, whose)[number])
+
+
+def called(learner: str, kata: str, number: int) -> str:
+    """Return what an attempt is called where it cannot be read."""
+    return f"Attempt {number} ({learner}, {kata})"
 
 
 def stored(connection: Connection, people: Iterable[Somebody]) -> list[StoredHandIn]:
@@ -166,8 +184,8 @@ def kept(connection: Connection, kata: str) -> Iterator[tuple[str, int, Any]]:
         yield row.name, row.attempt, row
 
 
-def unpack(attempt: int, row: Any) -> Bundle:
-    """Return what `kept` yielded as files.
+def unpack(name: Callable[[], str], row: Any) -> Bundle:
+    """Return what `kept` yielded as files; `name` says what the attempt is called, should it be unreadable.
 
     Raises:
         GradebookError: they cannot be read.
@@ -175,9 +193,7 @@ def unpack(attempt: int, row: Any) -> Bundle:
     try:
         return unpacked(row.bundle, row.size, row.digest)
     except UnreadableRecord as error:
-        raise GradebookError(
-            f"Attempt {attempt}: what was handed in cannot be read: {error}.", _GRADE_AGAIN
-        ) from None
+        raise GradebookError(f"{name()}: what was handed in cannot be read: {error}.", _GRADE_AGAIN) from None
 
 
 def numbers(connection: Connection, people: Iterable[Somebody]) -> dict[int, int]:

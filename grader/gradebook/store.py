@@ -582,7 +582,7 @@ class Gradebook:
             GradebookError: its report cannot be read.
         """
         with self._connections.reading(f"reading attempt {attempt}") as connection:
-            return history.attempt(connection, attempt)
+            return history.attempt(connection, self.course, attempt)
 
     def bundle(self, attempt: int) -> Bundle | None:
         """Return the files that an attempt graded; None when it had none, or there is no such attempt.
@@ -591,7 +591,7 @@ class Gradebook:
             GradebookError: they cannot be read.
         """
         with self._connections.reading(f"reading what attempt {attempt} graded") as connection:
-            return history.bundle(connection, attempt)
+            return history.bundle(connection, self.course, attempt)
 
     def everything(self, kata: str) -> Iterator[tuple[str, int, Callable[[], Bundle]]]:
         """Yield whatever was handed in for a kata, each content of a learner once, in the order it was graded.
@@ -604,4 +604,4 @@ class Gradebook:
             for name, attempt, row in history.kept(connection, kata):
                 who = aliases.get(self.course.same(name), name)
                 number = own.get(attempt, 0)
-                yield who, number, partial(history.unpack, number, row)
+                yield who, number, partial(history.unpack, partial(history.called, who, kata, number), row)

@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from grader.catalogue import Catalogue
+from grader.desk import actions, queries
+from grader.desk.queries import DeskReader, Filter
 from grader.gradebook.course import Course, total
 from grader.gradebook.records import Row
 from grader.gradebook.store import Gradebook
+from grader.pages.lessons import Lessons
 from grader.reports.style import points
 from tests.desk import made_class
 from tests.desk.conftest import Open, Running, version_of
@@ -184,6 +187,25 @@ def test_who_takes_the_next_few_takes_different_ones(desk: Running) -> None:
     form = {"learner": first, "of": "feed-forward", "attempt": number[1]}
     assert desk.do("reviewed", **form).status == 303
     assert "<strong>2</strong> of 6" in desk.page("/class", only="mine")
+
+
+def test_the_next_few_are_those_that_are_free_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        queries, "FRESH_S", 3600
+    )  # each desk goes on with what it read before the others took theirs
+    where = made_class.make(tmp_path, 6)
+    lessons = Lessons(Catalogue.discover())
+    form = {"kata": "feed-forward", "comment": "mine", "most": "2"}
+    with Gradebook.open(where, create=False, course=Course()) as book:
+        desks = [DeskReader(book, lessons, name) for name in ("kim", "lee")]
+        free = [len(desk.unassigned(Filter.of(form))) for desk in desks]
+        assert free[0] == free[1] >= 4
+        before = len(list(book.rulings(["assign"])))
+        for desk in desks:
+            actions.assign(desk, form | {"markers": desk.author})
+        given = [(one.learner, one.value) for one in book.rulings(["assign"])][before:]
+    assert [marker for _, marker in given] == ["kim", "kim", "lee", "lee"]
+    assert len({learner for learner, _ in given}) == 4
 
 
 def book_marks(desk: Running, marker: str) -> list[tuple[str, str]]:

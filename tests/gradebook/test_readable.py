@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -359,11 +360,19 @@ def test_a_damaged_attempt_is_named_when_it_is_asked_for(
 def test_handed_in_files_that_are_damaged_are_not_taken_for_others(where: Path) -> None:
     with sqlite3.connect(where) as database:
         database.execute("UPDATE contents SET bundle = x'00' || bundle")
-    with (
-        Gradebook.open(str(where), create=False) as gradebook,
-        pytest.raises(GradebookError, match="Attempt 1: what was handed in"),
-    ):
-        gradebook.bundle(1)
+        wanted = """SELECT attempts.id, name, slug FROM attempts JOIN learners ON learners.id = learner_id
+            JOIN katas ON katas.id = kata_id ORDER BY attempts.id DESC"""
+        rows = database.execute(wanted).fetchall()
+    newest, name, slug = rows[0]
+    own = sum(row[1:] == (name, slug) for row in rows)
+    assert own != newest, "people count a learner's attempts at one kata"
+    said = re.escape(f"Attempt {own} ({name}, {slug}): what was handed in")
+    with Gradebook.open(str(where), create=False) as gradebook:
+        with pytest.raises(GradebookError, match=said):
+            gradebook.bundle(newest)
+        for who, number, read in gradebook.everything(slug):
+            with pytest.raises(GradebookError, match=re.escape(f"Attempt {number} ({who}, {slug}): what")):
+                read()
 
 
 def test_a_report_that_cannot_be_read_is_graded_again(where: Path) -> None:
