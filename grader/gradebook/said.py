@@ -21,7 +21,7 @@ class Thread:
 
 
 @dataclass(frozen=True)
-class Said:
+class Comments:
     """What stands of it about one learner's work on one kata."""
 
     remarks: list[Ruling] = field(default_factory=list)
@@ -52,7 +52,7 @@ def releases(one: Ruling, kata: str) -> bool:
     return kata in one.value.get("katas", one.value.get("points", ()))  # "katas" is younger
 
 
-def said_about(rulings: Iterable[Ruling], identity: Callable[[str], str]) -> dict[tuple[str, str], Said]:
+def said_about(rulings: Iterable[Ruling], identity: Callable[[str], str]) -> dict[tuple[str, str], Comments]:
     """Return what was said, by learner's identity and kata; of rulings of these `KINDS`."""
     every = standing(rulings)
     about: dict[tuple[str, str], list[Ruling]] = {}
@@ -61,7 +61,7 @@ def said_about(rulings: Iterable[Ruling], identity: Callable[[str], str]) -> dic
             about.setdefault((identity(one.learner), one.kata), []).append(one)
     released = {kata for kata in {key[1] for key in about} if any(releases(one, kata) for one in every)}
     return {
-        key: Said(
+        key: Comments(
             sorted(
                 (one for one in mine if one.kind == "remark"),
                 key=lambda one: (one.value["attempt"], one.value["file"], one.value["line"], one.id),

@@ -44,7 +44,7 @@ from grader.gradebook.records import (
     RunRecord,
     StoredHandIn,
 )
-from grader.gradebook.said import KINDS, Said, said_about
+from grader.gradebook.said import KINDS, Comments, said_about
 from grader.reports.report import KataReport
 from grader.submissions.submission import Bundle, Submission
 
@@ -356,7 +356,7 @@ class Gradebook:
                 only.append(schema.rulings.c.learner_id.in_(rows))
             return rulings.rulings(connection, *only)
 
-    def said(self) -> dict[tuple[str, str], Said]:
+    def said(self) -> dict[tuple[str, str], Comments]:
         """Return what people said about hand-ins, by learner's identity and kata."""
         with self._connections.reading("reading what was said") as connection:
             found = rulings.rulings(connection, schema.rulings.c.kind.in_(KINDS))

@@ -13,7 +13,7 @@ from typing import TypedDict, Unpack
 from grader.gradebook import overview
 from grader.gradebook.course import Course, total
 from grader.gradebook.records import Adjustment, Row
-from grader.gradebook.said import Said
+from grader.gradebook.said import Comments
 from grader.pages import text
 from grader.pages.lessons import Lessons
 from grader.reports.report import CheckReport, CheckStatus, KataReport, KataStatus
@@ -150,14 +150,14 @@ class LearnerView:
 
 Line = Callable[[int, str, int], str]
 """Returns a line of a file that an attempt graded."""
-_NOTHING = Said()
+_NOTHING = Comments()
 
 
 def for_instructor(
     rows: Sequence[Row],
     course: Course,
     lessons: Lessons,
-    said: Mapping[tuple[str, str], Said] = MappingProxyType({}),
+    said: Mapping[tuple[str, str], Comments] = MappingProxyType({}),
     line: Line = lambda attempt, file, number: "",
 ) -> LearnerView:
     """Return everything there is about one learner, hidden checks and seeds too."""
@@ -189,7 +189,7 @@ def for_learner(
     rows: Sequence[Row],
     course: Course,
     lessons: Lessons,
-    said: Mapping[tuple[str, str], Said] = MappingProxyType({}),
+    said: Mapping[tuple[str, str], Comments] = MappingProxyType({}),
     line: Line = lambda attempt, file, number: "",
 ) -> LearnerView:
     """Return what a learner may see: of hidden checks the number, the points and the aspects; no seed, no path.
@@ -266,7 +266,7 @@ def _marks(row: Row) -> tuple[tuple[str, str], ...]:
 
 
 def _remarks(
-    row: Row, about: Said, course: Course, line: Line, *, full: bool = False
+    row: Row, about: Comments, course: Course, line: Line, *, full: bool = False
 ) -> tuple[RemarkView, ...]:
     found = []
     for one in about.remarks:
@@ -284,7 +284,7 @@ def _remarks(
     return tuple(found)
 
 
-def _disputes(about: Said, course: Course, *, full: bool = False) -> tuple[DisputeView, ...]:
+def _disputes(about: Comments, course: Course, *, full: bool = False) -> tuple[DisputeView, ...]:
     return tuple(
         DisputeView(
             text.message(thread.about.comment),

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from grader.errors import UsageError
 from grader.gradebook.course import Course
 from grader.gradebook.records import Row
-from grader.gradebook.said import Said
+from grader.gradebook.said import Comments
 from grader.pages import tally, text, view
 from grader.pages.charts import histogram, tops
 from grader.pages.code import code_lines
@@ -50,7 +50,7 @@ def write_report(
     part: Part = "all",
     secret: bytes = b"",
     code: Callable[[int], tuple[str, bytes] | None] = lambda attempt: None,
-    said: Mapping[tuple[str, str], Said] = MappingProxyType({}),
+    said: Mapping[tuple[str, str], Comments] = MappingProxyType({}),
     line: view.Line = lambda attempt, file, number: "",
     progress: Callable[[int], None] = lambda done: None,
 ) -> Written:

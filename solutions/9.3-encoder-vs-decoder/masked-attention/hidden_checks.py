@@ -170,7 +170,9 @@ def test_module_is_reusable(submission, reference, draw):
     stand_ins=["scaled_dot_product_attention"],
 )
 def test_padding_only(submission, reference, draw):
-    batch, time = draw.sizes(2, 4, 7)  # never as long as there are heads: what exchanges them has no right shape
+    batch, time = draw.sizes(
+        2, 4, 7
+    )  # never as long as there are heads: what exchanges them has no right shape
     state = random_state(draw, 9)
     mask = draw.mask(keep=0.6, batch=batch, head=1, query=1, key=time)
     mask[draw.size(0, batch - 1)] = False
