@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup services demo test quick gate newest corpus lint bench peers curriculum gpu lock clean
+.PHONY: setup services demo test quick gate newest corpus lint bench peers curriculum mutation gpu lock clean
 
 setup: .venv/installed
 
@@ -82,6 +82,9 @@ curriculum: setup benchmarks/.packages/installed    ## the figures of docs/curri
 	$(BIN)/python benchmarks/answers.py --write
 	$(BIN)/python benchmarks/pairs.py --write
 	$(BIN)/python benchmarks/curriculum.py --times --write
+
+mutation: setup benchmarks/.packages/installed      ## what our own tests catch, on a drawn sample; docs/benchmarks.md
+	$(BIN)/python benchmarks/mutation.py --write
 
 benchmarks/.packages/installed: benchmarks/curriculum.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --target benchmarks/.packages -r $<

@@ -3,7 +3,7 @@
     .venv/bin/python benchmarks/mutation.py               a drawn sample of each module's mutants, printed
     .venv/bin/python benchmarks/mutation.py --all --write    every mutant, into docs/benchmarks.md; hours
 
-The mutants are cosmic-ray's (`make peers`), without those that differ in annotations
+The mutants are cosmic-ray's (`make mutation` installs it), without those that differ in annotations
 alone. Each is put into a copy of the repository, where the tests of that module run until the first fails.
 """
 
