@@ -67,10 +67,10 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.register_profile("kata", deadline=None)  # else an example is late on a busy machine
     hypothesis.settings.load_profile("kata")
     record.draw()
-    if config.getoption("quick") or config.getoption("record_slow"):
+    if config.getoption("record_slow"):  # to meter every test costs seconds
         config.pluginmanager.register(selection.Meter())
         if not hasattr(config, "workerinput"):
-            config.pluginmanager.register(selection.Bill(record=config.getoption("record_slow")))
+            config.pluginmanager.register(selection.Bill())
     for name, meaning in selection.MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
 

@@ -35,7 +35,7 @@ CASES = 3
 
 SLOW = Path(__file__).with_name("slow.txt")
 """Tests, without their cases, that `--record-slow` found slow."""
-SLOW_S, FAST_S = 0.3, 0.15
+SLOW_S, FAST_S = 0.15, 0.08
 """A test is slow from here on, and no longer from there down: between them it stays what it was."""
 
 
@@ -98,8 +98,7 @@ class Meter:
 class Bill:
     """What the tests of a run cost: each what it took, and its part of what it shares with others."""
 
-    def __init__(self, record: bool) -> None:
-        self._record = record
+    def __init__(self) -> None:
         self._own: dict[str, float] = {}
         self._asked: dict[str, list[str]] = {}
         self._shared: dict[str, float] = {}
@@ -124,16 +123,10 @@ class Bill:
         return took
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Write the list of slow tests anew (what did not run stays as it was), or say which are not in it."""
-        took = self.tests()
+        """Write the list of slow tests anew; what did not run stays as it was."""
         total = sum(self._own.values()) + sum(self._shared.values())
         terminalreporter.write_line(f"processor time of the tests: {total:.0f} s")
-        if self._record:
-            SLOW.write_text("".join(f"{test}\n" for test in sorted(slow_after(took, slow()))))
-        else:
-            new = {test: took[test] for test in slow_after(took, slow()) - slow()}
-            for test in sorted(new, key=new.__getitem__, reverse=True):
-                terminalreporter.write_line(f"slow, not recorded: {test} {new[test]:.1f} s")
+        SLOW.write_text("".join(f"{test}\n" for test in sorted(slow_after(self.tests(), slow()))))
 
 
 def slow_after(took: Mapping[str, float], before: frozenset[str]) -> frozenset[str]:

@@ -128,14 +128,19 @@ def test_quick_keeps_a_few_cases_of_everything_that_is_not_slow() -> None:
 
 
 def test_a_test_is_slow_by_what_it_took_and_stays_so_in_between() -> None:
-    took = {"new": 0.4, "mended": 0.1, "as before": 0.2, "still fast": 0.2}
+    took = {
+        "new": 2 * selection.SLOW_S,
+        "mended": selection.FAST_S / 2,
+        "as before": (selection.SLOW_S + selection.FAST_S) / 2,
+        "still fast": selection.FAST_S,
+    }
     before = frozenset({"mended", "as before", "not run"})
     assert selection.slow_after(took, before) == {"new", "as before", "not run"}
 
 
 def test_what_tests_share_is_a_part_of_each_whoever_set_it_up() -> None:
     """Else the first would be slow, in the next run the second, and at last all of them."""
-    bill = selection.Bill(record=False)
+    bill = selection.Bill()
     for case, own, set_up in (("first[1]", 0.1, {"shared": 0.6}), ("first[2]", 0.2, {}), ("second", 0.1, {})):
         report: Any = SimpleNamespace(nodeid=case, user_properties=[("cost", (own, set_up, ["shared"]))])
         bill.pytest_runtest_logreport(report)
