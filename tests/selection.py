@@ -118,7 +118,7 @@ class Bill:
         took: dict[str, float] = {}
         for case, own in self._own.items():
             part = sum(self._shared.get(one, 0.0) / users[one] for one in self._asked[case])
-            test = case.partition("[")[0]
+            test = name_of(case)
             took[test] = max(own + part, took.get(test, 0.0))
         return took
 
@@ -194,7 +194,12 @@ def _module(item: pytest.Item) -> str:
 
 
 def _test(item: pytest.Item) -> str:
-    return item.nodeid.partition("[")[0]
+    return name_of(item.nodeid)
+
+
+def name_of(nodeid: str) -> str:
+    """Return a test without its case, and without the group that pytest-xdist writes behind."""
+    return nodeid.partition("[")[0].partition("@")[0]
 
 
 def _is_quick(item: pytest.Item) -> bool:

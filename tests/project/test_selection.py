@@ -154,6 +154,11 @@ def test_what_a_process_started_counts() -> None:
     assert selection.spent() - before >= 0.15
 
 
+def test_a_name_is_one_of_a_test_in_a_group_too() -> None:
+    ids = ["a.py::test_one", "a.py::test_one@group", "a.py::test_one[b@c]", "a.py::test_one[b@c]@group"]
+    assert {selection.name_of(one) for one in ids} == {"a.py::test_one"}
+
+
 def test_what_is_recorded_as_slow_exists() -> None:
     for test in selection.slow():
         file, _, name = test.partition("::")
