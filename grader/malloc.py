@@ -6,6 +6,7 @@ import ctypes
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _PERTURB = -1, -2, -3, -6
 """Parameters of glibc's mallopt."""
@@ -50,6 +51,12 @@ def _tell_malloc(parameter: int, value: int) -> None:
         mallopt(parameter, value)
 
 
+def _madvise() -> Any:
+    madvise = ctypes.CDLL(None).madvise
+    madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    return madvise
+
+
 _COLLAPSE = 25
 """MADV_COLLAPSE of Linux 6.1: put these pages together into huge ones, now."""
 _HUGE = 2 << 20
@@ -63,8 +70,7 @@ def gather_memory() -> None:
     """
     if sys.platform != "linux":
         return
-    madvise = ctypes.CDLL(None).madvise
-    madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    madvise = _madvise()
     for line in Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines():
         span, mode = line.split()[:2]
         if mode != "rw-p":
@@ -85,13 +91,13 @@ def give_back() -> None:
     """
     if sys.platform != "linux":
         return
-    libc = ctypes.CDLL(None, use_errno=True)
-    if not hasattr(libc, "malloc_trim"):
+    malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if malloc_trim is None:  # musl has none
         return
-    libc.malloc_trim(0)
-    libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    malloc_trim(0)
+    madvise = _madvise()
     for begin, end in _unwritten_mappings(Path("/proc/self/smaps").read_text(errors="replace")):
-        libc.madvise(begin, end - begin, _DONTNEED)
+        madvise(begin, end - begin, _DONTNEED)
 
 
 _DONTNEED = 4

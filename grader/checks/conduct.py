@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from grader.checks.describe import describe
+from grader.checks.describe import changed_arguments, describe
 from grader.checks.expect import expect
 from grader.checks.failure import CheckFailure, Untold, fail, fail_breach
 from grader.checks.text import WHOLE, clean
@@ -139,10 +139,9 @@ def expect_unchanged(submission: Any) -> None:
     call = behind(submission).calls.last
     if call is None or not call.changed:
         return
-    names = [f"argument {index + 1}" for index, value in enumerate(call.args) if _is_any(value, call.changed)]
-    names += [name for name, value in call.kwargs.items() if _is_any(value, call.changed)]
+    names = changed_arguments((), call.args, call.kwargs, call.changed)
     fail(
-        f"changed what it was given: {', '.join(names) or 'a tensor inside an argument'}",
+        f"changed what it was given: {', '.join(names)}",
         *(f"  it was {describe(value)}" for value in call.changed[:2]),
         "  an operation that ends in _ or an assignment into a tensor works in place: make a new tensor instead",
         stage="arguments",
@@ -213,7 +212,3 @@ def expect_from_scratch(submission: Any) -> None:
 def _is_called(kind: str, name: str) -> bool:
     """Tell whether a class is meant by `name`: Python's own, or another by its dotted name or the end of it."""
     return kind == name or (not hasattr(builtins, name) and kind.endswith(f".{name}"))
-
-
-def _is_any(value: Any, tensors: tuple[Any, ...]) -> bool:
-    return any(value is tensor for tensor in tensors)

@@ -208,10 +208,17 @@ def describe_changed(
     """
     if not changed:
         return []
+    told = listed(changed_arguments(parameter_names, args, kwargs, changed))
+    return [clean(f"changed  {told}, which it was given: work on a new tensor, not in place", WHOLE)]
+
+
+def changed_arguments(
+    parameter_names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any], changed: Sequence[Tensor]
+) -> list[str]:
+    """Return what the arguments are called that a call wrote into; where none is itself a tensor that changed, that."""
     names = [
         name or f"argument {place + 1}"
         for place, (name, value) in enumerate(_named(parameter_names, args, kwargs))
         if any(value is tensor for tensor in changed)
     ]
-    told = listed(names) if names else "a tensor inside an argument"
-    return [clean(f"changed  {told}, which it was given: work on a new tensor, not in place", WHOLE)]
+    return names or ["a tensor inside an argument"]

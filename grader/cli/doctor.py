@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import platform
 import resource
@@ -11,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,6 +22,9 @@ from grader.errors import KataError, MachineFault
 from grader.reports.style import console, safe
 from grader.standby import place
 from grader.standby.look import end_all, standing_by
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 
 @click.command(short_help="Say what this machine offers: isolation, device, versions, packs.")
@@ -131,13 +134,7 @@ def _version(name: str) -> str:
 
 def _requirements() -> Iterator[str]:
     """Yield what Kata needs and is not installed, or is too old or too new."""
-    from packaging.requirements import Requirement
-
-    try:
-        lines = metadata.requires(DISTRIBUTION) or []
-    except metadata.PackageNotFoundError:
-        return  # it runs from its sources, and whoever does that has put together what it needs
-    for one in map(Requirement, lines):
+    for one in _required():
         if one.marker is not None and not one.marker.evaluate({"extra": ""}):
             continue
         wanted = f"{one.name}{one.specifier}"
@@ -152,13 +149,17 @@ def _requirements() -> Iterator[str]:
 
 def _wanted(name: str) -> str:
     """Return a requirement of Kata's as pip takes it; the name alone where Kata runs from its sources."""
+    return next((f"{one.name}{one.specifier}" for one in _required() if one.name == name), name)
+
+
+def _required() -> list[Requirement]:
+    """Return what Kata requires; nothing where it runs from its sources: whoever does that has put it together."""
     from packaging.requirements import Requirement
 
-    with contextlib.suppress(metadata.PackageNotFoundError):
-        for one in map(Requirement, metadata.requires(DISTRIBUTION) or []):
-            if one.name == name:
-                return f"{one.name}{one.specifier}"
-    return name
+    try:
+        return [Requirement(line) for line in metadata.requires(DISTRIBUTION) or []]
+    except metadata.PackageNotFoundError:
+        return []
 
 
 def _untried() -> Iterator[str]:

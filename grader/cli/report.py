@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
     from grader.gradebook.records import Row
     from grader.gradebook.store import Gradebook
     from grader.pages import Part
+    from grader.submissions.submission import Bundle
 
 FOLDER = "kata-report"
+KEPT = 16
+"""What attempts graded is held for the pages of one learner, which show it several times."""
 
 
 @click.command(short_help="Write a class report, and feedback for each learner, as pages.")
@@ -71,7 +75,7 @@ def report(
     from grader.catalogue import Catalogue
     from grader.gradebook.course import Course
     from grader.gradebook.store import Gradebook
-    from grader.pages import Lessons, write_report
+    from grader.pages import Lessons, Spoken, write_report
     from grader.pages.feedback_zip import zipped
     from grader.submissions.names import listed
 
@@ -80,6 +84,7 @@ def report(
     catalogue = Catalogue.discover()
     course = Course.find(where, course_file, catalogue)
     with Gradebook.open(where, create=False, course=course) as book, console(stderr=True).status("") as line:
+        bundle = lru_cache(maxsize=KEPT)(partial(_bundle, book))
         written = write_report(
             _noting(book.rows(), origins),
             course,
@@ -88,9 +93,8 @@ def report(
             built=datetime.now(UTC),
             part=part,
             secret=book.nonce,
-            code=lambda attempt: _main_file(book, attempt),
-            said=book.said(),
-            line=lambda attempt, file, number: _line(book, attempt, file, number),
+            code=lambda attempt: _main_file(bundle(attempt)),
+            spoken=Spoken(book.said(), lambda attempt, file, number: _line(bundle(attempt), file, number)),
             progress=lambda done: line.update(f"learners  {done}"),
         )
         line.stop()
@@ -118,26 +122,24 @@ def report(
         note("hand out only the feedback folder: the other pages show hidden checks")
 
 
-def _main_file(book: Gradebook, attempt: int) -> tuple[str, bytes] | None:
-    """Return the module of an attempt; a page does without one that cannot be read."""
+def _bundle(book: Gradebook, attempt: int) -> Bundle | None:
+    """Return what an attempt graded; a page does without one that cannot be read."""
     from grader.gradebook.errors import GradebookError
 
     try:
-        bundle = book.bundle(attempt)
+        return book.bundle(attempt)
     except GradebookError:
         return None
+
+
+def _main_file(bundle: Bundle | None) -> tuple[str, bytes] | None:
     return (bundle.main, bundle.files[bundle.main]) if bundle is not None else None
 
 
-def _line(book: Gradebook, attempt: int, file: str, number: int) -> str:
-    """Return a line that was handed in; empty where the attempt cannot be read, or has no such line."""
-    from grader.gradebook.errors import GradebookError
+def _line(bundle: Bundle | None, file: str, number: int) -> str:
+    """Return a line that was handed in; empty where there is none."""
     from grader.submissions.as_text import text_of
 
-    try:
-        bundle = book.bundle(attempt)
-    except GradebookError:
-        return ""
     data = bundle.files.get(file) if bundle is not None else None
     lines = text_of(file, data).splitlines() if data is not None else []
     return lines[number - 1] if number <= len(lines) else ""

@@ -15,7 +15,7 @@ from grader.gradebook import schema
 from grader.gradebook.course import Course
 from grader.gradebook.errors import ChangedMeanwhile, GradebookError, GradebookUsageError, UnreadableRecord
 from grader.gradebook.records import AnswerMark, Answers, Ruling, WrittenPart
-from grader.gradebook.scope import Somebody
+from grader.gradebook.scope import Somebody, newest
 from grader.gradebook.storage import insert, storable, unpacked
 from grader.reports.json_text import encode
 
@@ -65,15 +65,7 @@ def marks(connection: Connection, people: Iterable[Somebody]) -> dict[tuple[str,
 
 def newest_marks(connection: Connection, most: int) -> list[tuple[str, str, AnswerMark]]:
     """Return the last marks of everybody's written answers, with learner and kata, the newest first."""
-    table = schema.answer_marks
-    newest = (
-        select(table, schema.learners.c.name, schema.katas.c.slug)
-        .join(schema.learners, schema.learners.c.id == table.c.learner_id)
-        .join(schema.katas, schema.katas.c.id == table.c.kata_id)
-        .order_by(table.c.id.desc())
-        .limit(most)
-    )
-    return [(row.name, row.slug, _mark_of(row)) for row in connection.execute(newest)]
+    return [(row.name, row.slug, _mark_of(row)) for row in newest(connection, schema.answer_marks, most)]
 
 
 def _mark_of(row: Any) -> AnswerMark:

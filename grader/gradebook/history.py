@@ -14,7 +14,7 @@ from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookError, UnreadableRecord
 from grader.gradebook.records import AnswerMark, Attempt, HistoryEvent, Key, Ruling, RunRecord, StoredHandIn
 from grader.gradebook.rulings import rulings
-from grader.gradebook.scope import Somebody, find, people
+from grader.gradebook.scope import Somebody, find, newest, people
 from grader.gradebook.storage import report_of, storable, unpacked
 from grader.submissions.submission import Bundle
 
@@ -238,15 +238,11 @@ def decisions(
     connection: Connection, course: Course, most: int
 ) -> list[tuple[str, str | None, HistoryEvent]]:
     """Return what people decided last, with learner and kata, the newest first."""
-    table = schema.adjustments
-    newest = (
-        select(table, schema.learners.c.name, schema.katas.c.slug)
-        .join(schema.learners, schema.learners.c.id == table.c.learner_id)
-        .join(schema.katas, schema.katas.c.id == table.c.kata_id)
-        .order_by(table.c.id.desc())
-        .limit(most)
-    )
-    found = [(row.name, row.slug, event) for row in connection.execute(newest) for event in _adjusted(row)]
+    found = [
+        (row.name, row.slug, event)
+        for row in newest(connection, schema.adjustments, most)
+        for event in _adjusted(row)
+    ]
     last = select(schema.rulings.c.id).order_by(schema.rulings.c.id.desc()).limit(most)
     ruled = rulings(connection, schema.rulings.c.id.in_(last))
     remarked = {one.learner for one in ruled if one.kind == "remark"}
@@ -263,13 +259,14 @@ def decisions(
 
 
 def _withdrawn(one: Ruling) -> Iterator[HistoryEvent]:
+    return _revoked(one, ruling=one.id)
+
+
+def _revoked(one: Any, **which: Any) -> Iterator[HistoryEvent]:
+    """Yield that something was taken back, where it was; `which` says by its number what it is."""
     if one.revoked_at is not None:
         yield HistoryEvent(
-            kind="revoke",
-            at=one.revoked_at,
-            ruling=one.id,
-            comment=one.revoked_because,
-            author=one.revoked_by,
+            kind="revoke", at=one.revoked_at, comment=one.revoked_because, author=one.revoked_by, **which
         )
 
 
@@ -381,15 +378,7 @@ def _answer_marked(one: AnswerMark) -> Iterator[HistoryEvent]:
         author=one.author,
         revoked=one.revoked,
     )
-    if one.revoked_at is not None:
-        yield HistoryEvent(
-            kind="revoke",
-            at=one.revoked_at,
-            answer_mark=one.id,
-            question=one.question,
-            comment=one.revoked_because,
-            author=one.revoked_by,
-        )
+    yield from _revoked(one, answer_mark=one.id, question=one.question)
 
 
 def _adjustments(connection: Connection, people: Collection[int], kata: int) -> Iterator[HistoryEvent]:
@@ -409,11 +398,4 @@ def _adjusted(row: Any) -> Iterator[HistoryEvent]:
         author=row.author,
         revoked=row.revoked_at is not None,
     )
-    if row.revoked_at is not None:
-        yield HistoryEvent(
-            kind="revoke",
-            at=row.revoked_at,
-            adjustment=row.id,
-            comment=row.revoked_because,
-            author=row.revoked_by,
-        )
+    yield from _revoked(row, adjustment=row.id)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, exists, or_, select
+from sqlalchemy import Connection, Table, exists, or_, select
 
 from grader.errors import did_you_mean
 from grader.gradebook import schema
@@ -76,6 +76,18 @@ def people(connection: Connection, course: Course, learners: Collection[str] | N
         if wanted is None or key in wanted
     ]
     return sorted(everybody, key=lambda one: natural_key(one.name))
+
+
+def newest(connection: Connection, table: Table, most: int) -> Iterable[Any]:
+    """Return a table's last rows, each with its learner's `name` and its kata's `slug`, the newest first."""
+    wanted = (
+        select(table, schema.learners.c.name, schema.katas.c.slug)
+        .join(schema.learners, schema.learners.c.id == table.c.learner_id)
+        .join(schema.katas, schema.katas.c.id == table.c.kata_id)
+        .order_by(table.c.id.desc())
+        .limit(most)
+    )
+    return connection.execute(wanted)
 
 
 def identity(connection: Connection, course: Course) -> Callable[[str], str]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
-from types import MappingProxyType
 from typing import TypedDict, Unpack
 
 from grader.gradebook import overview
@@ -148,17 +147,28 @@ class LearnerView:
     katas: tuple[KataView, ...]
 
 
-Line = Callable[[int, str, int], str]
-"""Returns a line of a file that an attempt graded."""
-_NOTHING = Comments()
+@dataclass(frozen=True)
+class Spoken:
+    """What people said about hand-ins."""
+
+    comments: Mapping[tuple[str, str], Comments] = field(default_factory=dict)
+    """By learner and kata."""
+    line: Callable[[int, str, int], str] = lambda attempt, file, number: ""
+    """Returns a line of a file that an attempt graded, which a remark is about."""
+
+    def about(self, row: Row) -> Comments:
+        """Return what was said about one."""
+        return self.comments.get((row.learner, row.kata), Comments())
+
+
+SILENCE = Spoken()
 
 
 def for_instructor(
     rows: Sequence[Row],
     course: Course,
     lessons: Lessons,
-    said: Mapping[tuple[str, str], Comments] = MappingProxyType({}),
-    line: Line = lambda attempt, file, number: "",
+    spoken: Spoken = SILENCE,
 ) -> LearnerView:
     """Return everything there is about one learner, hidden checks and seeds too."""
     katas = []
@@ -176,10 +186,8 @@ def for_instructor(
                 facts=_facts(row, course),
                 written=overview.written(row) or None,
                 marks=_marks(row),
-                remarks=_remarks(
-                    row, about := said.get((row.learner, row.kata), _NOTHING), course, line, full=True
-                ),
-                disputes=_disputes(about, course, full=True),
+                remarks=_remarks(row, spoken, course, full=True),
+                disputes=_disputes(spoken.about(row), course, full=True),
             )
         )
     return _learner(rows, course, katas)
@@ -189,8 +197,7 @@ def for_learner(
     rows: Sequence[Row],
     course: Course,
     lessons: Lessons,
-    said: Mapping[tuple[str, str], Comments] = MappingProxyType({}),
-    line: Line = lambda attempt, file, number: "",
+    spoken: Spoken = SILENCE,
 ) -> LearnerView:
     """Return what a learner may see: of hidden checks the number, the points and the aspects; no seed, no path.
 
@@ -199,7 +206,7 @@ def for_learner(
     """
     katas = []
     for row in rows:
-        about = said.get((row.learner, row.kata), _NOTHING)
+        about = spoken.about(row)
         report, blot = row.report, Blot(row.report)
         katas.append(
             _kata(
@@ -215,7 +222,7 @@ def for_learner(
                 questions=lessons.questions(report.kata) if report.status == "pass" else (),
                 written=(overview.written(row) or None) if _released(row) else None,
                 marks=_marks(row) if _released(row) else (),
-                remarks=_remarks(row, about, course, line) if about.released else (),
+                remarks=_remarks(row, spoken, course) if about.released else (),
                 disputes=_disputes(about, course),
             )
         )
@@ -265,17 +272,15 @@ def _marks(row: Row) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _remarks(
-    row: Row, about: Comments, course: Course, line: Line, *, full: bool = False
-) -> tuple[RemarkView, ...]:
+def _remarks(row: Row, spoken: Spoken, course: Course, *, full: bool = False) -> tuple[RemarkView, ...]:
     found = []
-    for one in about.remarks:
+    for one in spoken.about(row).remarks:
         attempt, file, number = one.value["attempt"], one.value["file"], one.value["line"]
         earlier = "" if attempt == row.attempt else ", of another attempt than the one that counts"
         found.append(
             RemarkView(
                 f"{text.name(file)}, line {number}{earlier}",
-                text.cut(line(attempt, file, number)).strip(),
+                text.cut(spoken.line(attempt, file, number)).strip(),
                 text.message(one.comment),
                 text.name(one.author) if full else None,
                 when(one.at, course),

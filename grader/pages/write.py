@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 from markupsafe import Markup
@@ -15,7 +14,6 @@ from markupsafe import Markup
 from grader.errors import UsageError
 from grader.gradebook.course import Course
 from grader.gradebook.records import Row
-from grader.gradebook.said import Comments
 from grader.pages import tally, text, view
 from grader.pages.charts import histogram, tops
 from grader.pages.code import code_lines
@@ -50,8 +48,7 @@ def write_report(
     part: Part = "all",
     secret: bytes = b"",
     code: Callable[[int], tuple[str, bytes] | None] = lambda attempt: None,
-    said: Mapping[tuple[str, str], Comments] = MappingProxyType({}),
-    line: view.Line = lambda attempt, file, number: "",
+    spoken: view.Spoken = view.SILENCE,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Written:
     """Write the class report, a page for each learner, and the feedback.
@@ -65,8 +62,7 @@ def write_report(
         part: which of it to write; the other part stays as it is.
         secret: of the gradebook; files' names are made with it, and cannot be computed without.
         code: the module that an attempt graded, its name and content; for the instructor's pages alone.
-        said: what people said about hand-ins, by learner and kata.
-        line: returns a line of a file that an attempt graded, which a remark is about.
+        spoken: what people said about hand-ins.
         progress: told how many learners are done.
 
     Raises:
@@ -88,13 +84,13 @@ def write_report(
         stem = file_stem(learner, secret)
         pages = {"learner": learner, "name": theirs[0].name}
         if part != "class":
-            shown = view.for_learner(theirs, course, lessons, said, line)
+            shown = view.for_learner(theirs, course, lessons, spoken)
             pages |= {"feedback": f"{FEEDBACK}{stem}.html", "markdown": f"{FEEDBACK}{stem}.md"}
             into.write(pages["feedback"], page("feedback.html", learner=shown))
             into.write(pages["markdown"], page("feedback.md", learner=shown))
         if part != "feedback":
             pages["page"] = f"{LEARNERS}{stem}.html"
-            full = view.for_instructor(theirs, course, lessons, said, line)
+            full = view.for_instructor(theirs, course, lessons, spoken)
             after = _Neighbour.of(following, secret) if following is not None else None
             into.write(
                 pages["page"],
