@@ -1,10 +1,10 @@
-"""The decoder live: teacher forcing against one pass per token, the cache, text before and after training."""
+"""The decoder live: teacher forcing, the cache, memory by purpose, text before and after training, and use at work."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import torch
 from mine import (
@@ -78,12 +78,22 @@ LONGER = [*LENGTHS, 512, 1024]
 PROMPT, STEPS, SHOWN = "A lamp on", 120, (0, 20, 60, 120)
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0)
 TOP_K = 5
+SIZES = {
+    "vocab_size": 500,
+    "d_model": 128,
+    "num_heads": 4,
+    "d_ff": 512,
+    "num_layers": 4,
+    "max_len": LENGTHS[-1],
+}
+"""A model large enough that its memory is worth counting."""
+BATCHES = (1, 2, 4, 8, 16, 32)
 
 
 def demo() -> list[Exhibit]:
     """Return what the kata shows."""
     torch.manual_seed(0)
-    return [_forcing(), _recurrence(), _cache(), *_training()]
+    return [_forcing(), _recurrence(), _cache(), _memory(), *_training(), _batching(), _export()]
 
 
 def _forcing() -> Exhibit:
@@ -188,6 +198,126 @@ def _one_layer(length: int) -> tuple[Callable[[], object], Callable[[], object]]
         return scaled_dot_product_attention(w_q(new), key, value)
 
     return lambda: scaled_dot_product_attention(w_q(x), w_k(x), w_v(x), mask), cached
+
+
+def _memory() -> Exhibit:
+    """Count what a training step keeps, by what it is kept for, at several lengths."""
+    columns: dict[int, dict[str, float]] = {}
+    for length in (64, LENGTHS[-1]):
+        model = DecoderLM(**SIZES)
+        tokens = torch.randint(SIZES["vocab_size"], (8, length))
+        own = {one.untyped_storage().data_ptr() for one in (*model.parameters(), *model.buffers(), tokens)}
+        kept: dict[int, int] = {}
+
+        def keep(saved: Tensor, own: set[int] = own, kept: dict[int, int] = kept) -> Tensor:
+            storage = saved.untyped_storage()  # views of one memory count once
+            if storage.data_ptr() not in own:
+                kept[storage.data_ptr()] = storage.nbytes()
+            return saved
+
+        optimizer = torch.optim.AdamW(model.parameters())
+        with torch.autograd.graph.saved_tensors_hooks(keep, lambda saved: saved):
+            loss = next_token_loss(model(tokens)[0], tokens)
+        loss.backward()
+        optimizer.step()
+        moments = [one for state in optimizer.state.values() for one in state.values()]
+        parameters = list(model.parameters())
+        columns[length] = {
+            "parameters": _mib(parameters),
+            "gradients": _mib(one.grad for one in parameters if one.grad is not None),
+            "the optimizer's moments": _mib(moments),
+            "kept for the way back (activations)": round(sum(kept.values()) / 2**20, 1),
+            "in use alone: keys and values of the cache": 2
+            * SIZES["num_layers"]
+            * 8
+            * length
+            * SIZES["d_model"]
+            / 2**18,
+        }
+    short, long = columns.values()
+    grown = long["kept for the way back (activations)"] / short["kept for the way back (activations)"]
+    return bars(
+        f"Memory by purpose: a step of AdamW on 8 texts, {sum(p.numel() for p in parameters) / 1e6:.1f} M parameters",
+        list(short),
+        {f"{length} tokens a text": list(column.values()) for length, column in columns.items()},
+        y_axis="MiB",
+        note="Parameters, gradients and two moments are four times the model, whatever it reads. What the backward "
+        f"pass wants grows with the texts: {grown:.1f} times for {LENGTHS[-1] // 64} times the length, more than in "
+        "proportion where tables of T × T are kept. In use only the parameters are needed, and the cache if there is "
+        "one. " + _gpu(),
+    )
+
+
+def _gpu() -> str:
+    """Say what a GPU has to do with it: measured, where there is one."""
+    if not torch.cuda.is_available():
+        return "No GPU is in reach here: all times on this page are the CPU's."
+    model, tokens = DecoderLM(**SIZES).cuda(), torch.randint(SIZES["vocab_size"], (8, LENGTHS[-1])).cuda()
+    torch.cuda.reset_peak_memory_stats()
+    next_token_loss(model(tokens)[0], tokens).backward()
+    return f"The same pass took at most {torch.cuda.max_memory_allocated() / 2**20:.0f} MiB of the GPU here."
+
+
+def _mib(tensors: Iterable[Tensor]) -> float:
+    return round(sum(one.numel() * one.element_size() for one in tensors) / 2**20, 1)
+
+
+def _batching() -> Exhibit:
+    model, rows = DecoderLM(**SIZES).eval(), []
+    for batch in BATCHES:
+        tokens = torch.randint(SIZES["vocab_size"], (batch, 64))
+        again = _least_ms(lambda tokens=tokens: model(tokens), 3)
+        rows.append([batch, again, 1000 * batch / again])
+    alone, together = rows[0], rows[-1]
+    return table(
+        "At work: how many texts at once (one more token each, 64 tokens before it, measured here)",
+        ["texts at once", "each waits, ms", "tokens a second"],
+        [[batch, round(wait, 1), round(rate)] for batch, wait, rate in rows],
+        note=f"{together[0]} texts at once give {together[2] / alone[2]:.1f} times the tokens a second of one, and "
+        f"each waits {together[1] / alone[1]:.1f} times as long. A server chooses between the two; a GPU, which one "
+        "text leaves idle most of the time, gains far more. How the wait grows with the length stands in the table "
+        "of the cache.",
+    )
+
+
+def _export() -> Exhibit:
+    """Trace the model for use without Python, with any number of texts of any length."""
+    model = DecoderLM(20, d_model=32, num_heads=2, d_ff=64, num_layers=1, max_len=64).eval()
+    free = torch.export.Dim.AUTO  # found by tracing; what the model holds fast fails below
+    rows: list[list[object]] = []
+    try:
+        only = _Logits(model)
+        program = torch.export.export(
+            only, (torch.randint(20, (3, 7)),), dynamic_shapes=({0: free, 1: free},), strict=False
+        )
+        kinds = [str(node.target) for node in program.graph.nodes if node.op == "call_function"]
+        rows.append(["operators in the graph", f"{len(kinds)}, of {len(set(kinds))} kinds"])
+        for shape in ((2, 5), (5, 40)):
+            tokens = torch.randint(20, shape)
+            apart = float((program.module()(tokens) - only(tokens)).abs().max())
+            rows.append([f"{shape[0]} texts of {shape[1]} tokens: largest difference", f"{apart:.1g}"])
+        note = "The graph needs no Python: so a model runs in a server or on a phone. It was traced with 3 texts of 7."
+    except Exception as error:  # a right model may do what no graph can hold
+        rows.append(["it cannot be exported", str(error).strip().splitlines()[0][:100]])
+        note = "Usual reasons: an `if` on a value, a length made a Python number, a list that grows with each call."
+    return table(
+        "At work: the model as a graph (torch.export)",
+        ["", "found"],
+        rows,
+        note=note + f" Exported: {WHOSE}.",
+    )
+
+
+class _Logits(nn.Module):
+    """A model that returns its logits alone, as a graph for many texts has to."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Return logits [B, T, V]."""
+        return self.model(tokens)[0]
 
 
 def _training() -> list[Exhibit]:
