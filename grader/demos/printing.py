@@ -34,6 +34,8 @@ NARROWEST = 7
 """Columns that a number with its shade takes."""
 GAP = 3
 """Columns between two maps side by side."""
+LONGEST, SHORTEST, VALUE = 40, 8, 10
+"""Columns of the longest bar, of what it becomes beside long names, and of the number behind it."""
 
 
 def print_exhibit(exhibit: Exhibit, out: Console) -> None:
@@ -236,11 +238,13 @@ def _print_bars(exhibit: Bars, out: Console) -> None:
     names = [safe(label) for label in exhibit.labels]
     left = max([0, *(len(name) for name in names)])
     inner = max([0, *(len(safe(s.name)) for s in exhibit.series)]) if len(exhibit.series) > 1 else 0
+    taken = left + inner + (6 if inner else 4) + VALUE
+    longest = min(LONGEST, max(SHORTEST, out.width - taken))
     out.print(f"  {safe(exhibit.y_axis)}")
     for number, name in enumerate(names):
         for place, series in enumerate(exhibit.series):
             value = series.y[number] if number < len(series.y) else math.nan
-            length = round(40 * abs(value) / largest) if math.isfinite(value) else 0
+            length = round(longest * abs(value) / largest) if math.isfinite(value) else 0
             head = name if place == 0 else ""
             which = f"{safe(series.name):<{inner}}  " if inner else ""
             out.print(f"  {head:<{left}}  {which}{full * length} {value:.4g}", no_wrap=True, crop=False)

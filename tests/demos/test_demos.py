@@ -327,6 +327,16 @@ def test_nothing_to_draw_is_drawn_all_the_same() -> None:
         print_exhibit(exhibit, out)
 
 
+def test_bars_leave_room_for_their_numbers_beside_long_names() -> None:
+    label, name = "kept for the way back (activations)", "256 tokens a text"
+    (long,) = read_exhibits([make.bars("b", [label, "x"], {name: [123.456, 1], "a": [1, 2]}, y_axis="MiB")])
+    out = Console(file=io.StringIO(), width=80)
+    print_exhibit(long, out)
+    line = next(one for one in out.file.getvalue().splitlines() if label in one)  # type: ignore[attr-defined]
+    assert line.endswith("█ 123.5")
+    assert len(line) <= 80
+
+
 def test_numbers_give_way_to_shades_where_a_map_is_wide() -> None:
     wide, small = read_exhibits(
         [make.heatmap("m", [make.panel("p", [[0.25] * n], "a", range(n))]) for n in (40, 4)]
