@@ -67,6 +67,7 @@ def demo() -> list[Exhibit]:
         _maps_of_weights(results),
         _who_sees_what(masks),
         _distances(results),
+        _outputs(results),
         _reading(readers, masks),
         _next_words(asked),
         _writing({"causal": writer, "bidirectional": cheat}, masks),
@@ -187,6 +188,21 @@ def _distances(results: dict[str, tuple[Tensor, Tensor]]) -> Exhibit:
         {"distance": distance.tolist()},
         y_axis="distance of the two outputs",
         note=f"The last word sees everything under both masks: its two outputs differ by {float(distance[-1]):.1g}.",
+    )
+
+
+def _outputs(results: dict[str, tuple[Tensor, Tensor]]) -> Exhibit:
+    panels = [
+        panel(name, output[:, :6], WORDS, [f"{column}" for column in range(1, 7)])
+        for name, (output, _) in results.items()
+    ]
+    return heatmap(
+        "The outputs themselves",
+        panels,
+        row_axis="word",
+        column_axis=f"the first 6 of {WIDTH} columns",
+        diverging=True,
+        note="What the next layer reads. Only the rows of the last word are equal.",
     )
 
 

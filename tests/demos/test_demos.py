@@ -84,6 +84,12 @@ def once(path: Path, shared: Shared, launcher: Any, pack: Pack) -> list[Exhibit]
     return read_exhibits(msgspec.msgpack.decode(kept))
 
 
+def runs(path: Path, in_full: Callable[[str], bool]) -> bool:
+    """Tell whether a demo runs this time: a unit's, a kata's that changed or is drawn, all of them under the full gate."""
+    slug = path.parent.name
+    return slug not in record.katas() or in_full(slug) or record.drawn(slug)
+
+
 @pytest.fixture(scope="module", params=DEMOS, ids=lambda path: path.parent.name)
 def shown(
     request: pytest.FixtureRequest,
@@ -93,9 +99,8 @@ def shown(
     in_full: Callable[[str], bool],
 ) -> list[Exhibit]:
     """What a demo shows: a unit's, and those of katas that changed or are drawn; of all under the full gate."""
-    slug = request.param.parent.name
-    if slug in record.katas() and not in_full(slug) and not record.drawn(slug):
-        pytest.skip("not drawn this time; the kata passed in full with these files")
+    if not runs(request.param, in_full):
+        pytest.skip("not drawn this time; it ran in full as it is")
     return once(request.param, shared, launcher, pack)
 
 

@@ -1,0 +1,74 @@
+"""The items of docs/curriculum.md: each has its command, which works on a right answer and shows what is quoted."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.catalogue import load_pack
+from tests.conftest import Ran
+from tests.demos.test_demos import Shared, once, runs
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "docs" / "curriculum.md").read_text(encoding="utf-8")
+ROWS = {
+    int(number): (where, command)
+    for number, where, command in re.findall(
+        r"^\| (\d+) \| [^|]+ \| ([^|]+) \| (`kata [^`]+`|–) \|$", TEXT, re.M
+    )
+}
+MISSING = {number for number, (_, command) in ROWS.items() if command == "–"}
+TYPED = sorted({command.strip("`") for _, command in ROWS.values() if command != "–"})
+
+
+def phrases(command: str) -> list[str]:
+    """Return what the rows with this command quote of what it shows."""
+    rows = [where for where, typed in ROWS.values() if typed == f"`{command}`"]
+    return [phrase for where in rows for phrase in re.findall("“(.+?)”", where)]
+
+
+def plain(text: str) -> str:
+    """Return a text without its markup and line ends."""
+    return " ".join(re.sub(r"[*`_│]", "", text).split())
+
+
+def test_153_items_are_listed_once_each() -> None:
+    assert sorted(ROWS) == list(range(1, 154))
+    assert all("not built yet" in ROWS[number][0] for number in MISSING)
+
+
+@pytest.mark.parametrize("command", [one for one in TYPED if one.startswith("kata show")])
+def test_a_lesson_says_it(command: str, kata: Callable[..., Ran], folder: Path) -> None:
+    ran = kata(*shlex.split(command)[1:])
+    assert ran.code == 0
+    shown = plain(ran.out)
+    assert [phrase for phrase in phrases(command) if plain(phrase) not in shown] == []
+
+
+@pytest.mark.parametrize("command", [one for one in TYPED if one.startswith("kata check")])
+def test_a_right_answer_passes_it(command: str, kata: Callable[..., Ran], folder: Path) -> None:
+    name, *options = shlex.split(command)[2:]
+    one = next(one for one in load_pack(ROOT / "katas").katas if name == one.slug)
+    (folder / f"{one.module}.py").write_text(one.solution.read_text(encoding="utf-8"), encoding="utf-8")
+    ran = kata("check", f"{one.module}.py", *options, "-v")
+    assert ran.code == 0, ran.out
+    assert [phrase for phrase in phrases(command) if plain(phrase) not in plain(ran.out)] == []
+
+
+@pytest.mark.parametrize("command", [one for one in TYPED if one.startswith("kata demo")])
+def test_a_demo_shows_it(command: str, shared: Shared, launcher: Any, in_full: Callable[[str], bool]) -> None:
+    """Those that do not run this time, as `test_demos` draws them, have it in their source at least."""
+    pack = load_pack(ROOT / "katas")
+    name = command.split()[-1]
+    folders = {one.slug: one.folder for one in pack.katas} | {one.number: one.folder for one in pack.units}
+    demo = folders[name] / "demo.py"
+    if runs(demo, in_full):
+        titles = [exhibit.title for exhibit in once(demo, shared, launcher, pack)]
+    else:
+        titles = [demo.read_text(encoding="utf-8")]
+    assert [phrase for phrase in phrases(command) if not any(phrase in title for title in titles)] == []
