@@ -18,6 +18,7 @@ LIMIT_BYTES = 1_000_000
 Data = TypeVar("Data", bound=msgspec.Struct)
 
 _AT = re.compile(r"(?P<problem>.*) - at `\$\.?(?P<key>.*)`", re.DOTALL)
+_KEY = re.compile(r".* - at `key` in `\$\.?(?P<table>.*)`", re.DOTALL)
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`")
 _MISSING = re.compile(r"Object missing required field `(?P<name>.*)`")
 
@@ -87,6 +88,10 @@ def read_data(path: Path, kind: type[Data], refuse: type[KataError] = PackError)
 
 def _explained(message: str, kind: type[msgspec.Struct]) -> str:
     """Turn msgspec's message about a breach of `kind` into the key and what is allowed."""
+    name = _KEY.fullmatch(message)
+    if name is not None:
+        named = getattr(_unwrap(_walk(kind, name["table"])), "key_type", None)
+        return f"a key of `{name['table']}` must be {_words(named)}."
     at = _AT.fullmatch(message)
     problem, key = (at["problem"], at["key"]) if at else (message, "")
     fields = _fields(kind, key)
@@ -116,7 +121,10 @@ def _fields(kind: type[msgspec.Struct], key: str) -> list[str]:
 
 def _allowed(kind: type[msgspec.Struct], key: str) -> str:
     """Say in words what the type at `key` allows."""
-    described = _walk(kind, key)
+    return _words(_walk(kind, key))
+
+
+def _words(described: Any) -> str:
     words: dict[str, Any] = getattr(described, "extra_json_schema", None) or {}
     if "description" in words:
         return str(words["description"])

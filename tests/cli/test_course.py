@@ -141,7 +141,7 @@ def test_a_syllabus_that_is_not_clear_writes_nothing(
         ("[[weeks.1]]\ntitle = 'x'\nkatas = ['insertion-sort']\nspare = ['insertion-sort']", "2 times"),
         ("[[weeks.1]]\ntitle = 'x'\nkatas = ['insertion-sort']\n" * 2, "`weeks.1` has 2 weeks"),
         ("[[weeks.1]]\nkatas = ['insertion-sort']", "title"),
-        ("[[weeks.one]]\ntitle = 'x'", "weeks"),
+        ("[weeks]\none = []", "a key of `weeks` must be a number of weeks"),
     ],
 )
 def test_a_broken_syllabus_is_named(
