@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 from typing import Any
 
 import matplotlib
@@ -27,6 +28,8 @@ DASHES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3))]
 MARKERS = "os^Dv*Px"
 NUMBERS = 12
 """Cells across in which numbers still fit."""
+BAR_LABELS = 90
+"""Letters that fit below bars, one label beside the other."""
 WIDE, HIGH = 10.0, 4.4
 """Inches of a page's width, and of a plot's height."""
 
@@ -165,7 +168,9 @@ def _bars(exhibit: Bars) -> Any:
             hatch=["", "//", "..", "xx"][place % 4],
         )
         axis.bar_label(drawn, fmt="%.3g", fontsize=9, padding=1)
-    axis.set_xticks(range(len(exhibit.labels)), [_words(label) for label in exhibit.labels], fontsize=10)
+    room = BAR_LABELS // max(len(exhibit.labels), 1)
+    labels = [_words(textwrap.fill(label, max(room, 6))) for label in exhibit.labels]
+    axis.set_xticks(range(len(labels)), labels, fontsize=10)
     if exhibit.log_y and any(value > 0 for series in exhibit.series for value in series.y):
         axis.set_yscale("log")
     if len(exhibit.series) > 1:

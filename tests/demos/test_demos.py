@@ -85,7 +85,7 @@ def once(path: Path, shared: Shared, launcher: Any, pack: Pack) -> list[Exhibit]
 
 
 def runs(path: Path, in_full: Callable[[str], bool]) -> bool:
-    """Tell whether a demo runs this time: a unit's, a kata's that changed or is drawn, all of them under the full gate."""
+    """Tell whether a demo runs this time: a unit's, a kata's that changed or is drawn, all under the full gate."""
     slug = path.parent.name
     return slug not in record.katas() or in_full(slug) or record.drawn(slug)
 
@@ -330,6 +330,17 @@ def test_nothing_to_draw_is_drawn_all_the_same() -> None:
     for exhibit in read_exhibits(data):
         draw(exhibit)
         print_exhibit(exhibit, out)
+
+
+def test_long_names_of_bars_stand_on_several_lines() -> None:
+    long = [f"kept for number {number} on the way back" for number in range(5)]
+    (shown,) = read_exhibits([make.bars("b", long, {"a": range(5)}, y_axis="MiB")])
+    svg = draw(shown)
+    assert svg is not None
+    words = [one.text or "" for one in ElementTree.fromstring(svg).iter(f"{SVG}tspan")]
+    words += [one.text or "" for one in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+    assert "kept for number 3" in map(str.strip, words)
+    assert max(map(len, words)) <= 18
 
 
 def test_bars_leave_room_for_their_numbers_beside_long_names() -> None:

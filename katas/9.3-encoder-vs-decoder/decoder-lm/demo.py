@@ -226,8 +226,8 @@ def _memory() -> Exhibit:
             "parameters": _mib(parameters),
             "gradients": _mib(one.grad for one in parameters if one.grad is not None),
             "the optimizer's moments": _mib(moments),
-            "kept for the way back (activations)": round(sum(kept.values()) / 2**20, 1),
-            "in use alone: keys and values of the cache": 2
+            "activations, kept for the way back": round(sum(kept.values()) / 2**20, 1),
+            "in use: keys and values of the cache": 2
             * SIZES["num_layers"]
             * 8
             * length
@@ -235,7 +235,7 @@ def _memory() -> Exhibit:
             / 2**18,
         }
     short, long = columns.values()
-    grown = long["kept for the way back (activations)"] / short["kept for the way back (activations)"]
+    grown = long["activations, kept for the way back"] / short["activations, kept for the way back"]
     return bars(
         f"Memory by purpose: a step of AdamW on 8 texts, {sum(p.numel() for p in parameters) / 1e6:.1f} M parameters",
         list(short),
