@@ -30,7 +30,7 @@ quick: setup           ## the core of everything; says how much it leaves out
 
 gate: setup            ## all of every kata's gate and the long walks; records in tests/gate.json what passed
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --gate full \
-		tests/katas/test_our_pack.py tests/project/test_demo.py tests/project/test_authors_example.py
+		tests/katas/test_our_pack.py tests/demos tests/project/test_demo.py tests/project/test_authors_example.py
 	$(BIN)/python benchmarks/steadiness.py --write
 
 # Beside the wheel lie only the tests and what they read: `import grader` finds no source here.

@@ -13,7 +13,7 @@ import os
 import random
 import re
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any
 
 from grader.catalogue import Kata, load_pack
 from grader.catalogue.katas import RUBRIC
+from grader.catalogue.syllabus import SYLLABUS_FILE
 from grader.packs.steadiness import Gradings
 
 TESTS = Path(__file__).parent
@@ -42,7 +43,8 @@ KATAS = 3
 """Katas whose light gate is run, and whose second corpus is sampled, when nothing of them has changed."""
 SEEDS = 1000
 """From so many seeds one is drawn for what is graded on one."""
-PROSE = ("README.md", RUBRIC)
+DEMO = "demo.py"
+APART = ("README.md", RUBRIC, DEMO, SYLLABUS_FILE)
 """Files that no verdict hangs on: a unit that gets another kata, and a lesson that is told better, need no new gate."""
 DRAW = "KATA_TEST_DRAW"
 BASE = "KATA_TEST_BASE"
@@ -83,7 +85,7 @@ def digest_of_kata(slug: str) -> str:
         for folder in unit.iterdir() if unit.is_dir() else ():
             parts += [folder] if folder.is_dir() and folder.name not in others else []
     torch = re.search(r"^torch==(\S+)$", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
-    return _digest(parts, torch[1] if torch else "")
+    return _digest(parts, torch[1] if torch else "", APART)
 
 
 def drawn(slug: str) -> bool:
@@ -97,13 +99,25 @@ def seed(name: str) -> int:
     return random.Random(f"{draw()} {name}").randrange(SEEDS)
 
 
+def demos() -> dict[str, Path]:
+    """Return our demos by the kata or unit that they are of."""
+    return {path.parent.name: path for path in sorted((ROOT / "katas").rglob(DEMO))}
+
+
+def digest_of_demo(name: str) -> str:
+    """Return a digest of a demo, and of the data and scripts that it may use."""
+    folder = demos()[name].parent
+    beside = [path for path in folder.iterdir() if path.suffix == ".py" and path.name != "checks.py"]
+    return _digest([*beside, ROOT / "katas" / "play"])
+
+
 def digest_of_walk(name: str) -> str:
     """Return a digest of what a walk is about."""
     return _digest(ROOT / part for part in WALKS[name])
 
 
 def kept(kind: str) -> dict[str, dict[str, Any]]:
-    """Return what is recorded of katas or walks, by name."""
+    """Return what is recorded of katas, walks or demos, by name."""
     return dict(_read().get(kind, {}))
 
 
@@ -112,7 +126,7 @@ def keep(kind: str, name: str, digest: str, **found: object) -> None:
     with RECORD.with_suffix(".lock").open("w") as lock:  # beside other processes of the same run
         fcntl.flock(lock, fcntl.LOCK_EX)
         record = _read()
-        here = katas() if kind == "katas" else WALKS
+        here = {"katas": katas, "walks": WALKS.copy, "demos": demos}[kind]()
         part = {one: entry for one, entry in record.get(kind, {}).items() if one in here}
         part[name] = {"digest": digest, **found, "when": datetime.now(UTC).date().isoformat()}
         record[kind] = dict(sorted(part.items()))
@@ -153,14 +167,14 @@ def _read() -> dict[str, Any]:
     return dict(json.loads(RECORD.read_text(encoding="utf-8"))) if RECORD.is_file() else {}
 
 
-def _digest(parts: Iterable[Path], more: str = "") -> str:
+def _digest(parts: Iterable[Path], more: str = "", apart: Container[str] = ()) -> str:
     total = hashlib.sha256(more.encode())
     files = {
         path for part in parts for path in ([part] if part.is_file() else part.rglob("*")) if path.is_file()
     }
     for path in sorted(files):
         name = path.relative_to(ROOT)
-        if name.name not in PROSE and not any(one.startswith((".", "__pycache__")) for one in name.parts):
+        if name.name not in apart and not any(one.startswith((".", "__pycache__")) for one in name.parts):
             total.update(f"\0{name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
     return total.hexdigest()[:20]
 

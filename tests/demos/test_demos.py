@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -85,9 +85,10 @@ def once(path: Path, shared: Shared, launcher: Any, pack: Pack) -> list[Exhibit]
 
 
 def runs(path: Path, in_full: Callable[[str], bool]) -> bool:
-    """Tell whether a demo runs this time: a unit's, a kata's that changed or is drawn, all under the full gate."""
-    slug = path.parent.name
-    return slug not in record.katas() or in_full(slug) or record.drawn(slug)
+    """Tell whether a demo runs: a unit's, a kata's that is drawn, what changed since it passed, all under the full gate."""
+    name = path.parent.name
+    changed = record.kept("demos").get(name, {}).get("digest") != record.digest_of_demo(name)
+    return changed or name not in record.katas() or in_full(name) or record.drawn(name)
 
 
 @pytest.fixture(scope="module", params=DEMOS, ids=lambda path: path.parent.name)
@@ -97,11 +98,14 @@ def shown(
     launcher: Any,
     pack: Pack,
     in_full: Callable[[str], bool],
-) -> list[Exhibit]:
+) -> Iterator[list[Exhibit]]:
     """What a demo shows: a unit's, and those of katas that changed or are drawn; of all under the full gate."""
     if not runs(request.param, in_full):
-        pytest.skip("not drawn this time; it ran in full as it is")
-    return once(request.param, shared, launcher, pack)
+        pytest.skip("not drawn this time; it ran as it is")
+    failed = request.session.testsfailed
+    yield once(request.param, shared, launcher, pack)
+    if request.config.getoption("--gate") == "full" and request.session.testsfailed == failed:
+        record.keep("demos", request.param.parent.name, record.digest_of_demo(request.param.parent.name))
 
 
 def own_scripts(shown: list[Exhibit]) -> dict[str, str]:

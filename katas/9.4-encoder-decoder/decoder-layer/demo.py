@@ -214,7 +214,7 @@ def _reversed() -> list[Exhibit]:
             "The same task under three masks for the memory",
             curves,
             x_axis="word written",
-            y_axis="right, of 1",
+            y_axis="share right",
             note="Under a causal mask over the memory, word t sees the source up to its word t. Then "
             f"{early:.0%} of the first half are right and {late:.0%} of the second: what has to be "
             f"written early stands late. A guess is right in {1 / WORDS:.0%}.",
