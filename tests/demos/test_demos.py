@@ -85,7 +85,7 @@ def once(path: Path, shared: Shared, launcher: Any, pack: Pack) -> list[Exhibit]
 
 
 def runs(path: Path, in_full: Callable[[str], bool]) -> bool:
-    """Tell whether a demo runs: a unit's, a kata's that is drawn, what changed since it passed, all under the full gate."""
+    """Tell whether a demo runs: a unit's, a kata's that is drawn, what has changed since, all in the full gate."""
     name = path.parent.name
     changed = record.kept("demos").get(name, {}).get("digest") != record.digest_of_demo(name)
     return changed or name not in record.katas() or in_full(name) or record.drawn(name)
