@@ -32,7 +32,7 @@ def main() -> int:
         print(f"{KATA} is not there. Type: make setup", file=sys.stderr)
         return 2
     folder = Path(tempfile.mkdtemp(prefix="kata-demo-"))
-    stage = Stage(folder / "start", scenes=12)
+    stage = Stage(folder / "start")
     stage.go_to("learner")
     try:
         play(stage)

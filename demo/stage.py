@@ -30,11 +30,10 @@ class Unexpected(Exception):
 class Stage:
     """Plays commands in a folder of its own; `out` is where the audience looks."""
 
-    def __init__(self, folder: Path, scenes: int) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.commands = 0
         self._out: Console = console()
-        self._scenes = scenes
         self._scene = 0
         self._printed = False
         self._began = time.monotonic()
@@ -47,7 +46,7 @@ class Stage:
     def scene(self, title: str, *lines: str) -> None:
         """Begin a scene: its number, what it is about, and a few words before it."""
         self._scene += 1
-        head = f"── {self._scene} of {self._scenes}  {title} "
+        head = f"── {self._scene}  {title} "
         self._out.print()
         self._out.print(Text(head.ljust(min(self._out.width, WIDTH), "─"), "bold cyan"), no_wrap=True)
         self._printed = False
@@ -131,7 +130,9 @@ class Stage:
         self.commands += 1
         self._printed = True
         if lines is not None and len(printed) > lines:
-            self._out.print(Text(f"… and {len(printed) - lines} more lines, left out here", "dim"))
+            more = len(printed) - lines
+            words = f"… and {more} more line{'' if more == 1 else 's'}, left out here"
+            self._out.print(Text(words, "dim"))
         text = "".join(printed)
         if unless is not None and unless in Text.from_ansi(text).plain:
             self.say("This machine is too busy to judge speed now. Nobody loses a point for that.")
