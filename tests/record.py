@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.catalogue import Kata, load_pack
+from grader.catalogue.given import BLOCKS, blocks_of
 from grader.catalogue.katas import RUBRIC
 from grader.catalogue.syllabus import SYLLABUS_FILE
 from grader.packs.steadiness import Gradings
@@ -73,8 +74,9 @@ def katas() -> dict[str, Kata]:
 
 
 def digest_of_kata(slug: str) -> str:
-    """Return a digest of what a kata's verdict hangs on beside the engine: its files, its unit's, torch."""
+    """Return a digest of what a kata's verdict hangs on beside the engine: its files, its unit's, its blocks, torch."""
     kata = katas()[slug]
+    blocks = blocks_of(kata)  # of the file that all katas share, only what this one is given
     parts: list[Path] = [*kata.given, *kata.support]
     for top in (ROOT / "katas", ROOT / "solutions"):
         unit = top / kata.unit.folder.name
@@ -85,7 +87,8 @@ def digest_of_kata(slug: str) -> str:
         for folder in unit.iterdir() if unit.is_dir() else ():
             parts += [folder] if folder.is_dir() and folder.name not in others else []
     torch = re.search(r"^torch==(\S+)$", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
-    return _digest(parts, torch[1] if torch else "", APART)
+    more = (torch[1] if torch else "") + (blocks.data.decode() if blocks else "")
+    return _digest(parts, more, (*APART, BLOCKS))
 
 
 def drawn(slug: str) -> bool:
