@@ -445,6 +445,30 @@ def test_sampling() -> None:
     assert f"exp({sum(losses) / 3:.4f}) = 4" in lesson
 
 
+# --- 9.8.1 ---
+
+
+def test_modern_block() -> None:
+    lesson, x = LESSONS["modern-block"], rows([[1, 2, 3, 6]])
+    says(lesson, *x[0].tolist(), before="\nx")
+    root = x.square().mean().sqrt()
+    assert f"mean of the squares is {float(root**2):.1f}, its root {float(root):.4f}" in lesson
+    says(lesson, *(x / root)[0].tolist(), before="\nRMSNorm")
+    says(lesson, *F.layer_norm(x, (4,))[0].tolist(), before="\nLayerNorm")
+    turn = rows([[math.cos(1), math.sin(1)], [-math.sin(1), math.cos(1)]])  # of rows, by one radian
+    queries, keys = rows([[1, 0], [0, 1]]) @ turn, rows([[1, 1], [0, 2]])
+    keys = torch.stack((keys[0], keys[1] @ turn))
+    says(lesson, *keys[1].tolist(), before="key 1 becomes (")
+    scores = queries @ keys.T / math.sqrt(2)
+    weights = scores.softmax(-1)
+    for head, output in enumerate(weights @ rows([[2, 0], [0, 4]])):
+        line = (queries[head], scores[head], weights[head], output)
+        says(lesson, *torch.cat(line).tolist(), before=f"\nhead {head}")
+    for shared, written in ((32, "4.29 GB"), (8, "1.07 GB")):
+        assert f"{2 * 32 * shared * 128 * 8192 * 2 / 1e9:.2f} GB" == written
+        assert f"{written}" in lesson
+
+
 # --- words ---
 
 

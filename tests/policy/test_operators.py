@@ -44,6 +44,7 @@ EXCUSED = {
     "decoder-lm": {},
     "decoder-layer": {},
     "optimizer": {},
+    "modern-block": {},
 }
 SUSPECT = {
     "layer-norm": ("norm",),
@@ -55,6 +56,7 @@ SUSPECT = {
     "decoder-lm": ("transformer",),
     "decoder-layer": ("transformer",),
     "optimizer": ("adam",),
+    "modern-block": ("rms_norm", "rmsnorm"),
 }
 """What stands in the name of an operator that may compute what the kata asks for."""
 

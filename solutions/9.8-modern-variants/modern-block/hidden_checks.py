@@ -1,0 +1,183 @@
+"""Hidden checks of 9.8.1: what is right only on the visible inputs fails here."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.checks import check, expect, given_module, oracle, speak_of, with_axes
+
+AXES, LOGITS = "batch time width", "batch time token"
+
+
+def random_state(draw, trusted):
+    """Draw every parameter of a module, as large as the reference's, norms around one."""
+    return {
+        name: draw.normal(out=tensor.shape[0], width=tensor.shape[1], scale=1.5 * tensor.shape[1] ** -0.5)
+        if tensor.ndim == 2
+        else draw.normal(width=len(tensor), shift=1.0, scale=0.4)
+        for name, tensor in trusted.state_dict().items()
+    }
+
+
+def filled(module, state):
+    """Load a state; a bias that should not be there becomes zero."""
+    biases = {
+        name: torch.zeros_like(own) for name, own in module.state_dict().items() if name.endswith("bias")
+    }
+    module.load_state_dict({**biases, **state}, strict=False)
+    return module
+
+
+def pair(submission, reference, draw, name, *sizes):
+    """Build the submission's module and an oracle (state, x) -> its first result, with the same random parameters."""
+    state = random_state(draw, getattr(reference, name)(*sizes))
+    module = filled(getattr(submission, name)(*sizes), state)
+
+    def forward(state, x):
+        dtype = next(iter(state.values())).dtype
+        trusted = getattr(reference, name)(*sizes).to(dtype)
+        result = torch.func.functional_call(trusted, state, (x,))
+        return result[0] if isinstance(result, tuple) else result
+
+    return module, state, forward
+
+
+def first(result):
+    return expect(result, "(output, cache)").is_tuple(2)[0]
+
+
+@check(
+    "the norm is right for any widths and sizes, and any eps",
+    aspect="values",
+    points=2,
+    asked=["y = weight · x / √( mean(x²) + eps )", "It works for any sizes, one position and hundreds"],
+)
+def test_any_norm(submission, reference, draw):
+    for eps in (1e-6, 0.1):
+        width, time = draw.size(2, 40), draw.size(1, 9)
+        module, state, forward = pair(submission, reference, draw, "RMSNorm", width, eps)
+        for axes in ({"time": time}, {"batch": 2, "head": 3, "time": time}):
+            x = draw.normal(**axes, width=width, scale=2.0, shift=-0.5)
+            expect(module(x), "output", axes=" ".join([*axes, "width"])).close_to(oracle(forward, state, x))
+
+
+@check(
+    "attention is right for any numbers of heads and groups, and any sizes",
+    aspect="values",
+    points=3,
+    asked="It works for any sizes, one position and hundreds, any G that divides H.",
+)
+def test_any_groups(submission, reference, draw):
+    for num_heads, num_kv_heads, d_head in ((1, 1, 6), (6, 3, 2), (8, 2, 4), (5, 1, 8), (9, 3, 4)):
+        batch, time = draw.sizes(2, 2, 9)
+        sizes = (num_heads * d_head, num_heads, num_kv_heads)
+        module, state, forward = pair(submission, reference, draw, "GroupedQueryAttention", *sizes)
+        x = draw.normal(batch=batch, time=time, width=sizes[0])
+        expect(first(module(x)), "output", axes=AXES).close_to(oracle(forward, state, x))
+
+
+@check(
+    "hundreds of positions are right, and so is what is written behind them",
+    aspect="values",
+    points=3,
+    asked=["It works for any sizes, one position and hundreds", "in pieces or in one go"],
+)
+def test_long(submission, reference, draw):
+    time = draw.size(200, 300)
+    sizes = (16, 4, 2)
+    module, state, forward = pair(submission, reference, draw, "GroupedQueryAttention", *sizes)
+    x = draw.normal(batch=1, time=time, width=16)
+    wanted = oracle(forward, state, x)
+    with torch.no_grad():
+        expect(first(module(x)), f"output at {time} positions", axes=AXES).close_to(wanted)
+        cache, start = None, 0
+        for end in (time - 7, time - 1, time):
+            piece = with_axes(x[:, start:end].contiguous(), *AXES.split())
+            result = module(piece, cache) if start else module(piece)
+            output, cache = expect(result, "(output, cache)").is_tuple(2)
+            expect(output, f"output at positions {start} to {end - 1}", axes=AXES).close_to(
+                wanted[:, start:end]
+            )
+            start = end
+
+
+@check(
+    "models of any sizes are right, layers and all",
+    aspect="values",
+    points=3,
+    asked=["logits = head(norm(y_last))", "It works for any sizes, one position and hundreds"],
+)
+def test_any_model(submission, reference, draw):
+    for num_heads, num_kv_heads, num_layers in ((2, 1, 1), (6, 2, 2), (3, 3, 4)):
+        vocab_size, d_ff, batch, time = draw.sizes(4, 3, 12)
+        sizes = (vocab_size, 4 * num_heads, num_heads, num_kv_heads, d_ff, num_layers, 32)
+        module, state, forward = pair(submission, reference, draw, "ModernLM", *sizes)
+        tokens = draw.integers(0, vocab_size, batch=batch, time=time)
+
+        def right(state, forward=forward, tokens=tokens):
+            return forward({name: tensor.cpu() for name, tensor in state.items()}, tokens.cpu())
+
+        with torch.no_grad():
+            expect(first(module(tokens)), "logits", axes=LOGITS).close_to(oracle(right, state))
+
+
+@check(
+    "a cache may be gone on from twice, and several texts are read in turns",
+    aspect="cache",
+    points=3,
+    asked="several texts may be read in turns, each with its own cache, and a cache may be gone on from twice.",
+)
+def test_in_turns(submission, reference, draw):
+    sizes = (11, 16, 4, 2, 9, 2, 32)
+    models = [pair(submission, reference, draw, "ModernLM", *sizes)[0] for _ in range(2)]
+    texts = [draw.integers(0, 11, batch=2, time=6) for _ in range(3)]
+    texts[2][:, :3] = texts[0][:, :3]  # begins as the first one does, and goes on in another way
+    with torch.no_grad():
+        wanted = [[first(model(text)) for text in texts] for model in models]
+        readers = []
+        for model in models:
+            readers.append(given_module(submission, "probes").reader(model))
+            speak_of(readers[-1], model)
+            for text in texts[:2]:
+                readers[-1](tokens=with_axes(text[:, :3].contiguous(), "batch", "time"))
+        for place, cache in ((0, "the first cache"), (1, "the second cache"), (2, "the first cache")):
+            for reader, its in zip(readers, wanted, strict=True):
+                rest = with_axes(texts[place][:, 3:].contiguous(), "batch", "time")
+                expect(reader(tokens=rest, cache=cache), "logits at positions 3 to 5", axes=LOGITS).same_as(
+                    its[place][:, 3:],
+                    name="the text in one go",
+                    why="other texts were read since this cache was given back",
+                )
+
+
+@check(
+    "arguments may be given by position and by name",
+    aspect="arguments",
+    points=2,
+    asked=["class GroupedQueryAttention(d_model, num_heads, num_kv_heads)", "forward(tokens, cache=None)"],
+)
+def test_ways_to_call(submission, reference, draw):
+    options = {"vocab_size": 9, "d_model": 12, "num_heads": 3, "num_kv_heads": 1, "d_ff": 7, "num_layers": 2,
+               "max_len": 16}  # fmt: skip
+    state = random_state(draw, reference.ModernLM(**options))
+    named, placed = (
+        filled(submission.ModernLM(**options), state),
+        filled(submission.ModernLM(*options.values()), state),
+    )
+    tokens = draw.integers(0, 9, batch=2, time=4)
+    with torch.no_grad():
+        logits, cache = expect(placed(tokens), "(logits, cache)").is_tuple(2)
+        expect(first(named(tokens=tokens)), "logits", axes=LOGITS).same_as(
+            logits, name="arguments by position"
+        )
+        more, _ = expect(placed(tokens, cache), "(logits, cache)").is_tuple(2)
+        expect(first(named(cache=cache, tokens=tokens)), "logits with a cache", axes=LOGITS).same_as(
+            more, name="arguments by position"
+        )
+        norm = submission.RMSNorm(d_model=12, eps=1e-5)
+        attention = submission.GroupedQueryAttention(d_model=12, num_heads=3, num_kv_heads=1)
+        x = draw.normal(batch=2, time=3, width=12)
+        expect(norm(x=x), "output of the norm", axes=AXES).same_as(norm(x), name="arguments by position")
+        expect(first(attention(x=x, cache=None)), "output", axes=AXES).same_as(
+            first(attention(x)), name="arguments by position"
+        )
