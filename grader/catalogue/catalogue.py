@@ -27,17 +27,20 @@ class Catalogue:
 
     @classmethod
     def discover(cls) -> Catalogue:
-        """Load every pack of this install.
+        """Load every pack of this install. One that KATA_PACKS names takes the place of another of its name.
 
         Raises:
             PackError: a pack is broken, or two packs clash.
             UsageError: KATA_PACKS is wrong, or there is no pack at all.
         """
-        packs = tuple(load_pack(folder) for folder in discover.pack_folders())
+        packs = [load_pack(folder) for folder in discover.pack_folders()]
+        named = discover.named_folders()
+        replaced = {pack.name for pack in packs if pack.root in named}
+        packs = [pack for pack in packs if pack.name not in replaced or pack.root in named]
         if not packs:
             hint = "Reinstall kata, or name a pack's folder in KATA_PACKS."
             raise UsageError("No katas are installed.", hint)
-        return cls(packs)
+        return cls(tuple(packs))
 
     @property
     def units(self) -> tuple[Unit, ...]:

@@ -29,18 +29,27 @@ def pack_folders() -> list[Path]:
     builtin = builtin_folder()
     if builtin is not None:
         found[builtin.resolve()] = None
-    for entry in os.environ.get("KATA_PACKS", "").split(os.pathsep):
-        if entry:
-            folder = Path(entry).expanduser()
-            if not (folder / PACK_FILE).is_file():
-                raise UsageError(
-                    f"KATA_PACKS names {entry}, which is no pack: it has no {PACK_FILE}.",
-                    f"List the folders that hold a {PACK_FILE}, separated by {os.pathsep!r}.",
-                )
-            found[folder.resolve()] = None
-    for folder in installed_folders():
+    for folder in (*named_folders(), *installed_folders()):
         found[folder.resolve()] = None
     return list(found)
+
+
+def named_folders() -> list[Path]:
+    """Return the folders of the packs that KATA_PACKS names.
+
+    Raises:
+        UsageError: it names a folder that is no pack.
+    """
+    found = []
+    for entry in filter(None, os.environ.get("KATA_PACKS", "").split(os.pathsep)):
+        folder = Path(entry).expanduser()
+        if not (folder / PACK_FILE).is_file():
+            raise UsageError(
+                f"KATA_PACKS names {entry}, which is no pack: it has no {PACK_FILE}.",
+                f"List the folders that hold a {PACK_FILE}, separated by {os.pathsep!r}.",
+            )
+        found.append(folder.resolve())
+    return found
 
 
 def answers() -> list[Path]:

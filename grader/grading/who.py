@@ -43,11 +43,12 @@ def identified(
     for name, (learner, reason) in matches.learnt.items():
         book.rule("alias", learner, name, comment=f"{reason}", author=LEARNT_BY)
     taken = [one for one in standing(book.rulings()) if one.kind == "take"]
+    assignments = {kata: name for name, one in book.course.assignments.items() for kata in one.katas}
     together: dict[str, LearnerFolder] = {}
     for one in folders:
         learner = matches.known.get(one.learner, one.learner)
         files = {ruling.kata or "": str(ruling.value) for ruling in taken if ruling.learner == learner}
-        mine = replace(one, learner=learner, taken=files)
+        mine = replace(one, learner=learner, taken=files, assignments=assignments)
         other = together.get(learner)
         together[learner] = mine if other is None else _joined(other, mine)
     told, notes = _told(times, together, book, source)

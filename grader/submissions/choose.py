@@ -6,9 +6,9 @@ import ast
 import difflib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
 
 from grader.catalogue import Kata
 from grader.catalogue.answer_sheet import is_sheet
@@ -45,12 +45,25 @@ class Chosen:
     notes: tuple[str, ...]
 
 
-def choose(kata: Kata, listing: Listing, taken: str | None = None) -> Chosen:
+When = Callable[[File], datetime | None]
+"""Tells when a file was handed in, as the system says."""
+
+
+def choose(
+    kata: Kata, listing: Listing, taken: str | None = None, assignment: str = "", when: When | None = None
+) -> Chosen:
     """Return what answers `kata`: the file `taken`, where it is there, since somebody said so.
 
     A file's exact name goes before one that differs in case, and that before a renamed copy. Among several, an
-    untouched stub steps back, then a file in a folder named after the kata or its unit goes first, then equal
-    contents count as one.
+    untouched stub steps back, then a file in a folder named after the kata, its assignment or its unit goes first,
+    then equal contents count as one, then what was handed in last.
+
+    Args:
+        kata: which is to be answered.
+        listing: the learner's files.
+        taken: the file that somebody named.
+        assignment: the course's, that the kata is in.
+        when: for systems that keep a learner's assignments side by side, each with its time.
 
     Raises:
         Missing: no file has the name.
@@ -74,7 +87,7 @@ def choose(kata: Kata, listing: Listing, taken: str | None = None) -> Chosen:
         for r, file in readable
         if r > best
     ][:5]
-    file = files[0] if len(files) == 1 else _one_of(kata, listing, files, notes)
+    file = files[0] if len(files) == 1 else _one_of(kata, listing, files, notes, assignment, when)
     main = f"{kata.module}{suffix_of(file.name)}"
     if told:
         notes.append(f"{file.origin} was taken for {main}, as was decided")
@@ -106,7 +119,14 @@ def _named(kata: Kata, listing: Listing) -> list[tuple[int, File]]:
     return sorted(found, key=lambda pair: (pair[0], len(pair[1].parts), pair[1].origin))
 
 
-def _one_of(kata: Kata, listing: Listing, files: list[File], notes: list[str]) -> File:
+def _one_of(
+    kata: Kata,
+    listing: Listing,
+    files: list[File],
+    notes: list[str],
+    assignment: str,
+    when: When | None,
+) -> File:
     if len(files) > MAX_COMPARED:
         raise NotRead(f"{len(files)} files could be the answer: {_listed(files)}")
     contents: dict[File, bytes] = {}
@@ -123,17 +143,25 @@ def _one_of(kata: Kata, listing: Listing, files: list[File], notes: list[str]) -
     if worked and len(worked) < len(left):
         notes += [f"{file.origin} was left out: an untouched stub" for file in left if file not in worked]
         left = worked
-    for own in _own_folders(kata):
+    for own, whose in _own_folders(kata, assignment):
         there = [file for file in left if own(file.folder)]
         if there:
             notes += [
-                f"{file.origin} was left out: {there[0].origin} lies in the kata's folder"
+                f"{file.origin} was left out: {there[0].origin} lies in the {whose}'s folder"
                 for file in left
                 if file not in there and contents[file] != contents[there[0]]
             ]
             left = there
             break
     distinct = {(os.path.splitext(file.name)[1].lower(), contents[file]) for file in left}
+    last = _last(left, when) if len(distinct) > 1 and when is not None else None
+    if last is not None:
+        notes += [
+            f"{file.origin} was left out: {last.origin} was handed in later"
+            for file in left
+            if file is not last
+        ]
+        return last
     if len(distinct) > 1:
         raise NotRead(
             f"{'two' if len(left) == 2 else len(left)} files could be the answer, and they differ: {_listed(left)}. "
@@ -144,8 +172,16 @@ def _one_of(kata: Kata, listing: Listing, files: list[File], notes: list[str]) -
     return left[0]
 
 
-def _own_folders(kata: Kata) -> list[Any]:
-    """Return tests of a folder, the surest first."""
+def _last(files: Sequence[File], when: When) -> File | None:
+    """Return what was handed in last; None where that is not known of every file, or of two at once."""
+    times = [(at, file) for file in files if (at := when(file)) is not None]
+    newest = max((at for at, _ in times), default=None)
+    found = [file for at, file in times if at == newest]
+    return found[0] if len(times) == len(files) and len(found) == 1 else None
+
+
+def _own_folders(kata: Kata, assignment: str) -> list[tuple[Callable[[tuple[str, ...]], bool], str]]:
+    """Return tests of a folder, the surest first, each with whose folder it is."""
     unit = {name.casefold() for name in (kata.unit.folder.name, kata.unit.slug, kata.unit.number)}
     slug = {kata.slug.casefold(), kata.number}
 
@@ -158,7 +194,13 @@ def _own_folders(kata: Kata) -> list[Any]:
     def unit_folder(folder: tuple[str, ...]) -> bool:
         return bool(folder) and folder[-1].casefold() in unit
 
-    return [both, kata_folder, unit_folder]
+    def assignment_folder(folder: tuple[str, ...]) -> bool:
+        return assignment.casefold() in (name.casefold() for name in folder)
+
+    return [
+        (both, "kata"), (kata_folder, "kata"),
+        *([(assignment_folder, "assignment")] if assignment else []), (unit_folder, "unit"),
+    ]  # fmt: skip
 
 
 class _Stub:

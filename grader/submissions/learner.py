@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Literal
 
 import msgspec
@@ -45,6 +46,8 @@ class LearnerFolder:
     """By kata's slug, or an empty name for all, when it was handed in, and who says so."""
     taken: Mapping[str, str] = field(default_factory=dict)
     """By kata's slug, the file that somebody said is the answer, whatever it is called."""
+    assignments: Mapping[str, str] = field(default_factory=dict)
+    """By kata's slug, the course's assignment: a folder of that name is the kata's."""
 
     def submissions(self, katas: Sequence[Kata]) -> list[Submission]:
         """Return one submission for each of `katas`, in their order: found, missing or error. Never raises."""
@@ -77,7 +80,7 @@ class LearnerFolder:
             told = tuple(printable(note) for note in notes.get(kata.slug, ())[:5])
             if kata.slug in sheets:
                 file, bundle = sheets[kata.slug]
-                at, source = self._time(kata, file, listing, owners[file])
+                at, source = self._time(kata, file, listing, owners)
                 sheet = HandedInSheet(
                     bundle=bundle,
                     number=kata.number,
@@ -123,7 +126,10 @@ class LearnerFolder:
 
     def _submission(self, kata: Kata, listing: Listing, owners: dict[File, Place]) -> Submission:
         try:
-            chosen = choose(kata, listing, self.taken.get(kata.slug))
+            chosen = choose(
+                kata, listing, self.taken.get(kata.slug), self.assignments.get(kata.slug, ""),
+                None if self.clock is None else partial(self._handed_in, listing, owners),
+            )  # fmt: skip
         except Missing as missing:
             if not listing.closed:
                 return self._without(kata, "missing", str(missing), missing.proposal)
@@ -135,7 +141,7 @@ class LearnerFolder:
         except Exception as error:
             # One learner's files never end a class's grading; what it was is named for whoever looks.
             return self._without(kata, "error", f"{kata.module} cannot be read ({type(error).__name__}).")
-        at, source = self._time(kata, chosen.file, listing, owners[chosen.file])
+        at, source = self._time(kata, chosen.file, listing, owners)
         notes = dict.fromkeys((*self.notes, *chosen.notes, *listing.closed[:5]))
         return Submission(
             learner=self.learner,
@@ -165,16 +171,22 @@ class LearnerFolder:
         )
 
     def _time(
-        self, kata: Kata, file: File, listing: Listing, place: Place
+        self, kata: Kata, file: File, listing: Listing, owners: Mapping[File, Place]
     ) -> tuple[datetime | None, str | None]:
         """Return when a file was handed in, and who says so: whom the instructor asked, the system, then git."""
         told = self.times.get(kata.slug) or self.times.get("")
         if told is not None:
             return told
-        at = place.submitted_at if self.clock is None else self.clock(file, listing, place)
+        place = owners[file]
+        at = self._handed_in(listing, owners, file)
         if at is not None:
             return at, place.time_source or "nbgrader"
         return self._committed(file, place)
+
+    def _handed_in(self, listing: Listing, owners: Mapping[File, Place], file: File) -> datetime | None:
+        """Return when the system says that a file was handed in."""
+        place = owners[file]
+        return place.submitted_at if self.clock is None else self.clock(file, listing, place)
 
     def _committed(self, file: File, place: Place) -> tuple[datetime | None, str | None]:
         """Return what the repository around a file says, if it lies in one that is the learner's."""

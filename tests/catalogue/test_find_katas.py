@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,19 @@ def test_packs_come_from_the_environment(pack: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("grader.catalogue.discover.builtin_folder", lambda: None)
     monkeypatch.setenv("KATA_PACKS", os.pathsep.join([str(TINY), str(pack), str(TINY)]))
     assert [found.name for found in Catalogue.discover().packs] == ["tiny", "numbers"]
+
+
+def test_a_pack_of_ones_own_takes_the_place_of_the_one_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builtin, own = (shutil.copytree(TINY, tmp_path / name / "katas") for name in ("kata", "mine"))
+    monkeypatch.setattr("grader.catalogue.discover.builtin_folder", lambda: builtin)
+    assert [found.root for found in Catalogue.discover().packs] == [builtin]
+    monkeypatch.setenv("KATA_PACKS", str(own))
+    assert [found.root for found in Catalogue.discover().packs] == [own]
+    monkeypatch.setenv("KATA_PACKS", os.pathsep.join([str(own), str(TINY)]))
+    with pytest.raises(PackError, match="the pack name tiny is taken by"):  # which of the two is meant?
+        Catalogue.discover()
 
 
 def test_the_built_in_pack_is_in_the_source_tree_or_inside_the_package(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -93,6 +94,30 @@ def test_nbgrader(tmp_path, read, given):
     assert content(rows["bob", "masks"])["masks.py"] == BOB.encode()
     assert rows["bob", "masks"].submitted_at is None, "only the assignment's own timestamp is nbgrader's"
     assert rows["carol", "masks"].submitted_at is None
+
+
+HW1, HW2 = "2026-02-02 12:00:00 UTC", "2026-02-09 12:00:00 UTC"
+
+
+def test_two_of_nbgraders_assignments_with_one_kata(tmp_path, katas, read):
+    both = {"submitted/ada/hw1/masks.py": ADA, "submitted/ada/hw2/masks.py": BOB}
+    times = {"submitted/ada/hw1/timestamp.txt": HW1, "submitted/ada/hw2/timestamp.txt": HW2}
+    lay(tmp_path, {"nbgrader_config.py": "", **both, **times})
+    row = read()["ada", "masks"]
+    assert content(row)["masks.py"] == BOB.encode()
+    assert row.submitted_at == datetime(2026, 2, 9, 12, tzinfo=UTC)
+    left = "submitted/ada/hw1/masks.py was left out: submitted/ada/hw2/masks.py was handed in later"
+    assert row.notes == (left,)
+
+    (learner,) = find_learners(tmp_path, katas).learners
+    first = replace(learner, assignments={"masks": "hw1"}).submissions(katas)[0]
+    assert content(first)["masks.py"] == ADA.encode()
+    assert first.submitted_at == datetime(2026, 2, 2, 12, tzinfo=UTC)
+    assert "lies in the assignment's folder" in first.notes[0]
+
+    (tmp_path / "submitted/ada/hw1/timestamp.txt").unlink()
+    row = read()["ada", "masks"]
+    assert "two files could be the answer, and they differ" in row.message
 
 
 def test_a_timestamp_of_a_learners_own_is_not_believed(tmp_path, read):
