@@ -142,6 +142,7 @@ def grade(
     from grader.grading.run import Run, RunPolicy
     from grader.grading.who import identified
     from grader.submissions import find_learners
+    from grader.submissions.names import listed
 
     machine.prepare()
     if jobs is not None and scheduler is not None:
@@ -206,9 +207,13 @@ def grade(
         raise
     for text in scan.notes:
         note(f"note: {text}")
-    if course.assignments and assignment is None and len(names) == len(only):
-        katas, assignments = _handed_in(scan, katas, course)
-        note(f"note: {', '.join(assignments)}, by what lies there (--assignment NAME says it).")
+    if assignment is None and len(names) == len(only):  # then what lies there says which katas are meant
+        if course.assignments:
+            katas, assignments = _handed_in(scan, katas, course)
+            note(f"note: {', '.join(assignments)}, by what lies there (--assignment NAME says it).")
+        elif course.katas is None and len(held := _held(scan, katas)) < len(katas):
+            katas = held or katas
+            note(f"note: {listed([kata.slug for kata in katas], 5)}, by what lies there (--only ID says it).")
     sandbox.refuse_foreign_code(submissions)
     if scheduler is None:  # else nothing is graded on this machine
         _refuse_exposed(submissions, Address.parse(where).file, course, agreed=require_isolation == "process")
@@ -335,10 +340,16 @@ def _assignment(name: str, course: Course) -> Assignment:
 
 def _handed_in(scan: Scan, katas: list[Kata], course: Course) -> tuple[list[Kata], list[str]]:
     """Return the katas of those assignments of which anybody handed in anything, and what they are called."""
-    held = {kata.slug for learner in scan.learners for kata in learner.held(katas)}
+    held = {kata.slug for kata in _held(scan, katas)}
     found = {name: one for name, one in course.assignments.items() if not held.isdisjoint(one.katas)}
     meant = {slug for one in found.values() for slug in one.katas} | held
     return [kata for kata in katas if kata.slug in meant], list(found) or ["no assignment"]
+
+
+def _held(scan: Scan, katas: list[Kata]) -> list[Kata]:
+    """Return those katas of which anybody handed in anything."""
+    held = {kata.slug for learner in scan.learners for kata in learner.held(katas)}
+    return [kata for kata in katas if kata.slug in held]
 
 
 def _warn_of_missing_answers(katas: Sequence[Kata]) -> None:

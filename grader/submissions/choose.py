@@ -110,6 +110,15 @@ def looks_like_one(name: str, modules: Sequence[str]) -> bool:
     return any(module_rank(name, module) is not None for module in modules)
 
 
+def may_be_meant(name: str, kata: Kata) -> bool:
+    """Whether a file of this name answers a kata, or would be proposed for it by its name."""
+    if module_rank(name, kata.module) is not None:
+        return True
+    others = {other.module for other in kata.unit.pack.katas} - {kata.module}
+    stem = _stem(name)
+    return bool(_LIKE_CODE.search(name)) and stem not in others and bool(_called_like(stem, kata.module))
+
+
 def _named(kata: Kata, listing: Listing) -> list[tuple[int, File]]:
     ranked = [(module_rank(file.name, kata.module), file) for file in listing.files]
     found = [(rank, file) for rank, file in ranked if rank is not None]

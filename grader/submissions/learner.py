@@ -13,14 +13,14 @@ import msgspec
 from grader.catalogue import Kata
 from grader.errors import KataError
 from grader.submissions.archives import NotRead
-from grader.submissions.choose import Missing, choose, looks_like_one
+from grader.submissions.choose import Missing, choose, looks_like_one, may_be_meant
 from grader.submissions.entry import Place
 from grader.submissions.git_time import SOURCE, commit_time
 from grader.submissions.listing import File, Listing
 from grader.submissions.names import printable
 from grader.submissions.sheets import sheets_in
 from grader.submissions.spot import Spot
-from grader.submissions.submission import HandedInSheet, Proposal, Submission
+from grader.submissions.submission import Bundle, HandedInSheet, Proposal, Submission
 
 Clock = Callable[[File, Listing, Place], datetime | None]
 """Returns when a file was handed in, from the files around it."""
@@ -68,13 +68,7 @@ class LearnerFolder:
         listing: Listing,
         owners: dict[File, Place],
     ) -> list[Submission]:
-        try:
-            sheets, notes = sheets_in(katas, listing)
-        except KataError:
-            raise
-        except Exception as error:  # as with code: one learner's files never end a class's grading
-            why = f"written answers cannot be read ({type(error).__name__})"
-            sheets, notes = {}, {kata.slug: [why] for kata in katas[:1]}
+        sheets, notes = _sheets(katas, listing)
         whole = []
         for kata, one in zip(katas, found, strict=True):
             told = tuple(printable(note) for note in notes.get(kata.slug, ())[:5])
@@ -99,9 +93,13 @@ class LearnerFolder:
         return bool(listing.closed) or any(looks_like_one(file.name, modules) for file in listing.files)
 
     def held(self, katas: Sequence[Kata]) -> list[Kata]:
-        """Return those of `katas` that a file there is named like."""
-        names = self.file_names()
-        return [kata for kata in katas if any(looks_like_one(name, [kata.module]) for name in names)]
+        """Return those of `katas` that a file there may be meant for, or that there are written answers to."""
+        listing, _ = self._listing()
+        names = {file.name for file in listing.files}
+        sheets, _ = _sheets(katas, listing)
+        return [
+            kata for kata in katas if kata.slug in sheets or any(may_be_meant(name, kata) for name in names)
+        ]
 
     def file_names(self) -> list[str]:
         """Return the names of the files there."""
@@ -198,3 +196,15 @@ class LearnerFolder:
             if (at := commit_time(folder)) is not None:
                 return at, SOURCE
         return None, None
+
+
+def _sheets(
+    katas: Sequence[Kata], listing: Listing
+) -> tuple[dict[str, tuple[File, Bundle]], dict[str, list[str]]]:
+    try:
+        return sheets_in(katas, listing)
+    except KataError:
+        raise
+    except Exception as error:  # as with code: one learner's files never end a class's grading
+        why = f"written answers cannot be read ({type(error).__name__})"
+        return {}, {kata.slug: [why] for kata in katas[:1]}

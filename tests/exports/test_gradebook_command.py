@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner
 
+from grader.cli.class_options import again
 from grader.cli.main import cli
 from grader.gradebook.store import Gradebook
 
@@ -342,6 +344,30 @@ def test_a_gradebook_elsewhere_is_named_in_what_to_type_next(kata: Kata, course_
     (course_folder / "gradebook.sqlite").rename(course_folder / "week 2.sqlite")
     result = kata("show", "ada", "--gradebook", "week 2.sqlite")
     assert "in full  kata gradebook show ada masks --gradebook 'week 2.sqlite'" in result.stdout
+
+
+def test_what_to_type_next_holds_no_password() -> None:
+    where = "postgresql://kim:open-sesame@db.example.org/autumn"
+    assert again(where) == " --gradebook 'postgresql://kim:***@db.example.org/autumn'"
+
+
+def test_a_mark_of_nothing_takes_few_lines(kata: Kata) -> None:
+    assert len(kata("show", "zed", "masks").stdout.splitlines()) < 8
+    assert len(kata("show", "adam", "masks").stdout.splitlines()) < 8
+
+
+def test_sections_and_columns_of_the_roster_go_along(kata: Kata, course_folder: Path) -> None:
+    (course_folder / "roster.csv").write_text(
+        "learner,name,section,tutor\nada,Ada Lovelace,A,Kim\nadam,,A,Lee\nzed,Zed,B,=1\n"
+    )
+    ran = kata("export", "--format", "wide", "--column", "section", "--column", "tutor", "--section", "A")
+    lines = [line.split(",") for line in ran.stdout.splitlines()]
+    assert [lines[0][3:5], lines[1][3:5], lines[2][3:5]] == [["section", "tutor"], ["A", "Kim"], ["A", "Lee"]]
+    ran = kata("export", "--format", "csv", "--column", "tutor")
+    assert {line["learner"]: line["tutor"] for line in csv.DictReader(ran.stdout.splitlines())} == {
+        "ada": "Kim", "adam": "Lee", "zed": "'=1"
+    }  # fmt: skip
+    assert kata("export", "--format", "csv", "--column", "tutro").exit_code == 2
 
 
 def test_help_needs_no_database(course_folder: Path) -> None:

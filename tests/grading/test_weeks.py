@@ -109,6 +109,53 @@ def test_a_download_of_one_late_learner_leaves_the_others(kata: Kata, week: Any,
     assert after["bob", "insertion-sort"][0] == "fail"
 
 
+def test_without_a_course_totals_are_out_of_what_was_handed_in(kata: Kata, week: Any, folder: Path) -> None:
+    (folder / "course.toml").unlink()
+    week(1, "ada")
+    week(1, "bob", None)
+    ran = kata("grade", "week1", "-j", "1")
+    assert "note: insertion-sort, by what lies there (--only ID says it)." in ran.err
+    assert marks(kata) == {
+        ("ada", "insertion-sort"): ("pass", 5.0),
+        ("bob", "insertion-sort"): ("missing", 0.0),
+    }
+    totals = {
+        one["learner"]: one["max_score"]
+        for one in json.loads(kata("gradebook", "show", "--json").out)["learners"]
+    }
+    assert totals == {"ada": 5.0, "bob": 5.0}
+
+    both = "note: insertion-sort, bubble-sort, by what lies there"
+    (week(2, "cyd", None) / "insertion_sort.py").write_text(RIGHT)
+    sheet = week(2, "ada", None) / "answers.md"
+    sheet.write_text("<!-- kata: bubble-sort -->\n## 1. Why?\n\nBecause.\n")
+    assert both in kata("grade", "week2", "-j", "1").err, "nobody's code, but somebody's answers"
+    sheet.unlink()
+    (week(2, "bob", None) / "bubblesort.py").write_text(RIGHT)
+    ran = kata("grade", "week2", "-j", "1")
+    assert both in ran.err, "a near name hides no kata"
+    assert "bob, bubble-sort: bob/bubblesort.py," in ran.out
+
+
+def test_a_note_on_several_katas_is_said_once_and_all_of_them_are_in_a_file(
+    kata: Kata, week: Any, folder: Path
+) -> None:
+    for number in range(12):
+        name = f"learner {number:02}"
+        week(1, name, None).joinpath("insertion_sort (1).py").write_text(RIGHT)
+        week(1, name, None).joinpath("bubble_sort.py").write_text(RIGHT)
+        week(1, name, None).joinpath("elsewhere").symlink_to("/")
+    ran = kata("grade", "week1", "-j", "1")
+    worth = ran.out.partition("Worth a look:")[2]
+    line = "learner 00, insertion-sort, bubble-sort: learner 00/elsewhere is a symbolic link"
+    assert worth.count("learner 00/elsewhere") == 1
+    assert line in worth
+    assert "and 14 more, in gradebook.notes.txt" in worth
+    notes = (folder / "gradebook.notes.txt").read_text()
+    assert notes.count("is a symbolic link") == 12
+    assert notes.count("was taken for insertion_sort.py") == 12
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
