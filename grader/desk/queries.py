@@ -6,12 +6,13 @@ import difflib
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, NamedTuple, get_args
 from urllib.parse import urlencode
 
+import msgspec
 from markupsafe import Markup
 
 from grader.errors import UsageError
@@ -122,7 +123,7 @@ class EverybodysMarks:
                 for mark in self._book.marks(changed if 2 * len(changed) < len(stamps) else None):
                     fresh.setdefault(mark.learner, {})[mark.kata] = mark
                 self._marks = {name: fresh.get(name, self._marks.get(name, {})) for name in stamps}
-                self._said = said(self._book.rulings(SAID), self._book.aliases())
+                self._said = said(self._book.rulings(SAID), self._book.identity())
                 self._stamps = stamps
             elif list(stamps) != list(self._marks):
                 self._marks = {name: self._marks.get(name, {}) for name in stamps}
@@ -134,14 +135,14 @@ class EverybodysMarks:
         return hash(tuple(own[kata].attempt for own in marks.values() if kata in own))
 
 
-def said(rulings: Iterable[Ruling], aliases: Mapping[str, str]) -> Said:
-    """Return what stands of remarks, disputes, who marks what, and what was looked through."""
+def said(rulings: Iterable[Ruling], identity: Callable[[str], str]) -> Said:
+    """Return what stands of disputes, who marks what, and what was looked through."""
     disputed: dict[int, tuple[tuple[str, str], Ruling]] = {}
     markers, reviewed = dict[tuple[str, str], str](), dict[tuple[str, str], int]()
     for one in rulings:
         if one.revoked or one.kata is None:
             continue
-        key = aliases.get(one.learner, one.learner), one.kata
+        key = identity(one.learner), one.kata
         if one.kind == "dispute":
             disputed[one.id] = key, one
         elif one.kind == "close":
@@ -519,7 +520,11 @@ class DeskReader:
 
     def disputes(self) -> list[Thread]:
         """Return every dispute, the open ones first, those that wait longest before."""
-        found = threads(self.book.rulings(("dispute", "answer", "close")))
+        identity = self.book.identity()
+        found = threads(
+            msgspec.structs.replace(one, learner=identity(one.learner))
+            for one in self.book.rulings(("dispute", "answer", "close"))
+        )
         return sorted(found, key=lambda one: (one.closed is not None, one.about.at))
 
     def at(self, moment: datetime) -> str:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from grader.desk.queries import DeskReader, Filter
 from grader.errors import UsageError
 from grader.gradebook.records import HistoryEvent
-from grader.gradebook.written import AnswerSheet, Rubrics, WrittenAnswer, releases, sheet
+from grader.gradebook.rulings import releases
+from grader.gradebook.written import AnswerSheet, Rubrics, WrittenAnswer, sheet
 
 
 class AnswerPlace(NamedTuple):
@@ -86,12 +87,13 @@ class Sheets:
         every = self.places(chosen)
         waiting = [one for one in every if one.waits]
         katas = dict.fromkeys(one.kata for one in every)
+        released = self._desk.book.rulings(["release"])
         return SheetsPage(
             mine=[one for one in waiting if one.marker == self._desk.author],
             free=[one for one in waiting if not one.marker],
             others=sum(one.marker not in ("", self._desk.author) for one in waiting),
             marked=len(every) - len(waiting),
-            released={kata: any(releases(self._desk.book, kata)) for kata in katas},
+            released={kata: bool(releases(released, kata)) for kata in katas},
         )
 
     def answer(self, asked: Mapping[str, str], chosen: Filter) -> AnswerPage:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ from grader.gradebook import schema
 from grader.gradebook.course import Course
 from grader.gradebook.errors import ChangedMeanwhile, GradebookError, GradebookUsageError, UnreadableRecord
 from grader.gradebook.records import AnswerMark, Answers, Ruling, WrittenPart
+from grader.gradebook.rulings import releases
 from grader.gradebook.scope import Somebody, newest
 from grader.gradebook.storage import insert, storable, unpacked
 from grader.reports.json_text import encode
@@ -120,7 +121,8 @@ def written_part(
     """
     sheet = counts(course, learner, kata, sheets, rulings)
     stand = standing(given)
-    release = next((one for one in releases(rulings) if kata in one.value["points"]), None)
+    stands = (one for one in releases(rulings, kata) if kata in one.value.get("points", ()))
+    release = next(stands, None)
     if sheet is None and not stand and release is None:
         return None
     text = sheet.answered if sheet is not None else {}
@@ -240,9 +242,3 @@ def _decoded(decoder: Any, text: Any, otherwise: Any) -> Any:
         return decoder.decode(text)
     except (msgspec.MsgspecError, TypeError, ValueError):
         return otherwise
-
-
-def releases(every: Iterable[Ruling]) -> list[Ruling]:
-    """Return the releases that stand, the newest first."""
-    found = [one for one in every if one.kind == "release" and not one.revoked]
-    return [one for one in reversed(found) if isinstance(one.value, Mapping) and "points" in one.value]

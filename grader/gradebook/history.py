@@ -14,7 +14,7 @@ from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookError, UnreadableRecord
 from grader.gradebook.records import AnswerMark, Attempt, HistoryEvent, Key, Ruling, RunRecord, StoredHandIn
 from grader.gradebook.rulings import rulings
-from grader.gradebook.scope import Somebody, find, newest, people
+from grader.gradebook.scope import Somebody, find, identity, newest, people
 from grader.gradebook.storage import report_of, storable, unpacked
 from grader.submissions.submission import Bundle
 
@@ -255,7 +255,9 @@ def decisions(
         for name, slug, one in answers.newest_marks(connection, most)
         for event in _answer_marked(one)
     ]
-    return sorted(found, key=lambda one: one[2].at, reverse=True)[:most]
+    found.sort(key=lambda one: one[2].at, reverse=True)
+    whose = identity(connection, course)
+    return [(whose(name), slug, event) for name, slug, event in found[:most]]
 
 
 def _withdrawn(one: Ruling) -> Iterator[HistoryEvent]:

@@ -6,7 +6,7 @@ Each is a row that says who, when and why, and is never removed: withdrawn, it s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -107,6 +107,17 @@ def withdraw(connection: Connection, number: int, *, author: str, comment: str) 
     if not mine.rowcount:  # somebody was faster
         raise GradebookUsageError(f"Ruling {number} is withdrawn already.", hint)
     return found
+
+
+def releases(every: Iterable[Ruling], kata: str) -> list[Ruling]:
+    """Return the releases of a kata that stand, the newest first: learners may read what people wrote about it."""
+    found = [one for one in every if one.kind == "release" and not one.revoked]
+    # "katas" is younger; a damaged row must not take a class along.
+    return [
+        one
+        for one in reversed(found)
+        if isinstance(one.value, Mapping) and kata in one.value.get("katas", one.value.get("points", ()))
+    ]
 
 
 def find(connection: Connection, number: int) -> Ruling | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from grader.gradebook.records import Ruling, RulingKind
-from grader.gradebook.rulings import standing
+from grader.gradebook.rulings import releases, standing
 
 KINDS: tuple[RulingKind, ...] = ("remark", "dispute", "answer", "close", "release")
 
@@ -45,13 +45,6 @@ def threads(rulings: Iterable[Ruling]) -> list[Thread]:
     ]
 
 
-def releases(one: Ruling, kata: str) -> bool:
-    """Tell whether this lets learners read what people wrote about a kata."""
-    if one.kind != "release" or one.revoked or not isinstance(one.value, Mapping):
-        return False
-    return kata in one.value.get("katas", one.value.get("points", ()))  # "katas" is younger
-
-
 def said_about(rulings: Iterable[Ruling], identity: Callable[[str], str]) -> dict[tuple[str, str], Comments]:
     """Return what was said, by learner's identity and kata; of rulings of these `KINDS`."""
     every = standing(rulings)
@@ -59,7 +52,7 @@ def said_about(rulings: Iterable[Ruling], identity: Callable[[str], str]) -> dic
     for one in every:
         if one.kata is not None and one.kind != "release":
             about.setdefault((identity(one.learner), one.kata), []).append(one)
-    released = {kata for kata in {key[1] for key in about} if any(releases(one, kata) for one in every)}
+    released = {kata for kata in {key[1] for key in about} if releases(every, kata)}
     return {
         key: Comments(
             sorted(

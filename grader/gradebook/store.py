@@ -365,8 +365,12 @@ class Gradebook:
     def aliases(self) -> dict[str, str]:
         """Return the identity by every other name that people or the roster gave somebody."""
         with self._connections.reading("reading who is who") as connection:
-            decided = rulings.standing(rulings.rulings(connection, schema.rulings.c.kind == "alias"))
-            return scope.identities_of(self.course, decided)
+            return scope.everybody(connection, self.course).other
+
+    def identity(self) -> Callable[[str], str]:
+        """Return what tells, of a name that the gradebook has, whose it is, however it is spelled."""
+        with self._connections.reading("reading who is who") as connection:
+            return scope.identity(connection, self.course)
 
     def handed_in(
         self, learner: str, katas: Collection[str] | None = None
@@ -599,9 +603,9 @@ class Gradebook:
         That is the identity, which of the learner's attempts graded it last, and what returns the files or raises
         `GradebookError`.
         """
-        aliases, own = self.aliases(), self.attempt_numbers()
+        identity, own = self.identity(), self.attempt_numbers()
         with self._connections.reading(f"reading what was handed in for {kata}", whole=True) as connection:
             for name, attempt, row in history.kept(connection, kata):
-                who = aliases.get(self.course.same(name), name)
+                who = identity(name)
                 number = own.get(attempt, 0)
                 yield who, number, partial(history.unpack, partial(history.called, who, kata, number), row)

@@ -5,17 +5,17 @@ The one module that commands and the desk go through. Everything it writes is a 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from grader.catalogue import Catalogue
 from grader.catalogue.answer_sheet import answers_in, digest_of_answer, questions_of
 from grader.catalogue.rubric import Question, Rubric, rubric_of
-from grader.gradebook import said
 from grader.gradebook.answers import ANY, counts, standing
 from grader.gradebook.errors import GradebookUsageError
-from grader.gradebook.records import AnswerMark, Answers, Ruling
+from grader.gradebook.records import AnswerMark, Answers
+from grader.gradebook.rulings import releases
 from grader.gradebook.store import Gradebook
 
 
@@ -147,7 +147,7 @@ def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> AnswerS
         handed_in=counted,
         late=due is not None and at is not None and at > due,
         versions=len({one.content for one in sheets}),
-        released=any(releases(book, kata)),
+        released=bool(releases(book.rulings(["release"]), kata)),
     )
 
 
@@ -249,11 +249,6 @@ def release(
         )
     value = {"of": of, "katas": katas, "points": points}
     return book.rule("release", None, value, comment=comment, author=author)
-
-
-def releases(book: Gradebook, kata: str) -> Iterator[Ruling]:
-    """Yield the releases of a kata that stand."""
-    return (one for one in book.rulings(["release"]) if said.releases(one, kata))
 
 
 def covered(book: Gradebook, of: str) -> list[str]:
