@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, NamedTuple, get_args
 from urllib.parse import urlencode
@@ -29,7 +29,7 @@ from grader.submissions.as_text import text_of
 from grader.submissions.submission import Bundle
 
 FRESH_S = 0.5
-"""So long the class is not looked at again: all parts of a page see one state, and stamps of 2,000 take 0.08 s."""
+"""So long the class is not looked at again: all parts of a page see one state."""
 ON_A_PAGE = 100
 """Learners that a page of the class lists."""
 LOGGED = 200
@@ -83,14 +83,13 @@ class Filter:
         return any((self.status, self.section, self.find, self.only))
 
 
-@dataclass(frozen=True)
-class Said:
-    """What stands of what people said about hand-ins."""
+class Said(NamedTuple):
+    """What stands of what people said about hand-ins, by learner and kata."""
 
-    disputed: Mapping[tuple[str, str], Ruling] = field(default_factory=dict)
-    """Open disputes, by learner and kata."""
-    markers: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    reviewed: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    disputed: dict[tuple[str, str], Ruling]
+    """Open disputes."""
+    markers: dict[tuple[str, str], str]
+    reviewed: dict[tuple[str, str], int]
     """The attempt that somebody looked through."""
 
 
@@ -99,9 +98,10 @@ class EverybodysMarks:
 
     def __init__(self, book: Gradebook) -> None:
         self._book = book
+        self._state: tuple[int, ...] = ()
         self._stamps: dict[str, int] = {}
         self._marks: dict[str, dict[str, Mark]] = {}
-        self._said = Said()
+        self._said = Said({}, {}, {})
         self._guard = threading.Lock()
         self._looked = -FRESH_S
 
@@ -115,19 +115,30 @@ class EverybodysMarks:
             if time.monotonic() - self._looked < FRESH_S:
                 return self._marks, self._said
             self._looked = time.monotonic()
-            stamps = self._book.stamps()
-            changed = [name for name, stamp in stamps.items() if self._stamps.get(name) != stamp]
-            if changed:
-                fresh: dict[str, dict[str, Mark]] = {}
-                # Stamps were read first: what is written meanwhile is read again the next time.
-                for mark in self._book.marks(changed if 2 * len(changed) < len(stamps) else None):
-                    fresh.setdefault(mark.learner, {})[mark.kata] = mark
-                self._marks = {name: fresh.get(name, self._marks.get(name, {})) for name in stamps}
-                self._said = said(self._book.rulings(SAID), self._book.identity())
-                self._stamps = stamps
-            elif list(stamps) != list(self._marks):
-                self._marks = {name: self._marks.get(name, {}) for name in stamps}
+            # States and stamps are read first: what is written meanwhile is read again the next time.
+            state = self._book.state()
+            if state != self._state:
+                self._read_again(self._book.stamps())
+                self._state = state
             return self._marks, self._said
+
+    def _read_again(self, stamps: Mapping[str, int]) -> None:
+        changed = {name for name, stamp in stamps.items() if self._stamps.get(name) != stamp}
+        some = changed if 2 * len(changed) < len(stamps) else None
+        fresh: dict[str, dict[str, Mark]] = {}
+        if changed:
+            for mark in self._book.marks(some):
+                fresh.setdefault(mark.learner, {})[mark.kata] = mark
+            about = said(self._book.rulings(SAID, some), self._book.identity())
+            kept = set[str]() if some is None else stamps.keys() - changed
+            self._said = Said(
+                *(
+                    {key: value for key, value in old.items() if key[0] in kept} | new
+                    for old, new in zip(self._said, about, strict=True)
+                )
+            )
+        self._marks = {name: fresh.get(name, self._marks.get(name, {})) for name in stamps}
+        self._stamps = dict(stamps)
 
     def state(self, kata: str) -> int:
         """Return a number that is another one when something of a kata was handed in or graded since."""
@@ -422,7 +433,9 @@ class DeskReader:
         other = _number(asked.get("diff"))
         if other is not None and other not in numbers:
             raise UsageError(f"{learner} has no such attempt of {kata}.")
-        mine = [one for one in self.book.rulings(SAID, [row.learner]) if one.kata == kata]
+        ruled = self.book.rulings((*SAID, "extend"), [row.learner])
+        mine = [one for one in ruled if one.kata == kata and one.kind != "extend"]
+        extensions = [one for one in ruled if one.kind == "extend" and not one.revoked]
         bundle = self.book.bundle(attempt) if attempt is not None else None
         view = for_instructor(rows, self.course, self.lessons).katas[0]
         everybody, about = self.everybody.marks()
@@ -442,15 +455,12 @@ class DeskReader:
             events=[one for one in self._log(events) if one.event.kind not in ("attempt", "remark")],
             neighbours=self._neighbours(row.learner, kata, chosen),
             katas=[(one, marks[one]) for one in self.katas(replace(chosen, kata="")) if one in marks],
-            due=when(self.course.due_for(row.learner, kata, self._extensions(row.learner)), self.course),
+            due=when(self.course.due_for(row.learner, kata, extensions), self.course),
             section=self.section_of(row.learner),
             marker=about.markers.get((row.learner, kata), ""),
             read=row.attempt is not None and about.reviewed.get((row.learner, kata)) == row.attempt,
             assignment=getattr(self.course.assignment_of(kata), "name", ""),
         )
-
-    def _extensions(self, learner: str) -> list[Ruling]:
-        return [one for one in self.book.rulings(["extend"], [learner]) if not one.revoked]
 
     def _files(self, bundle: Bundle, attempt: int | None, about: list[Ruling]) -> list[ShownFile]:
         names = [bundle.main, *sorted(set(bundle.files) - {bundle.main})][:MOST_FILES]
@@ -489,10 +499,10 @@ class DeskReader:
         ]
         names = [cell.mark.learner for cell in cells]
         if learner not in names:  # the filter no longer lets it through: it has just been dealt with
-            order = list(self.everybody.marks()[0])
-            place = order.index(learner) if learner in order else 0
-            before = [name for name in names if order.index(name) < place]
-            after = [name for name in names if order.index(name) > place]
+            order = {name: place for place, name in enumerate(self.everybody.marks()[0])}
+            at = order.get(learner, 0)
+            before = [name for name in names if order[name] < at]
+            after = [name for name in names if order[name] > at]
             return Neighbours(before[-1] if before else None, after[0] if after else None, None, len(names))
         place = names.index(learner)
         return Neighbours(
@@ -581,6 +591,11 @@ class Logged:
     at: str
     learner: str = ""
     kata: str | None = None
+
+    @property
+    def mark(self) -> str | None:
+        """The end of the address of the mark that it is about."""
+        return Filter().query(learner=self.learner, of=self.kata) if self.learner and self.kata else None
 
     @property
     def number(self) -> int:

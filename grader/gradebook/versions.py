@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from sqlalchemy import ColumnElement, Connection, func, or_, select, text
+from sqlalchemy import ColumnElement, Connection, Table, func, or_, select, text
 
 from grader.gradebook import schema
 from grader.gradebook.errors import ChangedMeanwhile
@@ -51,22 +51,45 @@ def insist_on(connection: Connection, somebody: Somebody, kata: int, seen: int |
         )
 
 
+_KEPT = (
+    schema.attempts,
+    schema.submissions,
+    schema.adjustments,
+    schema.rulings,
+    schema.answers,
+    schema.answer_marks,
+)
+
+
+def _numbers(table: Table) -> list[ColumnElement[int]]:
+    """Return what grows with whatever is added to a table, taken back, or handed in again and may count instead."""
+    found: list[ColumnElement[int]] = [func.count()]
+    if "revoked_at" in table.c:
+        found.append(func.count(table.c.revoked_at))
+    if table is schema.submissions:
+        found.append(func.coalesce(func.sum(table.c.seen), 0))
+    return found
+
+
+_STATE = select(
+    *(
+        select(number).select_from(table).scalar_subquery()
+        for table in (*_KEPT, schema.learners)
+        for number in _numbers(table)
+    )
+)
+
+
+def state(connection: Connection) -> tuple[int, ...]:
+    """Return numbers that are others as soon as any stamp is."""
+    return tuple(map(int, connection.execute(_STATE).one()))
+
+
 def stamps(connection: Connection, people: Iterable[Somebody]) -> dict[str, int]:
     """Return, by learner, the sum of what was handed in, graded, decided and taken back: another sum, another page."""
     found: Counter[int] = Counter()
-    for table in (
-        schema.attempts,
-        schema.submissions,
-        schema.adjustments,
-        schema.rulings,
-        schema.answers,
-        schema.answer_marks,
-    ):
-        numbers: list[ColumnElement[int]] = [func.count()]
-        if "revoked_at" in table.c:
-            numbers.append(func.count(table.c.revoked_at))
-        if table is schema.submissions:
-            numbers.append(func.sum(table.c.seen))  # what is handed in again may count instead
+    for table in _KEPT:
+        numbers = _numbers(table)
         each = select(table.c.learner_id, sum(numbers[1:], numbers[0])).group_by(table.c.learner_id)
         for learner, number in connection.execute(each):
             found[learner] += int(number)

@@ -1,0 +1,144 @@
+"""What a page of the desk reads: as few queries in a large class as in a small one, names however they are spelled."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import msgspec
+import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+
+from grader.catalogue import Catalogue
+from grader.desk.look_alikes import LookAlikes
+from grader.desk.queries import DeskReader
+from grader.desk.routes import Desk
+from grader.desk.sheets import Sheets
+from grader.gradebook.course import Course
+from grader.gradebook.store import Gradebook
+from grader.gradebook.written import Rubrics
+from grader.pages import Lessons
+from tests.desk import made_class
+from tests.pages import demo_class
+
+Get = Callable[..., str]
+
+PAGES: dict[str, tuple[str, dict[str, str], int]] = {
+    "course": ("/", {}, 2),
+    "class": ("/class", {}, 3),
+    "another page of it": ("/class", {"page": "2"}, 3),
+    "filtered": ("/class", {"kata": "masks", "status": "fail"}, 3),
+    "mark": ("/mark", {"learner": "ada.0000", "of": "masks"}, 23),
+    "mark, filtered": ("/mark", {"learner": "ada.0000", "of": "masks", "status": "fail"}, 23),
+    "written": ("/written", {}, 3),
+    "disputes": ("/disputes", {}, 3),
+    "log": ("/log", {}, 5),
+}
+"""By a name, where it is and how many queries it may take."""
+
+
+def desk_over(where: str, folder: Path) -> tuple[Gradebook, Get]:
+    """Return a gradebook, and what returns a page of a desk over it, which looks again each time."""
+    catalogue = Catalogue.discover()
+    book = Gradebook.open(where, create=False, course=Course.load(folder / "course.toml", catalogue))
+    reader = DeskReader(book, Lessons(catalogue), "kim")
+    desk = Desk(reader, Sheets(reader, Rubrics(catalogue)), LookAlikes(where, book.course), catalogue)
+    app = desk.app()
+
+    def get(path: str, **query: str) -> str:
+        scope: dict[str, Any] = {
+            "type": "http", "method": "GET", "path": path, "headers": [],
+            "query_string": urlencode(query).encode(),
+        }  # fmt: skip
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            return {"type": "http.request"}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        reader.everybody.look_again()
+        asyncio.run(app(scope, receive, send))
+        assert sent[0]["status"] == 200, sent
+        return b"".join(message.get("body", b"") for message in sent[1:]).decode()
+
+    return book, get
+
+
+@pytest.fixture
+def asked() -> Iterator[list[tuple[str, Any]]]:
+    """The queries that are asked, each with what it is given."""
+    found: list[tuple[str, Any]] = []
+
+    def note(_connection: object, _cursor: object, statement: str, given: Any, *_rest: object) -> None:
+        if statement.lstrip().startswith("SELECT"):
+            found.append((statement, given))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    yield found
+    event.remove(Engine, "before_cursor_execute", note)
+
+
+def test_a_page_takes_as_few_queries_in_a_large_class_as_in_a_small_one(
+    tmp_path: Path, asked: list[tuple[str, Any]]
+) -> None:
+    counts: list[dict[str, int]] = []
+    for size in (6, 130):
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        book, get = desk_over(made_class.make(folder, size), folder)
+        with book:
+            book.rule("reviewed", "ada.0000", 1, comment="-", author="kim", kata="masks")
+            get("/")
+            counts.append({})
+            for name, (path, query, _) in PAGES.items():
+                asked.clear()
+                get(path, **query)
+                counts[-1][name] = len(asked)
+    assert counts[0] == counts[1]
+    assert {name: most for name, (_, _, most) in PAGES.items() if counts[1][name] > most} == {}
+
+
+def test_after_a_decision_one_learner_is_read_again(tmp_path: Path, asked: list[tuple[str, Any]]) -> None:
+    book, get = desk_over(made_class.make(tmp_path, 60), tmp_path)
+    with book:
+        get("/class")
+        book.adjust("ada.0000", "masks", 1, comment="-", author="lee")
+        asked.clear()
+        assert "ada.0000" in get("/class", only="changed")
+        read = [given for statement, given in asked if "FROM submissions JOIN attempts" in statement]
+        assert len(read) == 1
+        learners_and_katas = len(read[0])
+        assert learners_and_katas <= 1 + len(book.katas())
+        asked.clear()
+        get("/class", only="changed")
+        assert len(asked) <= 3
+
+
+def test_what_was_said_under_another_spelling_is_about_the_same_learner(tmp_path: Path) -> None:
+    graded = [one for one in demo_class.rows(9) if one.kata == "masks" and one.report.status != "missing"]
+    rows = [
+        msgspec.structs.replace(one, learner=name)
+        for one, name in zip(graded, ("zoe\u0308", "zo\xeb"), strict=False)
+    ]
+    where = made_class.make(tmp_path, 0, rows=rows[:1])
+    with Gradebook.open(where, create=False) as first:  # in week 1 the folder was spelled so
+        first.rule(
+            "dispute", rows[0].learner, None, comment="Mine is right.", author="kim", kata=rows[0].kata
+        )
+    made_class.fill(where, rows[1:])
+    book, get = desk_over(where, tmp_path)
+    with book:
+        assert len(book.learners()) == 1
+        (name,) = book.learners()
+        assert re.search(r"<strong>1</strong> of 1\b", get("/class", only="disputed"))
+        for page in ("/disputes", "/log"):
+            link = re.search(r'href="/mark\?([^"]+)"', get(page))
+            assert link is not None
+            assert urlencode({"learner": name}) in link[1]
