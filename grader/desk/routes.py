@@ -72,6 +72,13 @@ class Desk:
             "desk.js": ((TEMPLATES / "desk.js").read_text("utf-8"), "text/javascript"),
         }
 
+    def warm(self) -> None:
+        """Read the class and make the templates, so that the first page is as fast as the others."""
+        self.reader.everybody.marks()
+        for name in self._environment.list_templates(extensions=["html"]):
+            if name.startswith("desk/"):
+                self._environment.get_template(name)
+
     def app(self) -> Starlette:
         """Return the application; `Guard` stands before it."""
         routes = [
