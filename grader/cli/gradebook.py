@@ -14,6 +14,7 @@ import click
 
 from grader.cli.adjust_all import adjust_all
 from grader.cli.answers import COMMANDS as WRITTEN
+from grader.cli.assign import assign
 from grader.cli.class_options import (
     again,
     author_of,
@@ -636,5 +637,5 @@ def _history_hint(who: str, kata: str, where: str) -> str:
     return f"See: kata gradebook history {word(who)} {kata}{again(where)}"
 
 
-for _command in (adjust_all, code, *WRITTEN, *RULINGS):
+for _command in (adjust_all, assign, code, *WRITTEN, *RULINGS):
     gradebook.add_command(_command)

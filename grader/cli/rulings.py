@@ -20,6 +20,9 @@ from grader.cli.context import complete_id, json_option, note, print_json
 from grader.errors import UsageError
 from grader.reports.style import console, safe
 
+SHOWN = 10
+"""Rulings that are named one by one when they are taken back."""
+
 if TYPE_CHECKING:
     from grader.gradebook.records import Ruling
     from grader.gradebook.store import Gradebook
@@ -210,7 +213,7 @@ def rulings(learner: str | None, as_json: bool, where: str, course_file: Path | 
 
     with opened(where, course_file) as book:
         who = learner_meant(book, learner) if learner else None
-        found = [one for one in book.rulings() if who in (None, one.learner)]
+        found = book.rulings(learners=[who] if who is not None else None)
         zone, own = book.course.timezone, book.attempt_numbers({one.learner for one in found})
     if as_json:
         import msgspec
@@ -232,22 +235,50 @@ def _sentence(one: Ruling, own: dict[int, int]) -> str:
     return f"{where}: {described(one, own)}   {one.author}: {one.comment}"
 
 
-@click.command(short_help="Take a ruling back.")
-@click.argument("number", type=click.IntRange(min=1))
+class _Numbers(click.ParamType):
+    """A number, or a range of them: 12-40."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> range:
+        first, hyphen, last = str(value).partition("-")
+        if not (first.isascii() and first.isdigit() and len(value) < 20):
+            self.fail(f"{value} is no number, nor a range such as 12-40.", param, ctx)
+        if hyphen and not (last.isascii() and last.isdigit() and int(last) >= int(first)):
+            self.fail(f"{value} is no range such as 12-40.", param, ctx)
+        found = range(int(first), int(last or first) + 1)
+        if not found.start or len(found) > MOST_WITHDRAWN:
+            self.fail(f"{value} is not from 1 on, or more than {MOST_WITHDRAWN} at once.", param, ctx)
+        return found
+
+
+MOST_WITHDRAWN = 10_000
+
+
+@click.command(short_help="Take rulings back.")
+@click.argument("numbers", metavar="NUMBER...", type=_Numbers(), nargs=-1, required=True)
 @comment_option
 @author_option
 @where_options
-def withdraw(number: int, comment: str, author: str | None, where: str, course_file: Path | None) -> None:
-    """Take the ruling of this NUMBER back; `kata gradebook rulings` lists them. The history keeps both.
+def withdraw(
+    numbers: tuple[range, ...], comment: str, author: str | None, where: str, course_file: Path | None
+) -> None:
+    """Take the rulings of these NUMBERS back, all or none; `kata gradebook rulings` lists them. The history keeps both.
 
     \b
     Example:
       kata gradebook withdraw 12 --comment "it was adam"
+      kata gradebook withdraw 12-40 --comment "shared among others"
     """
+    each = dict.fromkeys(number for some in numbers for number in some)
     with opened(where, course_file) as book:
-        taken = book.withdraw(number, author=author_of(author), comment=comment)
-        told = _sentence(taken, book.attempt_numbers([taken.learner]))
-        console().print(f"withdrawn  {safe(told)}", soft_wrap=True, markup=False, highlight=False)
+        taken = book.withdraw(*each, author=author_of(author), comment=comment)
+        own = book.attempt_numbers({one.learner for one in taken})
+        for one in taken[:SHOWN]:
+            told = safe(_sentence(one, own))
+            console().print(f"withdrawn  {told}", soft_wrap=True, markup=False, highlight=False)
+        if len(taken) > SHOWN:
+            note(f"… and {len(taken) - SHOWN} more")
 
 
 COMMANDS: tuple[Any, ...] = (alias, take, choose, extend, rulings, withdraw)

@@ -61,10 +61,11 @@ def assign(
     comment: str,
     author: str,
     most: int | None = None,
-) -> int:
-    """Share hand-ins, by learner's and kata's row, among markers in turn; those that are somebody's stay theirs.
+) -> list[int]:
+    """Share hand-ins, by learner's and kata's row, among markers in turn; return the rulings' numbers.
 
-    Where `most` is given, only so many of those that are free are shared, the first ones.
+    Those that are somebody's stay theirs. Where `most` is given, only so many of those that are free are shared, the
+    first ones.
 
     Raises:
         GradebookUsageError: nothing says why.
@@ -75,10 +76,11 @@ def assign(
     )
     theirs = {(row.learner_id, row.kata_id) for row in connection.execute(taken)}
     free = [one for one in what if one not in theirs][:most]
+    numbers = []
     for place, (learner, kata) in enumerate(free):
         to = markers[place * len(markers) // len(free)]  # neighbours in the list go to one marker
-        rule(connection, "assign", learner, kata, to, comment=comment, author=author)
-    return len(free)
+        numbers.append(rule(connection, "assign", learner, kata, to, comment=comment, author=author))
+    return numbers
 
 
 def withdraw(connection: Connection, number: int, *, author: str, comment: str) -> Ruling:

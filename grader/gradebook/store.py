@@ -341,14 +341,14 @@ class Gradebook:
             row = decisions.row_of(connection, somebody)
             return rulings.rule(connection, kind, row, kata_id, value, comment=comment, author=author)
 
-    def withdraw(self, ruling: int, *, author: str, comment: str) -> Ruling:
-        """Take a ruling back, and return it; the history keeps both.
+    def withdraw(self, *numbers: int, author: str, comment: str) -> list[Ruling]:
+        """Take rulings back, all or none, and return them; the history keeps both.
 
         Raises:
-            GradebookUsageError: there is no such ruling, it is withdrawn already, or nothing says why.
+            GradebookUsageError: there is no such ruling, one is withdrawn already, or nothing says why.
         """
-        with self._guard, self._connections.deciding("withdrawing a ruling") as connection:
-            return rulings.withdraw(connection, ruling, author=author, comment=comment)
+        with self._guard, self._connections.deciding("withdrawing rulings") as connection:
+            return [rulings.withdraw(connection, one, author=author, comment=comment) for one in numbers]
 
     def rulings(
         self, kinds: Collection[RulingKind] | None = None, learners: Collection[str] | None = None
@@ -523,8 +523,10 @@ class Gradebook:
         comment: str,
         author: str,
         most: int | None = None,
-    ) -> int:
-        """Share hand-ins, learner and kata, among markers; return how many. Those that are somebody's stay theirs.
+    ) -> list[int]:
+        """Share hand-ins, learner and kata, among markers; return the rulings' numbers, for `withdraw`.
+
+        Those that are somebody's stay theirs.
 
         Where `most` is given, it is the first of those that are nobody's at this moment.
 

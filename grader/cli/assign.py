@@ -1,0 +1,99 @@
+"""`kata gradebook assign`: who marks what, as the desk shares it out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+
+import click
+
+from grader.cli.class_options import (
+    again,
+    author_of,
+    author_option,
+    comment_option,
+    opened,
+    where_options,
+)
+from grader.cli.context import complete_id, note
+from grader.cli.rulings import covered
+from grader.errors import UsageError
+from grader.reports.style import console, safe
+
+
+@click.command(short_help="Share hand-ins among those who mark.")
+@click.argument("markers", metavar="MARKER[,MARKER]...")
+@click.argument("id_", metavar="[ASSIGNMENT|ID]", required=False, shell_complete=complete_id)
+@click.option("--section", metavar="NAME", help="Only learners of this section of the roster.")
+@click.option("--learner", "learners", metavar="LEARNER", multiple=True, help="Only this one; repeat it.")
+@click.option("--most", type=click.IntRange(min=1), metavar="N", help="So many at the most, the first ones.")
+@comment_option
+@author_option
+@where_options
+def assign(
+    markers: str,
+    id_: str | None,
+    section: str | None,
+    learners: tuple[str, ...],
+    most: int | None,
+    comment: str,
+    author: str | None,
+    where: str,
+    course_file: Path | None,
+) -> None:
+    """Share what was handed in, and is nobody's to mark yet, among MARKERS: neighbours in the list go to one of them.
+
+    What was looked through already is left out. Each finds theirs at the desk under Mine, if the desk is opened as
+    `--author MARKER`.
+
+    \b
+    Example:
+      kata gradebook assign kim,lee week1 --comment "halves"
+      kata gradebook assign kim masks --section A --comment "her exercise class"
+      kata gradebook assign lee --learner ada --comment "lee knows the case"
+    """
+    from grader.catalogue import Catalogue
+    from grader.desk.queries import DeskReader, Filter
+    from grader.gradebook.meant import learner_meant
+    from grader.pages import Lessons
+
+    names = list(dict.fromkeys(filter(None, map(str.strip, markers.split(",")))))
+    if not names:
+        raise UsageError("Nobody is named.", "Name those who mark, with commas between them: kim,lee")
+    who = author_of(author)
+    with opened(where, course_file) as book:
+        reader = DeskReader(book, Lessons(Catalogue.discover()), who)
+        of = covered(book, id_) if id_ else ""
+        meant = {"assignment": of} if of in book.course.assignments else {"kata": of}
+        if of and "kata" in meant and of not in book.katas():
+            raise UsageError(f"Nothing of {of} was handed in.", "See: kata gradebook")
+        if section and section not in {one.section for one in book.course.roster.values()}:
+            raise UsageError(f"Nobody is in section {section}.", "The roster's column `section` has them.")
+        only = {learner_meant(book, one) for one in learners}
+        free = [
+            one
+            for one in reader.unassigned(Filter(section=section or "", **meant))
+            if not only or one[0] in only
+        ]
+        numbers = book.assign(free, names, comment=comment, author=who, most=most)
+        if not numbers:
+            raise UsageError(
+                "There is nothing to share: all of it is somebody's to mark, or was looked through.",
+                f"See whose: kata gradebook rulings{again(where)}",
+            )
+        given = Counter(one.value for one in book.rulings(["assign"]) if one.id in set(numbers))
+    for name in names:
+        text = f"{name}  {given[name]} hand-in{'' if given[name] == 1 else 's'}"
+        console().print(safe(text), soft_wrap=True, markup=False, highlight=False)
+    note(f"undo  kata gradebook withdraw {' '.join(_ranges(numbers))}{again(where)} --comment TEXT")
+
+
+def _ranges(numbers: Iterable[int]) -> list[str]:
+    """Return numbers as `withdraw` takes them: 3 5-9."""
+    runs = [
+        [number for _, number in run]
+        for _, run in groupby(enumerate(sorted(numbers)), lambda pair: pair[1] - pair[0])
+    ]
+    return [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs]

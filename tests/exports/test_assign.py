@@ -1,0 +1,78 @@
+"""`kata gradebook assign`: hand-ins are shared among those who mark, as the desk does it, and taken back."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from .conftest import Kata
+
+
+def theirs(kata: Kata) -> dict[tuple[str, str], str]:
+    """Who marks what."""
+    rulings = json.loads(kata("rulings", "--json").stdout)["rulings"]
+    return {
+        (one["learner"], one["kata"]): one["value"]
+        for one in rulings
+        if one["kind"] == "assign" and not one["revoked_at"]
+    }
+
+
+def test_hand_ins_are_shared_and_taken_back(kata: Kata) -> None:
+    ran = kata("assign", "kim, lee", "--comment", "halves")
+    assert ran.stdout.splitlines() == ["kim  2 hand-ins", "lee  2 hand-ins"]
+    assert theirs(kata) == {
+        ("ada", "masks"): "kim", ("ada", "layer-norm"): "kim", ("adam", "masks"): "lee", ("adam", "layer-norm"): "lee",
+    }  # fmt: skip
+    again = kata("assign", "max", "--comment", "more")
+    assert again.exit_code == 2
+    assert "nothing to share" in again.stderr
+    assert "ada, masks: to be marked by kim   kim: halves" in kata("rulings", "ada").stdout
+
+    undo = re.search(r"undo  kata gradebook (withdraw \S+) --comment TEXT", ran.stderr)
+    assert undo is not None
+    back = kata(*undo[1].split(), "--comment", "shared anew")
+    assert back.stdout.count("withdrawn  ") == 4
+    assert theirs(kata) == {}
+    assert kata("assign", "max", "masks", "--most", "1", "--comment", "more").exit_code == 0
+    assert theirs(kata) == {("ada", "masks"): "max"}
+    assert "withdrawn already" in kata("withdraw", "5", "1-4", "--comment", "-").stderr
+    assert theirs(kata) == {("ada", "masks"): "max"}, "all or none"
+
+
+def test_a_section_an_assignment_or_a_learner_alone(kata: Kata, course_folder: Path) -> None:
+    (course_folder / "roster.csv").write_text("learner,section\nada,A\nadam,B\nzed,B\n")
+    with (course_folder / "course.toml").open("a") as file:
+        file.write('\n[assignments.week1]\nkatas = ["masks"]\n')
+    kata("assign", "kim", "week1", "--section", "B", "--comment", "her class")
+    kata("assign", "lee", "--learner", "ad", "--comment", "ambiguous")
+    assert theirs(kata) == {("adam", "masks"): "kim"}
+    kata("assign", "lee", "9.3.1", "--learner", "ada", "--comment", "he knows it")
+    assert theirs(kata) == {("adam", "masks"): "kim", ("ada", "masks"): "lee"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (("kim", "--section", "C"), "Nobody is in section C"),
+        (("kim", "week9"), "no assignment week9"),
+        (("kim", "positional-encoding"), "Nothing of positional-encoding was handed in"),
+        ((" , ",), "Nobody is named"),
+        (("kim", "--learner", "nobody"), "no learner nobody"),
+    ],
+)
+def test_what_cannot_be_shared_is_said(kata: Kata, typed: tuple[str, ...], said: str) -> None:
+    ran = kata("assign", *typed, "--comment", "-")
+    assert ran.exit_code == 2
+    assert said in ran.stderr
+    assert theirs(kata) == {}
+
+
+@pytest.mark.parametrize("number", ["0", "x", "4-2", "1-", "1-999999"])
+def test_numbers_that_are_none(kata: Kata, number: str) -> None:
+    ran = kata("withdraw", number, "--comment", "-")
+    assert ran.exit_code == 2
+    assert number in ran.stderr
