@@ -6,10 +6,10 @@ import difflib
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 from urllib.parse import urlencode
 
 import msgspec
@@ -130,12 +130,11 @@ class EverybodysMarks:
             for mark in self._book.marks(some):
                 fresh.setdefault(mark.learner, {})[mark.kata] = mark
             about = said(self._book.rulings(SAID, some), self._book.identity())
-            kept = set[str]() if some is None else stamps.keys() - changed
+            kept: Collection[str] = () if some is None else stamps.keys() - changed
             self._said = Said(
-                *(
-                    {key: value for key, value in old.items() if key[0] in kept} | new
-                    for old, new in zip(self._said, about, strict=True)
-                )
+                _joined(self._said.disputed, about.disputed, kept),
+                _joined(self._said.markers, about.markers, kept),
+                _joined(self._said.reviewed, about.reviewed, kept),
             )
         self._marks = {name: fresh.get(name, self._marks.get(name, {})) for name in stamps}
         self._stamps = dict(stamps)
@@ -144,6 +143,15 @@ class EverybodysMarks:
         """Return a number that is another one when something of a kata was handed in or graded since."""
         marks, _ = self.marks()
         return hash(tuple(own[kata].attempt for own in marks.values() if kata in own))
+
+
+Value = TypeVar("Value")
+Of = tuple[str, str]
+"""Learner and kata."""
+
+
+def _joined(old: dict[Of, Value], new: dict[Of, Value], kept: Collection[str]) -> dict[Of, Value]:
+    return {key: value for key, value in old.items() if key[0] in kept} | new
 
 
 def said(rulings: Iterable[Ruling], identity: Callable[[str], str]) -> Said:
