@@ -66,15 +66,15 @@ def assign(
     with opened(where, course_file) as book:
         reader = DeskReader(book, Lessons(Catalogue.discover()), who)
         of = covered(book, id_) if id_ else ""
-        meant = {"assignment": of} if of in book.course.assignments else {"kata": of}
-        if of and "kata" in meant and of not in book.katas():
+        assignment, kata = (of, "") if of in book.course.assignments else ("", of)
+        if kata and kata not in book.katas():
             raise UsageError(f"Nothing of {of} was handed in.", "See: kata gradebook")
         if section and section not in {one.section for one in book.course.roster.values()}:
             raise UsageError(f"Nobody is in section {section}.", "The roster's column `section` has them.")
         only = {learner_meant(book, one) for one in learners}
         free = [
             one
-            for one in reader.unassigned(Filter(section=section or "", **meant))
+            for one in reader.unassigned(Filter(assignment=assignment, kata=kata, section=section or ""))
             if not only or one[0] in only
         ]
         numbers = book.assign(free, names, comment=comment, author=who, most=most)

@@ -176,7 +176,7 @@ class Desk:
         try:
             return self._pages[path](dict(parse_qsl(query)), error=error, typed={**form, "do": action})
         except KataError:
-            return self._trouble(error)
+            return self._trouble(error, typed=form)
 
     def _is_page(self, address: str) -> bool:
         """Tell whether a form may lead there afterwards: it is a page of ours."""
@@ -194,8 +194,8 @@ class Desk:
         page = self._trouble(UsageError("There is no such page."))
         return HTMLResponse(page, status)
 
-    def _trouble(self, error: KataError) -> str:
-        return self._page("trouble.html", error=error)
+    def _trouble(self, error: KataError, **more: Any) -> str:
+        return self._page("trouble.html", error=error, **more)
 
     def _page(self, template: str, **values: Any) -> str:
         values = {"error": None, "typed": {}, "waiting": self.reader.waiting(), **values}
