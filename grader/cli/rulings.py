@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -235,33 +236,31 @@ def _sentence(one: Ruling, own: dict[int, int]) -> str:
     return f"{where}: {described(one, own)}   {one.author}: {one.comment}"
 
 
-class _Numbers(click.ParamType):
-    """A number, or a range of them: 12-40."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> range:
-        first, hyphen, last = str(value).partition("-")
-        if not (first.isascii() and first.isdigit() and len(value) < 20):
-            self.fail(f"{value} is no number, nor a range such as 12-40.", param, ctx)
-        if hyphen and not (last.isascii() and last.isdigit() and int(last) >= int(first)):
-            self.fail(f"{value} is no range such as 12-40.", param, ctx)
-        found = range(int(first), int(last or first) + 1)
-        if not found.start or len(found) > MOST_WITHDRAWN:
-            self.fail(f"{value} is not from 1 on, or more than {MOST_WITHDRAWN} at once.", param, ctx)
-        return found
-
-
 MOST_WITHDRAWN = 10_000
 
 
+def _numbers(_: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> list[int]:
+    """Return the numbers that are meant: each alone, or a range such as 12-40."""
+    found: dict[int, None] = {}
+    for word in words:
+        said = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", word, re.ASCII)
+        first, last = (int(said[1]), int(said[2] or said[1])) if said else (0, 0)
+        if not 0 < first <= last < first + MOST_WITHDRAWN:
+            raise click.BadParameter(
+                f"{word} is no number from 1 on, nor a range such as 12-40 of at most {MOST_WITHDRAWN}.",
+                param=parameter,
+            )
+        found.update(dict.fromkeys(range(first, last + 1)))
+    return list(found)
+
+
 @click.command(short_help="Take rulings back.")
-@click.argument("numbers", metavar="NUMBER...", type=_Numbers(), nargs=-1, required=True)
+@click.argument("numbers", metavar="NUMBER...", callback=_numbers, nargs=-1, required=True)
 @comment_option
 @author_option
 @where_options
 def withdraw(
-    numbers: tuple[range, ...], comment: str, author: str | None, where: str, course_file: Path | None
+    numbers: list[int], comment: str, author: str | None, where: str, course_file: Path | None
 ) -> None:
     """Take the rulings of these NUMBERS back, all or none; `kata gradebook rulings` lists them. The history keeps both.
 
@@ -270,9 +269,8 @@ def withdraw(
       kata gradebook withdraw 12 --comment "it was adam"
       kata gradebook withdraw 12-40 --comment "shared among others"
     """
-    each = dict.fromkeys(number for some in numbers for number in some)
     with opened(where, course_file) as book:
-        taken = book.withdraw(*each, author=author_of(author), comment=comment)
+        taken = book.withdraw(*numbers, author=author_of(author), comment=comment)
         own = book.attempt_numbers({one.learner for one in taken})
         for one in taken[:SHOWN]:
             told = safe(_sentence(one, own))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from grader.desk import routes
 from grader.gradebook.course import Course
 from grader.gradebook.store import Gradebook
 from tests.desk import made_class
 from tests.desk.conftest import Open, Running, turned_to
+from tests.desk.test_sheets import hand_in
 from tests.pages import demo_class
 from tests.pages.builders import hostile_rows
 from tests.pages.test_browser import CONTRAST, READABLE
@@ -20,7 +23,7 @@ from tests.pages.test_browser import CONTRAST, READABLE
 PATHS = (
     "/", "/class", "/class?only=late", "/mark?learner=ada.0000&of=layer-norm",
     "/mark?learner=ada.0000&of=layer-norm&file=layer_norm.py&line=3", "/disputes", "/alike?kata=layer-norm", "/log",
-    "/mark?learner=nobody&of=masks",
+    "/written", "/answer?learner=ada.0000&of=masks&question=1", "/mark?learner=nobody&of=masks", "/nothing",
 )  # fmt: skip
 
 
@@ -28,7 +31,8 @@ PATHS = (
 def desk(running: Open, tmp_path_factory: pytest.TempPathFactory) -> Running:
     """A class with some who mean harm, and one of everything that can be decided."""
     folder = tmp_path_factory.mktemp("looked-at")
-    made_class.make(folder, 12, rows=[*demo_class.rows(12), *hostile_rows()])
+    where = made_class.make(folder, 12, rows=[*demo_class.rows(12), *hostile_rows()])
+    hand_in(where, ["ada.0000"])
     desk = running(str(folder / "gradebook.sqlite"), folder)
     desk.do("adjust", of="layer-norm", points=1, comment="a mark <i>more</i>")
     desk.do("dispute", of="layer-norm", comment="the second check errs")
@@ -82,7 +86,33 @@ def test_every_page_can_be_read_by_everybody(show: Show, desk: Running, width: i
         assert [(one["id"], one["nodes"][0]["html"]) for one in found] == [], path
         assert page.evaluate(CONTRAST, READABLE) == [], path
         assert page.evaluate("document.documentElement.scrollWidth") == width, path
+        page.evaluate("window.scrollTo(500, 0)")
+        assert page.evaluate("window.scrollX") == 0, path
         assert page.evaluate("typeof window.hacked") == "undefined"
+
+
+def test_every_page_there_is_was_looked_at() -> None:
+    source = Path(routes.__file__).read_text(encoding="utf-8")
+    there = set(re.findall(r'"(/[a-z]*)": self._', source))
+    assert there == {path.partition("?")[0] for path in PATHS} - {"/nothing"}
+
+
+def test_what_scrolls_in_a_box_says_so(show: Show, desk: Running) -> None:
+    page = show("/class", width=375)
+    wide = page.evaluate(
+        "() => [...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth)"
+        ".map((e) => getComputedStyle(e).backgroundAttachment)"
+    )
+    assert wide == ["local, local, scroll, scroll"]
+
+
+def test_a_page_that_is_not_there_does_not_speak_of_writing(desk: Running) -> None:
+    page = desk.ask("GET", "/mark?learner=nobody&of=masks").text
+    assert "has no learner nobody" in page
+    assert "Nothing was written" not in page
+    told = desk.do("adjust", learner="nobody", version=1, points=1, comment="x")
+    assert told.status == 400
+    assert "Nothing was written" in told.text
 
 
 def test_who_means_harm_is_shown_and_not_obeyed(show: Show, desk: Running) -> None:
