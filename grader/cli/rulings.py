@@ -242,12 +242,12 @@ MOST_WITHDRAWN = 10_000
 def _numbers(_: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> list[int]:
     """Return the numbers that are meant: each alone, or a range such as 12-40."""
     found: dict[int, None] = {}
-    for word in words:
-        said = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", word, re.ASCII)
+    for one in words:
+        said = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", one, re.ASCII)
         first, last = (int(said[1]), int(said[2] or said[1])) if said else (0, 0)
         if not 0 < first <= last < first + MOST_WITHDRAWN:
             raise click.BadParameter(
-                f"{word} is no number from 1 on, nor a range such as 12-40 of at most {MOST_WITHDRAWN}.",
+                f"{one} is no number from 1 on, nor a range such as 12-40 of at most {MOST_WITHDRAWN}.",
                 param=parameter,
             )
         found.update(dict.fromkeys(range(first, last + 1)))
