@@ -15,7 +15,7 @@ from grader.errors import KataError
 from grader.submissions.archives import NotRead
 from grader.submissions.choose import Missing, choose, looks_like_one, may_be_meant
 from grader.submissions.entry import Place
-from grader.submissions.git_time import SOURCE, commit_time
+from grader.submissions.git_time import git_time
 from grader.submissions.listing import File, Listing
 from grader.submissions.names import printable
 from grader.submissions.sheets import sheets_in
@@ -74,7 +74,7 @@ class LearnerFolder:
             told = tuple(printable(note) for note in notes.get(kata.slug, ())[:5])
             if kata.slug in sheets:
                 file, bundle = sheets[kata.slug]
-                at, source = self._time(kata, file, listing, owners)
+                at, source, _ = self._time(kata, file, listing, owners)
                 sheet = HandedInSheet(
                     bundle=bundle,
                     number=kata.number,
@@ -139,8 +139,8 @@ class LearnerFolder:
         except Exception as error:
             # One learner's files never end a class's grading; what it was is named for whoever looks.
             return self._without(kata, "error", f"{kata.module} cannot be read ({type(error).__name__}).")
-        at, source = self._time(kata, chosen.file, listing, owners)
-        notes = dict.fromkeys((*self.notes, *chosen.notes, *listing.closed[:5]))
+        at, source, doubt = self._time(kata, chosen.file, listing, owners)
+        notes = dict.fromkeys((*self.notes, *chosen.notes, *listing.closed[:5], *([doubt] if doubt else ())))
         return Submission(
             learner=self.learner,
             kata=kata.slug,
@@ -170,32 +170,32 @@ class LearnerFolder:
 
     def _time(
         self, kata: Kata, file: File, listing: Listing, owners: Mapping[File, Place]
-    ) -> tuple[datetime | None, str | None]:
-        """Return when a file was handed in, and who says so: whom the instructor asked, the system, then git."""
+    ) -> tuple[datetime | None, str | None, str]:
+        """Return when a file was handed in, who says so, and a doubt: the instructor, the system, then git."""
         told = self.times.get(kata.slug) or self.times.get("")
         if told is not None:
-            return told
+            return *told, ""
         place = owners[file]
         at = self._handed_in(listing, owners, file)
         if at is not None:
-            return at, place.time_source or "nbgrader"
-        return self._committed(file, place)
+            return at, place.time_source or "nbgrader", ""
+        return self._in_git(kata, file, place)
 
     def _handed_in(self, listing: Listing, owners: Mapping[File, Place], file: File) -> datetime | None:
         """Return when the system says that a file was handed in."""
         place = owners[file]
         return place.submitted_at if self.clock is None else self.clock(file, listing, place)
 
-    def _committed(self, file: File, place: Place) -> tuple[datetime | None, str | None]:
+    def _in_git(self, kata: Kata, file: File, place: Place) -> tuple[datetime | None, str | None, str]:
         """Return what the repository around a file says, if it lies in one that is the learner's."""
         root = place.entry.spot
         if root is None or place.entry.kind != "folder" or file.spot is None:
-            return None, None
+            return None, None, ""
         for depth in range(len(file.spot.names) - 1, len(root.names) - 1, -1):
             folder = Spot(file.spot.root, file.spot.names[:depth])
-            if (at := commit_time(folder)) is not None:
-                return at, SOURCE
-        return None, None
+            if (found := git_time(folder, self.assignments.get(kata.slug, ""))) is not None:
+                return found
+        return None, None, ""
 
 
 def _sheets(

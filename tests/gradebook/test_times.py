@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import zoneinfo
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -117,6 +118,63 @@ def test_a_repository_tells_when_its_commit_was_made_and_runs_nothing(tmp_path: 
     assert found["hw-ada"].time_source == SOURCE
     assert found["bob"].submitted_at is None
     assert not trap.exists()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git here")
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_tag_called_as_the_assignment_tells_when_it_was_handed_in(tmp_path: Path, packed: bool) -> None:
+    home = tmp_path / "class" / "ada"
+    home.mkdir(parents=True)
+    (tmp_path / "class" / "bob").mkdir()
+    (home / "masks.py").write_text("x = 1\n")
+
+    def git(when: str, *words: str) -> None:
+        environment = {
+            **os.environ,
+            "GIT_AUTHOR_DATE": when,
+            "GIT_COMMITTER_DATE": when,
+            "HOME": str(tmp_path),
+        }
+        who = (
+            "-c",
+            "user.name=Ada",
+            "-c",
+            "user.email=a@b",
+            "-c",
+            "commit.gpgsign=false",
+            "-c",
+            "tag.gpgsign=false",
+        )
+        subprocess.run(["git", *who, *words], cwd=home, env=environment, check=True)
+
+    masks = [kata for kata in CATALOGUE.katas if kata.slug == "masks"]
+
+    def found(assignment: str = "week1") -> tuple[datetime | None, str | None, tuple[str, ...]]:
+        if packed:
+            git(commit, "pack-refs", "--all")
+        ada = find_learners(tmp_path / "class", masks).learners[0]
+        one = replace(ada, assignments={"masks": assignment}).submissions(masks)[0]
+        return one.submitted_at, one.time_source, one.notes
+
+    commit, tag, later = (f"2026-10-{day}T12:00:00+00:00" for day in (10, 11, 12))
+    git(commit, "init", "-q")
+    git(commit, "add", ".")
+    git(commit, "commit", "-q", "-m", "done")
+    git(commit, "tag", "light")
+    git(tag, "tag", "-a", "week1", "-m", "handed in")
+    by_commit = (datetime(2026, 10, 10, 12, tzinfo=UTC), SOURCE, ())
+    assert found() == (
+        datetime(2026, 10, 11, 12, tzinfo=UTC), "the tag week1 in git, by the tagger's own clock", ()
+    )  # fmt: skip
+    assert found("light") == found("no-such") == found("../heads/main") == found("") == by_commit
+    (home / "masks.py").write_text("x = 2\n")
+    git(later, "commit", "-q", "-a", "-m", "more")
+    at, source, notes = found()
+    assert (at, source) == (datetime(2026, 10, 12, 12, tzinfo=UTC), SOURCE)
+    assert notes == (
+        "the tag week1 is on another commit than the one that is checked out: git checkout week1",
+    )
+    assert "the tag light is on another commit" in found("light")[2][0]
 
 
 @pytest.mark.parametrize(
