@@ -5,12 +5,12 @@
     .venv/bin/python benchmarks/similar.py --write          renew docs/benchmarks.md
     .venv/bin/python benchmarks/similar.py --copydetect     the same pairs for copydetect, where it is installed
 
-Independent answers are those of `tests/answers/*/right.py` and the catalogued alternatives: written for other purposes,
-each by itself. A class holds them all and, for each, a copy that a tool disguised: renamed, reordered, reformatted, all
-of these at once, or half copied (half of its definitions go into another independent answer). A pair of an answer and
-its own copy should be found, no other should be. The thresholds were chosen on the answers of nine katas; those of later
-katas took no part in that, and have a table of their own. The catalogued alternatives take no part in what is left out, since
-here they are learners; the reference does.
+Independent answers are those of `tests/answers/*/right.py` and the catalogued alternatives: written for other
+purposes, each by itself. A class holds them all and, for each, a copy that a tool disguised: renamed, reordered,
+reformatted, all of these at once, or half copied (half of its definitions go into another independent answer). A pair
+of an answer and its own copy should be found, no other should be. The thresholds were chosen on the answers of nine
+katas; those of later katas took no part in that, and have a table of their own. The catalogued alternatives take no
+part in what is left out, since here they are learners; the reference does.
 """
 
 from __future__ import annotations
