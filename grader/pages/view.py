@@ -42,6 +42,17 @@ class CheckView:
     hidden: bool = False
     misconception: str | None = None
 
+    @property
+    def wraps(self) -> bool:
+        """Whether the message is words, which may be broken anywhere, and no picture or table."""
+        lines = (self.message or "").split("\n")
+        return all(
+            re.search(r"[a-z]{3}", line) and not re.search(r"\S {3,}\S|^ {3,}", line) for line in lines
+        )
+
+
+_NOT_ASKED = ("skipped", "todo")
+
 
 @dataclass(frozen=True)
 class HiddenPart:
@@ -127,7 +138,17 @@ class KataView:
 
     @property
     def wrong(self) -> tuple[CheckView, ...]:
-        """The others; none where one reason stands for all: it is not written, not there or does not load."""
+        """Those that went wrong."""
+        return tuple(check for check in self._others if check.status not in _NOT_ASKED)
+
+    @property
+    def not_asked(self) -> tuple[CheckView, ...]:
+        """Those that were skipped, mostly since another has to hold first: a line each, beside what went wrong."""
+        return tuple(check for check in self._others if check.status in _NOT_ASKED)
+
+    @property
+    def _others(self) -> tuple[CheckView, ...]:
+        """What did not pass; nothing where one reason stands for all: it is not written, not there or does not load."""
         others = tuple(check for check in self.checks if check.status != "pass")
         one_reason = self.status in ("not_started", "missing") or (
             self.message is not None and all(check.status == "skipped" for check in others)

@@ -134,6 +134,30 @@ def test_one_reason_for_all_checks_is_said_once(
         assert "claim 3" not in told
 
 
+def test_what_was_skipped_takes_a_line_beside_what_went_wrong(tmp_path: Path) -> None:
+    why = "skipped: “it adds up” has to hold first"
+    checks = [failed("it adds up", "called  f(1)\nfirst difference  got 1  want 2")]
+    checks += [failed(f"claim {n}", why, status="skipped", id=f"test_{n}") for n in range(3)]
+    _, markdown = both(tmp_path, row(checks=checks))
+    page = feedback_of(tmp_path / "out")
+    assert page.count("<article") == 1
+    assert len(re.findall(r"(?s)<li>(?:(?!</li>).)*claim \d(?:(?!</li>).)*has to hold first", page)) == 3
+    assert len(re.findall(r"(?m)^- claim \d: skipped: .*has to hold first \(0 of ", markdown)) == 3
+
+
+@pytest.mark.parametrize(
+    ("message", "wraps"),
+    [
+        ("called  f(1)\nfirst difference  got 1  want 2\n40 of 54 values differ", True),
+        ("called  f(1)\n\n     key 0 1\nquery 0  #.", False),
+        ("the row\n[1.0   2.0   3.0]", False),
+    ],
+)
+def test_words_wrap_on_a_phone_and_pictures_do_not(tmp_path: Path, message: str, wraps: bool) -> None:
+    both(tmp_path, row(checks=[failed("it adds up", message)]))
+    assert ('<pre class="words"' in feedback_of(tmp_path / "out")) == wraps
+
+
 def test_totals_are_weighed_and_moments_are_in_the_courses_time_zone(tmp_path: Path) -> None:
     from zoneinfo import ZoneInfo
 
