@@ -469,6 +469,30 @@ def test_modern_block() -> None:
         assert f"{written}" in lesson
 
 
+def test_patches() -> None:
+    lesson = LESSONS["patches"]
+    first = torch.arange(24).view(4, 6)
+    image = torch.stack([first, first + 100])
+    corners = [(top, left) for top in (0, 2) for left in (0, 2, 4)]
+    cut = [image[:, top : top + 2, left : left + 2] for top, left in corners]
+    for number in (0, 1, 2, 3, 5):
+        says(lesson, *cut[number].flatten().tolist(), before=f"\npatch {number}", places=0)
+    for row in image.transpose(0, 1).reshape(4, 6, 2):  # three pairs of each channel
+        says(lesson, *row.flatten().tolist(), places=0)
+    says(lesson, *image.flatten()[:8].tolist(), before="makes", places=0)
+    says(lesson, *cut[0].permute(1, 2, 0).flatten().tolist(), before="last it is", places=0)
+    says(lesson, *cut[3][0].flatten().tolist(), before="when patch 1 is", places=0)
+    side, size, width = 224, 16, 768
+    places = (side // size) ** 2 + 1
+    assert f"{side**2:,}, and attention" in lesson
+    assert f"N = {places - 1}, and {places} rows" in lesson
+    assert 3 * size**2 == width
+    assert f"{width * width + width + width + places * width:,} of its" in lesson
+    finer = (side // 8) ** 2
+    assert f"{finer}, and the scores of every head {finer + 1}²" in lesson
+    assert (finer + 1) ** 2 / places**2 == pytest.approx(16, rel=0.01)
+
+
 # --- words ---
 
 

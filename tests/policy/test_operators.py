@@ -43,6 +43,7 @@ EXCUSED = {
     "classifier": {},
     "decoder-lm": {},
     "decoder-layer": {},
+    "patches": {},
     "optimizer": {},
     "modern-block": {},
 }
@@ -55,6 +56,7 @@ SUSPECT = {
     "classifier": ("transformer",),
     "decoder-lm": ("transformer",),
     "decoder-layer": ("transformer",),
+    "patches": ("transformer",),
     "optimizer": ("adam",),
     "modern-block": ("rms_norm", "rmsnorm"),
 }

@@ -1,0 +1,636 @@
+"""Checks of 9.8.3. Patches are compared with slices, logits with a model in torch's own operators, in float64."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import torch
+from torch.nn import functional as F
+
+from grader.checks import (
+    check,
+    expect,
+    expect_from_scratch,
+    expect_gradients,
+    expect_parameter_gradients,
+    expect_raises,
+    expect_unchanged,
+    fail,
+    given_module,
+    oracle,
+    presupposed,
+    stand_in,
+    with_axes,
+)
+
+PATCHES, IMAGES, LOGITS = "batch patch number", "batch channel row column", "batch class"
+SIDE, SIZE, CHANNELS, CLASSES = 6, 2, 3, 5
+D, H, FF, LAYERS = 8, 2, 11, 2
+N = (SIDE // SIZE) ** 2
+ONE_PARAMETER = ("class_token", "positions")
+
+
+def load_shapes():
+    spec = importlib.util.spec_from_file_location("kata_shapes", Path(__file__).with_name("shapes.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+shapes = load_shapes()
+
+
+# --- the oracles ---
+
+
+def corners(height, width, size):
+    """Return where patches begin, in their order."""
+    return [(top, left) for top in range(0, height, size) for left in range(0, width, size)]
+
+
+def cut(size):
+    """Return the right images -> patches, slice by slice."""
+
+    def patches(images):
+        found = [
+            images[:, :, top : top + size, left : left + size].flatten(1)
+            for top, left in corners(*images.shape[2:], size)
+        ]
+        return torch.stack(found, dim=1)
+
+    return patches
+
+
+def joined(size, height, width):
+    """Return the right patches -> images, patch by patch."""
+
+    def images(patches):
+        rows = []
+        for first in range(0, patches.shape[1], width // size):
+            row = [patches[:, first + i].unflatten(1, (-1, size, size)) for i in range(width // size)]
+            rows.append(torch.cat(row, dim=3))
+        return torch.cat(rows, dim=2)
+
+    return images
+
+
+@stand_in("patchify")
+def right_patchify(images, size):
+    return cut(size)(images)
+
+
+def linear(x, state, name):
+    return F.linear(x, state[f"{name}.weight"], state[f"{name}.bias"])
+
+
+def norm(x, state, name):
+    return F.layer_norm(x, x.shape[-1:], state[f"{name}.weight"], state[f"{name}.bias"])
+
+
+def encode(x, state, layers, heads=H):
+    for part in (f"encoder.layers.{index}" for index in range(layers)):
+        y = norm(x, state, f"{part}.norm1")
+        q, k, v = (
+            linear(y, state, f"{part}.attention.{name}").unflatten(-1, (heads, -1)).transpose(1, 2)
+            for name in ("w_q", "w_k", "w_v")
+        )
+        y = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
+        x = x + linear(y, state, f"{part}.attention.w_o")
+        hidden = F.relu(linear(norm(x, state, f"{part}.norm2"), state, f"{part}.feed_forward.linear1"))
+        x = x + linear(hidden, state, f"{part}.feed_forward.linear2")
+    return norm(x, state, "encoder.norm")
+
+
+def classify(images, state, size=SIZE, layers=LAYERS):
+    """Return the right logits."""
+    x = linear(cut(size)(images), state, "embedding")
+    token = state["class_token"].view(1, 1, -1).expand(len(x), -1, -1)
+    x = torch.cat((token, x), dim=1) + state["positions"]
+    return linear(encode(x, state, layers)[:, 0], state, "head")
+
+
+# --- helpers ---
+
+
+def counted(draw, *sizes):
+    """Return 0, 1, 2, … in this shape: every number says where it came from."""
+    return torch.arange(float(torch.Size(sizes).numel()), device=draw.device).view(sizes)
+
+
+def pictures(draw, batch=2, channels=CHANNELS, height=SIDE, width=SIDE, **options):
+    return draw.normal(batch=batch, channel=channels, row=height, column=width, **options)
+
+
+def weights(patches=N, layers=LAYERS):
+    """Return the shapes of all parameters but biases: of rows and columns, or of features."""
+    found = {"class_token": [D], "positions": [patches + 1, D], "embedding.weight": [D, CHANNELS * SIZE**2]}
+    for part in (f"encoder.layers.{index}" for index in range(layers)):
+        found |= {f"{part}.attention.{name}.weight": [D, D] for name in ("w_q", "w_k", "w_v", "w_o")}
+        found |= {
+            f"{part}.feed_forward.linear1.weight": [FF, D],
+            f"{part}.feed_forward.linear2.weight": [D, FF],
+        }
+        found |= {f"{part}.norm1.weight": [D], f"{part}.norm2.weight": [D]}
+    return found | {"encoder.norm.weight": [D], "head.weight": [CLASSES, D]}
+
+
+def drawn_state(draw, **sizes):
+    """Draw every parameter of a model, norms included: fresh ones do nothing that could be told apart."""
+    state = {}
+    for name, shape in weights(**sizes).items():
+        if name in ONE_PARAMETER:
+            state[name] = draw.normal(position=shape[0], width=D) if len(shape) == 2 else draw.normal(width=D)
+        elif len(shape) == 2:
+            state[name] = draw.normal(out=shape[0], width=shape[1], scale=1.5 * shape[1] ** -0.5)
+        else:
+            state[name] = draw.normal(width=shape[0], scale=0.5, shift=1.0)
+        if name.endswith(".weight"):
+            state[name.replace(".weight", ".bias")] = draw.normal(width=shape[0], scale=0.5)
+    return state
+
+
+def silent(state):
+    """Return the state with an encoder whose layers add nothing."""
+    last = ("attention.w_o", "feed_forward.linear2")
+    return {
+        name: torch.zeros_like(tensor) if name.rpartition(".")[0].endswith(last) else tensor
+        for name, tensor in state.items()
+    }
+
+
+def own_name(name, own):
+    """Return what a model calls this parameter, or None: `positions` may be inside of a module of that name."""
+    found = [each for each in own if each == name or (name in ONE_PARAMETER and each.startswith(f"{name}."))]
+    return found[0] if found else None
+
+
+def loaded(model, state):
+    """Load these parameters into a model; return it, in eval mode, with what it now computes with.
+
+    What is another check's affair counts as it is: a bias that is not there as zero, positions without a row for the
+    class token as a row of zeros, a class token for every image as the same one for all.
+    """
+    own, load, now = model.state_dict(), {}, dict(state)
+    for name, tensor in state.items():
+        called = own_name(name, own)
+        if called is None and name.endswith(".bias"):
+            now[name] = torch.zeros_like(tensor)
+            continue
+        if called is None:
+            fail(f"no parameter  {name}  it cannot be loaded", stage="names")
+        room = own[called]
+        if name == "positions" and room.numel() == tensor.numel() - D:
+            now[name] = tensor * (torch.arange(len(tensor)) > 0)[:, None].to(tensor)
+            tensor = tensor[1:]
+        if name == "class_token" and room.numel() % D == 0 and room.ndim:
+            tensor = tensor.expand(room.numel() // D, D)
+        if room.numel() != tensor.numel():
+            fail(
+                f"wrong size  {name}  is {list(room.shape)}, so {list(tensor.shape)} cannot be loaded",
+                stage="names",
+            )
+        load[called] = tensor.reshape(room.shape)
+    model.load_state_dict(load, strict=False)
+    model.eval()
+    return model, now
+
+
+def built(submission, draw, **changes):
+    """Return a small model with drawn parameters, and these."""
+    model = submission.VisionTransformer(SIDE, SIZE, CHANNELS, CLASSES, D, H, FF, LAYERS)
+    model.to(draw.device)
+    return loaded(model, drawn_state(draw) | changes)
+
+
+def logits_of(model, images, name="logits", classes=CLASSES):
+    with torch.no_grad():
+        logits = model(with_axes(images, *IMAGES.split()))
+    return expect(logits, name, axes=LOGITS).is_tensor(shape=(len(images), classes)).is_finite()
+
+
+def plain_logits(model, images):
+    """Call the model where that it gives finite logits at all is another check's affair."""
+    with presupposed("the model must give finite logits [B, K]"):
+        return logits_of(model, images).actual
+
+
+# --- patchify ---
+
+
+@check(
+    "images [B, C, H, W] become patches [B, N, C · size²], for any sides",
+    aspect="shape",
+    points=1,
+    asked="[B, N, C · size²] with N = (H / size) · (W / size).",
+)
+def test_patch_shapes(submission, draw):
+    for batch, channels, height, width, size in ((2, 3, 6, 4, 2), (1, 1, 3, 9, 3), (3, 2, 5, 5, 5)):
+        patches = submission.patchify(pictures(draw, batch, channels, height, width), size)
+        wanted = (batch, height * width // size**2, channels * size**2)
+        expect(patches, f"patches of {size} x {size}", axes=PATCHES).is_tensor(
+            shape=wanted, dtype=torch.float32
+        )
+
+
+@check(
+    "patches come row by row, each from left to right",
+    aspect="values",
+    points=2,
+    follows=["test_patch_shapes"],
+    asked="Patches come row by row: those of the topmost row from left to right, then the row below.",
+)
+def test_patch_order(submission, draw):
+    for height, width, size in ((6, 6, 2), (6, 6, 3)):
+        # Every patch is of one number, so the order inside is not looked at. Other sides are for test_patches.
+        rows, columns = height // size, width // size
+        numbers = torch.arange(1.0, rows * columns + 1, device=draw.device).view(1, 1, rows, columns)
+        images = numbers.repeat_interleave(size, 2).repeat_interleave(size, 3).expand(2, CHANNELS, -1, -1)
+        images = with_axes(images.contiguous(), *IMAGES.split())
+        patches = submission.patchify(images, size)
+        expect(patches, f"patches of a {height} x {width} image", axes=PATCHES).equals(
+            cut(size)(images),
+            why="pixel (row, column) belongs to patch row // size · (W / size) + column // size",
+        )
+
+
+@check(
+    "in a patch the channels follow one another, and each channel's pixels come row by row",
+    aspect="values",
+    points=2,
+    follows=["test_patch_shapes"],
+    asked="In a patch the channels come one after the other, and each channel's pixels row by row.",
+)
+def test_inside_a_patch(submission, draw):
+    for size in (2, 3):
+        images = with_axes(
+            counted(draw, 2, CHANNELS, size, size), *IMAGES.split()
+        )  # one patch is all there is
+        patches = submission.patchify(images, size)
+        expect(patches, "the one patch", axes=PATCHES).equals(images.flatten(1)[:, None])
+
+
+@check(
+    "every number of an image is in its place, whatever its height and width",
+    aspect="values",
+    points=2,
+    follows=["test_patch_order", "test_inside_a_patch"],
+    asked=[
+        "Patches come row by row: those of the topmost row from left to right, then the row below.",
+        "In a patch the channels come one after the other, and each channel's pixels row by row.",
+    ],
+)
+def test_patches(submission, draw):
+    for channels, height, width, size in ((3, 4, 6, 2), (2, 9, 3, 3), (1, 2, 5, 1)):
+        images = pictures(draw, 2, channels, height, width)
+        patches = submission.patchify(images, size)
+        expect(patches, f"patches of a {height} x {width} image", axes=PATCHES).equals(cut(size)(images))
+
+
+@check(
+    "an image whose height or width is no multiple of size is a ValueError",
+    aspect="errors",
+    points=1,
+    asked="ValueError: H or W is no multiple of size.",
+)
+def test_patch_errors(submission, draw):
+    for height, width, size in ((4, 7, 2), (7, 4, 2), (6, 6, 4), (2, 2, 3)):
+        with expect_raises("ValueError", what=f"patches of {size} do not fill {height} x {width} pixels"):
+            submission.patchify(pictures(draw, 1, 1, height, width), size)
+
+
+# --- unpatchify ---
+
+
+@check(
+    "unpatchify puts the patches together again, number by number",
+    aspect="values",
+    points=3,
+    asked="Put the patches of `patchify` together again.",
+)
+def test_unpatchify(submission, draw):
+    for channels, height, width, size in ((3, 4, 6, 2), (2, 9, 3, 3), (1, 4, 4, 4), (2, 6, 6, 3)):
+        patches = counted(draw, 2, height * width // size**2, channels * size**2)
+        patches = with_axes(patches + 1, *PATCHES.split())
+        images = submission.unpatchify(patches, size, height, width)
+        expect(images, f"images of {height} x {width}", axes=IMAGES).equals(
+            joined(size, height, width)(patches)
+        )
+
+
+@check(
+    "unpatchify refuses sides that are no multiples, and more or fewer patches than fill the image",
+    aspect="errors",
+    points=1,
+    asked="height or width is no multiple of size, or N is not the number of patches that such an image has.",
+)
+def test_unpatchify_errors(submission, draw):
+    for number, height, width, size, what in (
+        (6, 4, 7, 2, "patches of 2 do not fill 4 x 7 pixels"),
+        (6, 7, 4, 2, "patches of 2 do not fill 7 x 4 pixels"),
+        (5, 4, 6, 2, "an image of 4 x 6 pixels has 6 patches of 2, not 5"),
+        (12, 4, 6, 2, "an image of 4 x 6 pixels has 6 patches of 2, not 12"),
+    ):
+        with expect_raises("ValueError", what=what):
+            submission.unpatchify(
+                draw.normal(batch=2, patch=number, number=4 * CHANNELS), size, height, width
+            )
+
+
+@check(
+    "gradients go back through the cutting and the joining",
+    aspect="gradient",
+    points=1,
+    follows=["test_patches", "test_unpatchify"],
+    asked="gradients go back through both functions",
+)
+def test_patch_gradients(submission, draw):
+    images = pictures(draw, height=4, requires_grad=True)
+    expect_gradients(submission.patchify(images, 2), {"images": images}, draw, oracle=cut(2))
+    patches = draw.normal(batch=2, patch=6, number=12, requires_grad=True)
+    joining = joined(2, 4, 6)
+    expect_gradients(submission.unpatchify(patches, 2, 4, 6), {"patches": patches}, draw, oracle=joining)
+
+
+@check(
+    "both functions keep the dtype, leave their argument as it was, and take it non-contiguous",
+    aspect="arguments",
+    points=1,
+    follows=["test_patches", "test_unpatchify"],
+    asked=[
+        "Results have the dtype of what was given",
+        "Arguments are left as they were and need not be contiguous in memory.",
+    ],
+)
+def test_patch_arguments(submission, draw):
+    for dtype in (torch.float64, torch.bfloat16):
+        images = pictures(draw, height=4, dtype=dtype)
+        for given in (images, draw.noncontiguous(images)):
+            patches = submission.patchify(given, 2)
+            expect_unchanged(submission)
+            expect(patches, "patches", axes=PATCHES).equals(cut(2)(images))
+        patches = draw.normal(batch=2, patch=6, number=12, dtype=dtype)
+        for given in (patches, draw.noncontiguous(patches)):
+            images = submission.unpatchify(given, 2, 4, 6)
+            expect_unchanged(submission)
+            expect(images, "images", axes=IMAGES).equals(joined(2, 4, 6)(patches))
+
+
+# --- VisionTransformer ---
+
+
+@check(
+    "images become logits [B, K], one image and one patch included",
+    aspect="shape",
+    points=1,
+    asked=["logits [B, K]: free numbers", "one image and one patch included"],
+)
+def test_logits_shape(submission, draw):
+    for batch, side, size, channels, classes in ((3, 6, 2, 3, 5), (1, 4, 4, 1, 2), (2, 6, 3, 2, 1)):
+        model = submission.VisionTransformer(side, size, channels, classes, D, H, FF, LAYERS)
+        expect(model, "the model").is_instance("torch.nn.Module")
+        model.to(draw.device)
+        logits = model(pictures(draw, batch, channels, side, side))
+        expect(logits, "logits", axes=LOGITS).is_tensor(
+            shape=(batch, classes), dtype=torch.float32, device=draw.device
+        )
+
+
+@check(
+    "embedding, class token, positions, encoder and head are as large as they should be, and are all there is",
+    aspect="parameters",
+    points=2,
+    asked=[
+        "nn.Parameter of D numbers, one token for all images.",
+        "nn.Parameter, a row of D numbers for the class token and then one for each patch.",
+        "Together these hold all the parameters there are.",
+    ],
+)
+def test_parameters(submission, draw):
+    model = submission.VisionTransformer(SIDE, SIZE, CHANNELS, CLASSES, D, H, FF, LAYERS)
+    for part in ("embedding", "head"):
+        held = [name for name, _ in getattr(model, part).named_parameters()]
+        expect(held, f"parameters of {part}").has_names(["weight", "bias"])
+    with torch.no_grad():
+        found = dict(model.named_parameters())
+    wanted = weights()
+    wanted |= {name.replace(".weight", ".bias"): shape[:1] for name, shape in wanted.items() if "." in name}
+    called = {own_name(name, found) or name: shape for name, shape in wanted.items()}
+    expect(list(found), "parameters").has_names(called)
+    for name, shape in called.items():
+        size = [side for side in found[name].shape if side > 1]
+        if name == "embedding.weight":
+            size = [size[0], found[name].numel() // size[0]]  # of a convolution it has four axes
+        expect(size, f"shape of {name}, axes of length 1 left out").is_value(shape)
+
+
+@check(
+    "the sizes asked for are the sizes built: layers, widths, and 64, 4, 128, 2 when nothing is said",
+    aspect="parameters",
+    points=1,
+    follows=["test_parameters"],
+    asked=["d_model, num_heads, d_ff, num_layers: sizes of the encoder.", "num_layers: int = 2,"],
+)
+def test_sizes(submission, draw):
+    def count(*sizes, **named):
+        model = submission.VisionTransformer(*sizes, **named)
+        with torch.no_grad():
+            return sum(parameter.numel() for _, parameter in model.named_parameters())
+
+    said = dict(d_model=64, num_heads=4, d_ff=128, num_layers=2)
+    expect(count(8, 4, 1, 3), "parameters of VisionTransformer(8, 4, 1, 3)").is_value(
+        count(8, 4, 1, 3, **said), why="as many as with d_model=64, num_heads=4, d_ff=128, num_layers=2"
+    )
+    for name, size in dict(d_model=32, d_ff=64, num_layers=1).items():
+        if count(8, 4, 1, 3, **said) <= count(8, 4, 1, 3, **{**said, name: size}):
+            fail(f"no fewer parameters with {name}={size} than with {name}={said[name]}", "  is it used?")
+
+
+@check(
+    "with an encoder that adds nothing, only the class token and its position reach the head",
+    aspect="values",
+    points=2,
+    follows=["test_logits_shape"],
+    stand_ins=["patchify"],
+    asked=[
+        "from the encoder's output at the class token alone.",
+        "a row of D numbers for the class token and then one for each patch.",
+    ],
+)
+def test_class_token(submission, draw):
+    model, state = built(submission, draw, **silent(drawn_state(draw)))
+    images = pictures(draw)
+    logits_of(model, images).close_to(
+        oracle(classify, images, state),
+        why="the layers add nothing here, so this is head(norm(class_token + positions[0])) for every image",
+    )
+
+
+@check(
+    "the logits are right: patches embedded, the token in front, positions added, all encoded",
+    aspect="values",
+    points=3,
+    follows=["test_logits_shape", "test_class_token"],
+    stand_ins=["patchify"],
+    asked=["x = concat(token, p·Eᵀ + e) + P", "logits = head(encoder(x)[0])"],
+)
+def test_values(submission, draw):
+    model, state = built(submission, draw)
+    for batch in (2, 1):
+        images = pictures(draw, batch)
+        logits_of(model, images).close_to(oracle(classify, images, state))
+
+
+@check(
+    "the order of the patches matters, and only because positions say where they are",
+    aspect="values",
+    points=1,
+    follows=["test_logits_shape"],
+    stand_ins=["patchify"],
+    asked="Without P the encoder sees a bag of patches",
+)
+def test_order_matters(submission, draw):
+    patches = draw.normal(batch=2, patch=N, number=CHANNELS * SIZE**2)
+    shuffled = patches[:, draw.permutation(N)]
+    images, others = (joined(SIZE, SIDE, SIDE)(each) for each in (patches, shuffled))
+    state = drawn_state(draw)
+    model, _ = built(submission, draw, **state)
+    before = plain_logits(model, images)
+    logits_of(model, others).differs_from(before, why="the same patches in another order")
+    model, _ = built(submission, draw, **state | {"positions": torch.zeros_like(state["positions"])})
+    before = plain_logits(model, images)
+    logits_of(model, others, "logits with positions of zeros").same_as(
+        before, name="those of the same patches in another order"
+    )
+
+
+@check(
+    "an image gets the same logits alone and among others, in train mode and in eval mode",
+    aspect="mode",
+    points=1,
+    follows=["test_logits_shape"],
+    asked="a result depends on the image and the parameters as they are now",
+)
+def test_alone(submission, draw):
+    model, _ = built(submission, draw)
+    images = pictures(draw, 3)
+    together = plain_logits(model, images)
+    logits_of(model, images[1:2].clone(), "logits of image 1 alone").same_as(
+        together[1:2], name="those among others"
+    )
+    model.train()
+    logits_of(model, images, "logits in train mode").same_as(together, name="those in eval mode")
+
+
+@check(
+    "a side that is no multiple of patch_size is a ValueError, as soon as the model is made",
+    aspect="errors",
+    points=1,
+    asked="ValueError when image_size is no multiple of it.",
+)
+def test_model_errors(submission):
+    for side, size in ((7, 2), (6, 4)):
+        with expect_raises("ValueError", what=f"patches of {size} do not fill {side} x {side} pixels"):
+            submission.VisionTransformer(side, size, CHANNELS, CLASSES, D, H, FF, LAYERS)
+
+
+@check(
+    "gradients reach the images and every parameter",
+    aspect="gradient",
+    points=2,
+    follows=["test_values"],
+    stand_ins=["patchify"],
+    asked="gradients reach the images and every parameter of the model",
+)
+def test_gradients(submission, draw):
+    model, state = built(submission, draw)
+    images = pictures(draw, requires_grad=True)
+
+    def of_images(images):
+        return classify(images, {name: tensor.cpu().to(images.dtype) for name, tensor in state.items()})
+
+    expect_gradients(model(images), {"images": images}, draw, oracle=of_images)
+    model, _ = built(submission, draw)
+    model.double()
+    images = pictures(draw, dtype=torch.float64)
+    expect_parameter_gradients(
+        model,
+        lambda: model(images),
+        draw,
+        "logits",
+        LOGITS,
+        shape=(2, CLASSES),
+        notes=(".detach(), .data, NumPy and torch.no_grad() cut gradients off",),
+    )
+
+
+@check(
+    "a float64 or bfloat16 model computes in its dtype; images are left as they were, contiguous or not",
+    aspect="dtype",
+    points=1,
+    follows=["test_logits_shape"],
+    stand_ins=["patchify"],
+    asked=[
+        "logits the dtype of the model",
+        "Arguments are left as they were and need not be contiguous in memory.",
+    ],
+)
+def test_dtypes(submission, draw):
+    model, _ = built(submission, draw)
+    images = pictures(draw)
+    wanted = plain_logits(model, images)
+    expect_unchanged(submission)
+    logits_of(model, draw.noncontiguous(images), "logits").same_as(wanted, name="those of contiguous images")
+    for dtype in (torch.float64, torch.bfloat16):
+        model.to(dtype)
+        with torch.no_grad():
+            logits = model(pictures(draw, dtype=dtype))
+        expect(logits, f"logits of a {dtype} model", axes=LOGITS).is_tensor(shape=(2, CLASSES), dtype=dtype)
+
+
+STEPS, WANTED = 200, 0.9
+
+
+@check(
+    f"trained for {STEPS} steps on noisy outlines, it names {WANTED:.0%} of shapes it has never seen",
+    aspect="learning",
+    trained=True,
+    points=3,
+    follows=["test_logits_shape"],
+    asked="one encoder layer, D = 32, a second of training",
+)
+def test_learning(submission, draw):
+    train, test = shapes.splits(seed=draw.size(0, 1 << 20))
+    model = submission.VisionTransformer(shapes.SIDE, 4, shapes.CHANNELS, len(shapes.SHAPES), 32, 4, 64, 1)
+    model.to(draw.device)
+    probes = given_module(submission, "probes")
+    probes.train(model, train.images.to(draw.device), train.labels.to(draw.device), STEPS)
+    model.eval()
+    logits = logits_of(model, test.images.to(draw.device), "logits of new images", len(shapes.SHAPES)).actual
+    guess = logits.argmax(dim=1).cpu()
+    right = guess == test.labels
+    if float(right.double().mean()) >= WANTED:
+        return
+    worst = min(
+        range(len(shapes.SHAPES)), key=lambda label: float(right[test.labels == label].double().mean())
+    )
+    taken = int(guess[(test.labels == worst) & ~right].mode().values)
+    fail(
+        f"too little learned  {right.double().mean():.0%} of {len(right)} new images are right after {STEPS} steps; "
+        f"want {WANTED:.0%}",
+        f"  it knows a {shapes.SHAPES[worst]} worst, and mostly takes it for a {shapes.SHAPES[taken]}",
+        "  25% is a guess; a model that does not know where its patches stand gets about 85%",
+    )
+
+
+@check(
+    "the model stands on the given Encoder: no transformer of torch's is used",
+    aspect="scratch",
+    points=0.5,
+    asked="torch's own `nn.Transformer…` modules are excluded",
+)
+def test_from_scratch(submission, draw):
+    with presupposed("the model must return something"):
+        model = submission.VisionTransformer(SIDE, SIZE, CHANNELS, CLASSES, D, H, FF, LAYERS)
+        model(pictures(draw))
+    expect_from_scratch(submission)
