@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -64,7 +65,8 @@ def desk_over(where: str, folder: Path) -> tuple[Gradebook, Get]:
             sent.append(message)
 
         reader.everybody.look_again()
-        asyncio.run(app(scope, receive, send))
+        with ThreadPoolExecutor(1) as thread:  # a loop of its own, whatever this process has running
+            thread.submit(asyncio.run, app(scope, receive, send)).result()
         assert sent[0]["status"] == 200, sent
         return b"".join(message.get("body", b"") for message in sent[1:]).decode()
 

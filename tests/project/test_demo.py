@@ -22,9 +22,7 @@ def test_the_demo_plays_to_its_end(walk_of: Callable[[str], Callable[[], None]])
 
 
 def test_a_command_that_misbehaves_stops_it() -> None:
-    code = (
-        "from pathlib import Path; from demo.stage import Stage; Stage(Path(), 1).type('kata list', code=1)"
-    )
+    code = "from pathlib import Path; from demo.stage import Stage; Stage(Path()).type('kata list', code=1)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "`kata list` ended with exit code 0 instead of 1" in done.stderr

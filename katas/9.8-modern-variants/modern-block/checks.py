@@ -162,9 +162,9 @@ def built(submission, draw, *sizes):
     return filled(submission.ModernLM(*sizes), drawn(draw, parameters(*sizes)))
 
 
-def trained(submission):
+def trained(submission, draw):
     """Return a model with the trained weights, and these."""
-    state = STORY["weights"]()
+    state = {name: tensor.to(draw.device) for name, tensor in STORY["weights"]().items()}
     return filled(submission.ModernLM(**STORY["SIZES"]), state), state
 
 
@@ -652,13 +652,13 @@ def test_arguments(submission, draw):
     follows=["test_norm_values", "test_attention_values", "test_feed_forward", "test_model_parts"],
     asked="your model loads them, gives the logits that they were trained to give",
 )
-def test_checkpoint(submission):
-    model, state = trained(submission)
-    sizes = STORY["SIZES"]
-    tokens = with_axes(beginnings(), "batch", "time")
+def test_checkpoint(submission, draw):
+    model, state = trained(submission, draw)
+    sizes, prompts = STORY["SIZES"], beginnings()
+    tokens = with_axes(prompts.to(draw.device), "batch", "time")
 
     def right(state):
-        return read(tokens, sizes["num_heads"], sizes["num_kv_heads"], state)
+        return read(prompts, sizes["num_heads"], sizes["num_kv_heads"], state)
 
     with torch.no_grad():
         found = output_of(model(tokens))
@@ -672,12 +672,12 @@ def test_checkpoint(submission):
     follows=["test_checkpoint"],
     asked="and writes its text",
 )
-def test_text(submission):
-    model, _ = trained(submission)
+def test_text(submission, draw):
+    model, _ = trained(submission, draw)
     prompts = tokens = beginnings()
     with torch.no_grad():
         for _ in range(WRITTEN):
-            best, _ = best_characters(model(with_axes(tokens, "batch", "time")), STORIES)
+            best, _ = best_characters(model(with_axes(tokens.to(draw.device), "batch", "time")), STORIES)
             tokens = torch.cat((tokens, best), dim=1)
     expect_best(prompts, tokens[:, BEGUN:])
 
@@ -689,13 +689,13 @@ def test_text(submission):
     follows=["test_model_cache", "test_checkpoint", "test_text"],
     asked=["and writes its text", "with one, only what is new since."],
 )
-def test_text_cached(submission):
-    model, _ = trained(submission)
+def test_text_cached(submission, draw):
+    model, _ = trained(submission, draw)
     prompts = best = beginnings()
     cache, written = None, []
     with torch.no_grad():
         for _ in range(WRITTEN):
-            new = with_axes(best, "batch", "time")
+            new = with_axes(best.to(draw.device), "batch", "time")
             best, cache = best_characters(model(new) if cache is None else model(new, cache), STORIES)
             written.append(best)
     expect_best(prompts, torch.cat(written, dim=1))

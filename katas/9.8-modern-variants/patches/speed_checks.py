@@ -5,7 +5,7 @@ from __future__ import annotations
 from grader.checks import check, expect
 from grader.timing import Work
 
-SIZE, CHANNELS, SIDE = 2, 3, 64
+SIZE, CHANNELS, SIDE = 2, 3, 128
 ACROSS = SIDE // SIZE
 
 
@@ -38,7 +38,7 @@ CUT = Work(
     inputs=images,
     call=lambda kata, pictures: kata.patchify(pictures, SIZE),
     right=right_patches,
-    sizes={"cpu": (8, 16, 32), "cuda": (64, 128, 256)},
+    sizes={"cpu": (1, 2, 4), "cuda": (16, 32, 64)},
     axis="images",
     traffic=lambda batch: 2 * batch * CHANNELS * SIDE**2 * 4,
 )
@@ -46,7 +46,7 @@ JOINED = Work(
     inputs=patches,
     call=lambda kata, given: kata.unpatchify(given, SIZE, SIDE, SIDE),
     right=right_images,
-    sizes={"cpu": (8, 16, 32), "cuda": (64, 128, 256)},
+    sizes={"cpu": (1, 2, 4), "cuda": (16, 32, 64)},
     axis="images",
     traffic=lambda batch: 2 * batch * CHANNELS * SIDE**2 * 4,
 )
