@@ -62,7 +62,7 @@ class Syllabus:
         ]
         hours, points = (sum(getattr(week, of) for week in self.weeks) for of in ("minutes", "points"))
         due = ("due | ", "---|") if start else ("", "")
-        left = ", ".join(f"{kata.number} {kata.slug}" for kata in self.left_out)
+        left = _named(self.left_out)
         return "\n".join(
             [
                 f"# {name}: {len(self.weeks)} weeks",

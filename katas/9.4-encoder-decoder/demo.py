@@ -54,18 +54,19 @@ class Model(nn.Module):
     def forward(self, source: Tensor, said: Tensor, labels: bool) -> Tensor:
         """Score every word of the answer, given the source [B, S] and what was said before each word [B, T]."""
         if self.writer is not None:
-            memory = self.reader(self._embed(source))
-            return self.head(self.writer(self._embed(said), memory, causal_mask(said.shape[1])))
+            memory = self.reader(self.embed(source))
+            return self.head(self.writer(self.embed(said), memory, causal_mask(said.shape[1])))
         if labels:  # the answer stands at the words themselves
             mask = causal_mask(source.shape[1]) if self.family == FAMILIES[1] else None
-            return self.head(self.reader(self._embed(source), mask))
+            return self.head(self.reader(self.embed(source), mask))
         if self.family == FAMILIES[0]:  # every word of the answer is filled in at once
             said = torch.full_like(said, SLOT)
-        both = self._embed(torch.cat((source, said), 1))
+        both = self.embed(torch.cat((source, said), 1))
         mask = causal_mask(both.shape[1]) if self.family == FAMILIES[1] else None
         return self.head(self.reader(both, mask)[:, source.shape[1] :])
 
-    def _embed(self, tokens: Tensor) -> Tensor:
+    def embed(self, tokens: Tensor) -> Tensor:
+        """Return words and places [B, T, D]."""
         return self.words(tokens) + self.places.weight[: tokens.shape[1]]
 
 
@@ -116,6 +117,16 @@ def _examples(task: str, count: int, generator: torch.Generator) -> tuple[Tensor
     return source[:, :1], (source[:, :1] + up * torch.arange(1, LENGTH + 1)) % DIGITS
 
 
+def _tested(task: str) -> tuple[Tensor, Tensor]:
+    """Return what all families are tested with."""
+    return _examples(task, TESTED, torch.Generator().manual_seed(2))
+
+
+def _begun(answer: Tensor) -> Tensor:
+    """Return what was said before each word of an answer [B, T]."""
+    return torch.cat((torch.full_like(answer[:, :1], BEGIN), answer[:, :-1]), 1)
+
+
 def _is_right(task: str, source: Tensor, wanted: Tensor, said: Tensor) -> Tensor:
     if task != "go on":
         return (said == wanted).all(1)
@@ -128,7 +139,7 @@ def _train(task: str, family: str) -> tuple[Model, tuple[list[int], list[float]]
     torch.manual_seed(0)
     model, generator = Model(family), torch.Generator().manual_seed(1)
     optimizer = torch.optim.Adam(model.parameters())
-    source, wanted = _examples(task, TESTED, torch.Generator().manual_seed(2))
+    source, wanted = _tested(task)
     steps, shares, said = [], [], wanted
     for step in range(STEPS + 1):
         if step % 40 == 0:
@@ -137,8 +148,7 @@ def _train(task: str, family: str) -> tuple[Model, tuple[list[int], list[float]]
             shares.append(100 * float(_is_right(task, source, wanted, said).float().mean()))
         optimizer.param_groups[0]["lr"] = 5e-3 * min(1.0, (step + 1) / 20, 2 * (1 - step / (STEPS + 1)))
         given, answer = _examples(task, BATCH, generator)
-        begun = torch.cat((torch.full_like(answer[:, :1], BEGIN), answer[:, :-1]), 1)
-        loss = F.cross_entropy(model(given, begun, task == "label").flatten(0, 1), answer.flatten())
+        loss = F.cross_entropy(model(given, _begun(answer), task == "label").flatten(0, 1), answer.flatten())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -184,7 +194,7 @@ def _results(curves: dict[str, dict[str, tuple[list[int], list[float]]]]) -> Exh
 def _answers(said: dict[str, dict[str, Tensor]]) -> Exhibit:
     rows = []
     for task in TASKS:
-        source, wanted = _examples(task, TESTED, torch.Generator().manual_seed(2))
+        source, wanted = _tested(task)
         for row in range(2):
             answers = [" ".join(map(str, said[task][family][row].tolist())) for family in FAMILIES]
             right = "up or down" if task == "go on" else " ".join(map(str, wanted[row].tolist()))
@@ -192,18 +202,15 @@ def _answers(said: dict[str, dict[str, Tensor]]) -> Exhibit:
     return table("What they say", ["task", "read", *FAMILIES, "right"], rows)
 
 
-@torch.no_grad()
 def _looks(model: Model) -> Exhibit:
     """Tell by the gradient from which word of the source each word of the answer comes."""
     source, wanted = _examples("rewrite", 1, torch.Generator().manual_seed(5))
-    begun = torch.cat((torch.full_like(wanted[:, :1], BEGIN), wanted[:, :-1]), 1)
-    with torch.enable_grad():
-        memory = model.reader(model._embed(source)).detach().requires_grad_()
-        scores = model.head(model.writer(model._embed(begun), memory, causal_mask(LENGTH)))[0]
-        rows = [
-            torch.autograd.grad(best, memory, retain_graph=True)[0][0].norm(dim=-1)
-            for best in scores.gather(1, wanted[0, :, None])[:, 0]
-        ]
+    memory = model.reader(model.embed(source)).detach().requires_grad_()
+    scores = model.head(model.writer(model.embed(_begun(wanted)), memory, causal_mask(LENGTH)))[0]
+    rows = [
+        torch.autograd.grad(best, memory, retain_graph=True)[0][0].norm(dim=-1)
+        for best in scores.gather(1, wanted[0, :, None])[:, 0]
+    ]
     found = torch.stack(rows)
     found = found / found.sum(-1, keepdim=True)
     back = float(found.flip(1).diagonal().mean())

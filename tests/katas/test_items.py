@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from grader.catalogue import load_pack
+from tests import record
 from tests.conftest import Ran
 from tests.demos.test_demos import Shared, once, runs
 
@@ -53,7 +54,8 @@ def test_a_lesson_says_it(command: str, kata: Callable[..., Ran], folder: Path) 
 @pytest.mark.parametrize("command", [one for one in TYPED if one.startswith("kata check")])
 def test_a_right_answer_passes_it(command: str, kata: Callable[..., Ran], folder: Path) -> None:
     name, *options = shlex.split(command)[2:]
-    one = next(one for one in load_pack(ROOT / "katas").katas if name == one.slug)
+    one = record.katas()[name]
+    assert one.solution is not None
     (folder / f"{one.module}.py").write_text(one.solution.read_text(encoding="utf-8"), encoding="utf-8")
     ran = kata("check", f"{one.module}.py", *options, "-v")
     assert ran.code == 0, ran.out
@@ -63,12 +65,10 @@ def test_a_right_answer_passes_it(command: str, kata: Callable[..., Ran], folder
 @pytest.mark.parametrize("command", [one for one in TYPED if one.startswith("kata demo")])
 def test_a_demo_shows_it(command: str, shared: Shared, launcher: Any, in_full: Callable[[str], bool]) -> None:
     """Those that do not run this time, as `test_demos` draws them, have it in their source at least."""
-    pack = load_pack(ROOT / "katas")
     name = command.split()[-1]
-    folders = {one.slug: one.folder for one in pack.katas} | {one.number: one.folder for one in pack.units}
-    demo = folders[name] / "demo.py"
+    demo = next(path for of, path in record.demos().items() if of == name or of.startswith(f"{name}-"))
     if runs(demo, in_full):
-        titles = [exhibit.title for exhibit in once(demo, shared, launcher, pack)]
+        titles = [exhibit.title for exhibit in once(demo, shared, launcher, load_pack(ROOT / "katas"))]
     else:
         titles = [demo.read_text(encoding="utf-8")]
     assert [phrase for phrase in phrases(command) if not any(phrase in title for title in titles)] == []

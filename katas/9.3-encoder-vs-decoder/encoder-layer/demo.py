@@ -240,10 +240,10 @@ def _known_by_layer(models: dict[str, Follower]) -> Exhibit:
                 torch.cat((one.flatten(0, 1), torch.ones(one[..., 0].numel(), 1)), 1)
                 for one in (states, others)
             )
+            fit = torch.linalg.inv(x.T @ x + 1e-2 * torch.eye(x.shape[1])) @ x.T
             row = []
             for wanted, really in zip(train, test, strict=True):
-                inverse = torch.linalg.inv(x.T @ x + 1e-2 * torch.eye(x.shape[1]))
-                found = (y @ (inverse @ x.T @ F.one_hot(wanted.flatten(), PLACES).float())).argmax(-1)
+                found = (y @ (fit @ F.one_hot(wanted.flatten(), PLACES).float())).argmax(-1)
                 row.append(round(100 * float((found == really.flatten()).float().mean())))
             shares.append(row)
         labels = ["embeddings", *(f"layer {number}" for number in range(1, len(shares)))]
