@@ -258,3 +258,71 @@ class Encoder(nn.Module):
         for step in (*self.layers, lambda hidden, _: self.norm(hidden)):
             x = step(x, mask)
         return x
+
+
+# --- 9.4.1 decoder layer: given from 9.4.2 on ---
+
+
+class DecoderLayer(nn.Module):
+    """Self-attention, cross-attention to a memory, a feed-forward network, each normalised, with dropout, and added."""
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float = 0.0,
+        norm_first: bool = True,
+        activation: str = "relu",
+    ) -> None:
+        super().__init__()
+        self.norm_first, self.rate = norm_first, dropout
+        self.self_attention = MultiHeadAttention(d_model, num_heads)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads)
+        self.feed_forward = FeedForward(d_model, d_ff, activation, dropout)
+        self.norm1, self.norm2, self.norm3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
+
+    def forward(
+        self, x: Tensor, memory: Tensor, self_mask: Tensor | None = None, memory_mask: Tensor | None = None
+    ) -> Tensor:
+        """Return [B, T, D] for x [B, T, D] and memory [B, S, D]; masks as given."""
+        for norm, sublayer, further in (
+            (self.norm1, self.self_attention, (self_mask,)),
+            (self.norm2, self.cross_attention, (memory_mask, memory)),
+            (self.norm3, self.feed_forward, ()),
+        ):
+            y = sublayer(norm(x) if self.norm_first else x, *further)
+            x = x + aten.dropout.default(y, self.rate, self.training)
+            x = x if self.norm_first else norm(x)
+        return x
+
+
+class Decoder(nn.Module):
+    """num_layers decoder layers beside one memory, and a last LayerNorm when norm_first."""
+
+    def __init__(
+        self,
+        num_layers: int,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float = 0.0,
+        norm_first: bool = True,
+        activation: str = "relu",
+    ) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(
+            [
+                DecoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation)
+                for _ in range(num_layers)
+            ]
+        )
+        self.norm = LayerNorm(d_model) if norm_first else nn.Identity()
+
+    def forward(
+        self, x: Tensor, memory: Tensor, self_mask: Tensor | None = None, memory_mask: Tensor | None = None
+    ) -> Tensor:
+        """Return [B, T, D] for x [B, T, D] and memory [B, S, D]; both masks are for every layer."""
+        for step in (*self.layers, lambda hidden, *_: self.norm(hidden)):
+            x = step(x, memory, self_mask, memory_mask)
+        return x

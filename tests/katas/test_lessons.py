@@ -376,6 +376,31 @@ def test_decoder_layer(blocks: Any) -> None:
     assert f"{2 * attention + network + 3 * one_norm:,}" in lesson
 
 
+# --- 9.4.2 ---
+
+
+def test_translator() -> None:
+    lesson, logits = LESSONS["translator"], rows([[1, 0, 3, 0]])[0]
+    logs, q = logits.log_softmax(-1), torch.tensor([0.05, 0.05, 0.85, 0.05])
+    says(lesson, *logits.tolist(), before="\nlogits ")
+    says(lesson, *q.tolist(), before="\nq  ")
+    says(lesson, *logs.exp().tolist(), before="\np  ")
+    says(lesson, *(-q * logs).tolist(), before="\n-q·log p")
+    says(lesson, float(-(q * logs).sum()), before="      sum")
+    says(lesson, float(-logs[2]), before="without smoothing")
+    assert f"the entropy of q, {float(-(q * q.log()).sum()):.4f}" in lesson
+    smoothed = F.cross_entropy(logits[None], torch.tensor([2]), label_smoothing=0.2)
+    assert f"{float(smoothed):.4f}" in lesson
+    texts = re.findall(r"0\.(\d) +([abxyeos]+ [a-z]+) +(-[\d.]+) +(-[\d.]+)\n", lesson)
+    assert len(texts) == 5
+    for share, text, total, mean in texts:
+        first = {"a": 0.6, "b": 0.4}[text[0]]
+        assert (
+            f"{math.log(first * int(share) / 10):.2f} {math.log(first * int(share) / 10) / 2:.2f}"
+            == f"{total} {mean}"
+        )
+
+
 # --- 9.5.1 ---
 
 

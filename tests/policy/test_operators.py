@@ -44,6 +44,7 @@ EXCUSED = {
     "decoder-lm": {},
     "decoder-layer": {},
     "patches": {},
+    "translator": {},
     "optimizer": {},
     "modern-block": {},
 }
@@ -57,6 +58,7 @@ SUSPECT = {
     "decoder-lm": ("transformer",),
     "decoder-layer": ("transformer",),
     "patches": ("transformer",),
+    "translator": ("transformer",),
     "optimizer": ("adam",),
     "modern-block": ("rms_norm", "rmsnorm"),
 }

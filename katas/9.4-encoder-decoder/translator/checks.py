@@ -1,0 +1,1015 @@
+"""Checks of 9.4.2. How the model is built is the learner's affair, so it is checked for what it does.
+
+`probes` runs beside the submission: it has a scripted model for `translate`, whose right translations are searched for
+here (`searched`), and a training loop.
+"""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import torch
+
+from grader.checks import (
+    as_left,
+    check,
+    expect,
+    expect_from_scratch,
+    expect_gradients,
+    expect_parameter_gradients,
+    expect_unchanged,
+    fail,
+    given_module,
+    oracle,
+    presupposed,
+    resting_on,
+    with_axes,
+)
+
+LANGUAGE = runpy.run_path(str(Path(__file__).with_name("language.py")))
+SIZES = {
+    "source_vocab": 17,
+    "target_vocab": 13,
+    "d_model": 12,
+    "num_heads": 3,
+    "d_ff": 20,
+    "num_layers": 2,
+    "max_len": 16,
+}
+"""The model that most checks build."""
+LOGITS, MEMORY = "batch time token", "batch source width"
+LARGEST = 30.0
+"""No logit of a model that `build` has filled is larger: beyond it no tolerance grows with the answer."""
+STATES = 97
+PAD, BOS, EOS = 0, 1, 2
+WORDS = 7
+"""The words of a scripted model, padding, BOS and EOS among them."""
+UNLIKELY = -25.0
+"""The score of padding and BOS, which no translation has inside."""
+CLEAR = 1e-2
+"""By how much the scores of a search differ where it decides."""
+STEPS, ACCURACY = 260, 0.8
+
+
+# --- the oracles ---
+
+
+def loss_of(targets, smoothing, pad_id):
+    """Return the right loss as a function of the logits."""
+
+    def loss(logits):
+        logs, V = logits.log_softmax(dim=-1), logits.shape[-1]
+        rows = []
+        for b, t in (targets.cpu() != pad_id).nonzero().tolist():
+            wanted = torch.full((V,), smoothing / V, dtype=logits.dtype)
+            wanted[int(targets[b, t])] += 1 - smoothing
+            rows.append(-(wanted * logs[b, t]).sum())
+        return torch.stack(rows).mean()
+
+    return loss
+
+
+def state_of(source):
+    """Return the state in which a scripted model begins beside this source [S]."""
+    state = 0
+    for word in source:
+        state = (5 * state + 3 * word + 1) % STATES
+    return state
+
+
+class Search:
+    """The right search beside one source: the translation, whether it was clear, and what it met."""
+
+    def __init__(self, logs, source, max_len, beams=1, penalty=0.0, ids=(PAD, BOS, EOS)):
+        _, bos, eos = ids
+        V = logs.shape[1]
+
+        def score(hypothesis):
+            total, words, _, _ = hypothesis
+            return total / max(len(words), 1) ** penalty
+
+        kept = [(0.0, (), (5 * state_of(source) + bos + 1) % STATES, False)]
+        before = kept
+        self.clear, self.met_end, self.ended_early, self.moved = True, False, False, False
+        table = logs.tolist()
+        for _ in range(max_len):
+            if all(ended for *_, ended in kept):
+                break
+            candidates = [hypothesis for hypothesis in kept if hypothesis[3]]
+            for total, words, state, ended in kept:
+                if not ended:
+                    candidates += [
+                        (
+                            total + table[state][word],
+                            (*words, word),
+                            (5 * state + word + 1) % STATES,
+                            word == eos,
+                        )
+                        for word in range(V)
+                    ]
+            candidates.sort(key=score, reverse=True)
+            if len(candidates) > beams:
+                self.clear &= score(candidates[beams - 1]) - score(candidates[beams]) > CLEAR
+            kept, before = candidates[:beams], kept
+            self.moved |= any(one in before and before.index(one) != kept.index(one) for one in kept)
+            self.met_end |= any(ended for *_, ended in kept)
+            self.ended_early |= kept[0][3] and not all(ended for *_, ended in kept)
+        kept.sort(key=score, reverse=True)
+        if len(kept) > 1:
+            self.clear &= score(kept[0]) - score(kept[1]) > CLEAR
+        self.words, self.ended = list(kept[0][1]), kept[0][3]
+        self.settled = self.ended and kept[0] == before[0]
+
+
+def rows_of(searches, pad=PAD):
+    """Return the translations of some searches as one tensor."""
+    length = max(len(search.words) for search in searches)
+    rows = [search.words + [pad] * (length - len(search.words)) for search in searches]
+    return with_axes(torch.tensor(rows), "batch", "time")
+
+
+# --- helpers ---
+
+
+def build(submission, draw, **sizes):
+    """Build a model and give its parameters random values, the same for models built alike."""
+    model = submission.Translator(**{**SIZES, **sizes}).to(draw.device)
+    given_module(submission, "probes").refill(model, draw.seed)
+    return model
+
+
+def texts(draw, batch, time, vocab, pad_id=PAD):
+    """Draw int tokens [batch, time], none of them padding."""
+    return (pad_id + 1 + draw.integers(0, vocab - 1, batch=batch, time=time)) % vocab
+
+
+def pair(draw, batch=2, source=6, time=5, pad_id=PAD):
+    """Draw a source [batch, source] and a target [batch, time] of words."""
+    return texts(draw, batch, source, 17, pad_id), texts(draw, batch, time, 13, pad_id)
+
+
+def tokens(rows):
+    return with_axes(rows.contiguous(), "batch", "time")
+
+
+def score(model, source, target, vocab=13):
+    """Return the logits [B, T, V]; that there are any is another check's affair."""
+    with presupposed("forward must give finite logits [B, T, V]"):
+        return score_for_certain(model, source, target, vocab)
+
+
+def score_for_certain(model, source, target, vocab=13):
+    with torch.no_grad():
+        found = model(source, target)
+    expect(found, "logits", axes=LOGITS).is_tensor(shape=(*target.shape, vocab)).is_finite()
+    return found
+
+
+def remember(model, source, width=12):
+    """Return the memory [B, S, D] of a source; that there is one is another check's affair."""
+    with presupposed("encode must give a finite memory [B, S, D]"), torch.no_grad():
+        found = model.encode(source)
+        expect(found, "memory", axes=MEMORY).is_tensor(shape=(*source.shape, width)).is_finite()
+    return found.detach()
+
+
+def write(model, target, memory, source):
+    """Return the logits of decode; that there are any is another check's affair."""
+    with presupposed("decode must give finite logits [B, T, V]"), torch.no_grad():
+        found = model.decode(target, memory, source)
+        expect(found, "logits", axes=LOGITS).is_tensor(shape=(*target.shape, 13)).is_finite()
+    return found
+
+
+def dependence(before, after):
+    """Return whether the logits at each position changed in any row: bool [T]."""
+    limit = 1e-5 * min(float(before.abs().max()), LARGEST)
+    return ((after - before).abs() > limit).any(dim=-1).any(dim=0).cpu()
+
+
+def scripted(
+    submission, draw, kinds, max_len, ids=(PAD, BOS, EOS), source=3, dropout=0.0, eos_shift=-0.5, **options
+):
+    """Return a scripted model, sources, and the right translations: one source for each kind.
+
+    A kind is a function of the right search and of the greedy one: what has to be true of the source.
+    """
+    pad, bos, eos = ids
+    while True:  # not every table leads to every fate
+        table = draw.normal(state=STATES, token=WORDS, scale=1.2)
+        table[:, [pad, bos]], table[:, eos] = UNLIKELY, table[:, eos] + eos_shift
+        logs = table.cpu().double().log_softmax(dim=-1)
+        tried = draw.integers(0, 50, batch=60, time=source).cpu().tolist()
+        found, searches = [], []
+        for kind in kinds:
+            for row in tried:
+                search = Search(logs, row, max_len, ids=ids, **options)
+                if row not in found and search.clear and kind(search, Search(logs, row, max_len, ids=ids)):
+                    found.append(row)
+                    searches.append(search)
+                    break
+        if len(found) == len(kinds):
+            model = given_module(submission, "probes").ScriptedTranslator(table, pad, dropout)
+            return model, tokens(torch.tensor(found, device=draw.device)), searches
+
+
+def anything(search, greedy):
+    return True
+
+
+def ends_at(length):
+    """Return the kind of source whose translation ends with its word number `length`."""
+    return lambda search, greedy: search.ended and len(search.words) == length
+
+
+def goes_on(search, greedy):
+    return not search.ended
+
+
+def better(search, greedy):
+    """Say whether more hypotheses find another translation than one does."""
+    return search.words != greedy.words
+
+
+def ended_among_others(search, greedy):
+    """Say whether one of several has ended and changed rank while others went on, and was the best before the end."""
+    return search.ended_early and search.settled and search.moved and 2 <= len(search.words) < 5
+
+
+def overtaken(search, greedy):
+    """Say whether the best hypothesis had ended, and a longer one has a better score at the end."""
+    return search.ended_early and len(search.words) == 5
+
+
+def never_ends(search, greedy):
+    """As `better`, and nothing that is kept on the way has ended, neither here nor with one beam."""
+    return better(search, greedy) and not search.met_end and not greedy.met_end
+
+
+def ask(submission, model, source, max_len, ids=(PAD, BOS, EOS), **options):
+    _, bos, eos = ids
+    return submission.translate(model, source, bos_id=bos, eos_id=eos, max_len=max_len, **options)
+
+
+def expect_translations(found, searches, max_len, pad=PAD, name="translations", why=""):
+    """Compare with the right ones; behind the longest of them there may be padding."""
+    wanted = rows_of(searches, pad)
+    expect(found, name, axes="batch time").is_tensor(shape=(len(searches), None), dtype=torch.int64)
+    expect(found.shape[1], "length of the result").is_between(wanted.shape[1], max_len)
+    more = found.shape[1] - wanted.shape[1]
+    wanted = torch.cat((wanted, torch.full((len(searches), more), pad)), dim=1)
+    expect(found, name, axes="batch time").equals(tokens(wanted).to(found.device), why=why)
+
+
+# --- Translator ---
+
+
+@check(
+    "encode gives a memory [B, S, D], decode and forward logits [B, T, V], up to max_len",
+    aspect="shape",
+    points=1.5,
+    asked=[
+        "return the memory [B, S, D].",
+        "logits [B, T, V]",
+        "the longest source and the longest target that must work.",
+    ],
+)
+def test_shapes(submission, draw):
+    for sizes, batch, read, time in (
+        ((17, 13, 12, 3, 20, 2, 16), 2, 6, 5),
+        ((11, 9, 10, 5, 7, 1, 6), 3, 6, 6),
+        ((9, 14), 1, 64, 64),
+        ((14, 9), 1, 1, 1),
+    ):
+        model = submission.Translator(*sizes).to(draw.device)
+        width = sizes[2] if len(sizes) > 2 else 64
+        source, target = texts(draw, batch, read, sizes[0]), texts(draw, batch, time, sizes[1])
+        with torch.no_grad():
+            memory = model.encode(source)
+            expect(memory, "memory", axes=MEMORY).is_tensor(
+                shape=(batch, read, width), dtype=torch.float32
+            ).is_finite()
+            found = model.decode(target, memory, source)
+            expect(found, "logits of decode", axes=LOGITS).is_tensor(
+                shape=(batch, time, sizes[1]), dtype=torch.float32
+            ).is_finite()
+        score_for_certain(model, source, target, sizes[1])
+
+
+@check(
+    "forward is decode beside what encode has read",
+    aspect="values",
+    points=1,
+    asked="Return decode(target, encode(source), source).",
+)
+def test_forward(submission, draw):
+    model, (source, target) = build(submission, draw), pair(draw)
+    source[0, 4:] = PAD
+    wanted = write(model, target, remember(model, source), source)
+    expect(score_for_certain(model, source, target), "logits of forward", axes=LOGITS).same_as(
+        wanted, name="decode(target, encode(source), source)"
+    )
+
+
+@check(
+    "a target word changes the logits from its own position on, and none before",
+    aspect="causality",
+    points=4,
+    asked="Those at t depend on target tokens 0 to t and on the whole memory.",
+)
+def test_causal(submission, draw):
+    model, (source, target) = build(submission, draw), pair(draw, time=6)
+    before = score(model, source, target)
+    touched = torch.zeros(6, 6, dtype=torch.bool)
+    for position in range(6):
+        changed = target.clone()
+        changed[:, position] = changed[:, position] % 12 + 1
+        touched[:, position] = dependence(before, score(model, source, tokens(changed)))
+    expect(touched, "whether the logit depends on the target word", axes="logit word", picture="mask").equals(
+        torch.ones(6, 6, dtype=torch.bool).tril(),
+        why="the logits at position t depend on target words 0 to t, on each of them, and on none behind",
+    )
+
+
+@check(
+    "every target position looks at every word of the source, the last as the first",
+    aspect="values",
+    points=3,
+    asked="Those at t depend on target tokens 0 to t and on the whole memory.",
+)
+def test_sees_source(submission, draw):
+    model, (source, target) = build(submission, draw), pair(draw, source=5, time=5)
+    before = score(model, source, target)
+    touched = torch.zeros(5, 5, dtype=torch.bool)
+    for position in range(5):
+        changed = source.clone()
+        changed[:, position] = changed[:, position] % 16 + 1
+        touched[:, position] = dependence(before, score(model, tokens(changed), target))
+    expect(touched, "whether the logit depends on the source word", axes="logit word", picture="mask").equals(
+        torch.ones(5, 5, dtype=torch.bool), why="the whole source was there before the first word was written"
+    )
+
+
+@check(
+    "every position of the memory is looked at by every target position, and read by every source position",
+    aspect="values",
+    points=1.5,
+    asked=[
+        "Those at t depend on target tokens 0 to t and on the whole memory.",
+        "A source is read in both directions",
+    ],
+)
+def test_memory(submission, draw):
+    model, (source, target) = build(submission, draw), pair(draw, source=5, time=5)
+    memory = remember(model, source)
+    before = write(model, target, memory, source)
+    touched, read = torch.zeros(2, 5, 5, dtype=torch.bool)
+    for position in range(5):
+        changed = memory.clone()
+        changed[:, position] += draw.normal(batch=2, width=12)
+        touched[:, position] = dependence(before, write(model, target, changed, source))
+        other = source.clone()
+        other[:, position] = other[:, position] % 16 + 1
+        read[:, position] = dependence(memory, remember(model, tokens(other)))
+    expect(touched, "whether the logit depends on the memory", axes="logit memory", picture="mask").equals(
+        torch.ones(5, 5, dtype=torch.bool)
+    )
+    expect(read, "whether the memory depends on the source word", axes="memory word", picture="mask").equals(
+        torch.ones(5, 5, dtype=torch.bool), why="an encoder has no causal mask"
+    )
+
+
+@check(
+    "what encode holds at real positions does not hang on the padding behind them",
+    aspect="padding",
+    points=2.5,
+    asked="What real positions hold never hangs on padding.",
+)
+def test_padding_read(submission, draw):
+    for pad_id in (PAD, 4):
+        model = build(submission, draw, pad_id=pad_id)
+        source, _ = pair(draw, pad_id=pad_id)
+        padded = torch.cat((source, torch.full_like(source[:, :3], pad_id)), dim=1)
+        short = remember(model, source)
+        expect(
+            remember(model, tokens(padded))[:, :6], f"memory of the words with pad_id={pad_id}", axes=MEMORY
+        ).same_as(
+            short, name="that of the same source without padding", why="three tokens of padding stand behind"
+        )
+
+
+@check(
+    "decode looks at no position of the memory whose source token is padding",
+    aspect="padding",
+    points=2.5,
+    asked="It says which positions of the memory are padding: nothing looks at those.",
+)
+def test_padding_looked_at(submission, draw):
+    for pad_id in (PAD, 4):
+        model, (source, target) = build(submission, draw, pad_id=pad_id), pair(draw, pad_id=pad_id)
+        source[0, 3:], source[1, 5:] = pad_id, pad_id
+        memory = remember(model, source)
+        changed = torch.where((source == pad_id)[..., None], draw.normal(batch=2, time=6, width=12), memory)
+        expect(
+            write(model, target, with_axes(changed, "batch", "source", "width"), source),
+            f"logits with pad_id={pad_id}",
+            axes=LOGITS,
+        ).same_as(
+            write(model, target, memory, source),
+            name="those with another memory where the source is padding",
+            why="row 0 has padding from position 3 on, row 1 at position 5",
+        )
+
+
+@check(
+    "token 0 is a word like any other when pad_id is another",
+    aspect="padding",
+    points=1,
+    follows=["test_sees_source"],
+    asked="the token that is padding, in both languages.",
+)
+def test_pad_id(submission, draw):
+    model, (source, target) = build(submission, draw, pad_id=4), pair(draw, pad_id=4)
+    source[:, 2] = 0
+    memory = remember(model, source)
+    changed = memory.clone()
+    changed[:, 2] += draw.normal(batch=2, width=12)
+    expect(write(model, target, changed, source), "logits with pad_id=4", axes=LOGITS).differs_from(
+        write(model, target, memory, source), why="the memory was changed at position 2, whose token is 0"
+    )
+    expect(model.pad_id, "model.pad_id").is_value(4)
+
+
+@check(
+    "the order of the source matters, and that of the target",
+    aspect="values",
+    points=2,
+    asked="In both languages order matters",
+)
+def test_positions(submission, draw):
+    # One layer: with two, the causal mask alone lets a decoder without positions guess at the order.
+    model = build(submission, draw, num_layers=1)
+    source = tokens(torch.stack([draw.permutation(16)[:6] + 1 for _ in range(2)]))
+    target = tokens(torch.stack([draw.permutation(12)[:5] + 1 for _ in range(2)]))
+    before = score(model, source, target)
+    swapped = score(model, tokens(source[:, [2, 1, 0, 3, 4, 5]]), target)
+    expect(swapped, "logits", axes=LOGITS).differs_from(
+        before, why="source words 0 and 2 were exchanged: attention alone sees a bag of words"
+    )
+    swapped = score(model, source, tokens(target[:, [2, 1, 0, 3, 4]]))
+    expect(swapped[:, -1], "logits at position 4", axes="batch token").differs_from(
+        before[:, -1], why="target words 0 and 2 were exchanged: attention alone sees a bag of words"
+    )
+
+
+@check(
+    "each pair of a batch is translated by itself",
+    aspect="values",
+    points=2,
+    asked="Each row of a batch is read and written by itself.",
+)
+def test_rows(submission, draw):
+    model, (source, target) = build(submission, draw), pair(draw, batch=3)
+    together = score(model, source, target)
+    for row in range(3):
+        alone = score(model, tokens(source[row : row + 1]), tokens(target[row : row + 1]))
+        expect(together[row : row + 1], f"logits of row {row}", axes=LOGITS).same_as(
+            alone, name="the row alone"
+        )
+
+
+@check(
+    "logits are scores of any sign, not probabilities",
+    aspect="values",
+    points=1,
+    asked="logits [B, T, V]: free numbers, no softmax.",
+)
+def test_scores(submission, draw):
+    found = score(build(submission, draw), *pair(draw))
+    if bool((found >= 0).all()) and bool((found.double().sum(dim=-1) - 1).abs().max() < 1e-3):
+        fail(
+            "softmaxed  logits  sum to one over the vocabulary",
+            "  smoothed_loss and translate apply the softmax; twice is once too often",
+            stage="values",
+        )
+    if bool(found.double().logsumexp(dim=-1).abs().max() < 1e-3):
+        fail(
+            "log-softmaxed  logits  are logarithms of probabilities: none is above zero",
+            "  smoothed_loss and translate apply the softmax; the head's scores are to be given as they are",
+            stage="values",
+        )
+
+
+@check(
+    "the sizes asked for are the sizes built, in both halves, each layer with parameters of its own",
+    aspect="parameters",
+    points=2,
+    asked=["sizes of the encoder, and of the decoder.", "how many words either language has"],
+)
+def test_sizes(submission, draw):
+    size = given_module(submission, "probes").count_parameters
+
+    def count(**sizes):
+        return size(submission.Translator(**{**SIZES, **sizes}))
+
+    one, two, three = (count(num_layers=n) for n in (1, 2, 3))
+    matrices = 3 * 4 * SIZES["d_model"] ** 2 + 2 * 2 * SIZES["d_model"] * SIZES["d_ff"]
+    expect(two - one, "parameters that a second layer adds").is_between(
+        matrices, float("inf"), why="to the encoder and to the decoder: three attentions and two networks"
+    )
+    expect(three - two, "parameters that a third layer adds").is_value(two - one)
+    for name, larger in (("source_vocab", 20), ("target_vocab", 20), ("d_ff", 30), ("d_model", 24)):
+        expect(count(**{name: larger}) - two, f"parameters that {name}={larger} adds").is_between(
+            1, float("inf"), why=f"it was {SIZES[name]}"
+        )
+    expect(size(submission.Translator(9, 8)), "parameters of Translator(9, 8)").is_value(
+        size(submission.Translator(9, 8, 64, 4, 128, 2, 64)),
+        why="those of Translator(9, 8, 64, 4, 128, 2, 64)",
+    )
+    source, target = pair(draw)
+    few, many = build(submission, draw, num_heads=2), build(submission, draw, num_heads=4)
+    given_module(submission, "probes").take_parameters(many, few)
+    expect(score(many, source, target), "logits with num_heads=4", axes=LOGITS).differs_from(
+        score(few, source, target), why="2 heads with the same parameters give others"
+    )
+
+
+@check(
+    "dropout drops in train mode only, while reading and while writing, and not when it is 0",
+    aspect="mode",
+    points=1.5,
+    asked="share of activations that is dropped in train mode.",
+)
+def test_modes(submission, draw):
+    source, target = pair(draw)
+    model = build(submission, draw, dropout=0.5)
+    model.train()
+    memory = remember(model, source)
+    expect(remember(model, source), "memory in train mode", axes=MEMORY).differs_from(
+        memory, why="with dropout=0.5 two passes drop different things"
+    )
+    first = write(model, target, memory, source)
+    expect(write(model, target, memory, source), "logits of decode in train mode", axes=LOGITS).differs_from(
+        first, why="with dropout=0.5 two passes drop different things"
+    )
+    for sizes, training in (({"dropout": 0.5}, False), ({}, True)):
+        model = build(submission, draw, **sizes)
+        model.train(training)
+        first = score(model, source, target)
+        name = "logits without dropout" if training else "logits in eval mode"
+        expect(score(model, source, target), name, axes=LOGITS).same_as(first, name="the pass before")
+
+
+@check(
+    "memory and logits have the model's dtype, float64 and bfloat16 alike",
+    aspect="dtype",
+    points=1,
+    asked="Memory and logits have the model's dtype",
+)
+def test_dtypes(submission, draw):
+    source, target = pair(draw)
+    for dtype in (torch.float64, torch.bfloat16):
+        model = build(submission, draw).to(dtype)
+        with torch.no_grad():
+            memory = model.encode(source)
+            expect(memory, "memory", axes=MEMORY).is_tensor(shape=(2, 6, 12), dtype=dtype, device=draw.device)
+            found = model.decode(target, memory, source)
+        expect(found, "logits", axes=LOGITS).is_tensor(shape=(2, 5, 13), dtype=dtype, device=draw.device)
+
+
+@check(
+    "gradients reach every parameter, those of the encoder through the memory",
+    aspect="gradient",
+    points=2,
+    asked="gradients reach every parameter, the encoder's too",
+)
+def test_model_gradients(submission, draw):
+    # Few hidden features: where one is near 0, relu has a corner there, and a difference says nothing of the slope.
+    model = build(submission, draw, num_layers=1, d_ff=4).double()
+    source, target = pair(draw, batch=1, source=3, time=2)
+    expect_parameter_gradients(
+        model,
+        lambda: model(source, target),
+        draw,
+        "logits",
+        LOGITS,
+        shape=(1, 2, 13),
+        notes=(".detach(), .data and torch.no_grad() cut a path off",),
+    )
+
+
+@check(
+    "tokens are left as they were, and need not be contiguous in memory",
+    aspect="arguments",
+    points=1,
+    asked="Arguments are left as they were and need not be contiguous in memory.",
+)
+def test_arguments(submission, draw):
+    model, (source, target) = build(submission, draw), pair(draw)
+    found = score(model, source, target)
+    expect_unchanged(submission)
+    scattered = score_for_certain(model, draw.noncontiguous(source), draw.noncontiguous(target))
+    expect_unchanged(submission)
+    expect(scattered, "logits", axes=LOGITS).same_as(found, name="those for contiguous tokens")
+
+
+# --- smoothed_loss ---
+
+
+@check(
+    "without smoothing the loss is the mean of -log p of the right words",
+    aspect="values",
+    points=2,
+    asked=["A scalar: the mean of -Σ q · log p over all targets that count", "No shift is wanted here"],
+)
+def test_plain_loss(submission, draw):
+    for batch, time, vocab in ((3, 6, 11), (1, 1, 5)):
+        logits, targets = (
+            draw.normal(batch=batch, time=time, token=vocab, scale=2.0),
+            texts(draw, batch, time, vocab),
+        )
+        found = submission.smoothed_loss(logits, targets, smoothing=0.0)
+        expect(found, "loss with smoothing=0.0").is_scalar().close_to(
+            oracle(loss_of(targets, 0.0, PAD), logits)
+        )
+
+
+@check(
+    "smoothing is shared out equally over all V words, the right one included",
+    aspect="values",
+    points=3,
+    follows=["test_plain_loss"],
+    asked="smoothing / V to every word, the right",
+)
+def test_smoothing(submission, draw):
+    for batch, time, vocab in ((3, 6, 5), (2, 4, 11)):
+        logits, targets = (
+            draw.normal(batch=batch, time=time, token=vocab, scale=2.0),
+            texts(draw, batch, time, vocab),
+        )
+        for smoothing in (0.4, 1.0):
+            found = submission.smoothed_loss(logits, targets, smoothing=smoothing)
+            expect(found, f"loss with smoothing={smoothing}").is_scalar().close_to(
+                oracle(loss_of(targets, smoothing, PAD), logits)
+            )
+        found = submission.smoothed_loss(logits, targets)
+        expect(found, "loss").is_scalar().close_to(
+            oracle(loss_of(targets, 0.1, PAD), logits), why="smoothing is 0.1 when nothing is said"
+        )
+
+
+def padded(draw, pad_id):
+    """Draw targets [4, 7] with padding behind in two rows."""
+    targets = texts(draw, 4, 7, 11, pad_id)
+    targets[0, 4:], targets[2, 1:] = pad_id, pad_id
+    return targets
+
+
+@check(
+    "targets that are pad_id do not count, and the mean is one over all the others",
+    aspect="padding",
+    points=2.5,
+    follows=["test_plain_loss", "test_smoothing"],
+    asked=["targets that are this token do not count.", "over all targets that count, of all rows together."],
+)
+def test_loss_padding(submission, draw):
+    for pad_id in (PAD, 7):
+        targets, logits = padded(draw, pad_id), draw.normal(batch=4, time=7, token=11, scale=2.0)
+        for smoothing in (0.0, 0.3):
+            found = submission.smoothed_loss(logits, targets, smoothing=smoothing, pad_id=pad_id)
+            expect(found, f"loss with pad_id={pad_id}, smoothing={smoothing}").is_scalar().close_to(
+                oracle(loss_of(targets, smoothing, pad_id), logits),
+                why="row 0 has 4 targets that count, row 2 has one, the others 7",
+            )
+
+
+@check(
+    "the loss's gradient is right, and zero where the target is padding",
+    aspect="gradient",
+    points=1.5,
+    follows=["test_loss_padding"],
+    asked=["targets that are this token do not count.", "gradients reach the logits"],
+)
+def test_loss_gradients(submission, draw):
+    targets = padded(draw, 3)
+    logits = draw.normal(batch=4, time=7, token=11, requires_grad=True)
+    found = submission.smoothed_loss(logits, targets, smoothing=0.2, pad_id=3)
+    expect_gradients(found, {"logits": logits}, draw, oracle=loss_of(targets, 0.2, 3), names=("loss",))
+
+
+@check(
+    "logits in the hundreds do not overflow, float64 stays float64, and arguments stay as they were",
+    aspect="stability",
+    points=1,
+    asked=["`log(softmax(x))` is -∞ where the softmax rounds to 0", "the loss that of the logits"],
+)
+def test_loss_stability(submission, draw):
+    targets = texts(draw, 3, 6, 11)
+
+    def compare(scale, **options):
+        logits = draw.normal(batch=3, time=6, token=11, scale=scale, **options)
+        found = submission.smoothed_loss(logits, targets)
+        expect_unchanged(submission)
+        expect(found, "loss").is_tensor(shape=()).is_finite().close_to(
+            oracle(loss_of(targets, 0.1, PAD), logits)
+        )
+        return logits, found
+
+    with resting_on("the loss of ordinary logits must be right", lambda: compare(1.0)):
+        compare(300.0)
+    exact = draw.normal(batch=3, time=6, token=11, dtype=torch.float64)
+    found = submission.smoothed_loss(draw.noncontiguous(exact), draw.noncontiguous(targets))
+    expect_unchanged(submission)
+    expect(found, "loss of float64 logits").is_tensor(shape=(), dtype=torch.float64)
+
+
+# --- translate ---
+
+
+@check(
+    "one beam is greedy: each next word is the best one after all that was written, beside its own source",
+    aspect="values",
+    points=3,
+    asked="1 is greedy: always the best next word.",
+)
+def test_greedy(submission, draw):
+    for max_len in (5, 1):
+        model, source, searches = scripted(submission, draw, [goes_on] * 3, max_len)
+        found = ask(submission, model, source, max_len)
+        expect_translations(
+            found,
+            searches,
+            max_len,
+            why=f"no row ends within max_len={max_len}; this model decides by all words of both texts",
+        )
+
+
+@check(
+    "a translation keeps its eos_id, and behind it stands padding while others go on",
+    aspect="values",
+    points=3,
+    follows=["test_greedy"],
+    asked="with its eos_id if it has ended, and with model.pad_id behind that.",
+)
+def test_ends(submission, draw):
+    for ids in ((PAD, BOS, EOS), (5, 0, 3)):
+        model, source, searches = scripted(submission, draw, [ends_at(2), goes_on, ends_at(4)], 6, ids)
+        found = ask(submission, model, source, 6, ids)
+        expect_translations(
+            found,
+            searches,
+            6,
+            pad=ids[0],
+            name=f"translations with pad_id={ids[0]}, bos_id={ids[1]}, eos_id={ids[2]}",
+            why="row 0 ends with its second word, row 1 never, row 2 with its fourth",
+        )
+
+
+@check(
+    "when all have ended it may stop, and no translation is longer than max_len",
+    aspect="values",
+    points=1,
+    follows=["test_greedy"],
+    asked="int64 [B, L], L <= max_len",
+)
+def test_all_ended(submission, draw):
+    model, source, searches = scripted(submission, draw, [ends_at(3), ends_at(1), ends_at(2)], 8)
+    found = ask(submission, model, source, 8)
+    expect_translations(
+        found, searches, 8, why="row 0 ends with its third word, row 1 with its first, row 2 with its second"
+    )
+    model, source, searches = scripted(submission, draw, [ends_at(4)], 4)
+    expect_translations(
+        ask(submission, model, source, 4), searches, 4, why="max_len is 4, and eos_id is the fourth word"
+    )
+
+
+@check(
+    "more beams find what one does not: words that are second best and lead to better ones",
+    aspect="values",
+    points=4,
+    follows=["test_greedy", "test_ends"],
+    asked="the `beams` with the best scores are kept, for each source by itself.",
+)
+def test_beams(submission, draw):
+    for beams in (2, 4):
+        model, source, searches = scripted(submission, draw, [never_ends] * 8, 5, beams=beams, eos_shift=-3.0)
+        found = ask(submission, model, source, 5, beams=beams)
+        expect_translations(
+            found,
+            searches,
+            5,
+            name=f"translations with {beams} beams",
+            why="one beam would translate every row otherwise",
+        )
+
+
+@check(
+    "a hypothesis that has ended stays as it is, and is kept or dropped by its score like the others",
+    aspect="values",
+    points=3,
+    follows=["test_beams", "test_ends"],
+    asked="one that has ended stays as it is.",
+)
+def test_ended_hypotheses(submission, draw):
+    for beams in (2, 3):
+        model, source, searches = scripted(
+            submission, draw, [ended_among_others] * 6, 5, beams=beams, eos_shift=0.5
+        )
+        expect_translations(
+            ask(submission, model, source, 5, beams=beams),
+            searches,
+            5,
+            name=f"translations with {beams} beams",
+            why="in every row a hypothesis has ended while others went on",
+        )
+
+
+@check(
+    "the score is the sum divided by the length to the power of length_penalty, eos_id counting",
+    aspect="values",
+    points=3,
+    follows=["test_beams", "test_ended_hypotheses"],
+    asked="divided by their number to the power of",
+)
+def test_length_penalty(submission, draw):
+    for penalty in (1.0, 0.6, 2.0):
+        model, source, searches = scripted(
+            submission,
+            draw,
+            [overtaken, better, better, *[anything] * 4],
+            5,
+            beams=3,
+            penalty=penalty,
+            eos_shift=0.8,
+        )
+        expect_translations(
+            ask(submission, model, source, 5, beams=3, length_penalty=penalty),
+            searches,
+            5,
+            name=f"translations with length_penalty={penalty}",
+            why="in row 0 a hypothesis that has ended is overtaken by a longer one",
+        )
+
+
+@check(
+    "with as many beams as there are texts the best of all is found, and two that are kept are never the same",
+    aspect="values",
+    points=1.5,
+    follows=["test_beams", "test_ended_hypotheses"],
+    asked="It may be more than there are",
+)
+def test_exhaustive(submission, draw):
+    for _ in range(3):
+        model, source, searches = scripted(submission, draw, [better], 2, beams=400)
+        expect_translations(
+            ask(submission, model, source, 2, beams=400), searches, 2, name="translation with 400 beams"
+        )
+
+
+@check(
+    "the source is read once, however long the translation and however many the beams",
+    aspect="cache",
+    points=1,
+    follows=["test_greedy"],
+    asked="it is encoded once.",
+)
+def test_read_once(submission, draw):
+    for beams in (1, 3):
+        model, source, _ = scripted(submission, draw, [goes_on, ends_at(3)], 5, beams=beams)
+        with presupposed("translate must return translations"):
+            ask(submission, model, source, 5, beams=beams)
+        expect(model.readings, f"how often encode was called, with {beams} beams").is_value(1)
+
+
+@check(
+    "no dropout acts while it translates, though the model comes in train mode",
+    aspect="mode",
+    points=1,
+    asked="nothing is dropped while it translates.",
+)
+def test_rests(submission, draw):
+    model, source, _ = scripted(submission, draw, [goes_on] * 3, 8, dropout=0.5)
+    model.eval()
+    with presupposed("translate must return translations"):
+        wanted = ask(submission, model, source, 8)
+        expect(wanted, "translations", axes="batch time").is_tensor(shape=(3, 8), dtype=torch.int64)
+    model.train()
+    expect(ask(submission, model, source, 8), "translations", axes="batch time").same_as(
+        wanted, name="those of eval mode", why="this model has dropout=0.5 and came in train mode"
+    )
+
+
+@check(
+    "afterwards grad mode and train/eval are as before",
+    aspect="mode",
+    points=1,
+    asked="it comes in train or eval mode, and is left as it came",
+)
+def test_restored(submission, draw):
+    for beams in (1, 3):
+        for training, grad in ((True, True), (False, True), (True, False)):
+            model, source, _ = scripted(submission, draw, [ends_at(1), ends_at(2)], 5, dropout=0.5)
+            target = tokens(torch.full_like(source, BOS))
+            model.train(training)
+            with torch.set_grad_enabled(grad):
+                with presupposed("translate must return translations"):
+                    ask(submission, model, source, 5, beams=beams)
+                with as_left(submission):
+                    first, second = (model(source, target) for _ in range(2))
+            for found in (first, second):
+                expect(found, "logits afterwards", axes=LOGITS).is_tensor(shape=(2, 3, WORDS))
+            expect(not torch.equal(first, second), f"model.training after {beams} beams").is_value(training)
+            expect(first.requires_grad, f"torch.is_grad_enabled() after {beams} beams").is_value(grad)
+
+
+@check(
+    "your own model translates by its own best words, and the source is left as it was",
+    aspect="arguments",
+    points=1,
+    needs=["test_causal", "test_rows", "test_forward", "test_greedy"],
+    asked=["yours or any that has encode, decode and pad_id.", "Arguments are left as they were"],
+)
+def test_own_model(submission, draw):
+    model, (source, _) = build(submission, draw), pair(draw, batch=8)
+    source[0, 4:] = PAD
+    with presupposed("the model must write"):
+        free = set(range(3, 13)) - set(written(model, source, 6).flatten().tolist())
+    eos = max(free, default=EOS)  # a word that ends nothing, as far as there is one
+    found = ask(submission, model, source, 6, (PAD, BOS, eos))
+    expect_unchanged(submission)
+    expect(found, "translations", axes="batch time").is_tensor(shape=(8, None), dtype=torch.int64)
+    expect(found.shape[1], "length of the result").is_between(1, 6)
+    expect(found, "translations", axes="batch time").is_between(0, 12)
+    begun = torch.cat((torch.full_like(found[:, :1], BOS), found[:, :-1]), dim=1)
+    after = score(model, source, tokens(begun))
+    behind = (found == eos).cumsum(dim=1) - (found == eos).int() > 0
+    chosen = after.gather(-1, found[..., None]).squeeze(-1)
+    best = after.amax(dim=-1)
+    expect(torch.where(behind, best, chosen), "logit of the word chosen", axes="batch step").same_as(
+        best, name="the best", why="the logits are those of one pass over the result"
+    )
+    scattered = ask(submission, model, draw.noncontiguous(source), 6, (PAD, BOS, eos))
+    expect(scattered, "translations", axes="batch time").same_as(found, name="those for a contiguous source")
+
+
+# --- all of it ---
+
+
+def written(model, source, length, vocab=13):
+    """Return the model's greedy words [B, length] beside a source, one after the other."""
+    with torch.no_grad():
+        memory = model.encode(source)
+        expect(memory, "memory", axes=MEMORY).is_tensor(shape=(*source.shape, None))
+        found = torch.full_like(source[:, :1], BOS)
+        for _ in range(length):
+            logits = model.decode(tokens(found), memory, source)
+            expect(logits, "logits", axes=LOGITS).is_tensor(shape=(*found.shape, vocab))
+            found = torch.cat((found, logits[:, -1].argmax(dim=-1, keepdim=True)), dim=1)
+    return found[:, 1:]
+
+
+@check(
+    f"trained on 1,000 sentences, it translates {ACCURACY:.0%} of new ones without a slip",
+    aspect="learning",
+    trained=True,
+    points=4,
+    asked="your model is trained on 1,000 pairs",
+)
+def test_learning(submission, draw):
+    train, test = LANGUAGE["splits"](1000, 100, draw.size(0, 1 << 20))
+    english, spanish, spell = LANGUAGE["SOURCE_WORDS"], LANGUAGE["TARGET_WORDS"], LANGUAGE["spell"]
+    model = submission.Translator(len(english), len(spanish), 32, 4, 64, 1, 16).to(draw.device)
+    pairs = [part.to(draw.device) for part in train]
+    given_module(submission, "probes").train(model, submission.smoothed_loss, *pairs, BOS, STEPS)
+    model.eval()
+    found = written(model, test.source.to(draw.device), test.target.shape[1], len(spanish)).cpu()
+    texts = [
+        (spell(row, spanish), spell(wanted, spanish)) for row, wanted in zip(found, test.target, strict=True)
+    ]
+    wrong = [row for row, (text, wanted) in enumerate(texts) if text != wanted]
+    if len(wrong) > (1 - ACCURACY) * len(texts):
+        text, wanted = texts[wrong[0]]
+        fail(
+            f"too few right  {len(texts) - len(wrong)} of {len(texts)} sentences  want at least {ACCURACY:.0%}",
+            f"  it read “{spell(test.source[wrong[0]], english)}”",
+            f"  and wrote “{text or '(nothing)'}”, not “{wanted}”",
+            f"  it trained for {STEPS} steps with your smoothed_loss, then wrote its own best word after its own words",
+            stage="values",
+        )
+
+
+@check(
+    "no transformer class of torch is used",
+    aspect="scratch",
+    points=1,
+    asked="torch's transformer classes (`nn.Transformer…`) are what you are building",
+)
+def test_from_scratch(submission, draw):
+    model, (source, target) = build(submission, draw), pair(draw)
+    logits = score(model, source, target)
+    with presupposed("smoothed_loss and translate must return something"):
+        submission.smoothed_loss(logits, target)
+        ask(submission, model, source, 2)
+    expect_from_scratch(submission)

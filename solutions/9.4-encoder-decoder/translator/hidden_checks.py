@@ -1,0 +1,201 @@
+"""Hidden checks of 9.4.2: what is right only on the visible sizes, and what is kept from one call to the next."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+
+from grader.checks import check, expect, given_module, oracle, presupposed, with_axes
+
+STATES, PAD, BOS, EOS = 97, 0, 1, 2
+
+
+def built(submission, draw, **sizes):
+    model = submission.Translator(**sizes).to(draw.device)
+    given_module(submission, "probes").refill(model, draw.seed)
+    return model
+
+
+def words(draw, batch, time, vocab):
+    return draw.integers(1, vocab, batch=batch, time=time)
+
+
+def scored(model, source, target, vocab):
+    with presupposed("forward must give finite logits [B, T, V]"), torch.no_grad():
+        found = model(source, target)
+        expect(found, "logits", axes="batch time token").is_tensor(shape=(*target.shape, vocab)).is_finite()
+    return found
+
+
+@check(
+    "sources of different lengths are translated in one batch as each alone, for any sizes",
+    aspect="padding",
+    points=4,
+    asked=["All of it works for any sizes", "Each row of a batch is read and written by itself."],
+)
+def test_ragged(submission, draw):
+    for num_layers, num_heads in ((1, 1), (3, 4)):
+        sizes = {
+            "source_vocab": draw.size(9, 20),
+            "target_vocab": draw.size(9, 20),
+            "d_model": num_heads * 2 * draw.size(2, 5),
+            "num_heads": num_heads,
+            "d_ff": draw.size(5, 15),
+            "num_layers": num_layers,
+            "max_len": 30,
+        }
+        model, vocab = built(submission, draw, **sizes), sizes["target_vocab"]
+        source, target = words(draw, 3, 30, sizes["source_vocab"]), words(draw, 3, 30, vocab)
+        lengths = draw.sizes(3, 2, 30)
+        for row, length in enumerate(lengths):
+            source[row, length:] = PAD
+        together = scored(model, source, target, vocab)
+        for row, length in enumerate(lengths):
+            alone = scored(
+                model,
+                with_axes(source[row : row + 1, :length].contiguous(), "batch", "time"),
+                with_axes(target[row : row + 1].contiguous(), "batch", "time"),
+                vocab,
+            )
+            expect(together[row : row + 1], f"logits of row {row}", axes="batch time token").same_as(
+                alone, name="the row alone", why=f"its source has {length} words of 30"
+            )
+
+
+@check(
+    "models and calls do not disturb each other",
+    aspect="values",
+    points=3,
+    asked="Nothing is kept from one call to the next.",
+)
+def test_in_turns(submission, draw):
+    sizes = {"source_vocab": 11, "target_vocab": 9, "d_model": 8, "num_heads": 2, "d_ff": 9, "max_len": 12}
+    one, other = built(submission, draw, **sizes), built(submission, draw, **sizes, num_layers=1)
+    texts = [(words(draw, 2, read, 11), words(draw, 2, time, 9)) for read, time in ((5, 4), (7, 6), (5, 4))]
+    with presupposed("encode and decode must give what forward needs"), torch.no_grad():
+        first = [scored(model, *text, 9) for model in (one, other) for text in texts]
+        memories = [one.encode(source) for source, _ in texts]
+        again = [
+            one.decode(target, memory, source)
+            for memory, (source, target) in zip(memories, texts, strict=True)
+        ]
+    for found, wanted in zip(again, first[:3], strict=True):
+        expect(found, "logits of decode, after other sources were read", axes="batch time token").same_as(
+            wanted, name="forward's, before"
+        )
+    for found, wanted in zip((scored(one, *text, 9) for text in texts), first[:3], strict=True):
+        expect(found, "logits", axes="batch time token").same_as(wanted, name="the same call before")
+
+
+@check(
+    "the loss is right for any sizes, any padding and any smoothing",
+    aspect="values",
+    points=3,
+    asked="All of it works for any sizes",
+)
+def test_any_loss(submission, reference, draw):
+    for pad_id in (0, 3):
+        batch, time, vocab = draw.sizes(3, 4, 20)
+        logits = draw.normal(batch=batch, time=time, token=vocab, scale=3.0)
+        targets = draw.integers(0, vocab, batch=batch, time=time)
+        targets[:, -2:] = pad_id
+        targets[0, 0] = (pad_id + 1) % vocab
+        smoothing = 0.05 + 0.9 * float(draw.uniform(one=1)[0]) ** 2
+        found = submission.smoothed_loss(logits, targets, smoothing, pad_id)
+        loss = partial(reference.smoothed_loss, targets=targets.cpu(), smoothing=smoothing, pad_id=pad_id)
+        wanted = oracle(loss, logits)
+        expect(found, f"loss with smoothing={smoothing:.3f}, pad_id={pad_id}").is_scalar().close_to(wanted)
+
+
+def beside(submission, reference, draw, *, batch, source, vocab, max_len, eos_shift, **options):
+    """Compare translations of a scripted model with the reference's."""
+    table = draw.normal(state=STATES, token=vocab, scale=1.5)
+    table[:, [PAD, BOS]], table[:, EOS] = -25.0, table[:, EOS] + eos_shift
+    probes = given_module(submission, "probes")
+    read = words(draw, batch, source, 40)
+    found = submission.translate(
+        probes.ScriptedTranslator(table), read, bos_id=BOS, eos_id=EOS, max_len=max_len, **options
+    )
+    wanted = reference.translate(
+        Scripted(table.cpu()), read.cpu(), bos_id=BOS, eos_id=EOS, max_len=max_len, **options
+    )
+    longest = int((wanted != PAD).any(dim=0).nonzero().max()) + 1
+    said = ", ".join(f"{name}={value}" for name, value in options.items())
+    expect(found, f"translations with {said}", axes="batch time").is_tensor(
+        shape=(batch, None), dtype=torch.int64
+    )
+    expect(found.shape[1], "length of the result").is_between(longest, max_len)
+    wanted = torch.nn.functional.pad(wanted[:, :longest], (0, found.shape[1] - longest), value=PAD)
+    expect(found, f"translations with {said}", axes="batch time").equals(
+        with_axes(wanted, "batch", "time").to(found.device)
+    )
+
+
+class Scripted(torch.nn.Module):
+    """The probe's model, here, in the same dtype: hypotheses that are equal stay so."""
+
+    def __init__(self, table):
+        super().__init__()
+        self.table, self.pad_id = table, PAD
+
+    def encode(self, source):
+        return source.unsqueeze(-1).to(self.table)
+
+    def decode(self, target, memory, source):
+        state = torch.zeros_like(target[:, 0])
+        for word, kept in zip(source.unbind(1), memory[..., 0].long().unbind(1), strict=True):
+            state = (5 * state + 2 * word + kept + 1) % STATES
+        states = []
+        for word in target.unbind(1):
+            state = (5 * state + word + 1) % STATES
+            states.append(state)
+        return self.table[torch.stack(states, dim=1)]
+
+
+@check(
+    "long texts in larger batches are translated word by word as they should",
+    aspect="values",
+    points=3,
+    asked="All of it works for any sizes",
+)
+def test_long_texts(submission, reference, draw):
+    beside(submission, reference, draw, batch=12, source=9, vocab=30, max_len=40, eos_shift=0.5, beams=1)
+
+
+@check(
+    "searches of any width and penalty find what they should",
+    aspect="values",
+    points=4,
+    asked="the `beams` with the best scores are kept, for each source by itself.",
+)
+def test_any_search(submission, reference, draw):
+    for beams, penalty in ((2, 0.0), (5, 0.7), (3, 1.3)):
+        beside(
+            submission,
+            reference,
+            draw,
+            batch=draw.size(2, 5),
+            source=draw.size(2, 6),
+            vocab=draw.size(9, 20),
+            max_len=9,
+            eos_shift=1.0,
+            beams=beams,
+            length_penalty=penalty,
+        )
+
+
+@check(
+    "a model in float64 is searched as one in float32, and an exception leaves its mode as it was",
+    aspect="mode",
+    points=3,
+    asked="it comes in train or eval mode, and is left as it came",
+)
+def test_own_dtype(submission, draw):
+    sizes = {"source_vocab": 11, "target_vocab": 9, "d_model": 8, "num_heads": 2, "d_ff": 9, "max_len": 12}
+    model, source = built(submission, draw, **sizes).double(), words(draw, 2, 5, 11)
+    model.train()
+    for beams in (1, 3):
+        found = submission.translate(model, source, bos_id=BOS, eos_id=EOS, max_len=6, beams=beams)
+        expect(found, "translations", axes="batch time").is_tensor(shape=(2, None), dtype=torch.int64)
+        expect(model.training, "model.training").is_value(True)
