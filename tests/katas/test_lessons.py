@@ -470,6 +470,18 @@ def test_sampling() -> None:
     assert f"exp({sum(losses) / 3:.4f}) = 4" in lesson
 
 
+# --- 9.6.1 ---
+
+
+def test_masked_lm() -> None:
+    lesson, table = LESSONS["masked-lm"], torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    logits = table @ torch.tensor([2.0, 1.0])
+    assert re.search(r"^logits +" + " +".join(f"{value:g}" for value in logits.tolist()) + "$", lesson, re.M)
+    says(lesson, *logits.softmax(0).tolist(), before="\nprobability")
+    share = f"{float(logits.softmax(0)[2]):.4f}"
+    assert f"-log {share} = {float(-logits.log_softmax(0)[2]):.4f}" in lesson
+
+
 # --- 9.8.1 ---
 
 

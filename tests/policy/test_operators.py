@@ -45,6 +45,7 @@ EXCUSED = {
     "decoder-layer": {},
     "patches": {},
     "translator": {},
+    "masked-lm": {},
     "optimizer": {},
     "modern-block": {},
 }
@@ -59,6 +60,7 @@ SUSPECT = {
     "decoder-layer": ("transformer",),
     "patches": ("transformer",),
     "translator": ("transformer",),
+    "masked-lm": ("transformer",),
     "optimizer": ("adam",),
     "modern-block": ("rms_norm", "rmsnorm"),
 }

@@ -1,0 +1,153 @@
+"""Hidden checks of 9.6.1: what is right only on the visible sizes, and what is kept from one call to the next."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.checks import check, expect, expect_unchanged, fail, presupposed, with_axes
+
+TEXT, BODY, LOGITS = "batch time", "batch time width", "batch time word"
+
+
+def tokens_of(draw, batch, time, vocab, lowest=1):
+    return lowest + draw.integers(0, vocab - lowest, batch=batch, time=time)
+
+
+def noisy(submission, draw, vocab, **sizes):
+    """Build a model in eval mode whose parameters are not where they began."""
+    model = submission.MaskedLM(vocab, **sizes).to(draw.device)
+    with torch.no_grad():
+        for parameter in dict.fromkeys(model.parameters()):
+            noise = torch.randn(parameter.shape, generator=draw.generator).to(parameter)
+            parameter += 0.2 * noise
+    model.eval()
+    return model
+
+
+def scored(model, tokens, vocab, name="logits"):
+    with torch.no_grad():
+        found = model(tokens)
+    return expect(found, name, axes=LOGITS).is_tensor(shape=(*tokens.shape, vocab)).is_finite().actual
+
+
+@check(
+    "any text, any rate, any special tokens",
+    aspect="values",
+    points=3,
+    asked=[
+        "Each token that is not special is chosen with probability `rate`.",
+        "special_ids: tokens that are never chosen and never put in at random.",
+    ],
+)
+def test_any_text(submission, draw):
+    for special_ids, vocab, rate in (([], 7, 0.3), ((0, 1, 2, 3, 4, 60), 61, 0.8), ((31_999,), 32_000, 0.5)):
+        tokens = draw.integers(0, vocab, batch=40, time=draw.size(250, 350))
+        generator = torch.Generator().manual_seed(draw.size(0, 1 << 20))
+        mask_id = vocab - 1
+        inputs, targets = expect(
+            submission.hide(
+                tokens,
+                mask_id=mask_id,
+                vocab_size=vocab,
+                special_ids=special_ids,
+                rate=rate,
+                generator=generator,
+            ),
+            "what hide returns",
+        ).is_tuple(2)
+        inputs, targets, before = (value.cpu() for value in (inputs, targets, tokens))
+        special = torch.isin(before, torch.tensor(special_ids, dtype=torch.int64))
+        chosen = targets != -100
+        expect(targets[chosen], "targets where one was chosen", axes="chosen").equals(before[chosen])
+        expect(inputs[~chosen], "inputs where none was chosen", axes="other").equals(before[~chosen])
+        expect(bool((chosen & special).any()), "a special token was chosen").is_value(False)
+        share = float(chosen[~special].double().mean())
+        expect(share, f"share of chosen tokens, V = {vocab}").is_between(rate - 0.04, rate + 0.04)
+        other = inputs[chosen & (inputs != before) & (inputs != mask_id)]
+        if len(other) < 50:
+            fail("too few  of the chosen tokens hardly one became another word")
+        if (
+            bool(torch.isin(other, torch.tensor(special_ids, dtype=torch.int64)).any())
+            or int(other.max()) >= vocab
+        ):
+            fail("no ordinary word  a random token is special or not below vocab_size")
+        expect_unchanged(submission)
+
+
+@check(
+    "sizes that are not shown: longer texts, other widths, one layer and four",
+    aspect="values",
+    points=2,
+    asked=[
+        "d_model, num_heads, d_ff, num_layers: sizes of the encoder.",
+        "the longest sequence that must work.",
+    ],
+)
+def test_other_sizes(submission, draw):
+    for vocab, sizes, time in (
+        (50, {"d_model": 16, "num_heads": 2, "d_ff": 24, "num_layers": 4, "max_len": 200}, 200),
+        (9, {"d_model": 8, "num_heads": 8, "d_ff": 8, "num_layers": 1, "max_len": 3}, 3),
+    ):
+        model = noisy(submission, draw, vocab, **sizes)
+        tokens = tokens_of(draw, 2, time, vocab)
+        logits = scored(model, tokens, vocab)
+        with torch.no_grad():
+            body = (
+                expect(model.body(tokens), "body", axes=BODY)
+                .is_tensor(shape=(2, time, sizes["d_model"]))
+                .actual
+            )
+        tables = [p for p in model.parameters() if tuple(p.shape) == (vocab, sizes["d_model"])]
+        with presupposed("the output layer must be the table"):
+            expect(len(tables), "tables [V, D]").is_value(1)
+        products = body.double() @ tables[0].detach().double().T
+        expect(logits[:, 1:] - logits[:, :1], "logits less those of position 0", axes=LOGITS).same_as(
+            (products[:, 1:] - products[:, :1]).to(logits.dtype),
+            name="body times the table, less that of position 0",
+        )
+        changed = tokens.clone()
+        changed[:, -1] = tokens[:, -1] % (vocab - 1) + 1
+        after = scored(model, with_axes(changed, "batch", "time"), vocab)
+        expect(after[:, 0], "logits at position 0", axes="batch word").differs_from(
+            logits[:, 0], why="the last token is another one"
+        )
+
+
+@check(
+    "padding in front, between words and behind",
+    aspect="padding",
+    points=2,
+    asked="Positions matter; padding never does to a real token.",
+)
+def test_padding_anywhere(submission, draw):
+    model = noisy(submission, draw, 30, d_model=12, num_heads=3, d_ff=20, num_layers=2, max_len=16, pad_id=7)
+    tokens = tokens_of(draw, 3, 12, 30, lowest=8)
+    tokens[0, :3], tokens[1, 4:6], tokens[2, 9:] = 7, 7, 7
+    real = tokens != 7
+    before = scored(model, tokens, 30)
+    with torch.no_grad():
+        alone = scored(model, tokens[2:, :9].contiguous(), 30)
+    expect(before[2:, :9], "logits of the words", axes=LOGITS).same_as(
+        alone, name="those without padding behind"
+    )
+    expect(before[real], "logits of the words", axes="real word").is_finite()
+
+
+@check(
+    "nothing is kept from a text before, from another model, or from another length",
+    aspect="values",
+    points=2,
+    asked="logits [B, T, V]: what `body` returns, times the token embedding's weight",
+)
+def test_interleaved(submission, draw):
+    sizes = {"d_model": 12, "num_heads": 3, "d_ff": 20, "num_layers": 2, "max_len": 40}
+    one, two = noisy(submission, draw, 30, **sizes), noisy(submission, draw, 25, pad_id=3, **sizes)
+    texts = [tokens_of(draw, batch, time, 25, lowest=4) for batch, time in ((2, 5), (3, 40), (1, 9))]
+    first = [(scored(one, text, 30), scored(two, text, 25)) for text in texts]
+    for text, (old, other) in reversed(list(zip(texts, first, strict=True))):
+        expect(scored(two, text, 25), "logits of one model", axes=LOGITS).same_as(
+            other, name="those of the first time"
+        )
+        expect(scored(one, text, 30), "logits of another", axes=LOGITS).same_as(
+            old, name="those of the first time"
+        )
