@@ -164,7 +164,7 @@ def test_rotate_lengths(submission, draw):
 def test_rotate_positions(submission, draw):
     for positions in (torch.tensor([3, 0, 11, 7]), torch.tensor([9])):
         x = draw.normal(batch=2, head=3, time=len(positions), width=6)
-        found = submission.rotate(x, positions.to(draw.device))
+        found = submission.rotate(x, positions=positions.to(draw.device))
         expect(found, f"rotated, positions {positions.tolist()}", axes=X).close_to(right(x, positions))
 
 
@@ -355,6 +355,11 @@ def test_bucket_offset(submission):
 def bias_with_table(submission, draw, num_heads=3, num_buckets=20, **options):
     """Build the module and fill its table with random numbers; return both."""
     module = submission.RelativePositionBias(num_heads, num_buckets, **options)
+    return with_table(module, draw, num_heads, num_buckets)
+
+
+def with_table(module, draw, num_heads, num_buckets):
+    """Fill the table [num_buckets, H] of a module with random numbers; return both."""
     module.to(draw.device)
     table = draw.normal(bucket=num_buckets, head=num_heads)
     module.load_state_dict({**module.state_dict(), "embedding.weight": table})
@@ -396,7 +401,7 @@ def test_bias_values(submission, draw):
 
 
 @check(
-    "the module hands on the direction and the offset",
+    "the module hands on the direction and the offset; its defaults are 32 buckets and 128 positions",
     aspect="causality",
     points=1,
     follows=["test_bias_values"],
@@ -408,6 +413,11 @@ def test_bias_options(submission, draw):
         module, table = bias_with_table(submission, draw, max_distance=50, bidirectional=direction)
         wanted = looked_up(table, 2, 8, 5, max_distance=50, bidirectional=direction)
         expect(module(2, 8, 5), "bias, offset 5", axes=f"one {BIAS}").close_to(oracle(lambda t: t, wanted))
+    module, table = with_table(submission.RelativePositionBias(2), draw, 2, 32)
+    wanted = looked_up(table, 1, 100)
+    expect(module(1, 100), "bias of RelativePositionBias(2)", axes=f"one {BIAS}").close_to(
+        oracle(lambda t: t, wanted)
+    )
 
 
 @check(

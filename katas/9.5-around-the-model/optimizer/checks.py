@@ -113,9 +113,9 @@ def number(found, name, wanted, tolerance):
 
 def expect_rates(submission, steps, warmup, total, peak, floor=0.0, why=""):
     """Compare the rates at some steps with the right ones."""
-    found = []
+    found, options = [], {"floor": floor} if floor else {}  # 0 is the default
     for step in steps:
-        one = submission.warmup_cosine(step, warmup=warmup, total=total, peak=peak, floor=floor)
+        one = submission.warmup_cosine(step, warmup=warmup, total=total, peak=peak, **options)
         expect(one, f"rate at step {step}").is_scalar(float)
         found.append(one)
     wanted = [rate(step, warmup, total, peak, floor) for step in steps]
