@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import re
+import runpy
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -528,6 +529,31 @@ def test_patches() -> None:
     finer = (side // 8) ** 2
     assert f"{finer}, and the scores of every head {finer + 1}²" in lesson
     assert (finer + 1) ** 2 / places**2 == pytest.approx(16, rel=0.01)
+
+
+# --- 9.9 ---
+
+
+def test_language_model_capstone() -> None:
+    lesson = LESSONS["language-model-capstone"]
+    assert f"ln 57 = {math.log(57):.4f}" in lesson
+    losses = [-math.log(share) for share in (0.5, 0.25, 0.125)]
+    assert "cost {:.4f}, {:.4f} and {:.4f}".format(*losses) in lesson
+    mean = sum(losses) / 3
+    assert f"{mean:.4f}, as if the model chose among exp({mean:.4f}) = {math.exp(mean):.0f} " in lesson
+    says(lesson, *(0.01 * step / 20 for step in (1, 5, 10, 20)), before="\nrate")
+    D, hidden, V, length = 64, 128, 57, 64
+    attention, network, norms = 4 * D * (D + 1), 2 * D * hidden + hidden + D, 2 * 2 * D
+    layer = attention + network + norms
+    assert f"{attention:,} numbers in its attention, {network:,} in its network" in lesson
+    assert f"and {norms} in its norms: {layer:,}." in lesson
+    assert f"make {2 * layer + V * D + length * D + 2 * D + V * (D + 1):,}." in lesson
+    runs = runpy.run_path(str(KATAS / "9.9-capstones" / "language-model-capstone" / "runs.py"))
+    for run, settings in runs["RUNS"].items():
+        layers = settings.get("num_layers", 2)
+        shown = (settings.get("norm", "first"), "yes" if settings.get("positions", True) else "no", layers)
+        shown = (*shown, settings.get("warmup", 20), runs["seed_of"](run))
+        assert re.search(rf"^{run} +" + " +".join(map(str, shown)) + "$", lesson, re.M), run
 
 
 # --- words ---

@@ -1,0 +1,820 @@
+"""Checks of 9.9.1. How the model is built and trained is the learner's affair, so both are checked for what they do.
+
+The log comes as text that `training_log` returns. It is read here, as data: lines, names, numbers. Its runs are begun
+anew with the learner's own `train`.
+"""
+
+from __future__ import annotations
+
+import math
+import runpy
+from pathlib import Path
+
+import torch
+from torch.nn import functional as F
+
+from grader.checks import (
+    as_left,
+    check,
+    expect,
+    expect_from_scratch,
+    expect_parameter_gradients,
+    expect_unchanged,
+    fail,
+    given_module,
+    presupposed,
+    with_axes,
+)
+
+RUNS = runpy.run_path(str(Path(__file__).with_name("runs.py")))
+LOGS = runpy.run_path(str(Path(__file__).parents[1] / "logs.py"))
+STORY = runpy.run_path(str(Path(__file__).parents[2] / "given" / "story.py"))
+LOGITS = "batch time token"
+V, D, LONGEST = 19, 12, 16
+SIZES = {"vocab_size": V, "d_model": D, "num_heads": 3, "d_ff": 20, "num_layers": 2, "max_len": LONGEST}
+"""The model that most checks build."""
+LARGEST = 30.0
+"""No logit of a model that `build` has filled is larger: beyond it no tolerance grows with the answer."""
+STATES, WORDS = 97, 7
+STEPS, BOUND = RUNS["STEPS"], 1.95
+"""After so many steps the model has to pay less than this for a character of new stories, in nats."""
+BEGUN, APART = 6, 0.02
+"""So many steps of each logged run are run again, and may differ by this: rounding is not the same everywhere."""
+
+
+# --- helpers ---
+
+
+def build(submission, draw, **sizes):
+    """Build a model and give its parameters random values, the same for models built alike."""
+    model = submission.LanguageModel(**{**SIZES, **sizes}).to(draw.device)
+    given_module(submission, "probes").refill(model, draw.seed)
+    return model
+
+
+def tokens(rows):
+    return with_axes(rows.contiguous(), "batch", "time")
+
+
+def score(model, text, vocab=V):
+    """Return the logits [B, T, V]; that there are any is another check's affair."""
+    with presupposed("forward must give finite logits [B, T, V]"):
+        return score_for_certain(model, text, vocab)
+
+
+def score_for_certain(model, text, vocab=V):
+    with torch.no_grad():
+        found = model(text)
+    expect(found, "logits", axes=LOGITS).is_tensor(shape=(*text.shape, vocab)).is_finite()
+    return found
+
+
+def dependence(before, after):
+    """Return whether the logits at each position changed in any row: bool [T]."""
+    limit = 1e-5 * min(float(before.abs().max()), LARGEST)
+    return ((after - before).abs() > limit).any(dim=-1).any(dim=0).cpu()
+
+
+def trained(submission, text, vocab, steps, seed, **settings):
+    """Train, and return (model, rows), each row (step, loss, rate); that they are sound is another check's affair."""
+    with presupposed("train must return (model, rows), a row (step, loss, rate) for each step"):
+        return trained_for_certain(submission, text, vocab, steps, seed, **settings)
+
+
+def trained_for_certain(submission, text, vocab, steps, seed, **settings):
+    model, rows = expect(submission.train(text, vocab, steps, seed, **settings), "result").is_tuple(2)
+    rows = expect(rows, "rows").is_list(steps)
+    found = []
+    for place, row in enumerate(rows):
+        number, loss, rate = expect(row, f"rows[{place}]").is_tuple(3)
+        expect(number, f"step of rows[{place}]").is_value(place + 1)
+        for name, value in (("loss", loss), ("rate", rate)):
+            if type(value) not in (int, float):
+                fail(
+                    f"wrong type  {name} of rows[{place}]  got {type(value).__name__}  want float",
+                    "  loss.item() makes a number of a tensor",
+                    stage="type",
+                )
+            expect(value, f"{name} of rows[{place}]").is_between(0, 1e6)
+        found.append((number, float(loss), float(rate)))
+    return model, found
+
+
+def some_text(draw, length=400, vocab=11):
+    """Draw a text of random tokens [N]: nothing can be learned from it but how often each occurs."""
+    return with_axes(draw.integers(0, vocab, time=length), "time")
+
+
+def stories(first, count):
+    return STORY["encode"](STORY["text"](first, count))
+
+
+def nats(model, text, longest=64):
+    """Return what a model pays for a token of a text, in nats."""
+    rows = (len(text) - 1) // longest
+    read, wanted = (
+        text[: rows * longest].view(rows, longest),
+        text[1 : rows * longest + 1].view(rows, longest),
+    )
+    with torch.no_grad():
+        logits = model(tokens(read))
+    vocab = int(text.max()) + 1
+    expect(logits, "logits", axes=LOGITS).is_tensor(shape=(rows, longest, None)).is_finite()
+    if logits.shape[-1] < vocab:
+        fail(f"too few  logits  got {logits.shape[-1]} for {vocab} tokens", stage="shape")
+    return float(F.cross_entropy(logits.detach().cpu().flatten(0, 1), wanted.cpu().flatten()))
+
+
+# --- the model ---
+
+
+@check(
+    "tokens [B, T] become logits [B, T, V], from one token up to max_len",
+    aspect="shape",
+    points=3,
+    asked=["return logits [B, T, V]", "the longest text that must work."],
+)
+def test_shapes(submission, draw):
+    for sizes, batch, time in (
+        ((19, 12, 3, 20, 2, 16), 2, 16),
+        ((11, 10, 5, 7, 1, 6), 3, 4),
+        ((9,), 1, 64),
+        ((14,), 2, 1),
+    ):
+        model = submission.LanguageModel(*sizes).to(draw.device)
+        text = draw.integers(0, sizes[0], batch=batch, time=time)
+        found = score_for_certain(model, text, sizes[0])
+        expect(found, "logits", axes=LOGITS).is_tensor(
+            shape=(batch, time, sizes[0]), dtype=torch.float32, device=draw.device
+        )
+    expect(submission.LanguageModel(9, max_len=23).max_len, "max_len").is_value(23)
+
+
+@check(
+    "a token changes the logits from its own position on, and none before, with either norm and any depth",
+    aspect="causality",
+    points=6,
+    asked="Those at t depend on tokens 0 to t alone.",
+)
+def test_causal(submission, draw):
+    for sizes in ({}, {"norm": "last"}, {"positions": False}, {"num_layers": 1}):
+        model, text = build(submission, draw, **sizes), draw.integers(0, V, batch=2, time=7)
+        before = score(model, text)
+        told = ", ".join(f"{name}={value!r}" for name, value in sizes.items()) or "no options"
+        for place in (0, 3, 6):
+            changed = text.clone()
+            changed[:, place] = (changed[:, place] + 1) % V
+            moved = dependence(before, score(model, tokens(changed)))
+            for t in range(7):
+                if bool(moved[t]) != (t >= place):
+                    fail(
+                        f"{'depends' if t < place else 'does not depend'}  logits at position {t}"
+                        f"  on the token at {place}",
+                        f"  that token was changed, of a model with {told}: logits from position {place} on",
+                        "  should move, and the earlier ones stay",
+                        stage="values",
+                        location={"time": t},
+                    )
+
+
+@check(
+    "each text of a batch is read by itself",
+    aspect="values",
+    points=3,
+    asked="The texts of a batch never see each other.",
+)
+def test_rows(submission, draw):
+    model, text = build(submission, draw), draw.integers(0, V, batch=3, time=6)
+    together = score(model, text)
+    for row in range(3):
+        alone = score(model, tokens(text[row : row + 1]))
+        expect(together[row : row + 1], f"logits of row {row}", axes=LOGITS).same_as(
+            alone, name="the row alone"
+        )
+
+
+@check(
+    "with positions the order of what was read matters",
+    aspect="values",
+    points=3,
+    asked="whether anything besides the causal mask tells positions apart.",
+)
+def test_positions(submission, draw):
+    # One layer: with two, the causal mask alone lets a model without positions guess at the order.
+    text = tokens(torch.stack([draw.permutation(V)[:6] for _ in range(2)]))
+    for norm in ("first", "last"):
+        model = build(submission, draw, num_layers=1, norm=norm)
+        before = score(model, text)
+        swapped = score(model, tokens(text[:, [2, 1, 0, 3, 4, 5]]))
+        expect(swapped[:, -1], "logits at position 5", axes="batch token").differs_from(
+            before[:, -1],
+            why=f'tokens 0 and 2 were exchanged, norm="{norm}": attention alone sees a bag of tokens',
+        )
+
+
+@check(
+    "without positions a single layer sees a bag of tokens",
+    aspect="values",
+    points=3,
+    follows=["test_positions"],
+    asked="whether anything besides the causal mask tells positions apart.",
+)
+def test_no_positions(submission, draw):
+    text = tokens(torch.stack([draw.permutation(V)[:6] for _ in range(2)]))
+    for norm in ("first", "last"):
+        model = build(submission, draw, num_layers=1, norm=norm, positions=False)
+        before = score(model, text)
+        swapped = score(model, tokens(text[:, [2, 1, 0, 3, 4, 5]]))
+        expect(swapped[:, -1], "logits at position 5", axes="batch token").same_as(
+            before[:, -1],
+            name="those before",
+            why=f'tokens 0 and 2 were exchanged, norm="{norm}", positions=False',
+            size=LARGEST,
+        )
+
+
+def silent(submission, draw, text, scale=1.0, **sizes):
+    """Return the logits of a model whose sublayers all add 0."""
+    model = submission.LanguageModel(**{**SIZES, **sizes}).to(draw.device)
+    given_module(submission, "probes").quiet(model, draw.seed, [V, LONGEST], scale)
+    return score(model, text)
+
+
+@check(
+    'with norm="first" a stream to which no sublayer adds anything reaches the head as it was, whatever the depth',
+    aspect="values",
+    points=4,
+    asked='"first": x + f(norm(x)) around each sublayer, and one norm before the head.',
+)
+def test_norm_first(submission, draw):
+    text = tokens(torch.stack([draw.permutation(V)[:5] for _ in range(2)]))
+    shallow, deep = (silent(submission, draw, text, num_layers=layers) for layers in (1, 3))
+    expect(deep, "logits of 3 layers", axes=LOGITS).same_as(
+        shallow,
+        name="those of one layer",
+        why="all matrices of the sublayers are 0 here, so f(norm(x)) is: nothing else may act on the stream",
+        size=200.0,
+    )
+    expect(deep[:, 1], "logits at position 1", axes="batch token").differs_from(
+        deep[:, 0], why="another token stands there, and its embedding is in the stream"
+    )
+
+
+@check(
+    'with norm="first" one norm stands before the head: a stream four times as large gives the same scores',
+    aspect="values",
+    points=2,
+    follows=["test_norm_first"],
+    asked="and one norm before the head.",
+)
+def test_final_norm(submission, draw):
+    text = draw.integers(0, V, batch=2, time=5)
+    small = silent(submission, draw, text, positions=False)
+    large = silent(submission, draw, text, positions=False, scale=4.0)
+    # The head's weights are four times as large as well.
+    expect(large, "logits", axes=LOGITS).same_as(
+        with_axes(4 * small, "batch", "time", "token"),
+        name="four times those before",
+        why="embeddings and the head's weights were made four times as large: without a norm that is sixteen times",
+        tolerance=0.01,
+    )
+
+
+@check(
+    'with norm="last" every sublayer\'s sum is normed, though the sublayer adds nothing',
+    aspect="values",
+    points=4,
+    asked='"last": norm(x + f(x)).',
+)
+def test_norm_last(submission, draw):
+    text = draw.integers(0, V, batch=2, time=5)
+    shallow, deep = (silent(submission, draw, text, num_layers=layers, norm="last") for layers in (1, 3))
+    expect(deep, "logits of 3 layers", axes=LOGITS).differs_from(
+        shallow,
+        why="all matrices of the sublayers are 0 here, but norms with uneven weights act one after the other",
+    )
+
+
+@check(
+    "the sizes asked for are the sizes built, each layer with parameters of its own",
+    aspect="parameters",
+    points=4,
+    asked=[
+        "the sizes. Each layer has attention, then a feed-forward network, with",
+        "parameters of its own.",
+    ],
+)
+def test_sizes(submission, draw):
+    size = given_module(submission, "probes").count_parameters
+
+    def count(**sizes):
+        return size(submission.LanguageModel(**{**SIZES, **sizes}))
+
+    one, two, three = (count(num_layers=n) for n in (1, 2, 3))
+    expect(two - one, "parameters that a second layer adds").is_between(
+        4 * D**2 + 2 * D * SIZES["d_ff"], float("inf"), why="four matrices of attention, two of the network"
+    )
+    expect(three - two, "parameters that a third layer adds").is_value(two - one)
+    for name, larger in (("vocab_size", 25), ("d_ff", 30), ("d_model", 24)):
+        expect(count(**{name: larger}) - two, f"parameters that {name}={larger} adds").is_between(
+            1, float("inf"), why=f"it was {SIZES[name]}"
+        )
+    expect(size(submission.LanguageModel(9)), "parameters of LanguageModel(9)").is_value(
+        size(submission.LanguageModel(9, 64, 4, 128, 2, 64)),
+        why="those of LanguageModel(9, 64, 4, 128, 2, 64)",
+    )
+    text = draw.integers(0, V, batch=2, time=6)
+    few, many = (build(submission, draw, num_heads=heads) for heads in (2, 4))
+    expect(score(many, text), "logits with num_heads=4", axes=LOGITS).differs_from(
+        score(few, text), why="2 heads with the same parameters give others"
+    )
+
+
+@check(
+    "logits are scores of any sign, not probabilities",
+    aspect="values",
+    points=2,
+    asked="free numbers.",
+)
+def test_scores(submission, draw):
+    found = score(build(submission, draw), draw.integers(0, V, batch=2, time=6)).double()
+    if bool((found >= 0).all()) and bool((found.sum(dim=-1) - 1).abs().max() < 1e-3):
+        fail(
+            "softmaxed  logits  sum to one over the vocabulary",
+            "  give the head's scores as they are",
+            stage="values",
+        )
+    if bool(found.logsumexp(dim=-1).abs().max() < 1e-3):
+        fail(
+            "log-softmaxed  logits  none is above zero",
+            "  give the head's scores as they are",
+            stage="values",
+        )
+
+
+@check(
+    "logits have the model's dtype; tokens are left as they were, and need not be contiguous in memory",
+    aspect="dtype",
+    points=2,
+    asked=[
+        "Logits have the model's dtype",
+        "Arguments are left as they were and need not be contiguous in memory.",
+    ],
+)
+def test_dtypes(submission, draw):
+    text = draw.integers(0, V, batch=2, time=6)
+    for dtype in (torch.float64, torch.bfloat16):
+        model = build(submission, draw).to(dtype)
+        with torch.no_grad():
+            found = model(text)
+        expect(found, "logits", axes=LOGITS).is_tensor(shape=(2, 6, V), dtype=dtype)
+    model = build(submission, draw)
+    found = score(model, text)
+    expect_unchanged(submission)
+    scattered = score_for_certain(model, draw.noncontiguous(text))
+    expect(scattered, "logits", axes=LOGITS).same_as(found, name="those for contiguous tokens")
+
+
+@check(
+    "gradients reach every parameter",
+    aspect="gradient",
+    points=4,
+    asked="gradients reach every parameter",
+)
+def test_gradients(submission, draw):
+    # Few hidden features: where one is near 0, relu has a corner there, and a difference says nothing of the slope.
+    model = build(submission, draw, num_layers=1, d_ff=4).double()
+    text = draw.integers(0, V, batch=2, time=3)
+    expect_parameter_gradients(
+        model,
+        lambda: model(text),
+        draw,
+        "logits",
+        LOGITS,
+        shape=(2, 3, V),
+        notes=(".detach(), .data and torch.no_grad() cut a path off",),
+    )
+
+
+# --- train ---
+
+
+@check(
+    "with 0 steps train returns the model as it starts: it knows nothing, and pays about ln V for a token",
+    aspect="learning",
+    points=4,
+    asked=["0 gives the model as it starts.", "about ln V for a token"],
+)
+def test_start(submission, draw):
+    text = some_text(draw, 641, 57)
+    for settings in ({}, {"norm": "last"}, {"num_layers": 4}):
+        model, _ = trained_for_certain(submission, text, 57, 0, draw.size(0, 1000), **settings)
+        told = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+        expect(nats(model, text), f"loss at the start{told and ' with ' + told}").is_between(
+            math.log(57) - 0.5,
+            math.log(57) + 0.5,
+            why="ln 57 is 4.043: logits of a new model have to be small, and its head's weights with them",
+        )
+
+
+@check(
+    "train returns the model and a row (step, loss, rate) for each step, the first about ln V",
+    aspect="shape",
+    points=3,
+    asked="(model, rows): a row (step, loss, rate) for each step, from 1 on.",
+)
+def test_rows_of_training(submission, draw):
+    _, rows = trained_for_certain(submission, some_text(draw, vocab=57), 57, 4, 3)
+    expect(rows[0][1], "loss of step 1").is_between(
+        math.log(57) - 0.6,
+        math.log(57) + 0.6,
+        why="the mean of -log p before the first update; ln 57 is 4.043",
+    )
+
+
+@check(
+    "the same seed gives the same run, whatever was drawn before, and another seed another run",
+    aspect="learning",
+    points=4,
+    asked="The same seed gives the same run, whatever ran before.",
+)
+def test_seeds(submission, draw):
+    text, probes = some_text(draw), given_module(submission, "probes")
+    losses = []
+    for left, seed in ((1, 5), (2, 5), (1, 6)):
+        probes.reseed(left)
+        losses.append([loss for _, loss, _ in trained(submission, text, 11, 4, seed)[1]])
+    for step, (first, again) in enumerate(zip(losses[0], losses[1], strict=True), 1):
+        if abs(first - again) > 1e-3:
+            fail(
+                f"not the same  loss of step {step}  got {again:.4f}, and {first:.4f} the time before",
+                "  both runs had seed=5, and torch's global generator stood elsewhere: draw all from the seed",
+                stage="values",
+            )
+    if max(abs(one - other) for one, other in zip(losses[0], losses[2], strict=True)) < 1e-6:
+        fail(
+            "the same  losses  with seed=6 as with seed=5",
+            "  weights and pieces are drawn from the seed",
+            stage="values",
+        )
+
+
+@check(
+    "the rate rises in equal steps up to step warmup, is full at once without warm-up, and never exceeds that",
+    aspect="learning",
+    points=5,
+    asked=[
+        "s / warmup of the full rate while s < warmup, and the full rate at step warmup. 0:",
+        "never exceeds the full rate, which does not hang on warmup.",
+    ],
+)
+def test_warmup(submission, draw):
+    text = some_text(draw)
+    full = trained(submission, text, 11, 12, 1, warmup=0)[1][0][2]
+    expect(full, "rate of step 1 with warmup=0").is_between(1e-12, 1e3)
+    for warmup, steps in ((0, 12), (4, 12), (8, 6), (1, 3)):
+        rows = trained(submission, text, 11, steps, 1, warmup=warmup)[1]
+        for step, _, rate in rows:
+            share = rate / full
+            wanted = step / warmup if step <= warmup else (1.0 if step == 1 else None)
+            if (wanted is not None and abs(share - wanted) > 1e-3) or share > 1.001:
+                fail(
+                    f"wrong  rate of step {step} with warmup={warmup}  got {share:.3f} of the full rate"
+                    + (f"  want {wanted:.3f}" if wanted is not None else "  want no more than 1"),
+                    "  full is the rate of step 1 with warmup=0",
+                    stage="values",
+                )
+
+
+@check(
+    "the rate of a row is the one that its update uses",
+    aspect="learning",
+    points=4,
+    follows=["test_warmup"],
+    asked="rate is what the update uses.",
+)
+def test_rate_used(submission, draw):
+    text, far = some_text(draw), given_module(submission, "probes").distance
+    start, _ = trained(submission, text, 11, 0, 1)
+    moved, rates = [], []
+    for warmup in (0, 50):
+        model, rows = trained(submission, text, 11, 1, 1, warmup=warmup)
+        moved.append(far(model, start))
+        rates.append(rows[0][2])
+    expect(moved[0], "how far the first update with warmup=0 moves the parameters").is_between(1e-9, 1e6)
+    expect(moved[1] / moved[0], "share of it that the first update with warmup=50 moves them").is_between(
+        0.5 * rates[1] / rates[0],
+        2 * rates[1] / rates[0],
+        why=f"the rows' rates are {rates[1]:.3g} and {rates[0]:.3g}, and a step is as long as its rate",
+    )
+
+
+@check(
+    "norm, positions and num_layers reach the model that is trained",
+    aspect="learning",
+    points=4,
+    asked="norm, positions, num_layers: of the model.",
+)
+def test_settings(submission, draw):
+    text, probes = some_text(draw, vocab=V), given_module(submission, "probes")
+    kept = {layers: trained(submission, text, V, 0, 1, num_layers=layers)[0] for layers in (1, 2, 3)}
+    one, two, three = (probes.count_parameters(model) for model in kept.values())
+    expect(two > one, "more parameters with num_layers=2 than with 1").is_value(True)
+    expect(three - two, "parameters that num_layers=3 adds to those of 2").is_value(two - one)
+    default = probes.count_parameters(trained(submission, text, V, 0, 1)[0])
+    expect(default, "parameters when nothing is said").is_value(two, why="num_layers is 2 then")
+    row = tokens(draw.permutation(V)[None, :6])
+    swapped = tokens(row[:, [2, 1, 0, 3, 4, 5]])
+    bag, _ = trained(submission, text, V, 0, 1, num_layers=1, positions=False)
+    probes.refill(bag, draw.seed)
+    expect(score(bag, swapped)[:, -1], "logits with positions=False", axes="batch token").same_as(
+        score(bag, row)[:, -1], name="those of the same tokens in another order", size=LARGEST
+    )
+    last = [trained(submission, text, V, 0, 1, num_layers=layers, norm="last")[0] for layers in (1, 3)]
+    for model in last:
+        probes.quiet(model, draw.seed, [V])
+    with presupposed("widths must not be those of the vocabulary"):
+        shallow, deep = (score(model, row) for model in last)
+    expect(deep, 'logits with norm="last"', axes=LOGITS).differs_from(
+        shallow, why="all matrices of the sublayers are 0 here, but norms act one after the other"
+    )
+
+
+@check(
+    "it learns to predict the token that comes next: on a text that repeats itself it soon makes no mistake",
+    aspect="learning",
+    points=4,
+    trained=True,
+    asked="predict the next token",
+)
+def test_next_token(submission, draw):
+    period = draw.permutation(7)
+    text = with_axes(period.repeat(80), "time")
+    model, rows = trained(submission, text, 7, 40, 1)
+    model.eval()
+    found = score(model, tokens(text[None, :21]), 7)
+    expect(found.argmax(dim=-1), "best next token", axes="batch time").equals(
+        tokens(text[None, 1:22]), why="after 40 steps on a text in which each token has one successor"
+    )
+    expect(rows[-1][1], "loss of step 40").is_between(
+        0, 0.7, why="at the start it is about ln 7, which is 1.946"
+    )
+
+
+@check(
+    f"trained on stories for {STEPS} steps, it pays at most {BOUND} nats for a character of new ones",
+    aspect="learning",
+    points=8,
+    trained=True,
+    needs=["test_rows_of_training"],
+    asked="at most 1.95 nats",
+)
+def test_learning(submission, draw):
+    text = with_axes(stories(0, RUNS["STORIES"]), "time").to(draw.device)
+    model, rows = trained(submission, text, len(STORY["CHARACTERS"]), STEPS, draw.size(10, 1 << 20))
+    model.eval()
+    expect(nats(model, stories(STORY["HELD_OUT"], 20).to(draw.device)), "nats for a character").is_between(
+        0.1,
+        BOUND,
+        why=f"of 20 stories that it has not read; a bigram pays 2.05. Its own last row says {rows[-1][1]:.3f}",
+    )
+
+
+# --- generate ---
+
+
+def scripted(submission, draw, max_len=64, dropout=0.0, scale=2.0):
+    table = draw.normal(state=STATES, token=WORDS, scale=scale)
+    return given_module(submission, "probes").ScriptedModel(table, max_len, dropout), table
+
+
+def continued(table, prompt, count, longest):
+    """Return the right greedy continuation [B, T + count]."""
+    best, rows = table.argmax(dim=-1).tolist(), []
+    for row in prompt.tolist():
+        for _ in range(count):
+            state = 0
+            for token in row[-longest:]:
+                state = (5 * state + token + 1) % STATES
+            row = [*row, best[state]]
+        rows.append(row)
+    return tokens(torch.tensor(rows))
+
+
+def chance(draw, seed):
+    return torch.Generator(draw.device).manual_seed(seed)
+
+
+@check(
+    "at temperature 0 the best token is written, behind all that stands there",
+    aspect="values",
+    points=4,
+    asked=["0 takes the best token.", "int64 [B, T + count]: tokens, then what was written."],
+)
+def test_greedy(submission, draw):
+    model, table = scripted(submission, draw)
+    for length, count in ((3, 8), (1, 5), (4, 0)):
+        prompt = draw.integers(0, WORDS, batch=3, time=length)
+        found = submission.generate(model, prompt, count, temperature=0.0)
+        expect_unchanged(submission)
+        expect(found, "tokens", axes="batch time").is_tensor(shape=(3, length + count), dtype=torch.int64)
+        expect(found, "tokens", axes="batch time").equals(
+            continued(table.cpu(), prompt.cpu(), count, 64).to(found.device)
+        )
+
+
+@check(
+    "behind max_len tokens the model reads the last max_len of them, no more and no fewer",
+    aspect="values",
+    points=4,
+    follows=["test_greedy"],
+    asked="The model never reads more than the last max_len tokens.",
+)
+def test_long(submission, draw):
+    model, table = scripted(submission, draw, max_len=5)
+    for length in (3, 9):
+        prompt = draw.integers(0, WORDS, batch=4, time=length)
+        found = submission.generate(model, prompt, 8, temperature=0.0)
+        expect(found, "tokens", axes="batch time").is_tensor(shape=(4, length + 8), dtype=torch.int64)
+        expect(found, "tokens", axes="batch time").equals(
+            continued(table.cpu(), prompt.cpu(), 8, 5).to(found.device), why="max_len is 5"
+        )
+    expect(model.longest, "the longest text that the model was given").is_between(1, 5)
+
+
+@check(
+    "tokens are drawn from the softmax of the logits over the temperature, each row by itself",
+    aspect="values",
+    points=4,
+    asked=["the logits are divided by it before they are drawn from", "each row by itself"],
+)
+def test_temperature(submission, draw):
+    # Scores lie so far apart that every temperature shows.
+    scores = torch.linspace(-1.5, 1.5, WORDS, device=draw.device)[draw.permutation(WORDS)]
+    table = scores.expand(STATES, WORDS).contiguous()
+    model = given_module(submission, "probes").ScriptedModel(with_axes(table, "state", "token"))
+    prompt = tokens(torch.zeros(2000, 2, dtype=torch.int64, device=draw.device))
+    for temperature in (1.0, 0.5, 2.0):
+        found = submission.generate(model, prompt, 1, temperature=temperature, generator=chance(draw, 3))
+        expect(found, "tokens", axes="batch time").is_tensor(shape=(2000, 3), dtype=torch.int64)
+        with torch.no_grad():
+            wanted = (scores / temperature).softmax(dim=-1).cpu()
+        shares = torch.bincount(found[:, -1].cpu().clamp(0, WORDS - 1), minlength=WORDS) / 2000
+        for token in range(WORDS):
+            if abs(float(shares[token] - wanted[token])) > 0.06:  # more than five deviations
+                fail(
+                    f"too far  share of token {token} at temperature {temperature}  got {shares[token]:.3f}"
+                    f"  want {wanted[token]:.3f}",
+                    "  2,000 rows with the same text, one token drawn for each",
+                    stage="values",
+                )
+
+
+@check(
+    "the generator given is what is drawn from: the same seed writes the same, another seed something else",
+    aspect="values",
+    points=2,
+    asked="what is drawn from, each row by itself; None is torch's own.",
+)
+def test_generator(submission, draw):
+    model, _ = scripted(submission, draw, scale=0.5)
+    prompt, probes = draw.integers(0, WORDS, batch=4, time=2), given_module(submission, "probes")
+
+    def sample(seed, left):
+        probes.reseed(left)
+        found = submission.generate(model, prompt, 8, generator=chance(draw, seed))
+        return expect(found, "tokens", axes="batch time").is_tensor(shape=(4, 10), dtype=torch.int64).actual
+
+    first = sample(1, 1)
+    expect(sample(1, 2), "tokens", axes="batch time").same_as(
+        first, name="the same seed before", why="a generator of the same seed was given"
+    )
+    expect(sample(2, 1), "tokens", axes="batch time").differs_from(
+        first, why="the generator had another seed"
+    )
+
+
+@check(
+    "it writes in eval mode without gradients, and leaves both as they were",
+    aspect="mode",
+    points=3,
+    asked="it comes in train or eval mode and is left as it came; it writes in eval mode, without gradients.",
+)
+def test_modes(submission, draw):
+    model, table = scripted(submission, draw, dropout=0.5)
+    prompt = draw.integers(0, WORDS, batch=3, time=3)
+    for training in (True, False):
+        model.train(training)
+        found = submission.generate(model, prompt, 8, temperature=0.0)
+        expect(found, "tokens", axes="batch time").is_tensor(shape=(3, 11), dtype=torch.int64)
+        if training:
+            expect(found, "tokens", axes="batch time").equals(
+                continued(table.cpu(), prompt.cpu(), 8, 64).to(found.device),
+                why="this model has dropout=0.5 and came in train mode",
+            )
+        with as_left(submission):
+            first, second = model(prompt), model(prompt)
+        expect(not torch.equal(first, second), "model.training afterwards").is_value(training)
+        expect(first.requires_grad, "torch.is_grad_enabled() afterwards").is_value(True)
+
+
+# --- the log ---
+
+
+def whole_log(submission):
+    return LOGS["whole"](submission.training_log(), RUNS["RUNS"], RUNS["LOGGED"])
+
+
+@check(
+    "the log can be read: a header, and in each line a run, a seed, a step, a loss and a rate",
+    aspect="shape",
+    points=2,
+    asked='the header "run,seed,step,loss,rate", then a line for each step that runs.py logs.',
+)
+def test_log(submission, draw):
+    LOGS["read"](submission.training_log(), RUNS["RUNS"])
+
+
+@check(
+    "the log has all runs of the lesson, each to its last step, and two seeds of the base run",
+    aspect="values",
+    points=3,
+    needs=["test_log"],
+    asked="a line for each step that runs.py logs.",
+)
+def test_log_whole(submission, draw):
+    log = LOGS["read"](submission.training_log(), RUNS["RUNS"])
+    LOGS["expect_whole"](log, RUNS["RUNS"], RUNS["LOGGED"])
+    if log["base"][0] == log["base-again"][0]:
+        fail(
+            "the same seed  base and base-again",
+            "  they are to show how far apart equal runs are",
+            stage="values",
+        )
+
+
+@check(
+    "the log's rates are those that your train uses",
+    aspect="values",
+    points=2,
+    needs=["test_log"],
+    follows=["test_log_whole", "test_warmup"],
+    asked="Its rates follow the warm-up that each run had",
+)
+def test_log_rates(submission, draw):
+    LOGS["expect_rates"](whole_log(submission), RUNS["RUNS"])
+
+
+@check(
+    "every curve begins at about ln V and falls, and that of the base run falls below what a bigram pays",
+    aspect="values",
+    points=3,
+    needs=["test_log"],
+    follows=["test_log_whole"],
+    asked="Its curves begin at about ln V and fall",
+)
+def test_log_falls(submission, draw):
+    log = whole_log(submission)
+    start = math.log(len(STORY["CHARACTERS"]))
+    for run in RUNS["RUNS"]:
+        losses = [loss for _, loss, _ in log[run][1]]
+        expect(losses[0], f"loss of step 1 of run {run}").is_between(
+            start - 0.6, start + 0.6, why="ln 57 is 4.043"
+        )
+        end = sum(losses[-4:]) / 4
+        bound = 2.05 if run.startswith("base") else losses[0] - 0.3
+        expect(end, f"mean of the last four losses of run {run}").is_between(0.1, bound)
+
+
+@check(
+    f"run again with your train, each logged run begins with the losses of the log, for {BEGUN} steps",
+    aspect="learning",
+    points=6,
+    needs=["test_log", "test_rows_of_training"],
+    follows=["test_log_whole", "test_seeds", "test_warmup"],
+    asked="begins each run anew with your `train`",
+)
+def test_log_repeated(submission, draw):
+    log = whole_log(submission)
+    text = with_axes(stories(0, RUNS["STORIES"]), "time").to(draw.device)
+    for run, settings in RUNS["RUNS"].items():
+        seed, logged = log[run]
+        # At a full rate at once rounding grows, and without warm-up what follows may hang on the number of steps.
+        begun = BEGUN if settings.get("warmup", 20) else 1
+        _, rows = trained(submission, text, len(STORY["CHARACTERS"]), begun, seed, **settings)
+        named = "".join(f", {name}={value!r}" for name, value in settings.items())
+        told = f"train(text, {len(STORY['CHARACTERS'])}, {begun}, {seed}{named})"
+        LOGS["expect_repeated"](run, told, rows, logged, APART)
+
+
+@check(
+    "no transformer class of torch is used",
+    aspect="scratch",
+    points=2,
+    asked="torch's transformer classes and its MultiheadAttention are excluded",
+)
+def test_from_scratch(submission, draw):
+    for norm in ("first", "last"):
+        score(build(submission, draw, norm=norm), draw.integers(0, V, batch=2, time=5))
+    trained(submission, some_text(draw), 11, 1, 1)
+    expect_from_scratch(submission)

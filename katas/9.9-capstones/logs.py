@@ -1,0 +1,113 @@
+"""Checks of capstones read a log with this: text that a submission returns, as data. It runs in the grader."""
+
+from __future__ import annotations
+
+import math
+
+from grader.checks import expect, fail, presupposed
+
+LONGEST = 60_000
+HEADER = "run,seed,step,loss,rate"
+Rows = list[tuple[int, float, float]]
+
+
+def read(text: object, runs: dict[str, dict]) -> dict[str, tuple[int, Rows]]:
+    """Return {run: (seed, [(step, loss, rate)])}; what cannot be read fails the check, with its line."""
+    if type(text) is not str:
+        fail(f"wrong type  training_log()  got {type(text).__name__}  want str", stage="type")
+    if len(text) > LONGEST:
+        fail(
+            f"too long  training_log()  got {len(text):,} characters  want at most {LONGEST:,}",
+            stage="values",
+        )
+
+    def bad(number: int, line: str, what: str) -> None:
+        fail(
+            f"unreadable  line {number} of the log  {what}",
+            f"  {line[:60]!r}",
+            f"  the header is {HEADER}; then a line like base,1,10,2.9731,0.004",
+            stage="values",
+        )
+
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if not lines:
+        fail("empty  training_log()", "  `python runs.py` trains the runs and logs them", stage="values")
+    if lines[0][1] != HEADER:
+        bad(*lines[0], "is not the header")
+    log: dict[str, tuple[int, Rows]] = {}
+    for number, line in lines[1:]:
+        cells = line.split(",")
+        if len(cells) != 5:
+            bad(number, line, f"has {len(cells)} cells, not 5")
+        run, *rest = cells
+        if run not in runs:
+            bad(number, line, f"has no run of the lesson: {run[:30]!r}")
+        values = []
+        names = (("seed", int), ("step", int), ("loss", float), ("rate", float))
+        for (name, kind), cell in zip(names, rest, strict=True):
+            try:
+                values.append(kind(cell[:30]))
+            except ValueError:
+                bad(number, line, f"has no number as its {name}: {cell[:30]!r}")
+        seed, step, loss, rate = values
+        if not (0 <= seed < 1 << 31 and math.isfinite(loss) and math.isfinite(rate)):
+            bad(number, line, "has a number that cannot be")
+        known, rows = log.setdefault(run, (seed, []))
+        if known != seed:
+            bad(number, line, f"has another seed than the lines of {run} before it")
+        if rows and step <= rows[-1][0]:
+            bad(number, line, f"goes back to step {step}")
+        rows.append((step, loss, rate))
+    return log
+
+
+def expect_whole(log: dict[str, tuple[int, Rows]], runs: dict[str, dict], steps: tuple[int, ...]) -> None:
+    """Require all runs, each with all these steps."""
+    for run in runs:
+        if run not in log:
+            fail(f"missing  run {run}", f"  the log has {', '.join(log) or 'no run'}", stage="values")
+        there = {step for step, _, _ in log[run][1]}
+        for wanted in steps:
+            if wanted not in there:
+                fail(
+                    f"missing  step {wanted} of run {run}",
+                    f"  it has {len(there)} steps; runs.py logs {len(steps)}, the last is {steps[-1]}",
+                    stage="values",
+                )
+
+
+def whole(text: object, runs: dict[str, dict], steps: tuple[int, ...]) -> dict[str, tuple[int, Rows]]:
+    """Return the log of all runs; that it is whole is another check's affair."""
+    with presupposed("the log must be whole"):
+        log = read(text, runs)
+        expect_whole(log, runs, steps)
+        return log
+
+
+def expect_rates(log: dict[str, tuple[int, Rows]], runs: dict[str, dict]) -> None:
+    """Require rates that rise in the warm-up as each run had it, in shares of the full rate, and never exceed that."""
+    full = log["no-warmup"][1][0][2]
+    expect(full, "rate of step 1 of run no-warmup").is_between(1e-12, 1e3)
+    for run, settings in runs.items():
+        warmup = settings.get("warmup", 20)
+        for step, _, rate in log[run][1]:
+            wanted = step / warmup if step <= warmup else None
+            if (wanted is not None and abs(rate / full - wanted) > 0.01) or not 0 <= rate <= 1.01 * full:
+                fail(
+                    f"wrong  rate of step {step} of run {run}  got {rate / full:.3f} of the full rate"
+                    + (f"  want {wanted:.3f}" if wanted is not None else "  want 0 to 1"),
+                    f"  it had warmup={warmup}; full is the rate of step 1 of run no-warmup",
+                    stage="values",
+                )
+
+
+def expect_repeated(run: str, told: str, now: Rows, logged: Rows, apart: float) -> None:
+    """Require the losses of a run that was begun anew to be those of the log."""
+    for (step, loss, _), (_, kept, _) in zip(now, logged, strict=False):
+        if abs(loss - kept) > apart:
+            fail(
+                f"not repeated  loss of step {step} of run {run}  got {loss:.4f}  the log has {kept:.4f}",
+                f"  {told}",
+                "  a log belongs to the train that wrote it: run runs.py again after the last change",
+                stage="values",
+            )

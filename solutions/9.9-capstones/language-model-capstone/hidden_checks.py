@@ -1,0 +1,175 @@
+"""Hidden checks of 9.9.1: what is right only on the visible inputs fails here."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.checks import check, expect, fail, given_module, presupposed, with_axes
+
+LOGITS = "batch time token"
+STATES, WORDS = 97, 7
+CHARACTERS, STEPS, STORIES, ENDS = 57, 150, 200, 0.3
+"""As runs.py has them; equal runs may end so far apart, in nats."""
+
+
+def build(submission, draw, **sizes):
+    model = submission.LanguageModel(**sizes).to(draw.device)
+    given_module(submission, "probes").refill(model, draw.seed)
+    return model
+
+
+def score(model, text, vocab):
+    with torch.no_grad():
+        found = model(text)
+    expect(found, "logits", axes=LOGITS).is_tensor(shape=(*text.shape, vocab)).is_finite()
+    return found
+
+
+@check(
+    "models of any sizes score every token from itself and what stands before it",
+    aspect="causality",
+    points=5,
+    asked=[
+        "All of it works for any sizes, one token and one text included.",
+        "Those at t depend on tokens 0 to t alone.",
+    ],
+)
+def test_any_sizes(submission, draw):
+    for heads, width, layers, norm in ((1, 2, 1, "first"), (5, 3, 4, "last"), (2, 7, 3, "first")):
+        vocab, longest = draw.size(3, 40), draw.size(5, 70)
+        model = build(
+            submission,
+            draw,
+            vocab_size=vocab,
+            d_model=2 * heads * width,
+            num_heads=heads,
+            d_ff=draw.size(2, 40),
+            num_layers=layers,
+            max_len=longest,
+            norm=norm,
+        )
+        text = draw.integers(0, vocab, batch=draw.size(1, 4), time=longest)
+        whole = score(model, text, vocab)
+        for length in (1, longest // 2, longest - 1):
+            part = with_axes(text[:, :length].contiguous(), "batch", "time")
+            expect(score(model, part, vocab), f"logits of the first {length} tokens", axes=LOGITS).same_as(
+                whole[:, :length], name=f"theirs among {longest}"
+            )
+
+
+@check(
+    "arguments may be given by position and by name",
+    aspect="arguments",
+    points=2,
+    asked="LanguageModel(vocab_size, d_model=64, num_heads=4, d_ff=128,",
+)
+def test_names(submission, draw):
+    text = draw.integers(0, 9, batch=2, time=5)
+    model = build(submission, draw, vocab_size=9, d_model=12, num_heads=2, d_ff=8, num_layers=1, max_len=6)
+    other = submission.LanguageModel(9, 12, 2, 8, 1, 6, "first", True).to(draw.device)
+    given_module(submission, "probes").refill(other, draw.seed)
+    with torch.no_grad():
+        found = model(tokens=text)
+    expect(found, "logits", axes=LOGITS).same_as(score(other, text, 9), name="those by position")
+    _, rows = expect(
+        submission.train(tokens=draw.integers(0, 9, time=200), vocab_size=9, steps=1, seed=3), "result"
+    ).is_tuple(2)
+    expect(rows, "rows").is_list(1)
+    written = submission.generate(model=model, tokens=text, count=2, temperature=0.0, generator=None)
+    expect(written, "tokens", axes="batch time").is_tensor(shape=(2, 7))
+
+
+@check(
+    "two models do not disturb each other, and each answers for its own tokens",
+    aspect="arguments",
+    points=3,
+    asked=["with", "parameters of its own."],
+)
+def test_two_models(submission, draw):
+    sizes = {"vocab_size": 11, "d_model": 12, "num_heads": 3, "d_ff": 8, "num_layers": 2, "max_len": 9}
+    first = build(submission, draw, **sizes)
+    texts = [draw.integers(0, 11, batch=2, time=time) for time in (9, 4)]
+    before = [score(first, text, 11) for text in texts]
+    other = submission.LanguageModel(**{**sizes, "max_len": 5}, norm="last", positions=False).to(draw.device)
+    score(other, texts[1], 11)
+    for text, wanted in zip(texts, before, strict=True):
+        expect(score(first, text, 11), "logits", axes=LOGITS).same_as(wanted, name="those before")
+
+
+@check(
+    "texts of other vocabularies are learned, with either norm and without positions",
+    aspect="learning",
+    points=4,
+    trained=True,
+    asked=["predict the next token", "norm, positions, num_layers: of the model."],
+)
+def test_other_texts(submission, draw):
+    for vocab, settings in (
+        (13, {"norm": "last"}),
+        (4, {"positions": False}),
+        (23, {"num_layers": 1, "warmup": 5}),
+    ):
+        period = draw.permutation(vocab)
+        text = with_axes(period.repeat(300 // vocab), "time")
+        model, _ = expect(
+            submission.train(text, vocab, 60, draw.size(2, 999), **settings), "result"
+        ).is_tuple(2)
+        model.eval()
+        found = score(model, with_axes(text[None, :30].contiguous(), "batch", "time"), vocab)
+        right = float((found.argmax(dim=-1) == text[None, 1:31]).float().mean())
+        expect(right, f"share of right next tokens with vocab_size={vocab} after 60 steps").is_between(
+            0.9, 1.0
+        )
+
+
+@check(
+    "greedy texts are right for any sizes, far beyond max_len too",
+    aspect="values",
+    points=3,
+    asked=["The model never reads more than the last max_len tokens.", "one token and one text included"],
+)
+def test_any_generation(submission, draw):
+    for batch, length, count, longest in ((1, 1, 12, 1), (3, 20, 9, 8), (2, 2, 30, 3)):
+        table = draw.normal(state=STATES, token=WORDS, scale=2.0)
+        model = given_module(submission, "probes").ScriptedModel(table, longest)
+        prompt = draw.integers(0, WORDS, batch=batch, time=length)
+        best, rows = table.argmax(dim=-1).tolist(), []
+        for row in prompt.tolist():
+            for _ in range(count):
+                state = 0
+                for token in row[-longest:]:
+                    state = (5 * state + token + 1) % STATES
+                row = [*row, best[state]]
+            rows.append(row)
+        found = submission.generate(model, prompt, count, temperature=0)
+        expect(found, "tokens", axes="batch time").is_tensor(shape=(batch, length + count), dtype=torch.int64)
+        expect(found, "tokens", axes="batch time").equals(
+            with_axes(torch.tensor(rows), "batch", "time").to(found.device), why=f"max_len is {longest}"
+        )
+
+
+@check(
+    "the base run, trained again to its end, ends where the log says",
+    aspect="learning",
+    points=5,
+    trained=True,
+    asked="A log belongs to the code that wrote it.",
+)
+def test_log_ends(submission, draw):
+    with presupposed("the log must be whole"):
+        lines = [line.split(",") for line in submission.training_log().split("\n")]
+        base = [line for line in lines if len(line) == 5 and line[0] == "base"]
+        expect(len(base) >= 30, "the log has the base run").is_value(True)
+        seed, logged = int(base[0][1]), [float(line[3]) for line in base[-4:]]
+    text = given_module(submission, "probes").stories(STORIES)
+    _, rows = expect(submission.train(text, CHARACTERS, STEPS, seed), "result").is_tuple(2)
+    steps = [int(line[2]) for line in base[-4:]]
+    now = [rows[step - 1][1] for step in steps if 0 < step <= len(rows)]
+    expect(len(now), "steps to compare").is_value(4)
+    if abs(sum(now) - sum(logged)) / 4 > ENDS:
+        fail(
+            f"not repeated  mean of the last four logged losses of base  got {sum(now) / 4:.3f}"
+            f"  the log has {sum(logged) / 4:.3f}",
+            f"  train(text, {CHARACTERS}, {STEPS}, {seed})",
+            stage="values",
+        )
