@@ -1,0 +1,745 @@
+"""Checks of 9.7.1. Measures are compared in float64; probes where no rounding decides; models with heads left out of a sum.
+
+`probes` runs beside the submission: it has models with the parts that `ablate_heads` is told of, and `with` blocks around
+them. What they compute without some heads comes from `read` and `stacked` in here.
+"""
+
+from __future__ import annotations
+
+import random
+import runpy
+from pathlib import Path
+
+import torch
+from torch.nn import functional as F
+
+from grader.checks import (
+    check,
+    expect,
+    expect_gradients,
+    expect_raises,
+    expect_unchanged,
+    fail,
+    given_module,
+    oracle,
+    presupposed,
+    with_axes,
+)
+
+STORY = runpy.run_path(str(Path(__file__).parents[2] / "given" / "story.py"))
+WEIGHTS = "batch head query key"
+SIZES = (11, 24, 6, 2, 13, 3, 32)
+"""vocab_size, d_model, num_heads, num_kv_heads, d_ff, num_layers, max_len of the small ModernLM."""
+D, H, LAYERS = 12, 4, 3
+"""Width, heads and layers of the small stacks."""
+PROJECTIONS = ("w_q", "w_k", "w_v", "w_o")
+
+
+# --- what is right: measures ---
+
+
+def right_entropy(weights):
+    return torch.special.entr(weights).sum(-1)
+
+
+def smooth_entropy(weights):
+    """The same with a gradient of 0 for a weight of 0."""
+    above = weights > 0
+    return -torch.where(above, weights * torch.where(above, weights, 1.0).log(), 0.0).sum(-1)
+
+
+def right_induction(period):
+    def score(weights):
+        found = [weights[..., t, t - period + 1] for t in range(period, weights.shape[-1])]
+        return torch.stack(found).mean(0)
+
+    return score
+
+
+def attended(draw, *lead, queries, keys, dtype=torch.float32, hidden=None, scale=2.0):
+    """Return weights [.., Tq, Tk] as a softmax makes them; keys that are `hidden` [Tq, Tk] get 0."""
+    names = ("batch", "head")[: len(lead)]
+    scores = draw.normal(**dict(zip(names, lead, strict=True)), query=queries, key=keys, scale=scale).double()
+    if hidden is not None:
+        scores = scores.masked_fill(hidden.to(scores.device), -torch.inf)
+    weights = scores.softmax(-1).nan_to_num(0.0).to(dtype)
+    return with_axes(weights, *names, "query", "key")
+
+
+def measured(found, right, weights, name, axes):
+    return expect(found, name, axes=axes).close_to(oracle(right, weights))
+
+
+# --- what is right: models ---
+
+
+def rms(x, weight):
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))
+    return (wide * (wide.square().mean(-1, keepdim=True) + 1e-6).rsqrt()).to(x.dtype) * weight
+
+
+def turned(x):
+    wide = torch.promote_types(torch.get_default_dtype(), torch.float32)
+    columns = torch.arange(0, x.shape[-1], 2, dtype=wide)
+    angle = torch.arange(x.shape[-2], dtype=wide)[:, None] * 10000.0 ** (-columns / x.shape[-1])
+    cosine, sine = angle.cos().to(x), angle.sin().to(x)
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.stack((a * cosine - b * sine, a * sine + b * cosine), dim=-1).flatten(-2)
+
+
+def heads_of(x, context, state, part, num_heads, num_kv_heads, modern):
+    """Return the weights [B, H, T, T] of an attention, and what each head gives [B, H, T, d]."""
+    q, k, v = (
+        F.linear(source, state[f"{part}.{name}.weight"], state.get(f"{part}.{name}.bias"))
+        .unflatten(-1, (count, -1))
+        .transpose(1, 2)
+        for name, count, source in (
+            ("w_q", num_heads, x),
+            ("w_k", num_kv_heads, context),
+            ("w_v", num_kv_heads, context),
+        )
+    )
+    k, v = (one.repeat_interleave(num_heads // num_kv_heads, dim=1) for one in (k, v))
+    if modern:
+        q, k = turned(q), turned(k)
+    scores = q @ k.mT * q.shape[-1] ** -0.5
+    if modern:
+        scores = scores.masked_fill(torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1), -torch.inf)
+    weights = scores.softmax(-1)
+    return weights, weights @ v
+
+
+def attend(x, context, state, part, off, *sizes):
+    """Return what an attention gives without the heads that are off: a sum over the others, and the bias."""
+    _, each = heads_of(x, context, state, part, *sizes)
+    blocks = state[f"{part}.w_o.weight"].chunk(each.shape[1], dim=1)  # a head's columns
+    parts = [F.linear(each[:, h], blocks[h]) for h in range(each.shape[1]) if h not in off]
+    total = sum(parts) if parts else torch.zeros_like(x)
+    bias = state.get(f"{part}.w_o.bias")
+    return total if bias is None else total + bias
+
+
+def read(tokens, state, off, num_heads, num_kv_heads, kept=None):
+    """Return the logits of a ModernLM without the heads of `off`, {layer: heads}; keep all weights in `kept`."""
+    x = F.embedding(tokens, state["tokens.weight"])
+    for index in range(sum(name.endswith("norm1.weight") for name in state)):
+        part = f"layers.{index}"
+        y = rms(x, state[f"{part}.norm1.weight"])
+        sizes = (num_heads, num_kv_heads, True)
+        if kept is not None:
+            kept.append(heads_of(y, y, state, f"{part}.attention", *sizes)[0])
+        x = x + attend(y, y, state, f"{part}.attention", off.get(index, ()), *sizes)
+        y = rms(x, state[f"{part}.norm2.weight"])
+        gate, linear1, linear2 = (
+            state[f"{part}.feed_forward.{n}.weight"] for n in ("gate", "linear1", "linear2")
+        )
+        x = x + F.linear(F.silu(F.linear(y, gate)) * F.linear(y, linear1), linear2)
+    return F.linear(rms(x, state["norm.weight"]), state["head.weight"])
+
+
+def stacked(x, state, off, crossing):
+    """Return what a Stack gives without the heads of `off`, which are those of its attention to x itself."""
+    for index in range(LAYERS):
+        name = "self_attention" if crossing else "attention"
+        x = x + attend(x, x, state, f"layers.{index}.{name}", off.get(index, ()), H, H, False)
+        if crossing:
+            x = x + attend(x, x.flip(1), state, f"layers.{index}.cross_attention", (), H, H, False)
+    return x
+
+
+# --- helpers: models in the worker ---
+
+
+def drawn(draw, state):
+    """Draw all parameters anew, in the shapes of a state."""
+    return {
+        name: draw.normal(out=tensor.shape[0], width=tensor.shape[1], scale=1.5 * tensor.shape[1] ** -0.5)
+        if tensor.ndim == 2
+        else draw.normal(width=len(tensor), shift=float("norm" in name), scale=0.4)
+        for name, tensor in state.items()
+    }
+
+
+class Patient:
+    """A model in the worker, what it should give without some heads, and blocks around its calls."""
+
+    def __init__(self, submission, draw, kind, state=None):
+        probes = given_module(submission, "probes")
+        self.kind, self.axes = kind, "batch time token" if kind == "lm" else "batch time width"
+        self.sizes = SIZES if state is None else tuple(STORY["SIZES"].values())
+        if kind == "lm":
+            self.model = probes.ModernLM(*self.sizes)
+        else:
+            self.model = probes.Stack(LAYERS, D, H, crossing=kind == "decoder")
+        self.model.to(draw.device)
+        self.state = state or drawn(draw, self.model.state_dict())
+        self.model.load_state_dict({name: tensor.to(draw.device) for name, tensor in self.state.items()})
+        self.blocks = probes.Blocks(submission.ablate_heads, self.model)
+        if kind == "lm":
+            self.x = draw.integers(0, self.sizes[0], batch=2, time=6)
+        else:
+            self.x = draw.normal(batch=2, time=5, width=D)
+
+    def right(self, *places):
+        """Return the oracle's output without the heads of places (layer, heads)."""
+        off = {}
+        for layer, heads in places:
+            off[layer] = {*off.get(layer, ()), *heads}
+
+        def compute(*numbers):
+            state = dict(zip(self.state, numbers, strict=False))
+            if self.kind == "lm":
+                return read(self.x.cpu(), state, off, *self.sizes[2:4])
+            return stacked(numbers[-1], state, off, self.kind == "decoder")
+
+        more = () if self.kind == "lm" else (self.x,)
+        return oracle(compute, *(tensor.to(self.x.device) for tensor in self.state.values()), *more)
+
+    def __call__(self):
+        with torch.no_grad():
+            return self.model(self.x)
+
+    def compare(self, *places, after=None):
+        """Compare the output inside of blocks with the right one; with `after`, when a block inside of them has ended."""
+        with torch.no_grad():
+            found = (
+                self.blocks.off(self.x, *places)
+                if after is None
+                else self.blocks.after(self.x, after, *places)
+            )
+        name = "output with " + " and ".join(
+            f"heads {list(heads)} of layer {layer} off" for layer, heads in places
+        )
+        expect(found, name if places else "output", axes=self.axes).close_to(self.right(*places))
+
+    def expect_as_before(self, output, when):
+        """Demand that the model is what it was: its parameters bit by bit, and what it computes."""
+        now = self.model.state_dict()
+        for name, tensor in self.state.items():
+            if name not in now or not torch.equal(now[name].cpu(), tensor.cpu()):
+                fail(
+                    f"not undone  {name}  differs from what it was before the block",
+                    f"  looked at {when}; every parameter has to be the same, bit by bit",
+                    stage="values",
+                )
+        if not torch.equal(self().cpu(), output.cpu()):
+            fail(
+                f"not undone  the model computes something else {when}",
+                "  its parameters are as they were: a hook, a function or a module is left behind",
+                stage="values",
+            )
+
+
+def repeated_names(period=24, texts=2, copies=3):
+    """Return texts of made-up names, as the stories have them, repeated; always the same ones."""
+    found, seed = [], 0
+    while len(found) < texts:
+        chance = random.Random(seed)
+        seed += 1
+        name = STORY["_name"]
+        text = "".join(name(chance) + " " for _ in range(4))
+        if len(text) == period:
+            found.append(STORY["encode"](text * copies))
+    return torch.stack(found)
+
+
+# --- attention_entropy ---
+
+
+@check(
+    "every query gets a number: [.., Tq, Tk] becomes [.., Tq]",
+    aspect="shape",
+    points=1,
+    asked="weights: [.., Tq, Tk], any number of axes in front.",
+)
+def test_entropy_shape(submission, draw):
+    for lead, queries, keys in (((), 3, 5), ((2,), 1, 4), ((2, 3), 4, 2), ((1, 2), 3, 1)):
+        weights = attended(draw, *lead, queries=queries, keys=keys)
+        found = submission.attention_entropy(weights)
+        expect(found, "entropy").is_tensor(shape=(*lead, queries), dtype=torch.float32)
+
+
+@check(
+    "the entropy is -Σ w · ln w over the keys of each query",
+    aspect="values",
+    points=2.5,
+    follows=["test_entropy_shape"],
+    asked=["-Σ w · ln w over the keys.", "in nats (natural logarithms)"],
+)
+def test_entropy_values(submission, draw):
+    for lead, queries, keys in (((2, 3), 4, 6), ((2,), 5, 3)):
+        weights = attended(draw, *lead, queries=queries, keys=keys)
+        axes = " ".join([*("batch", "head")[: len(lead)], "query"])
+        measured(submission.attention_entropy(weights), right_entropy, weights, "entropy", axes)
+    even = torch.full((2, 8), 1 / 8, device=draw.device)
+    measured(submission.attention_entropy(even), right_entropy, even, "entropy of 8 equal weights", "query")
+
+
+@check(
+    "a weight of 0 adds 0: masked keys, a query that sees one key, one that sees nothing",
+    aspect="masks",
+    points=2.5,
+    follows=["test_entropy_values"],
+    asked=["A weight of 0 adds 0.", "or to zero where it may attend to nothing."],
+)
+def test_entropy_zeros(submission, draw):
+    future = torch.ones(6, 6, dtype=torch.bool).triu(1)
+    weights = attended(draw, 2, 2, queries=6, keys=6, hidden=future)
+    found = submission.attention_entropy(weights)
+    expect(found, "entropy under a causal mask", axes="batch head query").close_to(
+        oracle(right_entropy, weights)
+    )
+    nothing = torch.zeros(3, 5, dtype=torch.bool)
+    nothing[1] = True
+    weights = attended(draw, queries=3, keys=5, hidden=nothing)
+    found = submission.attention_entropy(weights)
+    expect(found, "entropy where query 1 sees nothing", axes="query").close_to(oracle(right_entropy, weights))
+
+
+@check(
+    "gradients go back to the weights, and are finite at a weight of 0",
+    aspect="gradient",
+    points=2,
+    asked="Gradients go back to the weights; they are finite, also at a weight of 0.",
+)
+def test_entropy_gradients(submission, draw):
+    weights = attended(draw, 2, queries=3, keys=4).requires_grad_()
+    expect_gradients(submission.attention_entropy(weights), {"weights": weights}, draw, oracle=smooth_entropy)
+    future = torch.ones(4, 4, dtype=torch.bool).triu(1)
+    masked = attended(draw, 2, queries=4, keys=4, hidden=future).requires_grad_()
+    entropy = submission.attention_entropy(masked)
+    with presupposed("the entropy must be a tensor [.., Tq]"):
+        expect(entropy, "entropy", axes="batch query").is_tensor(shape=(2, 4))
+    entropy.sum().backward()
+    if masked.grad is None:
+        fail("no gradient reaches the weights", stage="gradients")
+    expect(masked.grad, "gradient of the weights under a causal mask", axes="batch query key").is_finite()
+
+
+# --- induction_score ---
+
+
+@check(
+    "every head gets one number: [.., T, T] becomes [..]",
+    aspect="shape",
+    points=1,
+    asked="weights: [.., T, T], queries by keys, any number of axes in front.",
+)
+def test_induction_shape(submission, draw):
+    for lead in ((), (3,), (2, 3)):
+        weights = attended(draw, *lead, queries=7, keys=7)
+        expect(submission.induction_score(weights, 3), "score").is_tensor(shape=lead, dtype=torch.float32)
+
+
+@check(
+    "the score is the mean weight from t to t - period + 1, over all t that have a previous copy",
+    aspect="values",
+    points=3,
+    follows=["test_induction_shape"],
+    asked=[
+        "the mean of weights[.., t, t - period + 1] over the positions t >= period, those that have a previous copy.",
+        "T need not be a multiple of period.",
+    ],
+)
+def test_induction_values(submission, draw):
+    for length, period in ((10, 3), (9, 4), (8, 2)):
+        weights = attended(draw, 2, 3, queries=length, keys=length)
+        # Nothing of interest is at period - 1, which has no previous copy: that is the next check's affair.
+        weights[..., period - 1, 0] = weights[..., period:, :].mean()
+        found = submission.induction_score(weights, period)
+        measured(found, right_induction(period), weights, f"score, period={period}", "batch head")
+
+
+@check(
+    "positions without a previous copy do not count, the last of them neither",
+    aspect="values",
+    points=1.5,
+    follows=["test_induction_values"],
+    asked="over the positions t >= period, those that have a previous copy.",
+)
+def test_induction_first_copy(submission, draw):
+    for length, period in ((9, 4), (5, 4)):
+        weights = attended(draw, 2, queries=length, keys=length)
+        weights[:, :period] = 1 / length
+        weights[:, period - 1] = 0.0
+        weights[:, period - 1, 0] = 1.0
+        found = submission.induction_score(weights, period)
+        measured(found, right_induction(period), weights, f"score, period={period}", "batch")
+
+
+@check(
+    "a period below 1, or one that leaves no previous copy, is a ValueError",
+    aspect="errors",
+    points=1,
+    asked="ValueError when period is below 1, or when no position has one.",
+)
+def test_induction_errors(submission, draw):
+    weights = attended(draw, 2, queries=6, keys=6)
+    for period, what in (
+        (0, "a text cannot repeat after 0 positions"),
+        (6, "in 6 positions nothing is 6 positions back"),
+        (9, "in 6 positions nothing is 9 positions back"),
+    ):
+        with expect_raises("ValueError", what=what):
+            submission.induction_score(weights, period)
+
+
+@check(
+    "both measures keep the dtype: float64 is exact, bfloat16 stays bfloat16",
+    aspect="dtype",
+    points=1.5,
+    follows=["test_entropy_values", "test_induction_values"],
+    asked=["in the dtype of the weights.", "Both measures keep the dtype of the weights"],
+)
+def test_dtypes(submission, draw):
+    for dtype in (torch.float64, torch.bfloat16):
+        weights = attended(draw, 2, queries=7, keys=7, dtype=dtype)
+        measured(
+            submission.attention_entropy(weights), right_entropy, weights, f"entropy in {dtype}", "batch query"
+        )
+        measured(
+            submission.induction_score(weights, 3), right_induction(3), weights, f"score in {dtype}", "batch"
+        )
+
+
+@check(
+    "on weights of the trained model both are right",
+    aspect="values",
+    points=1,
+    follows=["test_entropy_zeros", "test_induction_values", "test_induction_first_copy"],
+    asked="`weights` may be those of a whole model, [layers, B, H, T, T]",
+)
+def test_story_weights(submission, draw):
+    kept, sizes = [], STORY["SIZES"]
+    with torch.no_grad():
+        read(repeated_names(), STORY["weights"](), {}, sizes["num_heads"], sizes["num_kv_heads"], kept)
+    weights = with_axes(torch.stack(kept).to(draw.device), "layer", "batch", "head", "query", "key")
+    measured(
+        submission.attention_entropy(weights),
+        right_entropy,
+        weights,
+        "entropy on stories",
+        "layer batch head query",
+    )
+    measured(
+        submission.induction_score(weights, 24),
+        right_induction(24),
+        weights,
+        "score on stories",
+        "layer batch head",
+    )
+
+
+# --- probe ---
+
+
+def clusters(draw, labels, count=6, width=5, spread=0.2):
+    """Return features [N, D] around a far apart center for each label, and labels [N], shuffled."""
+    centers = 4.0 * torch.eye(width, device=draw.device)[: len(labels)]
+    which = torch.arange(len(labels), device=draw.device).repeat(count)
+    which = which[draw.permutation(len(which))]
+    noise = draw.uniform(low=-spread, high=spread, example=len(which), feature=width)
+    names = torch.tensor(labels, device=draw.device)[which]
+    return with_axes(centers[which] + noise, "example", "feature"), with_axes(names, "example")
+
+
+def fitted(submission, features, labels, **options):
+    found = submission.probe(features, labels, **options)
+    if not callable(found):
+        fail(f"returned {type(found).__name__}; want a function of features", stage="types")
+    return found
+
+
+@check(
+    "the probe gives labels as they were, whatever whole numbers they are",
+    aspect="values",
+    points=2.5,
+    asked=["int [N], any whole numbers.", "for each row the label with the greatest score, [M] in the dtype of labels."],
+)
+def test_probe_labels(submission, draw):
+    for names in ([7, -3, 100], [2, 5], [0, 1, 2, 3], [4]):
+        features, labels = clusters(draw, names)
+        new, wanted = clusters(draw, names, count=2)
+        found = fitted(submission, features, labels)(new)
+        expect(found, f"labels of new examples, of {sorted(names)}", axes="example").equals(wanted)
+
+
+def line(draw):
+    """Return an uneven set on a line, as features [N, 1] with labels 0 and 1, and places to ask about [M, 1]."""
+    numbers = torch.tensor([0.0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 30, 31])
+    labels = (numbers > 4.5).long()
+    order = draw.permutation(len(numbers)).cpu()
+    features = with_axes(numbers[order][:, None].to(draw.device), "example", "feature")
+    places = with_axes(torch.arange(-40.0, 80.0, 0.5)[:, None].to(draw.device), "example", "feature")
+    return features, with_axes(labels[order].to(draw.device), "example"), places
+
+
+def right_labels(features, labels, places, ridge):
+    """Return the right labels of two classes on a line, and which places are clear of the boundary."""
+    x, y = features[:, 0].double(), labels.double()
+    slope = ((x - x.mean()) * (y - y.mean())).sum() / (((x - x.mean()) ** 2).sum() + ridge)
+    scores = y.mean() + slope * (places[:, 0].double() - x.mean())
+    return (scores > 0.5).long(), (scores - 0.5).abs() > 0.02 * slope.abs()
+
+
+def compare_line(submission, draw, ridge):
+    features, labels, places = line(draw)
+    wanted, clear = right_labels(features, labels, places, ridge)
+    places, wanted = (
+        with_axes(places[clear], "example", "feature"),
+        with_axes(wanted[clear].to(draw.device), "example"),
+    )
+    found = fitted(submission, features, labels, ridge=ridge)(places)
+    name = f"labels along a line, ridge={ridge}"
+    expect(found, name, axes="example").equals(wanted, why="example i asks about the number -40 + i / 2, or near it")
+
+
+@check(
+    "it is ridge regression on one-hot labels: the boundary lies where the squares put it",
+    aspect="values",
+    points=3,
+    follows=["test_probe_labels"],
+    asked=[
+        "With Y the labels as one-hot rows it minimises Σ (Y - (features · W + b))² + ridge · Σ W², summed over all "
+        "examples and classes.",
+        "what the squares of W count, beside a sum (not a mean) of squared errors.",
+    ],
+)
+def test_probe_ridge(submission, draw):
+    for ridge in (0.5, 400.0, 2000.0):
+        compare_line(submission, draw, ridge)
+
+
+@check(
+    "ridge is 1e-3 when nothing is said",
+    aspect="values",
+    points=0.5,
+    follows=["test_probe_ridge"],
+    asked="ridge: float = 1e-3",
+)
+def test_probe_default(submission, draw):
+    # 30 is a feature so small that 1e-3 counts beside its squares as 400 does in the check before.
+    features, labels, places = line(draw)
+    scale = (1e-3 / 400.0) ** 0.5
+    wanted, clear = right_labels(features, labels, places, 400.0)
+    places = with_axes(places[clear] * scale, "example", "feature")
+    found = fitted(submission, with_axes(features * scale, "example", "feature"), labels)(places)
+    expect(found, "labels along a line of small numbers", axes="example").equals(wanted[clear].to(draw.device))
+
+
+@check(
+    "features far from zero are told apart: the bias is fitted, and not penalised",
+    aspect="stability",
+    points=2,
+    follows=["test_probe_labels"],
+    asked=["The bias b is not penalised.", "of any floating dtype, however far from zero"],
+)
+def test_probe_bias(submission, draw):
+    for shift in (50.0, -3e4):
+        features, labels = clusters(draw, [3, 1, 8], width=4)
+        new, wanted = clusters(draw, [3, 1, 8], count=2, width=4)
+        # float32 keeps 1/500 of 3e4: features are rounded by that, and 4 apart
+        features, new = (with_axes(one + shift, "example", "feature") for one in (features, new))
+        found = fitted(submission, features, labels, ridge=1.0)(new)
+        expect(found, f"labels of new examples, all features around {shift:g}", axes="example").equals(wanted)
+
+
+@check(
+    "fewer examples than features are enough, also one that occurs twice, and a feature that never changes",
+    aspect="values",
+    points=1.5,
+    follows=["test_probe_labels"],
+    asked="N may be smaller than D.",
+)
+def test_probe_few(submission, draw):
+    features = draw.normal(example=6, feature=20)
+    features[5] = features[4]
+    features[:, 3] = 2.0
+    labels = with_axes(torch.tensor([4, 9, 4, 2, 9, 9], device=draw.device), "example")
+    found = fitted(submission, with_axes(features, "example", "feature"), labels)(features)
+    expect(found, "labels of the 6 examples themselves, 20 features", axes="example").equals(labels)
+
+
+@check(
+    "a probe judges each example by itself, and keeps what it has learned",
+    aspect="values",
+    points=1.5,
+    follows=["test_probe_labels"],
+    asked="A probe keeps what it was fitted to, and judges every example by itself",
+)
+def test_probe_apart(submission, draw):
+    features, labels = clusters(draw, [5, 6, 7])
+    others, names = clusters(draw, [1, 2, 3])
+    first = fitted(submission, features, labels)
+    second = fitted(submission, others.flip(1).contiguous(), names)
+    new, wanted = clusters(draw, [5, 6, 7], count=3)
+    again = with_axes(others.flip(1).contiguous(), "example", "feature")
+    for index in range(4):
+        one = with_axes(new[index : index + 1].contiguous(), "example", "feature")
+        expect(first(one), "label of one example alone", axes="example").equals(wanted[index : index + 1])
+    expect(second(again), "labels of the second probe", axes="example").equals(names)
+    expect(first(new), "labels of the first probe, asked again", axes="example").equals(wanted)
+
+
+@check(
+    "weights, features and labels are left as they were, and need not be contiguous in memory",
+    aspect="arguments",
+    points=1.5,
+    asked="Arguments are left as they were and need not be contiguous in memory.",
+)
+def test_arguments(submission, draw):
+    weights = attended(draw, 2, queries=6, keys=6)
+    for name, call, axes in (
+        ("entropy", lambda w: submission.attention_entropy(w), "batch query"),
+        ("score", lambda w: submission.induction_score(w, 2), "batch"),
+    ):
+        with presupposed("it must return something"):
+            whole = call(weights)
+        expect_unchanged(submission)
+        expect(call(draw.noncontiguous(weights)), name, axes=axes).same_as(whole, name="the contiguous one")
+        expect_unchanged(submission)
+    features, labels = clusters(draw, [3, 1])
+    with presupposed("probe must return a function of features"):
+        wanted = submission.probe(features, labels)
+        expect_unchanged(submission)
+        answers = wanted(features)
+    expect_unchanged(submission)
+    other = submission.probe(draw.noncontiguous(features), labels)
+    expect_unchanged(submission)
+    expect(other(draw.noncontiguous(features)), "labels", axes="example").equals(
+        answers, why="only the order in memory differs"
+    )
+    expect_unchanged(submission)
+
+
+# --- ablate_heads ---
+
+
+@check(
+    "a head that is off adds nothing, the others add what they did, and so does the bias",
+    aspect="values",
+    points=3.5,
+    asked=[
+        "A head that is off counts as if its columns were zero there; the others, and the bias of `w_o`, stay as they are.",
+        "which query heads, in any order, none or several, a head perhaps named twice.",
+    ],
+)
+def test_ablate_values(submission, draw):
+    patient = Patient(submission, draw, "encoder")
+    for layer, heads in ((1, [2]), (0, [3, 1]), (2, [0, 1, 2, 3]), (1, [])):
+        patient.compare((layer, heads))
+
+
+@check(
+    "where query heads share keys and values, only those named are off",
+    aspect="values",
+    points=2,
+    follows=["test_ablate_values"],
+    asked=["Its `num_heads` says how many heads there are.", "which query heads, in any order"],
+)
+def test_ablate_shared(submission, draw):
+    patient = Patient(submission, draw, "lm")
+    for layer, heads in ((0, [1]), (2, [5, 0, 4])):
+        patient.compare((layer, heads))
+
+
+@check(
+    "in a decoder's layer it is self_attention that loses heads, and cross_attention keeps them",
+    aspect="values",
+    points=1.5,
+    follows=["test_ablate_values"],
+    asked="The attention is `model.layers[layer].attention`, or `.self_attention` where the layer has no `attention`.",
+)
+def test_ablate_decoder(submission, draw):
+    patient = Patient(submission, draw, "decoder")
+    for layer, heads in ((0, [1]), (2, [3, 0])):
+        patient.compare((layer, heads))
+
+
+@check(
+    "after the block everything is as it was, bit by bit: parameters, outputs, hooks",
+    aspect="values",
+    points=3,
+    asked=[
+        "nothing is copied, and it computes as ever when the block has ended",
+        "Parameters are then the same objects with the same bits, and no hook is left.",
+    ],
+)
+def test_ablate_undone(submission, draw):
+    for kind in ("encoder", "lm"):
+        patient = Patient(submission, draw, kind)
+        before, hooks = patient(), patient.blocks.hooks()
+        with presupposed("the block must run"), torch.no_grad():
+            for layer, heads in ((1, [0, 2]), (0, [1]), (1, [1])):
+                patient.blocks.off(patient.x, (layer, heads))
+        patient.expect_as_before(before, "after three blocks")
+        if left := patient.blocks.exchanged():
+            fail(
+                f"parameters  {left[0]}  is not the parameter that it was",
+                "  after the block it is another object, or learns no more; an optimizer would go on with the old one",
+                stage="values",
+            )
+        if (more := patient.blocks.hooks()) != hooks:
+            fail(f"hooks  {more - hooks} are left behind after three blocks; want none", stage="values")
+
+
+@check(
+    "an exception inside undoes it too, and is passed on",
+    aspect="errors",
+    points=2,
+    asked=["by an exception too. Exceptions are passed on."],
+)
+def test_ablate_exception(submission, draw):
+    patient = Patient(submission, draw, "encoder")
+    before = patient()
+    with torch.no_grad():
+        came = patient.blocks.interrupted(patient.x, 1, [0, 3])
+    if came != "Interrupted":
+        said = f"{came} came out" if came else "it was swallowed"
+        fail(f"exception  Interrupted was raised inside of the block, and {said}", stage="raises")
+    patient.expect_as_before(before, "after a block that was left by an exception")
+
+
+@check(
+    "blocks may be nested, and a head named twice",
+    aspect="values",
+    points=2,
+    follows=["test_ablate_values", "test_ablate_undone"],
+    asked=["a head perhaps named twice. Blocks may be nested."],
+)
+def test_ablate_nested(submission, draw):
+    patient = Patient(submission, draw, "encoder")
+    before = patient()
+    patient.compare((1, [2, 0, 2]))
+    patient.expect_as_before(before, "after a block with heads [2, 0, 2]")
+    patient.compare((1, [0]), (2, [1, 3]), (1, [2]))
+    patient.compare((1, [0, 1]), after=(1, [1, 2]))
+    patient.expect_as_before(before, "after blocks inside of each other")
+
+
+@check(
+    "a head that the layer does not have is a ValueError, and nothing is changed",
+    aspect="errors",
+    points=1,
+    asked="ValueError, by the time the block is entered, when one is not among 0 to num_heads - 1.",
+)
+def test_ablate_errors(submission, draw):
+    patient = Patient(submission, draw, "encoder")
+    before = patient()
+    for heads in ([H], [0, H + 3], [-1]):
+        with expect_raises("ValueError", what=f"of heads {heads} one is not among 0 to {H - 1}"):
+            patient.blocks.enter(1, heads)
+        patient.expect_as_before(before, f"after heads {heads} were refused")
+
+
+@check(
+    "the trained model computes without its heads what it should",
+    aspect="values",
+    points=1.5,
+    follows=["test_ablate_values", "test_ablate_shared"],
+    asked="the trained model",
+)
+def test_story_ablated(submission, draw):
+    patient = Patient(submission, draw, "lm", state=STORY["weights"]())
+    patient.x = with_axes(repeated_names()[:, :40].to(draw.device), "batch", "time")
+    patient.compare((2, [0, 2]), (1, [1]))
