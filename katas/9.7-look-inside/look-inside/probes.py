@@ -194,6 +194,11 @@ class Blocks:
         with self.ablate_heads(self.model, layer, heads):
             pass
 
+    def named(self, x: Tensor, layer: int, heads: Iterable[int]) -> Tensor:
+        """Return model(x) inside of a block whose arguments are given by name, heads as a tuple."""
+        with self.ablate_heads(model=self.model, layer=layer, heads=tuple(heads)):
+            return self.model(x)
+
     def hooks(self) -> int:
         """Return how many hooks the parts of the model have."""
         return sum(

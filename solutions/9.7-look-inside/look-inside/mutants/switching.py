@@ -1,0 +1,528 @@
+"""How switching heads off goes wrong: a head's columns of what w_o reads count as zero, while the block runs and no longer."""
+
+import copy
+
+import torch
+
+
+class rows_for_columns:
+    """you zero rows of w_o's output: a head has columns of what w_o reads, and writes to all of its output
+
+    Fails: test_ablate_values
+    """
+
+    ablate_heads = """
+        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
+        - handle = attention.w_o.register_forward_pre_hook(silence)
+        + def silence(_: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> Tensor:
+        +     return output.masked_fill(columns.to(output.device), 0)
+        + handle = attention.w_o.register_forward_hook(silence)
+    """
+
+
+class heads_interleaved:
+    """you take every H-th column for a head: its columns lie next to each other
+
+    Fails: test_ablate_values
+    """
+
+    ablate_heads = """
+        - columns = off.repeat_interleave(width)
+        + columns = off.repeat(width)
+    """
+
+
+class others_off:
+    """you switch the other heads off, and keep those that were named
+
+    Fails: test_ablate_values
+    """
+
+    ablate_heads = """
+        - columns = off.repeat_interleave(width)
+        + columns = ~off.repeat_interleave(width)
+    """
+
+
+class first_head_alone:
+    """you switch off the first of the heads alone
+
+    Fails: test_ablate_values
+    """
+
+    ablate_heads = """
+        - off[heads] = True
+        + off[heads[:1]] = True
+    """
+
+
+class whole_attention_off:
+    """you switch the whole attention off, with all of its heads
+
+    Fails: test_ablate_values
+    """
+
+    ablate_heads = """
+        - off[heads] = True
+        + off[:] = True
+    """
+
+
+class every_layer:
+    """you switch heads off in every layer, not in the one that was named
+
+    Fails: test_ablate_values
+    """
+
+    ablate_heads = """
+        - handle = attention.w_o.register_forward_pre_hook(silence)
+        + handles = [
+        +     (one.attention if hasattr(one, "attention") else one.self_attention).w_o.register_forward_pre_hook(silence)
+        +     for one in model.layers
+        + ]
+
+        - handle.remove()
+        + for handle in handles:
+        +     handle.remove()
+    """
+
+
+class layers_from_one:
+    """you count layers from 1: layer 0 is the first
+
+    Fails: test_ablate_values
+    """
+
+    ablate_heads = """
+        - block = model.layers[layer]
+        + block = model.layers[layer - 1]
+    """
+
+
+class heads_from_one:
+    """you count heads from 1: head 0 is the first
+
+    Fails: test_ablate_values
+    """
+
+    ablate_heads = """
+        - off[heads] = True
+        + off[[head - 1 for head in heads]] = True
+    """
+
+
+class queries_zeroed:
+    """you zero the head's queries: it then looks everywhere alike, and still adds its values
+
+    Fails: test_ablate_values
+    """
+
+    ablate_heads = """
+        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
+        - handle = attention.w_o.register_forward_pre_hook(silence)
+        + def silence(_: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> Tensor:
+        +     return output.masked_fill(columns.to(output.device), 0)
+        + handle = attention.w_q.register_forward_hook(silence)
+    """
+
+
+class shared_values_zeroed:
+    """you zero values: where query heads share them, the neighbours go off, too
+
+    Fails: test_ablate_shared
+    """
+
+    ablate_heads = """
+        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
+        - handle = attention.w_o.register_forward_pre_hook(silence)
+        + shared = off.unflatten(0, (attention.w_v.out_features // width, -1)).any(dim=1).repeat_interleave(width)
+        + def silence(_: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> Tensor:
+        +     return output.masked_fill(shared.to(output.device), 0)
+        + handle = attention.w_v.register_forward_hook(silence)
+    """
+
+
+class shared_heads_counted:
+    """your heads are those of keys and values: where query heads share them, each is named by its own number
+
+    Fails: test_ablate_shared
+    """
+
+    ablate_heads = """
+        - columns = off.repeat_interleave(width)
+        + group = attention.w_q.out_features // attention.w_v.out_features
+        + columns = off[torch.arange(attention.num_heads) // group].repeat_interleave(width)
+    """
+
+
+class bias_off_too:
+    """you silence w_o with its bias: the bias belongs to no head
+
+    Fails: test_ablate_values
+    """
+
+    ablate_heads = """
+        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
+        - handle = attention.w_o.register_forward_pre_hook(silence)
+        + def silence(module: nn.Module, args: tuple[Tensor, ...], _: Tensor) -> Tensor:
+        +     return args[0].masked_fill(columns.to(args[0].device), 0) @ module.weight.T
+        + handle = attention.w_o.register_forward_hook(silence)
+    """
+
+
+class means_for_zeros:
+    """you put a mean over the positions in place of the head's output: it counts as zero
+
+    Fails: test_ablate_values
+    """
+
+    ablate_heads = """
+        - return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
+        + return (torch.where(columns.to(args[0].device), args[0].mean(dim=1, keepdim=True), args[0]), *args[1:])
+    """
+
+
+class others_scaled_up:
+    """you scale the other heads up as dropout does: they add what they did
+
+    Fails: test_ablate_values
+    """
+
+    ablate_heads = """
+        - return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
+        + factor = len(columns) / max(1, int((~columns).sum()))
+        + return (args[0].masked_fill(columns.to(args[0].device), 0) * factor, *args[1:])
+    """
+
+
+class cross_attention_off:
+    """you switch off heads of cross_attention: self_attention is asked for
+
+    Fails: test_ablate_decoder
+    """
+
+    ablate_heads = """
+        - attention = block.attention if hasattr(block, "attention") else block.self_attention
+        + attention = block.attention if hasattr(block, "attention") else block.cross_attention
+    """
+
+
+class first_part_with_heads:
+    """you take the first part of the layer that has heads: in a decoder's layer that may be cross_attention
+
+    Fails: test_ablate_decoder
+    """
+
+    ablate_heads = """
+        - attention = block.attention if hasattr(block, "attention") else block.self_attention
+        + attention = next(part for part in block.modules() if hasattr(part, "num_heads"))
+    """
+
+
+class self_attention_unknown:
+    """you know attention alone: a decoder's layer has self_attention
+
+    Fails: test_ablate_decoder
+    """
+
+    ablate_heads = """
+        - attention = block.attention if hasattr(block, "attention") else block.self_attention
+        + attention = block.attention
+    """
+
+
+class copy_silenced:
+    """you switch heads off in a copy: the model that the caller has computes as ever
+
+    Fails: test_ablate_values
+    """
+
+    ablate_heads = """
+        - block = model.layers[layer]
+        + block = copy.deepcopy(model).layers[layer]
+    """
+
+
+class never_undone:
+    """your heads stay off when the block has ended
+
+    Fails: test_ablate_undone
+    """
+
+    ablate_heads = """
+        - try:
+        -     yield
+        - finally:
+        -     handle.remove()
+        + yield
+    """
+
+
+class lost_with_an_exception:
+    """your undoing stands behind yield alone: an exception in the block passes it by
+
+    Fails: test_ablate_exception
+    """
+
+    ablate_heads = """
+        - try:
+        -     yield
+        - finally:
+        -     handle.remove()
+        + yield
+        + handle.remove()
+    """
+
+
+class exception_swallowed:
+    """your context manager swallows the exceptions of its block
+
+    Fails: test_ablate_exception
+    """
+
+    ablate_heads = """
+        - try:
+        -     yield
+        - finally:
+        -     handle.remove()
+        + try:
+        +     yield
+        + except Exception:
+        +     pass
+        + finally:
+        +     handle.remove()
+    """
+
+
+class idle_hook_left:
+    """your hook stays behind and does nothing any more: it has to be removed
+
+    Fails: test_ablate_undone
+    """
+
+    ablate_heads = """
+        - return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
+        + return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:]) if running else None
+
+        - handle = attention.w_o.register_forward_pre_hook(silence)
+        + running = [True]
+        + handle = attention.w_o.register_forward_pre_hook(silence)
+
+        - handle.remove()
+        + running.clear()
+    """
+
+
+class other_parameter_left:
+    """your w_o gets its old numbers back in a new parameter: an optimizer goes on with the old one
+
+    Fails: test_ablate_undone
+    """
+
+    ablate_heads = """
+        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
+        - handle = attention.w_o.register_forward_pre_hook(silence)
+        - try:
+        -     yield
+        - finally:
+        -     handle.remove()
+        + weight = attention.w_o.weight.detach().clone()
+        + attention.w_o.weight = nn.Parameter(weight.masked_fill(columns.to(weight.device), 0))
+        + try:
+        +     yield
+        + finally:
+        +     attention.w_o.weight = nn.Parameter(weight)
+    """
+
+
+class scaled_and_back:
+    """you scale columns of w_o down and up again: rounding is not undone
+
+    Fails: test_ablate_undone
+    """
+
+    ablate_heads = """
+        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
+        - handle = attention.w_o.register_forward_pre_hook(silence)
+        - try:
+        -     yield
+        - finally:
+        -     handle.remove()
+        + columns = columns.to(attention.w_o.weight.device)
+        + with torch.no_grad():
+        +     attention.w_o.weight[:, columns] *= 1e-9
+        + try:
+        +     yield
+        + finally:
+        +     with torch.no_grad():
+        +         attention.w_o.weight[:, columns] /= 1e-9
+    """
+
+
+class zeroed_and_kept_by_name:
+    """you keep a reference to w_o's weight, not a copy: when it is put back, it has the zeros, too
+
+    Fails: test_ablate_undone
+    """
+
+    ablate_heads = """
+        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
+        - handle = attention.w_o.register_forward_pre_hook(silence)
+        - try:
+        -     yield
+        - finally:
+        -     handle.remove()
+        + weight = attention.w_o.weight.data
+        + attention.w_o.weight.data[:, columns.to(weight.device)] = 0
+        + try:
+        +     yield
+        + finally:
+        +     attention.w_o.weight.data = weight
+    """
+
+
+class put_back_in_order:
+    """your heads are saved one by one and put back in the same order: one that is named twice is saved as zeros
+
+    Fails: test_ablate_nested
+    """
+
+    ablate_heads = """
+        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
+        - handle = attention.w_o.register_forward_pre_hook(silence)
+        - try:
+        -     yield
+        - finally:
+        -     handle.remove()
+        + weight, saved = attention.w_o.weight.data, []
+        + for head in heads:
+        +     place = slice(head * width, (head + 1) * width)
+        +     saved.append((place, weight[:, place].clone()))
+        +     weight[:, place] = 0
+        + try:
+        +     yield
+        + finally:
+        +     for place, columns in saved:
+        +         weight[:, place] = columns
+    """
+
+
+class all_hooks_removed:
+    """you remove all hooks of w_o at the end: those of an outer block are among them
+
+    Fails: test_ablate_nested
+    """
+
+    ablate_heads = """
+        - handle.remove()
+        + attention.w_o._forward_pre_hooks.clear()
+    """
+
+
+class newest_block_counts:
+    """your blocks overwrite each other: of two around the same layer the inner one alone counts
+
+    Fails: test_ablate_nested
+    """
+
+    ablate_heads = """
+        - handle = attention.w_o.register_forward_pre_hook(silence)
+        + outer = dict(attention.w_o._forward_pre_hooks)
+        + attention.w_o._forward_pre_hooks.clear()
+        + handle = attention.w_o.register_forward_pre_hook(silence)
+
+        - handle.remove()
+        + handle.remove()
+        + attention.w_o._forward_pre_hooks.update(outer)
+    """
+
+
+class heads_not_looked_at:
+    """your heads are not looked at: columns past the last are none, and nothing is switched off
+
+    Fails: test_ablate_errors
+    """
+
+    ablate_heads = """
+        - if any(not 0 <= head < attention.num_heads for head in heads):
+        -     raise ValueError(f"heads {heads} of {attention.num_heads}")
+        + heads = [head for head in heads if 0 <= head < attention.num_heads]
+    """
+
+
+class negative_heads_taken:
+    """you count negative heads from the last one: heads are 0 to num_heads - 1
+
+    Fails: test_ablate_errors
+    """
+
+    ablate_heads = """
+        - if any(not 0 <= head < attention.num_heads for head in heads):
+        + if any(not head < attention.num_heads for head in heads):
+    """
+
+
+class index_error:
+    """your heads that are not there end in torch's own IndexError: a ValueError is asked for
+
+    Fails: test_ablate_errors
+    """
+
+    ablate_heads = """
+        - if any(not 0 <= head < attention.num_heads for head in heads):
+        -     raise ValueError(f"heads {heads} of {attention.num_heads}")
+    """
+
+
+class refused_too_late:
+    """you zero some heads before you see that another is not there: they stay zero
+
+    Fails: test_ablate_errors
+    """
+
+    ablate_heads = """
+        - if any(not 0 <= head < attention.num_heads for head in heads):
+        -     raise ValueError(f"heads {heads} of {attention.num_heads}")
+        - width = attention.w_o.in_features // attention.num_heads
+        - off = torch.zeros(attention.num_heads, dtype=torch.bool)
+        - off[heads] = True
+        - columns = off.repeat_interleave(width)
+        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
+        - handle = attention.w_o.register_forward_pre_hook(silence)
+        - try:
+        -     yield
+        - finally:
+        -     handle.remove()
+        + width = attention.w_o.in_features // attention.num_heads
+        + weight, saved = attention.w_o.weight.data, attention.w_o.weight.data.clone()
+        + for head in heads:
+        +     if not 0 <= head < attention.num_heads:
+        +         raise ValueError(f"heads {heads} of {attention.num_heads}")
+        +     weight[:, head * width : (head + 1) * width] = 0
+        + try:
+        +     yield
+        + finally:
+        +     weight.copy_(saved)
+    """
+
+
+class parameters_frozen:
+    """your w_o does not learn any more after the block: its requires_grad stays off
+
+    Fails: test_ablate_undone
+    """
+
+    ablate_heads = """
+        - handle = attention.w_o.register_forward_pre_hook(silence)
+        + handle = attention.w_o.register_forward_pre_hook(silence)
+        + attention.w_o.requires_grad_(False)
+    """
