@@ -1,7 +1,7 @@
-"""Checks of 9.7.1. Measures are compared in float64; probes where no rounding decides; models with heads left out of a sum.
+"""Checks of 9.7.1. Measures are compared in float64, probes where no rounding decides, models with sums over heads.
 
-`probes` runs beside the submission: it has models with the parts that `ablate_heads` is told of, and `with` blocks around
-them. What they compute without some heads comes from `read` and `stacked` in here.
+`probes` runs beside the submission: it has models with the parts that `ablate_heads` is told of, and `with` blocks
+around them. What they compute without some heads comes from `read` and `stacked` in here.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ class Patient:
             return self.model(self.x)
 
     def compare(self, *places, after=None):
-        """Compare the output inside of blocks with the right one; with `after`, when a block inside of them has ended."""
+        """Compare the output inside of blocks with the right one; with `after`, when a block in them has ended."""
         with torch.no_grad():
             found = (
                 self.blocks.off(self.x, *places)
@@ -344,8 +344,8 @@ def test_induction_shape(submission, draw):
 def test_induction_values(submission, draw):
     for length, period in ((10, 3), (9, 4), (8, 2)):
         weights = attended(draw, 2, 3, queries=length, keys=length)
-        # Nothing of interest is at period - 1, which has no previous copy: that is the next check's affair.
-        weights[..., period - 1, 0] = weights[..., period:, :].mean()
+        # Whether period - 1 counts, which has no previous copy, is the next check's affair: here it changes no mean.
+        weights[..., period - 1, 0] = right_induction(period)(weights)
         found = submission.induction_score(weights, period)
         measured(found, right_induction(period), weights, f"score, period={period}", "batch head")
 
@@ -388,14 +388,18 @@ def test_induction_errors(submission, draw):
     "both measures keep the dtype: float64 is exact, bfloat16 stays bfloat16",
     aspect="dtype",
     points=1.5,
-    follows=["test_entropy_values", "test_induction_values"],
+    follows=["test_entropy_values", "test_induction_values", "test_induction_first_copy"],
     asked=["in the dtype of the weights.", "Both measures keep the dtype of the weights"],
 )
 def test_dtypes(submission, draw):
     for dtype in (torch.float64, torch.bfloat16):
         weights = attended(draw, 2, queries=7, keys=7, dtype=dtype)
         measured(
-            submission.attention_entropy(weights), right_entropy, weights, f"entropy in {dtype}", "batch query"
+            submission.attention_entropy(weights),
+            right_entropy,
+            weights,
+            f"entropy in {dtype}",
+            "batch query",
         )
         measured(
             submission.induction_score(weights, 3), right_induction(3), weights, f"score in {dtype}", "batch"
@@ -454,7 +458,10 @@ def fitted(submission, features, labels, **options):
     "the probe gives labels as they were, whatever whole numbers they are",
     aspect="values",
     points=2.5,
-    asked=["int [N], any whole numbers.", "for each row the label with the greatest score, [M] in the dtype of labels."],
+    asked=[
+        "int [N], any whole numbers.",
+        "for each row the label with the greatest score, [M] in the dtype of labels.",
+    ],
 )
 def test_probe_labels(submission, draw):
     for names in ([7, -3, 100], [2, 5], [0, 1, 2, 3], [4]):
@@ -464,34 +471,74 @@ def test_probe_labels(submission, draw):
         expect(found, f"labels of new examples, of {sorted(names)}", axes="example").equals(wanted)
 
 
-def line(draw):
-    """Return an uneven set on a line, as features [N, 1] with labels 0 and 1, and places to ask about [M, 1]."""
-    numbers = torch.tensor([0.0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 30, 31])
-    labels = (numbers > 4.5).long()
-    order = draw.permutation(len(numbers)).cpu()
-    features = with_axes(numbers[order][:, None].to(draw.device), "example", "feature")
-    places = with_axes(torch.arange(-40.0, 80.0, 0.5)[:, None].to(draw.device), "example", "feature")
-    return features, with_axes(labels[order].to(draw.device), "example"), places
+@check(
+    "an example between two classes gets one of these, not a third whose label lies between theirs",
+    aspect="values",
+    points=1,
+    follows=["test_probe_labels"],
+    asked="ridge regression on one-hot labels",
+)
+def test_probe_between(submission, draw):
+    names = [-2, 0, 1, 5]
+    features, labels = clusters(draw, names)
+    places, wanted = [], []
+    for one in range(4):
+        for other in range(4):
+            if one != other:
+                place = torch.zeros(5)
+                place[one], place[other] = 4 * 0.65, 4 * 0.35
+                places.append(place)
+                wanted.append(names[one])
+    new = with_axes(torch.stack(places).to(draw.device), "example", "feature")
+    found = fitted(submission, features, labels)(new)
+    expect(found, "labels of examples between two classes", axes="example").equals(
+        torch.tensor(wanted, device=draw.device)
+    )
+
+
+UNEVEN = (0.0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 30, 31)
+"""Places of examples on a line: those above 4.5 are of one class, and two of them far away."""
+
+
+def line(draw, shift=0.0):
+    """Return UNEVEN as features [N, 1] with labels 0 and 1, and places to ask about [M, 1]."""
+    numbers = torch.tensor(UNEVEN)[draw.permutation(len(UNEVEN)).cpu()]
+    features = with_axes((numbers[:, None] + shift).to(draw.device), "example", "feature")
+    labels = with_axes((numbers > 4.5).long().to(draw.device), "example")
+    places = torch.arange(-60.0, 100.0, 0.5)[:, None] + shift
+    return features, labels, with_axes(places.to(draw.device), "example", "feature")
+
+
+def plane(draw):
+    """Return three classes of different sizes around places of a plane, and places to ask about."""
+    centers = torch.tensor([[0.0, 0.0], [6.0, 1.0], [2.0, 5.0]])
+    which = torch.tensor([0] * 9 + [1] * 5 + [2] * 3)
+    noise = draw.uniform(low=-0.5, high=0.5, example=len(which), feature=2)
+    features = with_axes(centers[which].to(draw.device) + noise, "example", "feature")
+    grid = torch.cartesian_prod(torch.arange(-20.0, 26.0, 2.0), torch.arange(-20.0, 26.0, 2.0))
+    labels = with_axes(torch.tensor([3, 7, 11])[which].to(draw.device), "example")
+    return features, labels, with_axes(grid.to(draw.device), "example", "feature")
 
 
 def right_labels(features, labels, places, ridge):
-    """Return the right labels of two classes on a line, and which places are clear of the boundary."""
-    x, y = features[:, 0].double(), labels.double()
-    slope = ((x - x.mean()) * (y - y.mean())).sum() / (((x - x.mean()) ** 2).sum() + ridge)
-    scores = y.mean() + slope * (places[:, 0].double() - x.mean())
-    return (scores > 0.5).long(), (scores - 0.5).abs() > 0.02 * slope.abs()
+    """Return the right labels, and which places are clear of a boundary: no rounding decides there."""
+    classes, number = labels.cpu().unique(return_inverse=True)
+    x, y = features.cpu().double(), torch.eye(len(classes)).double()[number]
+    x_mean, y_mean = x.mean(0), y.mean(0)
+    square = (x - x_mean).mT @ (x - x_mean) + ridge * torch.eye(x.shape[1]).double()
+    weight = torch.linalg.solve(square, (x - x_mean).mT @ (y - y_mean))
+    scores = (places.cpu().double() - x_mean) @ weight + y_mean
+    best = scores.topk(2, dim=-1).values
+    step = (places[1] - places[0]).abs().max().cpu().double()
+    return classes[scores.argmax(-1)], best[:, 0] - best[:, 1] > 0.05 * step * weight.abs().max()
 
 
-def compare_line(submission, draw, ridge):
-    features, labels, places = line(draw)
-    wanted, clear = right_labels(features, labels, places, ridge)
-    places, wanted = (
-        with_axes(places[clear], "example", "feature"),
-        with_axes(wanted[clear].to(draw.device), "example"),
-    )
-    found = fitted(submission, features, labels, ridge=ridge)(places)
-    name = f"labels along a line, ridge={ridge}"
-    expect(found, name, axes="example").equals(wanted, why="example i asks about the number -40 + i / 2, or near it")
+def compare_labels(submission, draw, features, labels, places, name, **options):
+    wanted, clear = right_labels(features, labels, places, options.get("ridge", 1e-3))
+    places = with_axes(places[clear.to(places.device)], "example", "feature")
+    wanted = with_axes(wanted[clear].to(draw.device), "example")
+    found = fitted(submission, features, labels, **options)(places)
+    expect(found, name, axes="example").equals(wanted, why="no example lies near a boundary")
 
 
 @check(
@@ -507,7 +554,9 @@ def compare_line(submission, draw, ridge):
 )
 def test_probe_ridge(submission, draw):
     for ridge in (0.5, 400.0, 2000.0):
-        compare_line(submission, draw, ridge)
+        compare_labels(submission, draw, *line(draw), f"labels along a line, ridge={ridge}", ridge=ridge)
+    for ridge in (0.5, 200.0):
+        compare_labels(submission, draw, *plane(draw), f"labels in a plane, ridge={ridge}", ridge=ridge)
 
 
 @check(
@@ -518,30 +567,25 @@ def test_probe_ridge(submission, draw):
     asked="ridge: float = 1e-3",
 )
 def test_probe_default(submission, draw):
-    # 30 is a feature so small that 1e-3 counts beside its squares as 400 does in the check before.
+    scale = (
+        1e-3 / 400.0
+    ) ** 0.5  # features so small that 1e-3 counts beside their squares as 400 does beside ours
     features, labels, places = line(draw)
-    scale = (1e-3 / 400.0) ** 0.5
-    wanted, clear = right_labels(features, labels, places, 400.0)
-    places = with_axes(places[clear] * scale, "example", "feature")
-    found = fitted(submission, with_axes(features * scale, "example", "feature"), labels)(places)
-    expect(found, "labels along a line of small numbers", axes="example").equals(wanted[clear].to(draw.device))
+    features, places = (with_axes(one * scale, "example", "feature") for one in (features, places))
+    compare_labels(submission, draw, features, labels, places, "labels along a line of small numbers")
 
 
 @check(
-    "features far from zero are told apart: the bias is fitted, and not penalised",
+    "features far from zero are told apart as those near zero are: the bias is not penalised",
     aspect="stability",
     points=2,
-    follows=["test_probe_labels"],
+    follows=["test_probe_ridge"],
     asked=["The bias b is not penalised.", "of any floating dtype, however far from zero"],
 )
 def test_probe_bias(submission, draw):
-    for shift in (50.0, -3e4):
-        features, labels = clusters(draw, [3, 1, 8], width=4)
-        new, wanted = clusters(draw, [3, 1, 8], count=2, width=4)
-        # float32 keeps 1/500 of 3e4: features are rounded by that, and 4 apart
-        features, new = (with_axes(one + shift, "example", "feature") for one in (features, new))
-        found = fitted(submission, features, labels, ridge=1.0)(new)
-        expect(found, f"labels of new examples, all features around {shift:g}", axes="example").equals(wanted)
+    for shift in (100.0, -30_000.0):
+        name = f"labels along a line around {shift:g}"
+        compare_labels(submission, draw, *line(draw, shift), name, ridge=5.0)
 
 
 @check(
@@ -601,7 +645,8 @@ def test_arguments(submission, draw):
     features, labels = clusters(draw, [3, 1])
     with presupposed("probe must return a function of features"):
         wanted = submission.probe(features, labels)
-        expect_unchanged(submission)
+    expect_unchanged(submission)
+    with presupposed("probe must return a function of features"):
         answers = wanted(features)
     expect_unchanged(submission)
     other = submission.probe(draw.noncontiguous(features), labels)
@@ -620,14 +665,14 @@ def test_arguments(submission, draw):
     aspect="values",
     points=3.5,
     asked=[
-        "A head that is off counts as if its columns were zero there; the others, and the bias of `w_o`, stay as they are.",
+        "A head that is off counts as if its columns were zero there; the others, and the bias of `w_o`, stay as they "
+        "are.",
         "which query heads, in any order, none or several, a head perhaps named twice.",
     ],
 )
 def test_ablate_values(submission, draw):
-    patient = Patient(submission, draw, "encoder")
     for layer, heads in ((1, [2]), (0, [3, 1]), (2, [0, 1, 2, 3]), (1, [])):
-        patient.compare((layer, heads))
+        Patient(submission, draw, "encoder").compare((layer, heads))
 
 
 @check(
@@ -638,9 +683,8 @@ def test_ablate_values(submission, draw):
     asked=["Its `num_heads` says how many heads there are.", "which query heads, in any order"],
 )
 def test_ablate_shared(submission, draw):
-    patient = Patient(submission, draw, "lm")
     for layer, heads in ((0, [1]), (2, [5, 0, 4])):
-        patient.compare((layer, heads))
+        Patient(submission, draw, "lm").compare((layer, heads))
 
 
 @check(
@@ -651,9 +695,8 @@ def test_ablate_shared(submission, draw):
     asked="The attention is `model.layers[layer].attention`, or `.self_attention` where the layer has no `attention`.",
 )
 def test_ablate_decoder(submission, draw):
-    patient = Patient(submission, draw, "decoder")
     for layer, heads in ((0, [1]), (2, [3, 0])):
-        patient.compare((layer, heads))
+        Patient(submission, draw, "decoder").compare((layer, heads))
 
 
 @check(

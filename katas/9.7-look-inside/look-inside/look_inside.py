@@ -1,7 +1,7 @@
 """9.7.1 Look inside a trained model: entropy of attention, induction heads, linear probes, heads switched off.
 
-T positions, Tq queries, Tk keys, H heads, d the width of a head, N examples, D features. Weights are what a softmax made
-of scores: none is negative, and the row of a query sums to one, or to zero where it may attend to nothing.
+T positions, Tq queries, Tk keys, H heads, d the width of a head, N examples, D features. Weights are what a softmax
+made of scores: none is negative, and the row of a query sums to one, or to zero where it may attend to nothing.
 
 `story.py` and `story.safetensors` beside this file hold the weights of a trained model. Nothing in here needs them.
 
@@ -24,8 +24,8 @@ def attention_entropy(weights: Tensor) -> Tensor:
         weights: [.., Tq, Tk], any number of axes in front.
 
     Returns:
-        [.., Tq], in nats (natural logarithms), in the dtype of the weights. A weight of 0 adds 0. Gradients go back to the
-        weights; they are finite, also at a weight of 0.
+        [.., Tq], in nats (natural logarithms), in the dtype of the weights. A weight of 0 adds 0. Gradients go
+        back to the weights; they are finite, also at a weight of 0.
     """
     # TODO: 0 · log 0 is not a number. Is its gradient one, in what you write instead?
     raise NotImplementedError("attention_entropy")
@@ -42,8 +42,8 @@ def induction_score(weights: Tensor, period: int) -> Tensor:
         period: after how many positions the text repeats.
 
     Returns:
-        [..]: the mean of weights[.., t, t - period + 1] over the positions t >= period, those that have a previous copy.
-        ValueError when period is below 1, or when no position has one.
+        [..]: the mean of weights[.., t, t - period + 1] over the positions t >= period, those that have a previous
+        copy. ValueError when period is below 1, or when no position has one.
     """
     # TODO: which of the diagonals is it, and where does it begin?
     raise NotImplementedError("induction_score")
@@ -52,8 +52,8 @@ def induction_score(weights: Tensor, period: int) -> Tensor:
 def probe(features: Tensor, labels: Tensor, *, ridge: float = 1e-3) -> Callable[[Tensor], Tensor]:
     """Fit a linear classifier in closed form: ridge regression on one-hot labels, with a bias.
 
-    With Y the labels as one-hot rows it minimises Σ (Y - (features · W + b))² + ridge · Σ W², summed over all examples and
-    classes. The bias b is not penalised.
+    With Y the labels as one-hot rows it minimises Σ (Y - (features · W + b))² + ridge · Σ W², summed over all examples
+    and classes. The bias b is not penalised.
 
     Args:
         features: [N, D], of any floating dtype, however far from zero; N may be smaller than D.
@@ -71,9 +71,9 @@ def ablate_heads(model: nn.Module, layer: int, heads: Iterable[int]) -> Abstract
     """Switch heads of one layer's self-attention off while a `with` block runs.
 
     The attention is `model.layers[layer].attention`, or `.self_attention` where the layer has no `attention`. Its
-    `num_heads` says how many heads there are. It puts their outputs side by side, head h in columns h · d to (h + 1) · d - 1
-    with d = w_o.in_features / num_heads, and calls `w_o`, an nn.Linear, on them. A head that is off counts as if its
-    columns were zero there; the others, and the bias of `w_o`, stay as they are.
+    `num_heads` says how many heads there are. It puts their outputs side by side, head h in columns h · d to
+    (h + 1) · d - 1 with d = w_o.in_features / num_heads, and calls `w_o`, an nn.Linear, on them. A head that is off
+    counts as if its columns were zero there; the others, and the bias of `w_o`, stay as they are.
 
     Args:
         model: as above; nothing is copied, and it computes as ever when the block has ended, by an exception too.

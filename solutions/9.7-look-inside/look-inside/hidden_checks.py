@@ -22,9 +22,7 @@ def weights_of(draw, lead, queries, keys, keep=0.7):
     """Return weights as a softmax makes them, with zeros where a random mask says so."""
     scores = draw.normal(**lead, query=queries, key=keys, scale=2.0)
     mask = draw.mask(keep=keep, query=queries, key=keys)
-    return with_axes(
-        scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num(0.0), *lead, "query", "key"
-    )
+    return with_axes(scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num(0.0), *lead, "query", "key")
 
 
 @check(
@@ -47,7 +45,10 @@ def test_any_entropy(submission, reference, draw):
     "the induction score is right for any length and period, one included",
     aspect="values",
     points=2,
-    asked=["T need not be a multiple of period.", "[.., T, T], queries by keys, any number of axes in front."],
+    asked=[
+        "T need not be a multiple of period.",
+        "[.., T, T], queries by keys, any number of axes in front.",
+    ],
 )
 def test_any_induction(submission, reference, draw):
     length = draw.size(20, 60)
@@ -58,7 +59,9 @@ def test_any_induction(submission, reference, draw):
         def right(weights, period=period):
             return reference.induction_score(weights, period)
 
-        expect(found, f"score, period={period} of {length}", axes="batch head").close_to(oracle(right, weights))
+        expect(found, f"score, period={period} of {length}", axes="batch head").close_to(
+            oracle(right, weights)
+        )
     with expect_raises("ValueError", what="nothing repeats after -2 positions"):
         submission.induction_score(weights, -2)
 

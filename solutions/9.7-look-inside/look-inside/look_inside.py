@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -45,6 +46,11 @@ def probe(features: Tensor, labels: Tensor, *, ridge: float = 1e-3) -> Callable[
     return predict
 
 
+def silenced(columns: Tensor, _: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """Return what a module reads, with zeros in some columns."""
+    return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
+
+
 @contextmanager
 def ablate_heads(model: nn.Module, layer: int, heads: Iterable[int]) -> Iterator[None]:
     """Let a layer's w_o read zeros in the columns of some heads while the block runs."""
@@ -57,11 +63,7 @@ def ablate_heads(model: nn.Module, layer: int, heads: Iterable[int]) -> Iterator
     off = torch.zeros(attention.num_heads, dtype=torch.bool)
     off[heads] = True
     columns = off.repeat_interleave(width)
-
-    def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
-
-    handle = attention.w_o.register_forward_pre_hook(silence)
+    handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
     try:
         yield
     finally:

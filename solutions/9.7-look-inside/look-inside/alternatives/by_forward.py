@@ -1,4 +1,4 @@
-"""w_o's forward exchanged on the instance; a probe by its dual, with a matrix of examples; entropy from a sorted product."""
+"""w_o's forward exchanged on the instance; a probe by its dual, with a matrix of examples; entropy with a mask."""
 
 from contextlib import ExitStack, contextmanager
 
@@ -7,7 +7,9 @@ import torch
 
 def attention_entropy(weights):
     zero = weights == 0
-    return torch.where(zero, torch.zeros_like(weights), -weights * weights.masked_fill(zero, 0.5).log()).sum(-1)
+    return torch.where(zero, torch.zeros_like(weights), -weights * weights.masked_fill(zero, 0.5).log()).sum(
+        -1
+    )
 
 
 def induction_score(weights, period):

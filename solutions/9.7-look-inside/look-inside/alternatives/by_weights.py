@@ -62,5 +62,3 @@ class ablate_heads:
         with torch.no_grad():
             self.attention.w_o.weight.copy_(self.saved)
         return False
-
-

@@ -1,7 +1,5 @@
 """How the entropy goes wrong: -Σ w · ln w over the keys, where a weight of 0 adds 0."""
 
-import torch
-
 
 class in_bits:
     """your entropy is in bits, with logarithms to base 2: nats have the natural logarithm

@@ -1,8 +1,4 @@
-"""How switching heads off goes wrong: a head's columns of what w_o reads count as zero, while the block runs and no longer."""
-
-import copy
-
-import torch
+"""How switching heads off goes wrong: its columns of what w_o reads count as zero, and only within the block."""
 
 
 class rows_for_columns:
@@ -11,13 +7,12 @@ class rows_for_columns:
     Fails: test_ablate_values
     """
 
+    def silenced(columns, _, args, output):
+        return output.masked_fill(columns.to(output.device), 0)
+
     ablate_heads = """
-        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
-        - handle = attention.w_o.register_forward_pre_hook(silence)
-        + def silence(_: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> Tensor:
-        +     return output.masked_fill(columns.to(output.device), 0)
-        + handle = attention.w_o.register_forward_hook(silence)
+        - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
+        + handle = attention.w_o.register_forward_hook(partial(silenced, columns))
     """
 
 
@@ -76,11 +71,9 @@ class every_layer:
     """
 
     ablate_heads = """
-        - handle = attention.w_o.register_forward_pre_hook(silence)
-        + handles = [
-        +     (one.attention if hasattr(one, "attention") else one.self_attention).w_o.register_forward_pre_hook(silence)
-        +     for one in model.layers
-        + ]
+        - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
+        + parts = [one.attention if hasattr(one, "attention") else one.self_attention for one in model.layers]
+        + handles = [part.w_o.register_forward_pre_hook(partial(silenced, columns)) for part in parts]
 
         - handle.remove()
         + for handle in handles:
@@ -118,13 +111,12 @@ class queries_zeroed:
     Fails: test_ablate_values
     """
 
+    def silenced(columns, _, args, output):
+        return output.masked_fill(columns.to(output.device), 0)
+
     ablate_heads = """
-        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
-        - handle = attention.w_o.register_forward_pre_hook(silence)
-        + def silence(_: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> Tensor:
-        +     return output.masked_fill(columns.to(output.device), 0)
-        + handle = attention.w_q.register_forward_hook(silence)
+        - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
+        + handle = attention.w_q.register_forward_hook(partial(silenced, columns))
     """
 
 
@@ -134,14 +126,13 @@ class shared_values_zeroed:
     Fails: test_ablate_shared
     """
 
+    def silenced(columns, _, args, output):
+        return output.masked_fill(columns.to(output.device), 0)
+
     ablate_heads = """
-        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
-        - handle = attention.w_o.register_forward_pre_hook(silence)
+        - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + shared = off.unflatten(0, (attention.w_v.out_features // width, -1)).any(dim=1).repeat_interleave(width)
-        + def silence(_: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> Tensor:
-        +     return output.masked_fill(shared.to(output.device), 0)
-        + handle = attention.w_v.register_forward_hook(silence)
+        + handle = attention.w_v.register_forward_hook(partial(silenced, shared))
     """
 
 
@@ -164,13 +155,12 @@ class bias_off_too:
     Fails: test_ablate_values
     """
 
+    def silenced(columns, module, args, _):
+        return args[0].masked_fill(columns.to(args[0].device), 0) @ module.weight.T
+
     ablate_heads = """
-        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
-        - handle = attention.w_o.register_forward_pre_hook(silence)
-        + def silence(module: nn.Module, args: tuple[Tensor, ...], _: Tensor) -> Tensor:
-        +     return args[0].masked_fill(columns.to(args[0].device), 0) @ module.weight.T
-        + handle = attention.w_o.register_forward_hook(silence)
+        - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
+        + handle = attention.w_o.register_forward_hook(partial(silenced, columns))
     """
 
 
@@ -180,7 +170,7 @@ class means_for_zeros:
     Fails: test_ablate_values
     """
 
-    ablate_heads = """
+    silenced = """
         - return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
         + return (torch.where(columns.to(args[0].device), args[0].mean(dim=1, keepdim=True), args[0]), *args[1:])
     """
@@ -192,7 +182,7 @@ class others_scaled_up:
     Fails: test_ablate_values
     """
 
-    ablate_heads = """
+    silenced = """
         - return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
         + factor = len(columns) / max(1, int((~columns).sum()))
         + return (args[0].masked_fill(columns.to(args[0].device), 0) * factor, *args[1:])
@@ -240,6 +230,8 @@ class copy_silenced:
 
     Fails: test_ablate_values
     """
+
+    import copy
 
     ablate_heads = """
         - block = model.layers[layer]
@@ -305,15 +297,8 @@ class idle_hook_left:
     """
 
     ablate_heads = """
-        - return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
-        + return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:]) if running else None
-
-        - handle = attention.w_o.register_forward_pre_hook(silence)
-        + running = [True]
-        + handle = attention.w_o.register_forward_pre_hook(silence)
-
         - handle.remove()
-        + running.clear()
+        + columns.fill_(False)
     """
 
 
@@ -324,9 +309,7 @@ class other_parameter_left:
     """
 
     ablate_heads = """
-        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
-        - handle = attention.w_o.register_forward_pre_hook(silence)
+        - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         - try:
         -     yield
         - finally:
@@ -347,9 +330,7 @@ class scaled_and_back:
     """
 
     ablate_heads = """
-        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
-        - handle = attention.w_o.register_forward_pre_hook(silence)
+        - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         - try:
         -     yield
         - finally:
@@ -372,9 +353,7 @@ class zeroed_and_kept_by_name:
     """
 
     ablate_heads = """
-        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
-        - handle = attention.w_o.register_forward_pre_hook(silence)
+        - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         - try:
         -     yield
         - finally:
@@ -395,9 +374,7 @@ class put_back_in_order:
     """
 
     ablate_heads = """
-        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
-        - handle = attention.w_o.register_forward_pre_hook(silence)
+        - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         - try:
         -     yield
         - finally:
@@ -434,10 +411,10 @@ class newest_block_counts:
     """
 
     ablate_heads = """
-        - handle = attention.w_o.register_forward_pre_hook(silence)
+        - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + outer = dict(attention.w_o._forward_pre_hooks)
         + attention.w_o._forward_pre_hooks.clear()
-        + handle = attention.w_o.register_forward_pre_hook(silence)
+        + handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
 
         - handle.remove()
         + handle.remove()
@@ -495,9 +472,7 @@ class refused_too_late:
         - off = torch.zeros(attention.num_heads, dtype=torch.bool)
         - off[heads] = True
         - columns = off.repeat_interleave(width)
-        - def silence(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        -     return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
-        - handle = attention.w_o.register_forward_pre_hook(silence)
+        - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         - try:
         -     yield
         - finally:
@@ -522,7 +497,7 @@ class parameters_frozen:
     """
 
     ablate_heads = """
-        - handle = attention.w_o.register_forward_pre_hook(silence)
-        + handle = attention.w_o.register_forward_pre_hook(silence)
+        - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
+        + handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + attention.w_o.requires_grad_(False)
     """
