@@ -483,6 +483,59 @@ def test_masked_lm() -> None:
     assert f"-log {share} = {float(-logits.log_softmax(0)[2]):.4f}" in lesson
 
 
+# --- 9.7.1 ---
+
+
+def test_look_inside() -> None:
+    lesson = LESSONS["look-inside"]
+    for row in rows([[1, 0, 0, 0], [0.5, 0.5, 0, 0], [0.7, 0.1, 0.1, 0.1], [0.25, 0.25, 0.25, 0.25]]):
+        entropy = float(torch.special.entr(row).sum())
+        shown = " ".join(f"{entry:.2f} " for entry in row.tolist()).strip()
+        says(lesson, entropy, before=shown)
+        assert re.search(rf"{shown} +{entropy:.4f} +{math.exp(entropy):.2f}\n", lesson)
+
+    table = re.findall(r"\n([abc])  +((?:\d\.\d\d *)+)(?=\n)", lesson)
+    weights = [[float(entry) for entry in row.split()] for _, row in table]
+    assert [len(row) for row in weights] == [1, 2, 3, 4, 5]
+    assert all(math.isclose(sum(row), 1) for row in weights)
+    followers = [weights[t][t - 3 + 1] for t in (2, 3, 4)]
+    assert f"the score is {sum(followers[1:]) / 2:.4f}" in lesson
+    assert f"whoever counts it gets {sum(followers) / 3:.4f}" in lesson
+
+    x, y = rows([[0, 1, 2, 7]])[0], rows([[0, 0, 1, 1]])[0]
+    xc, yc = x - x.mean(), y - y.mean()
+    w = xc @ yc / (xc @ xc + 1)
+    b = y.mean() - x.mean() * w
+    assert f"sum up to {float(xc @ xc):.0f}" in lesson
+    says(lesson, float(w), before="W = 4 / (29 + 1) =")
+    says(lesson, float(b), before=f"b = 0.5 - 2.5 · {float(w):.4f} =")
+    says(lesson, *(x * w + b).tolist(), before="score of label 9")
+    says(lesson, *(9 if score > 0.5 else 4 for score in x * w + b), places=0, before="the probe says")
+
+    w_o, bias, z = rows([[1, -1], [0.5, 2]]), rows([[0.1, 0.2]])[0], rows([[2, 3]])[0]
+    for name, keep in (
+        ("both heads", [1, 1]),
+        ("head 1 off", [1, 0]),
+        ("head 0 off", [0, 1]),
+        ("both off", [0, 0]),
+    ):
+        says(lesson, *(w_o @ (z * rows([keep])[0]) + bias).tolist(), before=name)
+
+
+def test_what_heads_of_the_story_model_are_worth() -> None:
+    """The lesson's table is the demo's, on the stand-ins of the demo."""
+    lesson, unit = LESSONS["look-inside"], KATAS / "9.7-look-inside" / "look-inside"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(KATAS / "given"))
+        demo = module(unit / "demo.py")
+    model = demo.built(demo.story.weights())
+    assert demo._best(demo._scores(model)) == (2, [0, 2])
+    says(lesson, *demo.paid(model), places=3, before="nothing off")
+    for heads, name in (([0, 2], "layer 2, heads 0 and 2 off"), ([3, 4, 5], "layer 2, heads 3, 4, 5 off")):
+        with demo.ablate_heads(model, 2, heads):
+            says(lesson, *demo.paid(model), places=3, before=name)
+
+
 # --- 9.8.1 ---
 
 

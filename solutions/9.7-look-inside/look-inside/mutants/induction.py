@@ -158,18 +158,6 @@ class one_for_all_heads:
     """
 
 
-class batch_averaged:
-    """your score is averaged over the batch: the axes in front all stay
-
-    Fails: test_induction_shape
-    """
-
-    induction_score = """
-        - return followers.mean(dim=-1)
-        + return followers.mean(dim=-1).mean(dim=0) if weights.ndim > 2 else followers.mean(dim=-1)
-    """
-
-
 class score_in_float32:
     """your score is float32 whatever comes in
 

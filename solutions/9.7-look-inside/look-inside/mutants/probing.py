@@ -171,18 +171,6 @@ class ridge_beside_a_mean:
     """
 
 
-class ridge_squared:
-    """your ridge is squared
-
-    Fails: test_probe_ridge
-    """
-
-    probe = """
-        - penalty = ridge * torch.eye(x.size(1), dtype=x.dtype, device=x.device)
-        + penalty = ridge**2 * torch.eye(x.size(1), dtype=x.dtype, device=x.device)
-    """
-
-
 class ridge_everywhere:
     """your ridge is added to every number of the matrix: it belongs on the diagonal
 

@@ -189,18 +189,6 @@ class others_scaled_up:
     """
 
 
-class cross_attention_off:
-    """you switch off heads of cross_attention: self_attention is asked for
-
-    Fails: test_ablate_decoder
-    """
-
-    ablate_heads = """
-        - attention = block.attention if hasattr(block, "attention") else block.self_attention
-        + attention = block.attention if hasattr(block, "attention") else block.cross_attention
-    """
-
-
 class first_part_with_heads:
     """you take the first part of the layer that has heads: in a decoder's layer that may be cross_attention
 
