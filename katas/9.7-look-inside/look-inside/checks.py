@@ -779,7 +779,6 @@ def test_ablate_errors(submission, draw):
     "the trained model computes without its heads what it should",
     aspect="values",
     points=1.5,
-    follows=["test_ablate_values", "test_ablate_shared"],
     asked="the trained model",
 )
 def test_story_ablated(submission, draw):

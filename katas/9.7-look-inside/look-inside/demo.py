@@ -390,13 +390,14 @@ def _prices(model: nn.Module, scores: Tensor) -> Exhibit:
         for head in range(HEADS):
             with ablate_heads(model, layer, [head]):
                 price[:, layer, head] = torch.tensor(paid(model, texts)) - torch.tensor(whole)
+    price = price.round(decimals=2) + 0.0  # no -0.00
+    dearest = divmod(int(price[0].argmax()), HEADS)
     names, others = (
         panel(title, values, NAMED, [f"head {head}" for head in range(HEADS)])
         for title, values in zip(
             ("letters of a name that has occurred", "what is no name"), price, strict=True
         )
     )
-    dearest = divmod(int(price[0].argmax()), HEADS)
     return heatmap(
         "Heads switched off, one at a time: the price in nats a character",
         [names, others],

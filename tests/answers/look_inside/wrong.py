@@ -191,7 +191,10 @@ class indices:
 
 
 class kept_in_a_list:
-    """Hooks are put in a list of the module and all removed by the first that ends."""
+    """Hooks are put in a list of the module and all removed by the first that ends.
+
+    Named: all_hooks_removed
+    """
 
     HOOKS = []  # noqa: RUF012
 
@@ -251,7 +254,7 @@ class rows_zeroed:
 class values_off:
     """The head's rows of w_v are set to zero; their bias still comes through, and groups go off together.
 
-    Named: shared_values_zeroed
+    Named: shared_values_zeroed, shared_heads_counted
     """
 
     @contextmanager
@@ -289,7 +292,10 @@ class handles_forgotten:
 
 
 class state_dict_reloaded:
-    """state_dict is saved without copies and loaded again."""
+    """state_dict is saved without copies and loaded again.
+
+    Named: zeroed_and_kept_by_name
+    """
 
     @contextmanager
     def ablate_heads(model, layer, heads):

@@ -40,7 +40,11 @@ def probe(features, labels, *, ridge=1e-3):
     return apply
 
 
-class ablate_heads:
+def ablate_heads(model, layer, heads):
+    return Off(model, layer, heads)
+
+
+class Off:
     def __init__(self, model, layer, heads):
         block = model.layers[layer]
         self.attention = getattr(block, "attention", None)

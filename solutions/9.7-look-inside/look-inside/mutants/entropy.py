@@ -186,7 +186,7 @@ class not_a_numbers_gradient:
 
 
 class entropy_detached:
-    """no gradient goes through your entropy: it is computed beside the graph
+    """your entropy is cut from the graph: no gradient goes through it
 
     Fails: test_entropy_gradients
     """

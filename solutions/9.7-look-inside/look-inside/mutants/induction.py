@@ -206,3 +206,18 @@ class two_copies_demanded:
         - if not 1 <= period < weights.size(-1):
         + if not 1 <= period <= weights.size(-1) // 2:
     """
+
+
+class two_axes_left:
+    """your score is averaged over the axes in front until two are left: all of them stay
+
+    Fails: test_story_weights
+    """
+
+    induction_score = """
+        - return followers.mean(dim=-1)
+        + score = followers.mean(dim=-1)
+        + while score.ndim > 2:
+        +     score = score.mean(dim=0)
+        + return score
+    """

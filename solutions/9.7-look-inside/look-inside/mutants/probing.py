@@ -199,14 +199,14 @@ class another_default:
 
 
 class standardised:
-    """your features are divided by their deviation: what ridge means is then another thing
+    """your features are divided by their deviation: ridge then means another thing
 
     Fails: test_probe_ridge
     """
 
     probe = """
         - x, y = x - x_mean, y - y_mean
-        + deviation = x.std(dim=0, correction=0).clamp(min=1e-9)
+        + deviation = x.std(dim=0, correction=0)
         + x, y = (x - x_mean) / deviation, y - y_mean
 
         - scores = (new.detach().double() - x_mean) @ weight + y_mean

@@ -2,7 +2,7 @@
 
 
 class rows_for_columns:
-    """you zero rows of w_o's output: a head has columns of what w_o reads, and writes to all of its output
+    """your zeros are in w_o's output: a head has columns of what w_o reads, and writes to all of it
 
     Fails: test_ablate_values
     """
@@ -17,7 +17,7 @@ class rows_for_columns:
 
 
 class heads_interleaved:
-    """you take every H-th column for a head: its columns lie next to each other
+    """your heads have every H-th column: a head's columns lie next to each other
 
     Fails: test_ablate_values
     """
@@ -29,7 +29,7 @@ class heads_interleaved:
 
 
 class others_off:
-    """you switch the other heads off, and keep those that were named
+    """your ablate_heads switches the other heads off, and keeps those that were named
 
     Fails: test_ablate_values
     """
@@ -41,7 +41,7 @@ class others_off:
 
 
 class first_head_alone:
-    """you switch off the first of the heads alone
+    """your ablate_heads switches off the first of the heads alone
 
     Fails: test_ablate_values
     """
@@ -53,7 +53,7 @@ class first_head_alone:
 
 
 class whole_attention_off:
-    """you switch the whole attention off, with all of its heads
+    """your ablate_heads switches all heads of the layer off
 
     Fails: test_ablate_values
     """
@@ -65,7 +65,7 @@ class whole_attention_off:
 
 
 class every_layer:
-    """you switch heads off in every layer, not in the one that was named
+    """your heads go off in every layer, not in the one that was named
 
     Fails: test_ablate_values
     """
@@ -82,7 +82,7 @@ class every_layer:
 
 
 class layers_from_one:
-    """you count layers from 1: layer 0 is the first
+    """your layers are counted from 1: layer 0 is the first
 
     Fails: test_ablate_values
     """
@@ -94,7 +94,7 @@ class layers_from_one:
 
 
 class heads_from_one:
-    """you count heads from 1: head 0 is the first
+    """your heads are counted from 1: head 0 is the first
 
     Fails: test_ablate_values
     """
@@ -106,7 +106,7 @@ class heads_from_one:
 
 
 class queries_zeroed:
-    """you zero the head's queries: it then looks everywhere alike, and still adds its values
+    """your zeros are in the head's queries: it then looks everywhere alike, and still adds its values
 
     Fails: test_ablate_values
     """
@@ -121,7 +121,7 @@ class queries_zeroed:
 
 
 class shared_values_zeroed:
-    """you zero values: where query heads share them, the neighbours go off, too
+    """your zeros are in the values: where query heads share them, the neighbours go off, too
 
     Fails: test_ablate_shared
     """
@@ -150,7 +150,7 @@ class shared_heads_counted:
 
 
 class bias_off_too:
-    """you silence w_o with its bias: the bias belongs to no head
+    """your w_o loses its bias, too: the bias belongs to no head
 
     Fails: test_ablate_values
     """
@@ -165,7 +165,7 @@ class bias_off_too:
 
 
 class means_for_zeros:
-    """you put a mean over the positions in place of the head's output: it counts as zero
+    """your head's output becomes its mean over the positions: it counts as zero
 
     Fails: test_ablate_values
     """
@@ -177,7 +177,7 @@ class means_for_zeros:
 
 
 class others_scaled_up:
-    """you scale the other heads up as dropout does: they add what they did
+    """your other heads are scaled up as dropout does: they add what they did
 
     Fails: test_ablate_values
     """
@@ -190,7 +190,7 @@ class others_scaled_up:
 
 
 class first_part_with_heads:
-    """you take the first part of the layer that has heads: in a decoder's layer that may be cross_attention
+    """your attention is the first part of the layer that has heads: in a decoder that may be cross_attention
 
     Fails: test_ablate_decoder
     """
@@ -202,7 +202,7 @@ class first_part_with_heads:
 
 
 class self_attention_unknown:
-    """you know attention alone: a decoder's layer has self_attention
+    """your ablate_heads knows attention alone: a decoder's layer has self_attention
 
     Fails: test_ablate_decoder
     """
@@ -214,7 +214,7 @@ class self_attention_unknown:
 
 
 class copy_silenced:
-    """you switch heads off in a copy: the model that the caller has computes as ever
+    """your heads go off in a copy: the model that the caller has computes as ever
 
     Fails: test_ablate_values
     """
@@ -312,7 +312,7 @@ class other_parameter_left:
 
 
 class scaled_and_back:
-    """you scale columns of w_o down and up again: rounding is not undone
+    """your columns of w_o are scaled down and up again: rounding is not undone
 
     Fails: test_ablate_undone
     """
@@ -335,7 +335,7 @@ class scaled_and_back:
 
 
 class zeroed_and_kept_by_name:
-    """you keep a reference to w_o's weight, not a copy: when it is put back, it has the zeros, too
+    """your saved weight of w_o is a reference, not a copy: it has the zeros, too
 
     Fails: test_ablate_undone
     """
@@ -381,7 +381,7 @@ class put_back_in_order:
 
 
 class all_hooks_removed:
-    """you remove all hooks of w_o at the end: those of an outer block are among them
+    """your block removes all hooks of w_o at its end: those of an outer block are among them
 
     Fails: test_ablate_nested
     """
@@ -424,7 +424,7 @@ class heads_not_looked_at:
 
 
 class negative_heads_taken:
-    """you count negative heads from the last one: heads are 0 to num_heads - 1
+    """your negative heads are counted from the last one: heads are 0 to num_heads - 1
 
     Fails: test_ablate_errors
     """
@@ -448,7 +448,7 @@ class index_error:
 
 
 class refused_too_late:
-    """you zero some heads before you see that another is not there: they stay zero
+    """your zeros are set before you see that another head is not there: they stay
 
     Fails: test_ablate_errors
     """
