@@ -212,7 +212,9 @@ def squeeze(text: str) -> str:
 
 def names_asked(path: Path, check: Check) -> set[str]:
     """Return the attributes of `submission` that a check reaches, itself or through helpers of the file."""
-    helpers = {node.name: node for node in parse(path).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    helpers = {
+        node.name: node for node in parse(path).body if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
     asked: set[str] = set()
     waiting, seen = [check.body], {check.name}
     while waiting:
