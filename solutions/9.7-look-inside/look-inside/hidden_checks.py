@@ -111,7 +111,7 @@ def test_probe_dtypes(submission, reference, draw):
         centers = 5.0 * torch.eye(3, 4, device=draw.device).repeat_interleave(2, dim=0)
         noise = draw.uniform(low=-0.2, high=0.2, example=6, feature=4)
         features = with_axes((centers + noise).to(floating), "example", "feature")
-        found = submission.probe(features, labels)(features)
+        found = submission.probe(features, labels, ridge=1.0)(features)
         expect(found, "labels", axes="example").equals(labels)
         expect(found, "labels", axes="example").is_tensor(shape=(6,), dtype=whole)
 
@@ -183,8 +183,8 @@ def test_any_model(submission, reference, draw):
     asked="nothing is copied, and it computes as ever when the block has ended",
 )
 def test_two_models(submission, reference, draw):
-    stacks = [Stack(submission, draw, 8, 2, 2) for _ in range(2)]
-    x = draw.normal(batch=2, time=3, width=8)
+    stacks = [Stack(submission, draw, 32, 2, 2) for _ in range(2)]
+    x = draw.normal(batch=2, time=3, width=32)
     with torch.no_grad():
         before = [stack.model(x) for stack in stacks]
         with presupposed("blocks must run"):
