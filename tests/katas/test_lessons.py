@@ -534,6 +534,27 @@ def test_what_heads_of_the_story_model_are_worth() -> None:
     for heads, name in (([0, 2], "layer 2, heads 0 and 2 off"), ([3, 4, 5], "layer 2, heads 3, 4, 5 off")):
         with demo.ablate_heads(model, 2, heads):
             says(lesson, *demo.paid(model), places=3, before=name)
+# --- 9.8.2 ---
+
+
+def test_long_attention() -> None:
+    lesson = LESSONS["long-attention"]
+    query, key = rows([[0, 1], [0, 0], [2, -math.log(2)]]), rows([[1, 0], [0, 0], [-math.log(2), 1]])
+    value = torch.tensor([10.0, 20.0, 40.0], dtype=query.dtype)
+    features, keys = F.elu(query) + 1, F.elu(key) + 1
+    written = re.findall(
+        r"^\d +-?[\d.]+ +-?[\d.]+ +([\d.]+) +([\d.]+) +-?[\d.]+ +-?[\d.]+ +([\d.]+) +([\d.]+) +\d+$",
+        lesson,
+        re.M,
+    )
+    numbers = torch.tensor([[float(each) for each in row] for row in written])
+    assert torch.allclose(numbers.to(query.dtype), torch.cat((features, keys), 1), atol=1e-4)
+    state, norm = keys.T @ value, keys.sum(0)
+    assert f"=  {state[0]:g}, {state[1]:g}" in lesson
+    assert f"=  {norm[0]:g}, {norm[1]:g}" in lesson
+    says(lesson, *(features @ state / (features @ norm)).tolist(), before="\ny ")
+    weights = (features @ keys.T).tril()
+    says(lesson, *(weights @ value / weights.sum(-1)).tolist(), before="\ncausal ")
 
 
 # --- 9.8.1 ---

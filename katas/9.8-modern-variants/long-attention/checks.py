@@ -1,0 +1,460 @@
+"""Checks of 9.8.2. Both are compared with all queries against all keys, written out in float64."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional as F
+
+from grader.checks import (
+    check,
+    expect,
+    expect_gradients,
+    expect_parameter_gradients,
+    expect_unchanged,
+    fail,
+    oracle,
+    presupposed,
+    with_axes,
+)
+
+QUERY, VALUES, WEIGHTS, X = (
+    "batch head query width",
+    "batch head query width",
+    "query key",
+    "batch time width",
+)
+D, H, LONGEST, MIXED = 8, 2, 10, 3
+PROJECTIONS = ("w_q", "w_k", "w_v", "w_o")
+MIXTURES = ("key_projection", "value_projection")
+
+
+# --- the oracles ---
+
+
+def weights(query, key, causal=False):
+    """Return the right weights [.., Tq, Tk]."""
+    products = (F.elu(query) + 1) @ (F.elu(key) + 1).mT
+    if causal:
+        products = products.tril()
+    return products / products.sum(dim=-1, keepdim=True)
+
+
+def right(causal):
+    """Return the right query, key, value -> output."""
+    return lambda query, key, value: weights(query, key, causal) @ value
+
+
+def linear(x, state, name):
+    return F.linear(x, state[f"{name}.weight"], state[f"{name}.bias"])
+
+
+def mixed(x, state, mask=None, heads=H):
+    """Return the right output of a Linformer."""
+    query, key, value = (linear(x, state, name) for name in ("w_q", "w_k", "w_v"))
+    if mask is not None:
+        key, value = (torch.where(mask[..., None], each, 0.0) for each in (key, value))
+    key, value = (
+        state[name][:, : x.shape[1]] @ each for name, each in zip(MIXTURES, (key, value), strict=True)
+    )
+    query, key, value = (each.unflatten(-1, (heads, -1)).transpose(1, 2) for each in (query, key, value))
+    found = F.scaled_dot_product_attention(query, key, value)
+    return linear(found.transpose(1, 2).flatten(2), state, "w_o")
+
+
+# --- helpers ---
+
+
+def triple(draw, queries=5, keys=7, batch=2, **options):
+    """Draw queries, keys and values, of another width."""
+    return (
+        draw.normal(batch=batch, head=H, query=queries, width=4, **options),
+        draw.normal(batch=batch, head=H, key=keys, width=4, **options),
+        draw.normal(batch=batch, head=H, key=keys, width=3, **options),
+    )
+
+
+def looked(submission, draw, queries, keys, causal):
+    """Return what the submission's weights are, and what is right: values that are an identity give them away."""
+    query = draw.normal(query=queries, width=4)
+    key = draw.normal(key=keys, width=4)
+    value = with_axes(torch.eye(keys, device=draw.device), "key", "value")
+    found = submission.linear_attention(query, key, value, causal=causal)
+    return found, oracle(lambda q, k: weights(q, k, causal), query, key)
+
+
+def sequence(draw, time=LONGEST, batch=2, **options):
+    return draw.normal(batch=batch, time=time, width=D, **options)
+
+
+def shapes_of(d_model=D, longest=LONGEST, k=MIXED):
+    found = {f"{name}.weight": [d_model, d_model] for name in PROJECTIONS}
+    found |= {f"{name}.bias": [d_model] for name in PROJECTIONS}
+    return found | {name: [k, longest] for name in MIXTURES}
+
+
+def own_name(name, own):
+    """Return what a model calls this parameter, or None: a projection may be the weight of a linear layer."""
+    return next((each for each in (name, f"{name}.weight") if each in own), None)
+
+
+def drawn_state(draw, **sizes):
+    state = {}
+    for name, shape in shapes_of(**sizes).items():
+        if len(shape) == 1:
+            state[name] = draw.normal(width=shape[0])
+        elif name in MIXTURES:
+            state[name] = draw.normal(mixture=shape[0], time=shape[1])
+        else:
+            state[name] = draw.normal(out=shape[0], width=shape[1], scale=1.5 * shape[1] ** -0.5)
+    return state
+
+
+def loaded(model, state):
+    """Load these parameters; return the model, in eval mode, with what it now computes with.
+
+    A bias that is not there is another check's affair, and counts as zero.
+    """
+    own, load, now = model.state_dict(), {}, dict(state)
+    for name, tensor in state.items():
+        called = own_name(name, own)
+        if called is None and name.endswith(".bias"):
+            now[name] = torch.zeros_like(tensor)
+            continue
+        if called is None:
+            fail(f"no parameter  {name}  it cannot be loaded", stage="names")
+        if list(own[called].shape) != list(tensor.shape):
+            fail(
+                f"wrong size  {name}  is {list(own[called].shape)}, so {list(tensor.shape)} cannot be loaded",
+                stage="names",
+            )
+        load[called] = tensor
+    model.load_state_dict(load, strict=False)
+    model.eval()
+    return model, now
+
+
+def built(submission, draw, **changes):
+    model = submission.Linformer(D, H, LONGEST, MIXED)
+    model.to(draw.device)
+    return loaded(model, drawn_state(draw) | changes)
+
+
+def output_of(model, x, *mask):
+    with torch.no_grad():
+        return model(with_axes(x, *X.split()), *mask)
+
+
+def ragged(draw, batch=3, time=LONGEST):
+    """Return a mask [B, T] of texts of several lengths, the longest among them."""
+    lengths = torch.tensor([time, time - 3, 1][:batch])
+    return (torch.arange(time) < lengths[:, None]).to(draw.device)
+
+
+# --- linear_attention ---
+
+
+@check(
+    "any axes in front, as many queries as one likes, and values of another width: [.., Tq, Dv]",
+    aspect="shape",
+    points=1,
+    asked=["[.., Tq, D], with any number of axes in front.", "[.., Tq, Dv], in the dtype of the query."],
+)
+def test_shapes(submission, draw):
+    for front in ({}, {"batch": 3}, {"batch": 2, "head": 3}):
+        for queries, keys in ((4, 6), (1, 1)):
+            query = draw.normal(**front, query=queries, width=5)
+            key, value = draw.normal(**front, key=keys, width=5), draw.normal(**front, key=keys, value=2)
+            found = submission.linear_attention(query, key, value)
+            expect(found, "output").is_tensor(shape=(*front.values(), queries, 2), dtype=torch.float32)
+    query = draw.normal(batch=2, query=6, width=5)
+    found = submission.linear_attention(query, query, draw.normal(batch=2, query=6, value=3), causal=True)
+    expect(found, "output, causal").is_tensor(shape=(2, 6, 3), dtype=torch.float32)
+
+
+@check(
+    "the weights are the products of the features, divided by their sum over keys",
+    aspect="values",
+    points=3,
+    follows=["test_shapes"],
+    asked="Attend with the weights φ(q)·φ(k), divided by their sum over keys, where φ(x) = elu(x) + 1.",
+)
+def test_weights(submission, draw):
+    for queries, keys in ((3, 5), (6, 4)):
+        found, wanted = looked(submission, draw, queries, keys, causal=False)
+        expect(found, "weights", axes=WEIGHTS).close_to(wanted)
+
+
+@check(
+    "every value is an average: values that are all the same come out as they are",
+    aspect="values",
+    points=2,
+    follows=["test_shapes"],
+    asked="divided by their sum over keys",
+)
+def test_average(submission, draw):
+    # All above 0, where features that may be negative add up to something as well: the weights are not looked at here.
+    query, key = (draw.uniform(0.3, 2.0, batch=2, head=H, time=6, width=4) for _ in range(2))
+    row = draw.normal(width=3)
+    value = row.expand(2, H, 6, 3).contiguous()
+    for causal in (False, True):
+        found = submission.linear_attention(query, key, value, causal=causal)
+        name = "output, causal" if causal else "output"
+        expect(found, name, axes=VALUES).close_to(oracle(lambda v: v, value))
+
+
+@check(
+    "each row of a batch and each head is attended by itself",
+    aspect="values",
+    points=1,
+    follows=["test_weights"],
+    asked="with any number of axes in front.",
+)
+def test_rows(submission, draw):
+    query, key, value = triple(draw)
+    found = submission.linear_attention(query, key, value)
+    expect(found, "output", axes=VALUES).close_to(oracle(right(False), query, key, value))
+
+
+@check(
+    "under causal a query sees its own key and those before, and none behind",
+    aspect="causality",
+    points=3,
+    follows=["test_shapes"],
+    asked="query i sees keys 0 to i; Tq and Tk are equal then.",
+)
+def test_causal(submission, draw):
+    length = 6
+    found, _ = looked(submission, draw, length, length, causal=True)
+    seen = expect(found, "weights", axes=WEIGHTS).is_tensor(shape=(length, length)).is_finite().actual
+    touched = seen.detach().abs().cpu() > 1e-7
+    expect(touched, "whether the query sees the key", axes=WEIGHTS, picture="mask").equals(
+        torch.ones(length, length, dtype=torch.bool).tril()
+    )
+
+
+@check(
+    "under causal each query's weights are divided by the sum over the keys that it sees",
+    aspect="values",
+    points=2,
+    follows=["test_causal", "test_weights"],
+    asked="query i sees keys 0 to i; Tq and Tk are equal then.",
+)
+def test_causal_values(submission, draw):
+    found, wanted = looked(submission, draw, 7, 7, causal=True)
+    expect(found, "weights", axes=WEIGHTS).close_to(wanted)
+    query, key, value = triple(draw, 6, 6)
+    found = submission.linear_attention(query, key, value, causal=True)
+    expect(found, "output", axes=VALUES).close_to(oracle(right(True), query, key, value))
+
+
+@check(
+    "a long sequence is right to its end",
+    aspect="values",
+    points=2,
+    follows=["test_causal_values"],
+    asked="query i sees keys 0 to i; Tq and Tk are equal then.",
+)
+def test_long(submission, draw):
+    for length in (257, 300):
+        query, key = draw.normal(query=length, width=3), draw.normal(key=length, width=3)
+        value = draw.normal(key=length, value=2)
+        found = submission.linear_attention(query, key, value, causal=True)
+        expect(found, "output", axes="query value").close_to(oracle(right(True), query, key, value))
+
+
+@check(
+    "gradients reach queries, keys and values, the sums that divide included",
+    aspect="gradient",
+    points=2,
+    follows=["test_rows", "test_causal_values"],
+    asked="gradients reach queries, keys, values",
+)
+def test_gradients(submission, draw):
+    for causal in (False, True):
+        query, key, value = triple(draw, 5, 5, requires_grad=True)
+        found = submission.linear_attention(query, key, value, causal=causal)
+        inputs = {"query": query, "key": key, "value": value}
+        expect_gradients(found, inputs, draw, oracle=right(causal))
+
+
+@check(
+    "the result has the query's dtype, and large numbers in half precision do not overflow",
+    aspect="stability",
+    points=2,
+    follows=["test_weights", "test_causal_values"],
+    asked="Sums are taken in float32 at least: large numbers in half precision",
+)
+def test_dtypes(submission, draw):
+    for dtype, size in ((torch.float64, 1.0), (torch.bfloat16, 1.0), (torch.float16, 60.0)):
+        query, key, value = (
+            draw.normal(batch=1, head=1, time=70, width=4, scale=0.2 * size, shift=size).to(dtype)
+            for _ in range(3)
+        )
+        for causal in (False, True):
+            found = submission.linear_attention(query, key, value, causal=causal)
+            name = f"output in {str(dtype).removeprefix('torch.')}{', causal' * causal}"
+            expect(found, name, axes=VALUES).is_tensor(shape=(1, 1, 70, 4), dtype=dtype).is_finite()
+            wanted = right(causal)(*(x.cpu().double() for x in (query, key, value)))
+            tolerance = 1e-9 if dtype == torch.float64 else 0.03 * size
+            expect(found.cpu().double(), name, axes=VALUES).close_to(wanted, tolerance)
+
+
+@check(
+    "arguments are left as they were, and need not be contiguous in memory",
+    aspect="arguments",
+    points=1,
+    follows=["test_rows", "test_causal_values"],
+    asked="Arguments are left as they were and need not be contiguous in memory",
+)
+def test_arguments(submission, draw):
+    for causal in (False, True):
+        given = triple(draw, 6, 6)
+        found = submission.linear_attention(*given, causal=causal)
+        expect_unchanged(submission)
+        scattered = submission.linear_attention(*(draw.noncontiguous(x) for x in given), causal=causal)
+        expect_unchanged(submission)
+        expect(scattered, "output", axes=VALUES).same_as(found, name="that for contiguous tensors")
+
+
+# --- Linformer ---
+
+
+@check(
+    "x [B, T, D] becomes [B, T, D], up to max_len positions and down to one",
+    aspect="shape",
+    points=1,
+    asked=["x: [B, T, D], T at most max_len.", "A shorter sequence uses the first T columns"],
+)
+def test_linformer_shapes(submission, draw):
+    for d_model, heads, longest, k in ((D, H, LONGEST, MIXED), (6, 1, 4, 7), (6, 6, 9, 1)):
+        model = submission.Linformer(d_model, heads, longest, k)
+        expect(model, "the model").is_instance("torch.nn.Module")
+        model.to(draw.device)
+        for batch, time in ((2, longest), (1, 1)):
+            y = model(draw.normal(batch=batch, time=time, width=d_model))
+            expect(y, "output", axes=X).is_tensor(
+                shape=(batch, time, d_model), dtype=torch.float32, device=draw.device
+            )
+
+
+@check(
+    "four projections with biases and two mixtures [k, max_len], and no other parameters",
+    aspect="parameters",
+    points=2,
+    asked=[
+        "w_q, w_k, w_v, w_o: nn.Linear from D to D, with biases.",
+        "nn.Parameter [k, max_len], one for all heads. Together these hold all the",
+    ],
+)
+def test_parameters(submission, draw):
+    model = submission.Linformer(D, H, LONGEST, MIXED)
+    with torch.no_grad():
+        found = dict(model.named_parameters())
+    called = {own_name(name, found) or name: shape for name, shape in shapes_of().items()}
+    expect(list(found), "parameters").has_names(called)
+    for name, shape in called.items():
+        expect(list(found[name].shape), f"shape of {name}").is_value(shape)
+
+
+@check(
+    "every position attends to k mixtures of all keys and values, head by head",
+    aspect="values",
+    points=3,
+    follows=["test_linformer_shapes", "test_parameters"],
+    asked=[
+        "Let every position of x [B, T, D] attend to k mixtures of all positions.",
+        "a head has the width D / H.",
+    ],
+)
+def test_values(submission, draw):
+    model, state = built(submission, draw)
+    x = sequence(draw)
+    y = expect(output_of(model, x), "output", axes=X)
+    y.close_to(oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}), x))
+
+
+@check(
+    "a shorter sequence takes the first columns of both mixtures",
+    aspect="values",
+    points=2,
+    follows=["test_values"],
+    asked="A shorter sequence uses the first T columns of both projections.",
+)
+def test_shorter(submission, draw):
+    model, state = built(submission, draw)
+    for time in (6, 1):
+        x = sequence(draw, time)
+        y = expect(output_of(model, x), f"output, {time} of {LONGEST} positions", axes=X)
+        y.close_to(oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}), x))
+
+
+@check(
+    "padding never matters to a real position",
+    aspect="masks",
+    points=2,
+    follows=["test_linformer_shapes"],
+    asked="bool [B, T], False at padding, whose keys and values are 0 in every mixture. None: all are real.",
+)
+def test_padding(submission, draw):
+    model, _ = built(submission, draw)
+    x, mask = sequence(draw, batch=3), ragged(draw)
+    other = torch.where(mask[..., None], x, sequence(draw, batch=3))
+    before, after = output_of(model, x, mask), output_of(model, other, mask)
+    for found in (before, after):
+        expect(found, "output", axes=X).is_tensor(shape=tuple(x.shape)).is_finite()
+    expect(after[mask], "output at real positions", axes="position width").same_as(
+        before[mask], name="that with other padding"
+    )
+
+
+@check(
+    "keys and values of padding are 0, as if the sequence ended there",
+    aspect="masks",
+    points=2,
+    follows=["test_values", "test_padding"],
+    asked="bool [B, T], False at padding, whose keys and values are 0 in every mixture. None: all are real.",
+)
+def test_mask_values(submission, draw):
+    model, state = built(submission, draw)
+    x, mask = sequence(draw, batch=3), ragged(draw)
+    y = expect(output_of(model, x, mask)[mask], "output at real positions", axes="position width")
+    y.close_to(
+        oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}, mask.cpu())[mask.cpu()], x),
+        why="what is added behind has to be 0: a bias is not",
+    )
+
+
+@check(
+    "gradients reach x and every parameter",
+    aspect="gradient",
+    points=2,
+    follows=["test_values"],
+    asked="gradients reach queries, keys, values",
+)
+def test_linformer_gradients(submission, draw):
+    model, _ = built(submission, draw)
+    model.double()
+    x = sequence(draw, dtype=torch.float64)
+    expect_parameter_gradients(model, lambda: model(x), draw, "output", X)
+
+
+@check(
+    "float64 in, float64 out, and x is left as it was",
+    aspect="arguments",
+    points=1,
+    follows=["test_values"],
+    asked=["Arguments are left as they were and need not be contiguous in memory", "of the model's dtype"],
+)
+def test_linformer_arguments(submission, draw):
+    model, _ = built(submission, draw)
+    x, mask = sequence(draw, batch=3), ragged(draw)
+    found = output_of(model, x, mask)
+    expect_unchanged(submission)
+    scattered = output_of(model, draw.noncontiguous(x), draw.noncontiguous(mask))
+    expect_unchanged(submission)
+    with presupposed("the model must return a tensor"):
+        expect(found, "output", axes=X).is_tensor(shape=tuple(x.shape))
+    expect(scattered, "output", axes=X).same_as(found, name="that for contiguous x and mask")
+    model.double()
+    y = output_of(model, x.double())
+    expect(y, "output in float64", axes=X).is_tensor(shape=tuple(x.shape), dtype=torch.float64)

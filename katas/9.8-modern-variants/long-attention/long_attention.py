@@ -1,0 +1,76 @@
+"""9.8.2 Attention for long sequences: attention without a softmax, and attention with fewer keys.
+
+B batch, T length, D width of a query or key, Dv width of a value.
+
+References: Katharopoulos et al. 2020 (arXiv:2006.16236), section 3; Wang et al. 2020 (arXiv:2006.04768), section 4.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+
+def linear_attention(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, causal: bool = False
+) -> torch.Tensor:
+    """Attend with the weights φ(q)·φ(k), divided by their sum over keys, where φ(x) = elu(x) + 1.
+
+    There is no scale, no softmax and, at no time, a matrix of all queries against all keys.
+
+    Args:
+        query: [.., Tq, D], with any number of axes in front.
+        key: [.., Tk, D].
+        value: [.., Tk, Dv].
+        causal: query i sees keys 0 to i; Tq and Tk are equal then.
+
+    Returns:
+        [.., Tq, Dv], in the dtype of the query. Sums are taken in float32 at least: large numbers in half precision
+        do not overflow.
+    """
+    # TODO: which of the three products has no axis as long as the sequence twice? And what has to be kept when a query
+    # may see the keys up to its own only?
+    raise NotImplementedError("linear_attention")
+
+
+class Linformer(nn.Module):
+    """Multi-head attention from a sequence to itself, whose keys and values are mixed down to k first.
+
+    Args:
+        d_model: D, a multiple of num_heads.
+        num_heads: H; a head has the width D / H.
+        max_len: the longest sequence that must work.
+        k: how many mixtures of keys and of values are left, for every length.
+
+    Attributes:
+        w_q, w_k, w_v, w_o: nn.Linear from D to D, with biases.
+        key_projection, value_projection: nn.Parameter [k, max_len], one for all heads. Together these hold all the
+            parameters there are.
+    """
+
+    w_q: nn.Linear
+    w_k: nn.Linear
+    w_v: nn.Linear
+    w_o: nn.Linear
+    key_projection: nn.Parameter
+    value_projection: nn.Parameter
+
+    def __init__(self, d_model: int, num_heads: int, max_len: int, k: int) -> None:
+        super().__init__()
+        # TODO
+        raise NotImplementedError("Linformer.__init__")
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
+        """Let every position of x [B, T, D] attend to k mixtures of all positions.
+
+        A shorter sequence uses the first T columns of both projections.
+
+        Args:
+            x: [B, T, D], T at most max_len.
+            mask: bool [B, T], False at padding, whose keys and values are 0 in every mixture. None: all are real.
+
+        Returns:
+            [B, T, D]
+        """
+        # TODO: project, mix along the time, split into heads, attend. In which step is padding still to be told apart?
+        raise NotImplementedError("Linformer.forward")
