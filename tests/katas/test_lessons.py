@@ -534,6 +534,8 @@ def test_what_heads_of_the_story_model_are_worth() -> None:
     for heads, name in (([0, 2], "layer 2, heads 0 and 2 off"), ([3, 4, 5], "layer 2, heads 3, 4, 5 off")):
         with demo.ablate_heads(model, 2, heads):
             says(lesson, *demo.paid(model), places=3, before=name)
+
+
 # --- 9.8.2 ---
 
 
