@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import click
 
 from grader import __version__
+from grader.cli.interrupts import Interrupts
 from grader.errors import KataError, UsageError, did_you_mean
 
 COMMANDS = {
@@ -107,10 +108,13 @@ class KataGroup(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace")  # a terminal without Unicode still gets its answer
-        code = self._run(args, prog_name, extra)
+        with Interrupts() as interrupts:
+            code = self._run(args, prog_name, extra, interrupts)
         sys.exit(_flush(code))
 
-    def _run(self, args: Sequence[str] | None, prog_name: str | None, extra: dict[str, Any]) -> int:
+    def _run(
+        self, args: Sequence[str] | None, prog_name: str | None, extra: dict[str, Any], interrupts: Interrupts
+    ) -> int:
         try:
             outcome = super().main(args, prog_name, standalone_mode=False, **extra)
             return outcome if isinstance(outcome, int) else 0
@@ -133,6 +137,9 @@ class KataGroup(click.Group):
             report(f"the output cannot be written ({error.strerror}).", "Free some space, then try again.")
             return INTERNAL_ERROR
         except Exception as error:
+            if interrupts.came:  # what was interrupted raised something else
+                report("interrupted")
+                return INTERRUPTED
             return _internal_error(error)
 
 

@@ -1,0 +1,48 @@
+"""Ctrl-C, where Python loses it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+DROPPED = """
+import os, signal, time
+
+class Callback:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+
+def body(*rest, **more):
+    callback = Callback()
+    del callback  # the interrupt is raised inside of __del__, where Python drops it
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        time.sleep(0.01)
+    return 0
+"""
+CHANGED = """
+import os, signal, time
+
+def body(*rest, **more):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+    except KeyboardInterrupt:
+        raise SystemError("something else")
+"""
+COMMAND = """
+import click
+from grader.cli.main import KataGroup
+
+KataGroup.invoke = body
+KataGroup(name="kata", invoke_without_command=True).main([])
+"""
+
+
+@pytest.mark.parametrize("body", [DROPPED, CHANGED], ids=["dropped in a callback", "made another error"])
+def test_an_interrupt_is_not_lost(body: str) -> None:
+    done = subprocess.run([sys.executable, "-c", body + COMMAND], capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr.strip() == "error: interrupted"
