@@ -624,12 +624,33 @@ def test_language_model_capstone() -> None:
     assert f"{attention:,} numbers in its attention, {network:,} in its network" in lesson
     assert f"and {norms} in its norms: {layer:,}." in lesson
     assert f"make {2 * layer + V * D + length * D + 2 * D + V * (D + 1):,}." in lesson
-    runs = runpy.run_path(str(KATAS / "9.9-capstones" / "language-model-capstone" / "runs.py"))
+    says_runs("language-model-capstone", layers=2)
+
+
+def says_runs(slug: str, layers: int) -> None:
+    runs = runpy.run_path(str(KATAS / "9.9-capstones" / slug / "runs.py"))
     for run, settings in runs["RUNS"].items():
-        layers = settings.get("num_layers", 2)
-        shown = (settings.get("norm", "first"), "yes" if settings.get("positions", True) else "no", layers)
+        positions = "yes" if settings.get("positions", True) else "no"
+        shown = (settings.get("norm", "first"), positions, settings.get("num_layers", layers))
         shown = (*shown, settings.get("warmup", 20), runs["seed_of"](run))
-        assert re.search(rf"^{run} +" + " +".join(map(str, shown)) + "$", lesson, re.M), run
+        assert re.search(rf"^{run} +" + " +".join(map(str, shown)) + "$", LESSONS[slug], re.M), run
+
+
+def test_translator_capstone() -> None:
+    lesson = LESSONS["translator-capstone"]
+    costs = [-math.log(share) for share in (0.5, 0.25, 0.5, 0.8, 0.5)]
+    says(lesson, *costs, before="\ncosts")
+    mean, padded = sum(costs) / 5, sum(costs) / 6
+    assert (
+        f"mean over 5 words, {mean:.4f}. Over six places with a zero for padding it would be {padded:.4f}"
+        in lesson
+    )
+    assert f"has 42 tokens. A new model pays ln 42 = {math.log(42):.4f}" in lesson
+    words = runpy.run_path(str(KATAS / "9.4-encoder-decoder" / "translator" / "language.py"))["TARGET_WORDS"]
+    assert len(words) == 42
+    attention = 4 * 48 * 49
+    assert f"{attention:,} numbers, so the decoder's two make {2 * attention:,} in each layer" in lesson
+    says_runs("translator-capstone", layers=1)
 
 
 # --- words ---

@@ -49,6 +49,7 @@ EXCUSED = {
     "optimizer": {},
     "modern-block": {},
     "language-model-capstone": {},
+    "translator-capstone": {},
 }
 SUSPECT = {
     "layer-norm": ("norm",),
@@ -65,6 +66,7 @@ SUSPECT = {
     "optimizer": ("adam",),
     "modern-block": ("rms_norm", "rmsnorm"),
     "language-model-capstone": ("transformer", "multi_head"),
+    "translator-capstone": ("transformer", "multi_head"),
 }
 """What stands in the name of an operator that may compute what the kata asks for."""
 

@@ -1,0 +1,910 @@
+"""Checks of 9.9.2. How the model is built and trained is the learner's affair, so both are checked for what they do.
+
+The log comes as text that `training_log` returns. It is read here, as data, and its runs are begun anew with the
+learner's own `train`.
+"""
+
+from __future__ import annotations
+
+import math
+import runpy
+from pathlib import Path
+
+import torch
+
+from grader.checks import (
+    as_left,
+    check,
+    expect,
+    expect_from_scratch,
+    expect_parameter_gradients,
+    expect_unchanged,
+    fail,
+    given_module,
+    presupposed,
+    with_axes,
+)
+
+RUNS = runpy.run_path(str(Path(__file__).with_name("runs.py")))
+LOGS = runpy.run_path(str(Path(__file__).parents[1] / "logs.py"))
+LANGUAGE = runpy.run_path(str(Path(__file__).parents[2] / "given" / "language.py"))
+LOGITS = "batch time token"
+READ, WRITTEN, D, LONGEST = 19, 17, 12, 16
+SIZES = {
+    "source_vocab": READ,
+    "target_vocab": WRITTEN,
+    "d_model": D,
+    "num_heads": 3,
+    "d_ff": 20,
+    "num_layers": 2,
+    "max_len": LONGEST,
+}
+"""The model that most checks build."""
+LARGEST = 30.0
+"""No logit of a model that `build` has filled is larger: beyond it no tolerance grows with the answer."""
+STATES, WORDS = 97, 7
+PAD, BOS, EOS = 0, 1, 2
+STEPS, ACCURACY = RUNS["STEPS"], 0.8
+"""After so many steps this share of new sentences has to be translated without a slip."""
+BEGUN, APART = 8, 0.02
+"""So many steps of each logged run are run again, and may differ by this: rounding is not the same everywhere."""
+TABLES = [READ, WRITTEN, LONGEST]
+
+
+# --- helpers ---
+
+
+def build(submission, draw, **sizes):
+    """Build a model and give its parameters random values, the same for models built alike."""
+    model = submission.TranslationModel(**{**SIZES, **sizes}).to(draw.device)
+    given_module(submission, "probes").refill(model, draw.seed)
+    return model
+
+
+def tokens(rows):
+    return with_axes(rows.contiguous(), "batch", "time")
+
+
+def words(draw, batch, time, vocab, pad_id=PAD):
+    """Draw int tokens [batch, time], none of them padding."""
+    return (pad_id + 1 + draw.integers(0, vocab - 1, batch=batch, time=time)) % vocab
+
+
+def pair(draw, batch=2, source=6, time=5, pad_id=PAD):
+    """Draw a source and a target of words."""
+    return words(draw, batch, source, READ, pad_id), words(draw, batch, time, WRITTEN, pad_id)
+
+
+def distinct(draw, count, vocab):
+    """Draw [2, count] tokens, none of them padding, none twice in a row of them."""
+    return tokens(torch.stack([draw.permutation(vocab - 1)[:count] + 1 for _ in range(2)]))
+
+
+def score(model, source, target, vocab=WRITTEN):
+    """Return the logits [B, T, V]; that there are any is another check's affair."""
+    with presupposed("forward must give finite logits [B, T, V]"):
+        return score_for_certain(model, source, target, vocab)
+
+
+def score_for_certain(model, source, target, vocab=WRITTEN):
+    with torch.no_grad():
+        found = model(source, target)
+    expect(found, "logits", axes=LOGITS).is_tensor(shape=(*target.shape, vocab)).is_finite()
+    return found
+
+
+def dependence(before, after):
+    """Return whether the logits at each position changed in any row: bool [T]."""
+    limit = 1e-5 * min(float(before.abs().max()), LARGEST)
+    return ((after - before).abs() > limit).any(dim=-1).any(dim=0).cpu()
+
+
+def trained(submission, pairs, sizes, steps, seed, **settings):
+    """Train, and return (model, rows), each row (step, loss, rate); that they are sound is another check's affair."""
+    with presupposed("train must return (model, rows), a row (step, loss, rate) for each step"):
+        return trained_for_certain(submission, pairs, sizes, steps, seed, **settings)
+
+
+def trained_for_certain(submission, pairs, sizes, steps, seed, **settings):
+    model, rows = expect(submission.train(*pairs, *sizes, steps, seed, **settings), "result").is_tuple(2)
+    rows = expect(rows, "rows").is_list(steps)
+    found = []
+    for place, row in enumerate(rows):
+        number, loss, rate = expect(row, f"rows[{place}]").is_tuple(3)
+        expect(number, f"step of rows[{place}]").is_value(place + 1)
+        for name, value in (("loss", loss), ("rate", rate)):
+            if type(value) not in (int, float):
+                fail(
+                    f"wrong type  {name} of rows[{place}]  got {type(value).__name__}  want float",
+                    "  loss.item() makes a number of a tensor",
+                    stage="type",
+                )
+            expect(value, f"{name} of rows[{place}]").is_between(0, 1e6)
+        found.append((number, float(loss), float(rate)))
+    return model, found
+
+
+def some_pairs(draw, count=120, source=7, target=6):
+    """Draw pairs of random words, EOS at the end of each target: nothing can be learned from them but habits."""
+    read, wanted = (
+        words(draw, count, source, READ),
+        3 + draw.integers(0, WRITTEN - 3, batch=count, time=target),
+    )
+    wanted[:, -1] = EOS
+    return read, tokens(wanted)
+
+
+BOTH = (READ, WRITTEN)
+
+
+def nats(model, source, target):
+    """Return what a model pays for a word of the targets, in nats."""
+    read = torch.cat((torch.full_like(target[:, :1], BOS), target[:, :-1]), dim=1)
+    logits = score(model, source, tokens(read), WRITTEN)
+    return float(torch.nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten()))
+
+
+# --- the model ---
+
+
+@check(
+    "source [B, S] and target [B, T] become logits [B, T, V], from one token up to max_len",
+    aspect="shape",
+    points=3,
+    asked=["logits [B, T, V]", "the longest source and the longest target that must work."],
+)
+def test_shapes(submission, draw):
+    for sizes, batch, source, time in (
+        ((19, 17, 12, 3, 20, 2, 16), 2, 16, 9),
+        ((11, 13, 10, 5, 7, 1, 6), 3, 4, 6),
+        ((9, 8), 1, 16, 16),
+        ((14, 9), 2, 1, 1),
+    ):
+        model = submission.TranslationModel(*sizes).to(draw.device)
+        read, written = words(draw, batch, source, sizes[0]), words(draw, batch, time, sizes[1])
+        found = score_for_certain(model, read, written, sizes[1])
+        expect(found, "logits", axes=LOGITS).is_tensor(
+            shape=(batch, time, sizes[1]), dtype=torch.float32, device=draw.device
+        )
+    expect(submission.TranslationModel(9, 8, pad_id=3).pad_id, "pad_id").is_value(3)
+
+
+@check(
+    "a target word changes the logits from its own position on, and none before, with either norm and any depth",
+    aspect="causality",
+    points=5,
+    asked="Those at t depend on target tokens 0 to t and on the whole source.",
+)
+def test_causal(submission, draw):
+    for sizes in ({}, {"norm": "last"}, {"positions": False}, {"num_layers": 1}):
+        model, (source, target) = build(submission, draw, **sizes), pair(draw, time=6)
+        before = score(model, source, target)
+        told = ", ".join(f"{name}={value!r}" for name, value in sizes.items()) or "no options"
+        for place in (0, 3, 5):
+            changed = target.clone()
+            changed[:, place] = changed[:, place] % (WRITTEN - 1) + 1
+            moved = dependence(before, score(model, source, tokens(changed)))
+            for t in range(6):
+                if bool(moved[t]) != (t >= place):
+                    fail(
+                        f"{'depends' if t < place else 'does not depend'}  logits at position {t}"
+                        f"  on the target word at {place}",
+                        f"  that word was changed, of a model with {told}: logits from position {place} on",
+                        "  should move, and the earlier ones stay",
+                        stage="values",
+                        location={"time": t},
+                    )
+
+
+@check(
+    "every source word changes the logits at every position of the target",
+    aspect="values",
+    points=4,
+    asked="Those at t depend on target tokens 0 to t and on the whole source.",
+)
+def test_source(submission, draw):
+    for sizes in ({}, {"norm": "last"}):
+        model, (source, target) = build(submission, draw, **sizes), pair(draw)
+        before = score(model, source, target)
+        for place in (0, 2, 5):
+            changed = source.clone()
+            changed[:, place] = changed[:, place] % (READ - 1) + 1
+            moved = dependence(before, score(model, tokens(changed), target))
+            for t in range(5):
+                if not bool(moved[t]):
+                    fail(
+                        f"does not depend  logits at position {t}  on the source word at {place}",
+                        "  the decoder looks at the whole memory from each of its positions",
+                        stage="values",
+                        location={"time": t},
+                    )
+
+
+@check(
+    "padding behind a source changes nothing, whatever token it is",
+    aspect="padding",
+    points=5,
+    asked="What stands at such positions of the source changes nothing.",
+)
+def test_padding(submission, draw):
+    for pad_id, norm in ((PAD, "first"), (4, "last")):
+        model = build(submission, draw, pad_id=pad_id, norm=norm)
+        source, target = pair(draw, pad_id=pad_id)
+        padded = torch.cat((source, torch.full_like(source[:, :3], pad_id)), dim=1)
+        expect(score(model, tokens(padded), target), f"logits with pad_id={pad_id}", axes=LOGITS).same_as(
+            score(model, source, target),
+            name="those of the same source without padding",
+            why="three tokens of padding stand behind",
+            size=LARGEST,
+        )
+
+
+@check(
+    "token 0 is a word like any other when pad_id is another",
+    aspect="padding",
+    points=2,
+    follows=["test_source"],
+    asked="the token that is padding.",
+)
+def test_pad_id(submission, draw):
+    model, (source, target) = build(submission, draw, pad_id=4), pair(draw, pad_id=4)
+    longer = torch.cat((source, torch.zeros_like(source[:, :2])), dim=1)
+    expect(score(model, tokens(longer), target), "logits with pad_id=4", axes=LOGITS).differs_from(
+        score(model, source, target), why="two words that are token 0 stand behind the source"
+    )
+
+
+@check(
+    "each pair of a batch is translated by itself",
+    aspect="values",
+    points=3,
+    asked="The pairs of a batch never see each other.",
+)
+def test_rows(submission, draw):
+    model, (source, target) = build(submission, draw), pair(draw, batch=3)
+    together = score(model, source, target)
+    for row in range(3):
+        alone = score(model, tokens(source[row : row + 1]), tokens(target[row : row + 1]))
+        expect(together[row : row + 1], f"logits of row {row}", axes=LOGITS).same_as(
+            alone, name="the row alone"
+        )
+
+
+@check(
+    "with positions the order of the source matters, and that of the target",
+    aspect="values",
+    points=4,
+    asked="whether anything besides the causal mask tells positions apart, in source and target.",
+)
+def test_positions(submission, draw):
+    source, target = distinct(draw, 6, READ), distinct(draw, 5, WRITTEN)
+    for norm in ("first", "last"):
+        model = build(submission, draw, num_layers=1, norm=norm)
+        before = score(model, source, target)
+        swapped = score(model, tokens(source[:, [2, 1, 0, 3, 4, 5]]), target)
+        expect(swapped, "logits", axes=LOGITS).differs_from(
+            before,
+            why=f'source words 0 and 2 were exchanged, norm="{norm}": attention alone sees a bag of words',
+        )
+        swapped = score(model, source, tokens(target[:, [2, 1, 0, 3, 4]]))
+        expect(swapped[:, -1], "logits at position 4", axes="batch token").differs_from(
+            before[:, -1], why=f'target words 0 and 2 were exchanged, norm="{norm}"'
+        )
+
+
+@check(
+    "without positions the source is a bag of words, and so is the target to a single layer",
+    aspect="values",
+    points=3,
+    follows=["test_positions"],
+    asked="whether anything besides the causal mask tells positions apart, in source and target.",
+)
+def test_no_positions(submission, draw):
+    source, target = distinct(draw, 6, READ), distinct(draw, 5, WRITTEN)
+    for norm in ("first", "last"):
+        model = build(submission, draw, num_layers=1, norm=norm, positions=False)
+        before = score(model, source, target)
+        swapped = score(model, tokens(source[:, [2, 1, 0, 3, 4, 5]]), target)
+        expect(swapped, "logits", axes=LOGITS).same_as(
+            before,
+            name="those before",
+            why="source words 0 and 2 were exchanged, positions=False",
+            size=LARGEST,
+        )
+        swapped = score(model, source, tokens(target[:, [2, 1, 0, 3, 4]]))
+        expect(swapped[:, -1], "logits at position 4", axes="batch token").same_as(
+            before[:, -1],
+            name="those before",
+            why="target words 0 and 2 were exchanged, positions=False",
+            size=LARGEST,
+        )
+
+
+def silent(submission, draw, source, target, scale=1.0, **sizes):
+    """Return the logits of a model whose sublayers all add 0."""
+    model = submission.TranslationModel(**{**SIZES, **sizes}).to(draw.device)
+    given_module(submission, "probes").quiet(model, draw.seed, TABLES, scale)
+    return score(model, source, target)
+
+
+@check(
+    'with norm="first" a stream to which no sublayer adds anything reaches the head as it was, whatever the depth',
+    aspect="values",
+    points=3,
+    asked='"first": x + f(norm(x)) around each sublayer, and one norm behind each stack.',
+)
+def test_norm_first(submission, draw):
+    source, target = distinct(draw, 6, READ), distinct(draw, 5, WRITTEN)
+    shallow, deep = (silent(submission, draw, source, target, num_layers=layers) for layers in (1, 3))
+    expect(deep, "logits of 3 layers", axes=LOGITS).same_as(
+        shallow,
+        name="those of one layer",
+        why="all matrices of the sublayers are 0 here, so f(norm(x)) is: nothing else may act on the stream",
+        size=200.0,
+    )
+    expect(deep[:, 1], "logits at position 1", axes="batch token").differs_from(
+        deep[:, 0], why="another word stands there, and its embedding is in the stream"
+    )
+
+
+@check(
+    'with norm="first" one norm stands before the head: a stream four times as large gives the same scores',
+    aspect="values",
+    points=2,
+    follows=["test_norm_first"],
+    asked="one norm behind each stack.",
+)
+def test_final_norm(submission, draw):
+    source, target = pair(draw)
+    small = silent(submission, draw, source, target, positions=False)
+    large = silent(submission, draw, source, target, positions=False, scale=4.0)
+    # The head's weights are four times as large as well.
+    expect(large, "logits", axes=LOGITS).same_as(
+        with_axes(4 * small, "batch", "time", "token"),
+        name="four times those before",
+        why="embeddings and the head's weights were made four times as large: without a norm that is sixteen times",
+        tolerance=0.01,
+    )
+
+
+@check(
+    'with norm="last" every sublayer\'s sum is normed, though the sublayer adds nothing',
+    aspect="values",
+    points=3,
+    asked='"last": norm(x + f(x)).',
+)
+def test_norm_last(submission, draw):
+    source, target = pair(draw)
+    shallow, deep = (
+        silent(submission, draw, source, target, num_layers=layers, norm="last") for layers in (1, 3)
+    )
+    expect(deep, "logits of 3 layers", axes=LOGITS).differs_from(
+        shallow,
+        why="all matrices of the sublayers are 0 here, but norms with uneven weights act one after the other",
+    )
+
+
+@check(
+    "the sizes asked for are the sizes built, in both halves, each layer with parameters of its own",
+    aspect="parameters",
+    points=4,
+    asked=["the sizes.", "of the encoder, and of the decoder, each layer with parameters of its own."],
+)
+def test_sizes(submission, draw):
+    size = given_module(submission, "probes").count_parameters
+
+    def count(**sizes):
+        return size(submission.TranslationModel(**{**SIZES, **sizes}))
+
+    one, two, three = (count(num_layers=n) for n in (1, 2, 3))
+    expect(two - one, "parameters that a second layer adds").is_between(
+        3 * 4 * D**2 + 2 * 2 * D * SIZES["d_ff"],
+        float("inf"),
+        why="to the encoder and to the decoder: three attentions and two networks",
+    )
+    expect(three - two, "parameters that a third layer adds").is_value(two - one)
+    for name, larger in (("source_vocab", 25), ("target_vocab", 25), ("d_ff", 30), ("d_model", 24)):
+        expect(count(**{name: larger}) - two, f"parameters that {name}={larger} adds").is_between(
+            1, float("inf"), why=f"it was {SIZES[name]}"
+        )
+    expect(size(submission.TranslationModel(9, 8)), "parameters of TranslationModel(9, 8)").is_value(
+        size(submission.TranslationModel(9, 8, 48, 4, 96, 1, 16)),
+        why="those of TranslationModel(9, 8, 48, 4, 96, 1, 16)",
+    )
+    source, target = pair(draw)
+    few, many = (build(submission, draw, num_heads=heads) for heads in (2, 4))
+    expect(score(many, source, target), "logits with num_heads=4", axes=LOGITS).differs_from(
+        score(few, source, target), why="2 heads with the same parameters give others"
+    )
+
+
+@check(
+    "logits are scores of any sign, not probabilities",
+    aspect="values",
+    points=2,
+    asked="free numbers.",
+)
+def test_scores(submission, draw):
+    found = score(build(submission, draw), *pair(draw)).double()
+    if bool((found >= 0).all()) and bool((found.sum(dim=-1) - 1).abs().max() < 1e-3):
+        fail(
+            "softmaxed  logits  sum to one over the vocabulary",
+            "  give the head's own scores",
+            stage="values",
+        )
+    if bool(found.logsumexp(dim=-1).abs().max() < 1e-3):
+        fail("log-softmaxed  logits  none is above zero", "  give the head's own scores", stage="values")
+
+
+@check(
+    "logits have the model's dtype; tokens are left as they were, and need not be contiguous in memory",
+    aspect="dtype",
+    points=2,
+    asked=[
+        "Logits have the model's dtype",
+        "Arguments are left as they were and need not be contiguous in memory.",
+    ],
+)
+def test_dtypes(submission, draw):
+    source, target = pair(draw)
+    for dtype in (torch.float64, torch.bfloat16):
+        model = build(submission, draw).to(dtype)
+        with torch.no_grad():
+            found = model(source, target)
+        expect(found, "logits", axes=LOGITS).is_tensor(shape=(2, 5, WRITTEN), dtype=dtype)
+    model = build(submission, draw)
+    found = score(model, source, target)
+    expect_unchanged(submission)
+    scattered = score_for_certain(model, draw.noncontiguous(source), draw.noncontiguous(target))
+    expect(scattered, "logits", axes=LOGITS).same_as(found, name="those for contiguous tokens")
+
+
+@check(
+    "gradients reach every parameter, those of the encoder too",
+    aspect="gradient",
+    points=4,
+    asked="gradients reach every parameter",
+)
+def test_gradients(submission, draw):
+    # Few hidden features: where one is near 0, relu has a corner there, and a difference says nothing of the slope.
+    # Two layers: one that is there and never called has no part in the logits.
+    model = build(submission, draw, num_layers=2, d_ff=4).double()
+    source, target = pair(draw, batch=1, source=3, time=2)
+    expect_parameter_gradients(
+        model,
+        lambda: model(source, target),
+        draw,
+        "logits",
+        LOGITS,
+        shape=(1, 2, WRITTEN),
+        notes=(".detach(), .data and torch.no_grad() cut a path off",),
+    )
+
+
+# --- train ---
+
+
+@check(
+    "with 0 steps train returns the model as it starts: it knows nothing, and pays about ln V for a word",
+    aspect="learning",
+    points=4,
+    asked=["0 gives the model as it starts.", "about ln V for a word"],
+)
+def test_start(submission, draw):
+    pairs = some_pairs(draw)
+    for settings in ({}, {"norm": "last"}, {"num_layers": 4}):
+        model, _ = trained_for_certain(submission, pairs, BOTH, 0, draw.size(0, 1000), **settings)
+        told = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+        expect(nats(model, *pairs), f"loss at the start{told and ' with ' + told}").is_between(
+            math.log(WRITTEN) - 0.5,
+            math.log(WRITTEN) + 0.5,
+            why="ln 17 is 2.833: logits of a new model have to be small, and its head's weights with them",
+        )
+
+
+@check(
+    "train returns the model and a row (step, loss, rate) for each step, the first about ln V",
+    aspect="shape",
+    points=3,
+    asked="(model, rows): a row (step, loss, rate) for each step, from 1 on.",
+)
+def test_rows_of_training(submission, draw):
+    _, rows = trained_for_certain(submission, some_pairs(draw), BOTH, 4, 3)
+    expect(rows[0][1], "loss of step 1").is_between(
+        math.log(WRITTEN) - 0.6,
+        math.log(WRITTEN) + 0.6,
+        why="the mean of -log p before the first update; ln 17 is 2.833",
+    )
+
+
+@check(
+    "padding behind sources and targets does not count: with more of it each loss is the same",
+    aspect="padding",
+    points=4,
+    needs=["test_rows_of_training"],
+    asked="EOS counts, padding does not.",
+)
+def test_loss_padding(submission, draw):
+    source, target = some_pairs(draw)
+    more = tuple(tokens(torch.cat((part, torch.zeros_like(part[:, :3])), dim=1)) for part in (source, target))
+    plain = trained(submission, (source, target), BOTH, 2, 5)[1]
+    padded = trained(submission, more, BOTH, 2, 5)[1]
+    for (step, one, _), (_, other, _) in zip(plain, padded, strict=True):
+        if abs(one - other) > 1e-3:
+            fail(
+                f"not the same  loss of step {step}  got {other:.4f} with three columns of padding, {one:.4f} without",
+                "  the mean is over words; no target that is padding counts, and nothing looks at padding",
+                stage="values",
+            )
+
+
+@check(
+    "the same seed gives the same run, whatever was drawn before, and another seed another run",
+    aspect="learning",
+    points=4,
+    asked="The same seed gives the same run, whatever ran before.",
+)
+def test_seeds(submission, draw):
+    pairs, probes = some_pairs(draw), given_module(submission, "probes")
+    losses = []
+    for left, seed in ((1, 5), (2, 5), (1, 6)):
+        probes.reseed(left)
+        losses.append([loss for _, loss, _ in trained(submission, pairs, BOTH, 4, seed)[1]])
+    for step, (first, again) in enumerate(zip(losses[0], losses[1], strict=True), 1):
+        if abs(first - again) > 1e-3:
+            fail(
+                f"not the same  loss of step {step}  got {again:.4f}, and {first:.4f} the time before",
+                "  both runs had seed=5, and torch's global generator stood elsewhere: draw all from the seed",
+                stage="values",
+            )
+    if max(abs(one - other) for one, other in zip(losses[0], losses[2], strict=True)) < 1e-6:
+        fail(
+            "the same  losses  with seed=6 as with seed=5",
+            "  weights and pairs are drawn from the seed",
+            stage="values",
+        )
+
+
+@check(
+    "the rate rises in equal steps up to step warmup, is full at once without warm-up, and never exceeds that",
+    aspect="learning",
+    points=5,
+    asked=[
+        "s / warmup of the full rate while s < warmup, and the full rate at step warmup. 0:",
+        "never exceeds the full rate, which does not hang on warmup.",
+    ],
+)
+def test_warmup(submission, draw):
+    pairs = some_pairs(draw)
+    full = trained(submission, pairs, BOTH, 12, 1, warmup=0)[1][0][2]
+    expect(full, "rate of step 1 with warmup=0").is_between(1e-12, 1e3)
+    for warmup, steps in ((0, 12), (4, 12), (8, 6), (1, 3)):
+        rows = trained(submission, pairs, BOTH, steps, 1, warmup=warmup)[1]
+        for step, _, rate in rows:
+            share = rate / full
+            wanted = step / warmup if step <= warmup else (1.0 if step == 1 else None)
+            if (wanted is not None and abs(share - wanted) > 1e-3) or share > 1.001:
+                fail(
+                    f"wrong  rate of step {step} with warmup={warmup}  got {share:.3f} of the full rate"
+                    + (f"  want {wanted:.3f}" if wanted is not None else "  want no more than 1"),
+                    "  full is the rate of step 1 with warmup=0",
+                    stage="values",
+                )
+
+
+@check(
+    "the rate of a row is the one that its update uses",
+    aspect="learning",
+    points=4,
+    follows=["test_warmup"],
+    asked="rate is what the update uses.",
+)
+def test_rate_used(submission, draw):
+    pairs, far = some_pairs(draw), given_module(submission, "probes").distance
+    start, _ = trained(submission, pairs, BOTH, 0, 1)
+    moved, rates = [], []
+    for warmup in (0, 50):
+        model, rows = trained(submission, pairs, BOTH, 1, 1, warmup=warmup)
+        moved.append(far(model, start))
+        rates.append(rows[0][2])
+    expect(moved[0], "how far the first update with warmup=0 moves the parameters").is_between(1e-9, 1e6)
+    expect(moved[1] / moved[0], "share of it that the first update with warmup=50 moves them").is_between(
+        0.5 * rates[1] / rates[0],
+        2 * rates[1] / rates[0],
+        why=f"the rows' rates are {rates[1]:.3g} and {rates[0]:.3g}, and a step is as long as its rate",
+    )
+
+
+@check(
+    "norm, positions and num_layers reach the model that is trained",
+    aspect="learning",
+    points=4,
+    asked="norm, positions, num_layers: of the model.",
+)
+def test_settings(submission, draw):
+    pairs, probes = some_pairs(draw), given_module(submission, "probes")
+    models = [trained(submission, pairs, BOTH, 0, 1, num_layers=layers)[0] for layers in (1, 2, 3)]
+    one, two, three = (probes.count_parameters(model) for model in models)
+    expect(two > one, "more parameters with num_layers=2 than with 1").is_value(True)
+    expect(three - two, "parameters that num_layers=3 adds to those of 2").is_value(two - one)
+    default = probes.count_parameters(trained(submission, pairs, BOTH, 0, 1)[0])
+    expect(default, "parameters when nothing is said").is_value(one, why="num_layers is 1 then")
+    source, target = distinct(draw, 6, READ), distinct(draw, 5, WRITTEN)
+    bag, _ = trained(submission, pairs, BOTH, 0, 1, positions=False)
+    probes.refill(bag, draw.seed)
+    swapped = tokens(source[:, [2, 1, 0, 3, 4, 5]])
+    expect(score(bag, swapped, target), "logits with positions=False", axes=LOGITS).same_as(
+        score(bag, source, target), name="those of the same words in another order", size=LARGEST
+    )
+    last = [trained(submission, pairs, BOTH, 0, 1, num_layers=layers, norm="last")[0] for layers in (1, 3)]
+    for model in last:
+        probes.quiet(model, draw.seed, [READ, WRITTEN])
+    with presupposed("widths must not be those of the vocabulary"):
+        shallow, deep = (score(model, source, target) for model in last)
+    expect(deep, 'logits with norm="last"', axes=LOGITS).differs_from(
+        shallow, why="all matrices of the sublayers are 0 here, but norms act one after the other"
+    )
+
+
+@check(
+    f"trained on 1,000 pairs for {STEPS} steps, it translates {ACCURACY:.0%} of new sentences without a slip",
+    aspect="learning",
+    points=8,
+    trained=True,
+    needs=["test_rows_of_training"],
+    asked="80% of new sentences",
+)
+def test_learning(submission, draw):
+    pairs, test = LANGUAGE["splits"](RUNS["PAIRS"], 100, draw.size(0, 1 << 20))
+    english, spanish, spell = LANGUAGE["SOURCE_WORDS"], LANGUAGE["TARGET_WORDS"], LANGUAGE["spell"]
+    given = [tokens(part.to(draw.device)) for part in pairs]
+    model, _ = trained(submission, given, (len(english), len(spanish)), STEPS, draw.size(10, 1 << 20))
+    model.eval()
+    source, wanted = tokens(test.source.to(draw.device)), test.target
+    written = torch.full_like(source[:, :1], BOS)
+    for _ in range(wanted.shape[1]):  # our own search: translate is another check's affair
+        word = score(model, source, tokens(written), len(spanish))[:, -1].argmax(dim=-1, keepdim=True)
+        written = torch.cat((written, word), dim=1)
+    texts = [
+        (spell(row, spanish), spell(row_wanted, spanish))
+        for row, row_wanted in zip(written[:, 1:].cpu(), wanted, strict=True)
+    ]
+    wrong = [row for row, (text, right) in enumerate(texts) if text != right]
+    if len(wrong) > (1 - ACCURACY) * len(texts):
+        text, right = texts[wrong[0]]
+        fail(
+            f"too few right  {len(texts) - len(wrong)} of {len(texts)} sentences  want at least {ACCURACY:.0%}",
+            f"  it read “{spell(test.source[wrong[0]], english)}”",
+            f"  and wrote “{text or '(nothing)'}”, not “{right}”",
+            stage="values",
+        )
+
+
+# --- translate ---
+
+
+def scripted(submission, draw, ends, max_len, pad=PAD, dropout=0.0):
+    """Return a scripted model, sources, and the right translations: row r ends with its word number ends[r]."""
+    while True:  # not every table leads to every fate
+        table = draw.normal(state=STATES, token=WORDS, scale=2.0)
+        table[:, [PAD, BOS]] = -25.0
+        best = table.argmax(dim=-1).tolist()
+        found, rows = [], []
+        tried = draw.integers(0, 50, batch=80, time=3).cpu().tolist()
+        for end in ends:
+            for row in tried:
+                state, text = 0, []
+                for word in row:
+                    state = (5 * state + 3 * word + 1) % STATES
+                state = (5 * state + BOS + 1) % STATES
+                while len(text) < max_len and (not text or text[-1] != EOS):
+                    text.append(best[state])
+                    state = (5 * state + best[state] + 1) % STATES
+                fits = len(text) == end and text[-1] == EOS if end else text[-1] != EOS
+                if fits and row not in found:
+                    found.append(row)
+                    rows.append(text)
+                    break
+        if len(found) == len(ends):
+            model = given_module(submission, "probes").ScriptedTranslator(table, pad, dropout)
+            return model, tokens(torch.tensor(found, device=draw.device)), rows
+
+
+def expect_translations(found, rows, pad=PAD, why=""):
+    length = max(map(len, rows))
+    expect(found, "translations", axes="batch time").is_tensor(shape=(len(rows), None), dtype=torch.int64)
+    expect(found.shape[1] >= length, "long enough translations").is_value(
+        True, why=f"the longest has {length} words"
+    )
+    wanted = [row + [pad] * (found.shape[1] - len(row)) for row in rows]
+    expect(found, "translations", axes="batch time").equals(
+        tokens(torch.tensor(wanted)).to(found.device), why=why
+    )
+
+
+@check(
+    "the best next word is written, beginning with BOS, up to EOS",
+    aspect="values",
+    points=4,
+    asked=["always with the best next word", "without BOS, up to EOS where it was written"],
+)
+def test_greedy(submission, draw):
+    for ends, max_len in (((4, 4), 6), ((0, 0), 5), ((1,), 3)):
+        model, source, rows = scripted(submission, draw, ends, max_len)
+        found = submission.translate(model, source, max_len=max_len)
+        expect_unchanged(submission)
+        expect(found, "translations", axes="batch time").is_tensor(shape=(len(rows), None), dtype=torch.int64)
+        expect_translations(found, rows)
+
+
+@check(
+    "sentences of a batch end each at its own EOS, and pad_id stands behind",
+    aspect="padding",
+    points=4,
+    follows=["test_greedy"],
+    asked="with model.pad_id behind that.",
+)
+def test_ends(submission, draw):
+    for pad in (PAD, 5):
+        model, source, rows = scripted(submission, draw, (2, 0, 4, 1), 6, pad)
+        found = submission.translate(model, source, max_len=6)
+        expect_translations(
+            found, rows, pad, why=f"rows have {', '.join(str(len(row)) for row in rows)} words"
+        )
+
+
+@check(
+    "no translation is longer than max_len",
+    aspect="shape",
+    points=3,
+    asked="how many tokens a translation has at most, EOS included.",
+)
+def test_long(submission, draw):
+    for max_len in (1, 4, 7):
+        model, source, _ = scripted(submission, draw, (0, 0), max_len)
+        found = submission.translate(model, source, max_len=max_len)
+        expect(found, "translations", axes="batch time").is_tensor(shape=(2, max_len), dtype=torch.int64)
+
+
+@check(
+    "it writes in eval mode without gradients, and leaves both as they were",
+    aspect="mode",
+    points=3,
+    asked="It comes in train or eval mode and is left as it came; it writes in eval",
+)
+def test_modes(submission, draw):
+    model, source, rows = scripted(submission, draw, (0, 0, 3), 8, dropout=0.5)
+    target = tokens(torch.full_like(source, BOS))
+    for training in (True, False):
+        model.train(training)
+        found = submission.translate(model, source, max_len=8)
+        if training:
+            expect_translations(found, rows, why="this model has dropout=0.5 and came in train mode")
+        with as_left(submission):
+            first, second = model(source, target), model(source, target)
+        expect(not torch.equal(first, second), "model.training afterwards").is_value(training)
+        expect(first.requires_grad, "torch.is_grad_enabled() afterwards").is_value(True)
+
+
+@check(
+    "your own model translates by its own best words",
+    aspect="values",
+    points=2,
+    needs=["test_causal"],
+    asked="with your model or any that has pad_id.",
+)
+def test_own_model(submission, draw):
+    model, (source, _) = build(submission, draw), pair(draw, batch=6)
+    found = submission.translate(model, source, max_len=6)
+    expect(found, "translations", axes="batch time").is_tensor(shape=(6, None), dtype=torch.int64)
+    begun = torch.cat((torch.full_like(found[:, :1], BOS), found[:, :-1]), dim=1)
+    after = score(model, source, tokens(begun))
+    behind = (found == EOS).cumsum(dim=1) - (found == EOS).int() > 0
+    chosen = after.gather(-1, found.clamp(0, WRITTEN - 1)[..., None]).squeeze(-1)
+    best = after.amax(dim=-1)
+    expect(torch.where(behind, best, chosen), "logit of the word chosen", axes="batch step").same_as(
+        best, name="the best", why="the logits are those of one pass over the result", size=LARGEST
+    )
+
+
+# --- the log ---
+
+
+def whole_log(submission):
+    return LOGS["whole"](submission.training_log(), RUNS["RUNS"], RUNS["LOGGED"])
+
+
+@check(
+    "the log can be read: a header, and in each line a run, a seed, a step, a loss and a rate",
+    aspect="shape",
+    points=2,
+    asked='the header "run,seed,step,loss,rate", then a line for each step that runs.py logs.',
+)
+def test_log(submission, draw):
+    LOGS["read"](submission.training_log(), RUNS["RUNS"])
+
+
+@check(
+    "the log has all runs of the lesson, each to its last step, and two seeds of the base run",
+    aspect="values",
+    points=3,
+    needs=["test_log"],
+    asked="a line for each step that runs.py logs.",
+)
+def test_log_whole(submission, draw):
+    log = LOGS["read"](submission.training_log(), RUNS["RUNS"])
+    LOGS["expect_whole"](log, RUNS["RUNS"], RUNS["LOGGED"])
+    if log["base"][0] == log["base-again"][0]:
+        fail(
+            "the same seed  base and base-again",
+            "  they are to show how far apart equal runs are",
+            stage="values",
+        )
+
+
+@check(
+    "the log's rates are those that your train uses",
+    aspect="values",
+    points=2,
+    needs=["test_log"],
+    follows=["test_log_whole", "test_warmup"],
+    asked="Its rates follow the warm-up that each run had",
+)
+def test_log_rates(submission, draw):
+    LOGS["expect_rates"](whole_log(submission), RUNS["RUNS"])
+
+
+@check(
+    "every curve begins at about ln V and falls, and those of the base runs below 0.5",
+    aspect="values",
+    points=3,
+    needs=["test_log"],
+    follows=["test_log_whole"],
+    asked="Its curves begin at about ln V and fall",
+)
+def test_log_falls(submission, draw):
+    log = whole_log(submission)
+    start = math.log(len(LANGUAGE["TARGET_WORDS"]))
+    for run in RUNS["RUNS"]:
+        losses = [loss for _, loss, _ in log[run][1]]
+        expect(losses[0], f"loss of step 1 of run {run}").is_between(
+            start - 0.6, start + 0.6, why="ln 42 is 3.738"
+        )
+        end = sum(losses[-4:]) / 4
+        bound = 0.5 if run.startswith("base") else losses[0] - 0.3
+        expect(end, f"mean of the last four losses of run {run}").is_between(0.0, bound)
+
+
+@check(
+    f"run again with your train, each logged run begins with the losses of the log, for {BEGUN} steps",
+    aspect="learning",
+    points=6,
+    needs=["test_log", "test_rows_of_training"],
+    follows=["test_log_whole", "test_seeds", "test_warmup"],
+    asked="begins each run anew with your `train`",
+)
+def test_log_repeated(submission, draw):
+    log = whole_log(submission)
+    pairs = [tokens(part.to(draw.device)) for part in LANGUAGE["splits"](RUNS["PAIRS"], 1)[0]]
+    sizes = len(LANGUAGE["SOURCE_WORDS"]), len(LANGUAGE["TARGET_WORDS"])
+    for run, settings in RUNS["RUNS"].items():
+        seed, logged = log[run]
+        # At a full rate at once rounding grows, and without warm-up what follows may hang on the number of steps.
+        begun = BEGUN if settings.get("warmup", 20) else 1
+        _, rows = trained(submission, pairs, sizes, begun, seed, **settings)
+        named = "".join(f", {name}={value!r}" for name, value in settings.items())
+        told = f"train(source, target, {sizes[0]}, {sizes[1]}, {begun}, {seed}{named})"
+        LOGS["expect_repeated"](run, told, rows, logged, APART)
+
+
+@check(
+    "no transformer class of torch is used",
+    aspect="scratch",
+    points=2,
+    asked="torch's transformer classes and its MultiheadAttention are excluded",
+)
+def test_from_scratch(submission, draw):
+    for norm in ("first", "last"):
+        score(build(submission, draw, norm=norm), *pair(draw))
+    trained(submission, some_pairs(draw), BOTH, 1, 1)
+    expect_from_scratch(submission)

@@ -1,0 +1,94 @@
+"""What the checks bring into the worker: parameters, a scripted model, torch's global generator.
+
+Nothing in here compares or judges; it shares its process with the submission.
+"""
+
+from __future__ import annotations
+
+import torch
+from language import SOURCE_WORDS, TARGET_WORDS, splits
+from torch import Tensor, nn
+
+STATES = 97
+"""What a scripted model remembers of a text is a number below this."""
+
+
+def _noise(shape: tuple[int, ...], place: int, seed: int) -> Tensor:
+    number = seed
+    for part in (len(shape), place, *shape):
+        number = (number * 1_000_003 + part + 1) % (1 << 61)
+    return torch.randn(shape, generator=torch.Generator().manual_seed(number), dtype=torch.float32)
+
+
+@torch.no_grad()
+def refill(model: nn.Module, seed: int) -> None:
+    """Give every parameter random values that depend on its shape and its place among those of that shape."""
+    seen: dict[tuple[int, ...], int] = {}
+    for parameter in model.parameters():
+        shape = tuple(parameter.shape)
+        place = seen[shape] = seen.get(shape, 0) + 1
+        noise = _noise(shape, place, seed).to(parameter)
+        if len(shape) > 1:
+            parameter.copy_(noise * shape[-1] ** -0.5)
+        else:  # a bias, or the weight of a norm: near the 0 or 1 where it starts
+            parameter.copy_(parameter.round() + noise * 0.2)
+
+
+@torch.no_grad()
+def quiet(model: nn.Module, seed: int, kept: list[int], scale: float = 1.0) -> None:
+    """Silence every sublayer: matrices become 0, unless a side of theirs is in `kept` (the vocabulary, the length).
+
+    Those get noise as large as `scale`, weights of norms all the same uneven numbers, biases 0.
+    """
+    for parameter in model.parameters():
+        shape = tuple(parameter.shape)
+        if len(shape) > 1:
+            tables = any(side in kept for side in shape)
+            parameter.copy_(
+                scale * _noise(shape, 1, seed).to(parameter) if tables else torch.zeros_like(parameter)
+            )
+        elif bool((parameter == 1).all()):
+            parameter.copy_(1 + 0.6 * _noise(shape, 1, seed).to(parameter))
+        else:
+            parameter.zero_()
+
+
+def count_parameters(model: nn.Module) -> int:
+    """Return how many numbers the model can learn."""
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def distance(model: nn.Module, other: nn.Module) -> float:
+    """Return how far the parameters of two models are apart that are built alike."""
+    pairs = zip(model.parameters(), other.parameters(), strict=True)
+    return sum(float((own - theirs).detach().double().square().sum()) for own, theirs in pairs) ** 0.5
+
+
+def reseed(seed: int) -> None:
+    """Leave torch's global generator somewhere."""
+    torch.manual_seed(seed)
+
+
+def sentences(count: int) -> tuple[Tensor, Tensor, int, int]:
+    """Return pairs to train on, and the sizes of both vocabularies."""
+    return (*splits(train=count, test=1)[0], len(SOURCE_WORDS), len(TARGET_WORDS))
+
+
+class ScriptedTranslator(nn.Module):
+    """A model whose scores are a row of a table, chosen by all words of source and target, in order."""
+
+    def __init__(self, table: Tensor, pad_id: int = 0, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.table, self.pad_id = nn.Parameter(table.clone()), pad_id  # [STATES, V]
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        """Return logits [B, T, V]."""
+        state = torch.zeros_like(target[:, 0])
+        for word in source.unbind(dim=1):
+            state = (5 * state + 3 * word + 1) % STATES
+        states = []
+        for word in target.unbind(dim=1):
+            state = (5 * state + word + 1) % STATES
+            states.append(state)
+        return self.dropout(self.table)[torch.stack(states, dim=1)]

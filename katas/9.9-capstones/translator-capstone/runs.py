@@ -1,0 +1,73 @@
+"""The runs of the capstone: `python runs.py` trains them with your `train`, and logs them.
+
+It writes log.csv beside this file, prints where each run ended, and puts the log's text at the end of
+own_translator.py, as `LOG`; one that stands there is replaced.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+STEPS = 160
+SEED = 1
+PAIRS = 1000
+"""So many pairs of language.py are trained on."""
+RUNS: dict[str, dict[str, Any]] = {
+    "base": {},
+    "base-again": {},
+    "no-warmup": {"warmup": 0},
+    "norm-last": {"norm": "last"},
+    "norm-last-no-warmup": {"norm": "last", "warmup": 0},
+    "no-positions": {"positions": False},
+    "two-layers": {"num_layers": 2},
+    "four-layers": {"num_layers": 4},
+}
+"""What `train` is given besides text, steps and seed. base-again has another seed: how far apart is what is equal?"""
+LOGGED = (*range(1, 9), *range(10, STEPS + 1, 5))
+"""The steps that are logged: the first ones all, then every fifth."""
+HEADER = "run,seed,step,loss,rate"
+
+
+def seed_of(run: str) -> int:
+    """Return the seed of a run."""
+    return SEED + (run == "base-again")
+
+
+def lines_of(run: str, rows: list[tuple[int, float, float]]) -> list[str]:
+    """Return a run's lines of the log."""
+    return [
+        f"{run},{seed_of(run)},{step},{loss:.4f},{rate:.4g}" for step, loss, rate in rows if step in LOGGED
+    ]
+
+
+def put(text: str, module: Path) -> None:
+    """Put the log at the end of a module, in place of the one that stands there."""
+    kept = re.sub(r'\n*^LOG = """.*?"""\n', "\n", module.read_text(encoding="utf-8"), flags=re.M | re.S)
+    module.write_text(f'{kept.rstrip()}\n\n\nLOG = """\\\n{text}"""\n', encoding="utf-8")
+
+
+def main() -> None:
+    """Train all runs and log them."""
+    import own_translator
+    from language import SOURCE_WORDS, TARGET_WORDS, splits
+
+    pairs, here = splits(train=PAIRS, test=1)[0], Path(__file__).parent
+    sizes = len(SOURCE_WORDS), len(TARGET_WORDS)
+    lines = [HEADER]
+    for run, settings in RUNS.items():
+        _, rows = own_translator.train(*pairs, *sizes, STEPS, seed_of(run), **settings)
+        lines += lines_of(run, rows)
+        last = [loss for _, loss, _ in rows[-20:]]
+        print(
+            f"{run:20} first {rows[0][1]:.3f}   mean of the last 20 steps {sum(last) / len(last):.3f}",
+            flush=True,
+        )
+    log = "\n".join(lines) + "\n"
+    (here / "log.csv").write_text(log, encoding="utf-8")
+    put(log, here / "own_translator.py")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+../9.4-encoder-decoder/translator/language.py

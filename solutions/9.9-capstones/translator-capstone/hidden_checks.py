@@ -1,0 +1,169 @@
+"""Hidden checks of 9.9.2: what is right only on the visible inputs fails here."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.checks import check, expect, fail, given_module, presupposed, with_axes
+
+LOGITS = "batch time token"
+STATES, WORDS = 97, 7
+PAD, BOS, EOS = 0, 1, 2
+STEPS, PAIRS, ENDS = 160, 1000, 0.15
+"""As runs.py has them; equal runs may end so far apart, in nats."""
+
+
+def tokens(rows):
+    return with_axes(rows.contiguous(), "batch", "time")
+
+
+def build(submission, draw, **sizes):
+    model = submission.TranslationModel(**sizes).to(draw.device)
+    given_module(submission, "probes").refill(model, draw.seed)
+    return model
+
+
+def score(model, source, target, vocab):
+    with torch.no_grad():
+        found = model(source, target)
+    expect(found, "logits", axes=LOGITS).is_tensor(shape=(*target.shape, vocab)).is_finite()
+    return found
+
+
+@check(
+    "models of any sizes score every word from what was written, and never from padding",
+    aspect="causality",
+    points=6,
+    asked=["All of it works for any sizes, one word and one sentence included.", "changes nothing."],
+)
+def test_any_sizes(submission, draw):
+    for heads, width, layers, norm in ((1, 2, 1, "first"), (5, 3, 3, "last"), (2, 7, 2, "first")):
+        read, vocab, longest = draw.size(4, 40), draw.size(4, 40), draw.size(8, 40)
+        model = build(
+            submission,
+            draw,
+            source_vocab=read,
+            target_vocab=vocab,
+            d_model=2 * heads * width,
+            num_heads=heads,
+            d_ff=draw.size(2, 40),
+            num_layers=layers,
+            max_len=longest,
+            norm=norm,
+            pad_id=1,
+        )
+        batch, short = draw.size(1, 4), draw.size(1, longest - 2)
+        source = 2 + draw.integers(0, read - 2, batch=batch, time=short)
+        target = 2 + draw.integers(0, vocab - 2, batch=batch, time=longest)
+        whole = score(model, source, target, vocab)
+        padded = torch.cat((source, torch.ones_like(source[:, :1]).expand(-1, longest - short)), dim=1)
+        expect(score(model, tokens(padded), target, vocab), "logits", axes=LOGITS).same_as(
+            whole, name="those without padding behind the source"
+        )
+        for length in (1, longest // 2):
+            part = tokens(target[:, :length])
+            expect(
+                score(model, source, part, vocab), f"logits of the first {length} words", axes=LOGITS
+            ).same_as(whole[:, :length], name=f"theirs among {longest}")
+
+
+@check(
+    "arguments may be given by position and by name",
+    aspect="arguments",
+    points=2,
+    asked="TranslationModel(source_vocab, target_vocab, d_model=48,",
+)
+def test_names(submission, draw):
+    source, target = (2 + draw.integers(0, 7, batch=2, time=time) for time in (5, 4))
+    sizes = {"source_vocab": 9, "target_vocab": 9, "d_model": 12, "num_heads": 2, "d_ff": 8, "num_layers": 1}
+    model = build(submission, draw, **sizes, max_len=6)
+    other = submission.TranslationModel(9, 9, 12, 2, 8, 1, 6, "first", True, 0).to(draw.device)
+    given_module(submission, "probes").refill(other, draw.seed)
+    with torch.no_grad():
+        found = model(source=source, target=target)
+    expect(found, "logits", axes=LOGITS).same_as(score(other, source, target, 9), name="those by position")
+    _, rows = expect(
+        submission.train(source=source, target=target, source_vocab=9, target_vocab=9, steps=1, seed=3),
+        "result",
+    ).is_tuple(2)
+    expect(rows, "rows").is_list(1)
+    written = submission.translate(model=model, source=source, max_len=3)
+    expect(written, "tokens", axes="batch time").is_tensor(shape=(2, None), dtype=torch.int64)
+
+
+@check(
+    "other languages are learned: copied, reversed, with either norm",
+    aspect="learning",
+    points=5,
+    trained=True,
+    asked=["Train a new TranslationModel with teacher forcing", "norm, positions, num_layers: of the model."],
+)
+def test_other_languages(submission, draw):
+    for settings in ({"norm": "last"}, {"num_layers": 2, "warmup": 5}):
+        source = 3 + draw.integers(0, 8, batch=600, time=3)
+        target = torch.cat((source.flip(1), torch.full_like(source[:, :1], EOS)), dim=1)
+        pairs = tokens(source[:500]), tokens(target[:500])
+        model, _ = expect(
+            submission.train(*pairs, 11, 11, 120, draw.size(2, 999), **settings), "result"
+        ).is_tuple(2)
+        model.eval()
+        begun = torch.cat((torch.full_like(target[500:, :1], BOS), target[500:, :-1]), dim=1)
+        found = score(model, tokens(source[500:]), tokens(begun), 11)
+        right = float((found.argmax(dim=-1) == target[500:]).float().mean())
+        expect(right, "share of right words of reversed texts after 120 steps").is_between(0.85, 1.0)
+
+
+@check(
+    "translations are right for any sizes",
+    aspect="values",
+    points=4,
+    asked=["always with the best next word", "one word and one sentence included."],
+)
+def test_any_search(submission, draw):
+    for batch, length, longest in ((1, 1, 9), (5, 7, 12), (9, 2, 4)):
+        table = draw.normal(state=STATES, token=WORDS, scale=2.0)
+        table[:, [PAD, BOS]] = -25.0
+        model = given_module(submission, "probes").ScriptedTranslator(table, PAD)
+        source = draw.integers(0, 50, batch=batch, time=length)
+        best, rows = table.argmax(dim=-1).tolist(), []
+        for row in source.tolist():
+            state, text = 0, []
+            for word in row:
+                state = (5 * state + 3 * word + 1) % STATES
+            state = (5 * state + BOS + 1) % STATES
+            while len(text) < longest and (not text or text[-1] != EOS):
+                text.append(best[state])
+                state = (5 * state + best[state] + 1) % STATES
+            rows.append(text)
+        found = submission.translate(model, source, max_len=longest)
+        expect(found, "translations", axes="batch time").is_tensor(shape=(batch, None), dtype=torch.int64)
+        wanted = [row + [PAD] * (found.shape[1] - len(row)) for row in rows]
+        expect(found.shape[1] >= max(map(len, rows)), "long enough translations").is_value(True)
+        expect(found, "translations", axes="batch time").equals(tokens(torch.tensor(wanted)).to(found.device))
+
+
+@check(
+    "the base run, trained again to its end, ends where the log says",
+    aspect="learning",
+    points=5,
+    trained=True,
+    asked="A log belongs to the code that wrote it.",
+)
+def test_log_ends(submission, draw):
+    probes = given_module(submission, "probes")
+    with presupposed("the log must be whole"):
+        lines = [line.split(",") for line in submission.training_log().split("\n")]
+        base = [line for line in lines if len(line) == 5 and line[0] == "base"]
+        expect(len(base) >= 30, "the log has the base run").is_value(True)
+        seed, logged = int(base[0][1]), [float(line[3]) for line in base[-4:]]
+    source, target, *sizes = probes.sentences(PAIRS)
+    _, rows = expect(submission.train(source, target, *sizes, STEPS, seed), "result").is_tuple(2)
+    now = [rows[int(line[2]) - 1][1] for line in base[-4:] if 0 < int(line[2]) <= len(rows)]
+    expect(len(now), "steps to compare").is_value(4)
+    if abs(sum(now) - sum(logged)) / 4 > ENDS:
+        fail(
+            f"not repeated  mean of the last four logged losses of base  got {sum(now) / 4:.3f}"
+            f"  the log has {sum(logged) / 4:.3f}",
+            f"  train(source, target, {sizes[0]}, {sizes[1]}, {STEPS}, {seed})",
+            stage="values",
+        )
