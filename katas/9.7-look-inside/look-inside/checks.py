@@ -481,13 +481,15 @@ def test_probe_labels(submission, draw):
 def test_probe_between(submission, draw):
     names = [-2, 0, 1, 5]
     features, labels = clusters(draw, names)
+    aside = torch.tensor([6.0, 0, 0, 0, 0])  # far from 0 towards one class: whoever forgets the middle finds that one
+    features = with_axes(features + aside.to(draw.device), "example", "feature")
     places, wanted = [], []
     for one in range(4):
         for other in range(4):
             if one != other:
                 place = torch.zeros(5)
                 place[one], place[other] = 4 * 0.65, 4 * 0.35
-                places.append(place)
+                places.append(place + aside)
                 wanted.append(names[one])
     new = with_axes(torch.stack(places).to(draw.device), "example", "feature")
     found = fitted(submission, features, labels)(new)

@@ -75,14 +75,15 @@ def test_any_induction(submission, reference, draw):
 def test_any_probe(submission, reference, draw):
     for number, width, ridge in ((60, 7, 0.1), (25, 40, 1.0), (80, 5, 100.0)):
         names = torch.tensor([-5, 12, 3, 1000], device=draw.device)
-        centers = draw.normal(kind=4, feature=width, scale=2.0)
+        aside = draw.normal(feature=width, scale=10.0)  # what is fitted and what is asked lie far from 0
+        centers = draw.normal(kind=4, feature=width, scale=2.0) + aside
         which = draw.integers(0, 4, example=number)
         which[:4] = torch.arange(4)
         features = with_axes(
             centers[which] + draw.normal(example=number, feature=width), "example", "feature"
         )
         labels = with_axes(names[which], "example")
-        new = draw.normal(example=50, feature=width, scale=2.0)
+        new = draw.normal(example=50, feature=width, scale=2.0) + aside
         wanted = reference.probe(features, labels, ridge=ridge)(new)
         # Where two scores are close, rounding may decide: such examples are left out.
         nudged = [
