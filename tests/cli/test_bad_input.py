@@ -44,7 +44,7 @@ def check(kata: Run, *arguments: str) -> tuple[dict[str, Any], str]:
 @pytest.mark.parametrize(
     ("what", "words"),
     [
-        ("9.9", "9.9"),
+        ("7.9", "7.9"),
         ("maskss", "Did you mean"),
         ("masked-atention", "masked-attention"),
         ("nothing/here.py", "no such file or folder"),
