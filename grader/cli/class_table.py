@@ -20,7 +20,7 @@ from grader.files import write_atomic
 from grader.gradebook.address import Address, redact
 from grader.gradebook.identities import Matches
 from grader.grading.run import Tally
-from grader.reports.style import LOOKS, bar, console, has_unicode, points, safe, safe_text
+from grader.reports.style import LOOKS, bar, console, has_unicode, keep_whole, points, safe, safe_text
 from grader.submissions.names import listed
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def _table(
             points(middle, most),
             bar(middle, most, out, width=10) if most else "",
         )
+    keep_whole(table, 0)
     return table
 
 

@@ -11,7 +11,7 @@ from grader.catalogue import Kata
 from grader.cli.class_options import again, note_unreadable
 from grader.cli.context import note
 from grader.errors import KataError, UsageError
-from grader.reports.style import LOOKS, console, points, safe
+from grader.reports.style import LOOKS, console, keep_whole, points, safe
 
 if TYPE_CHECKING:
     from grader.gradebook.records import Row
@@ -104,6 +104,7 @@ def _print(
             _result(one, "before"),
             _result(one, "after"),
         )
+    keep_whole(table, 0, 1)
     console().print(table)
     if len(changed) > SHOWN:
         console().print(f"… and {len(changed) - SHOWN} more; --json FILE has them all")

@@ -7,7 +7,7 @@ import click
 from grader.catalogue import Unit
 from grader.cli.context import here, json_option, print_json
 from grader.cli.status import describe, passes, status_words
-from grader.reports.style import console, points, safe_text, status_text
+from grader.reports.style import console, keep_whole, points, safe_text, status_text
 
 WITH_EFFORT, WITH_TITLES = 60, 100
 """Columns of a terminal from which on a line has room for how long a kata takes, and for its title too."""
@@ -70,13 +70,14 @@ def list_katas(as_json: bool) -> None:
     table.add_column(no_wrap=True, justify="right")
     if efforts:
         table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
+    table.add_column()
     for unit in place.catalogue.units:
         whole = sum(kata.points for kata in unit.katas)
         done = Text(passes(place, unit))
         add(unit.number, unit.slug, unit.title, whole, _hours(unit), done, "bold")
         for kata in unit.katas:
             add(kata.number, kata.slug, kata.title, kata.points, kata.effort, statuses[kata])
+    keep_whole(table, 0, 1)
     out.print(table)
 
 

@@ -11,7 +11,7 @@ from grader.cli.context import complete_id, device_option, json_option, print_js
 from grader.cli.progress import measuring
 from grader.devices import kind_of
 from grader.handin import SYSTEMS, System
-from grader.reports.style import console, safe, status_text
+from grader.reports.style import console, keep_whole, safe, status_text
 
 if TYPE_CHECKING:
     from grader.packs.calibrate import Calibrated
@@ -114,6 +114,7 @@ def _show(verdicts: list[Verdict]) -> None:
             str(verdict.named),
             f"{verdict.seconds:.2f}",
         )
+    keep_whole(table, 0)
     out.print(table)
     for verdict in verdicts:
         for finding in verdict.findings:
@@ -184,6 +185,7 @@ def _show_calibrated(found: Calibrated) -> None:
     table = Table(*COLUMNS, box=None, pad_edge=False)
     for row in rows(found):
         table.add_row(*map(safe, row))
+    keep_whole(table, 0)
     out.print(table)
     out.print(f"\n{safe(found.machine)}; medians of {found.rounds} rounds")
     if found.ungraded:

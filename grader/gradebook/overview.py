@@ -16,7 +16,7 @@ from grader.gradebook.course import total
 from grader.gradebook.exports.tables import signed
 from grader.gradebook.records import HistoryEvent, Row, by_learner
 from grader.reports.report import WRONG
-from grader.reports.style import LOOKS, has_unicode, points, safe, status_text
+from grader.reports.style import LOOKS, has_unicode, keep_whole, points, safe, status_text
 from grader.reports.terminal import print_findings
 from grader.submissions.names import natural_key
 
@@ -162,6 +162,7 @@ def print_learner(rows: Sequence[Row], course: Course, out: Console) -> None:
             status_text(row.report.status, out),
             Text(_remarks(row, course), style="dim"),
         )
+    keep_whole(table, 0, 1)
     out.print(table)
 
 

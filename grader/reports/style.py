@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 PLAIN_WIDTH = 160
 """How wide output is that goes into a file or a pipe, unless COLUMNS says otherwise."""
@@ -66,6 +70,16 @@ def status_text(status: str, target: Console, *, word: str | None = None) -> Tex
     look = LOOKS[status]
     glyph = look.glyph if has_unicode(target) else look.ascii
     return Text(f"{glyph} {word or look.word}", style=look.style)
+
+
+def keep_whole(table: Table, *columns: int) -> None:
+    """Never cut these columns of a table whose rows are in: what stands there is typed.
+
+    rich cuts even columns that do not wrap once the others have given all they have; it heeds their least width.
+    """
+    for column in (table.columns[number] for number in columns):
+        cells = [cell if isinstance(cell, Text) else Text(f"{cell}") for cell in (column.header, *column.cells)]
+        column.min_width = max(cell.cell_len for cell in cells)
 
 
 def hanging(target: Console, head: Text, body: Text, further: int = 0) -> None:

@@ -101,6 +101,25 @@ def test_every_command_counts_alike(kata: Run, stub: Path) -> None:
     assert f"best {worth}" in shown
 
 
+@pytest.mark.parametrize("columns", [50, 60, 80, 100])
+def test_what_is_typed_is_whole_however_narrow_the_terminal(
+    kata: Run, stub: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    katas = [one for unit in kata("list", "--json").json["units"] for one in unit["katas"]]
+    listed = {tuple(line.split()[:2]) for line in kata("list").out.splitlines()}
+    assert {(one["number"], one["kata"]) for one in katas} <= listed
+    stub.write_text(SOLUTION.read_text())
+    assert kata("check", "masks", "-q").code == 0
+    stub.write_text(SOLUTION.read_text() + "\n\ndef causal_mask(*_, **__):\n    raise NotImplementedError\n")
+    kata("check", "masks", "-q")
+    for text in (kata().out, kata("list").out):  # the longest status there is takes no room from the names
+        (line,) = (line for line in text.splitlines() if "9.3.1" in line)
+        assert line.split()[:2] == ["9.3.1", "masks"]
+        assert "▸ in" in line
+        assert max(map(len, text.splitlines())) <= columns
+
+
 def test_an_untouched_stub_has_one_name_everywhere(kata: Run, stub: Path) -> None:
     for text in (kata().out, kata("list").out, kata("check", "-q").out):
         (line,) = (line for line in text.splitlines() if "9.3.1" in line)
