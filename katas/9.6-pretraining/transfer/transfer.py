@@ -1,0 +1,150 @@
+"""9.6.2 Transfer: heads for small tasks on a body that was trained on text, and who of them may still learn.
+
+B batch, T length, D = d_model, L labels, C classes. What a body gives is called hidden, [B, T, D]; a mask, bool [B, T],
+is True at real tokens. Each row has one real token at least.
+
+References: Devlin et al. 2018 (arXiv:1810.04805), section 4; Howard and Ruder 2018 (arXiv:1801.06146), section 3.2;
+Collobert and Weston 2008, for one body with many heads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+
+class TokenHead(nn.Module):
+    """Label each token by its own vector.
+
+    Attributes:
+        linear: nn.Linear from D to L, with a bias; all there is.
+    """
+
+    linear: nn.Linear
+
+    def __init__(self, d_model: int, num_labels: int) -> None:
+        super().__init__()
+        # TODO
+        raise NotImplementedError("TokenHead.__init__")
+
+    def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Return logits [B, T, L]. What stands at padding is free: a loss passes over it."""
+        # TODO
+        raise NotImplementedError("TokenHead.forward")
+
+
+class SpanHead(nn.Module):
+    """Find where an answer begins and where it ends: two scores for each token.
+
+    Attributes:
+        linear: nn.Linear from D to 2, with a bias: its first row scores beginnings, its second ends.
+    """
+
+    linear: nn.Linear
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        # TODO
+        raise NotImplementedError("SpanHead.__init__")
+
+    def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the logits of beginnings and of ends, each [B, T]: a softmax over T is to choose. Padding has -inf."""
+        # TODO
+        raise NotImplementedError("SpanHead.forward")
+
+
+class RegressionHead(nn.Module):
+    """Give a number for a text, from the mean of its real tokens' vectors.
+
+    Attributes:
+        linear: nn.Linear from D to 1, with a bias.
+    """
+
+    linear: nn.Linear
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        # TODO
+        raise NotImplementedError("RegressionHead.__init__")
+
+    def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Return [B]."""
+        # TODO
+        raise NotImplementedError("RegressionHead.forward")
+
+
+class ClassHead(nn.Module):
+    """Name a text's class, from the mean of its real tokens' vectors.
+
+    Attributes:
+        linear: nn.Linear from D to C, with a bias.
+    """
+
+    linear: nn.Linear
+
+    def __init__(self, d_model: int, num_classes: int) -> None:
+        super().__init__()
+        # TODO
+        raise NotImplementedError("ClassHead.__init__")
+
+    def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Return logits [B, C]."""
+        # TODO
+        raise NotImplementedError("ClassHead.forward")
+
+
+def freeze(module: nn.Module) -> None:
+    """Let no parameter of the module learn any more. Gradients still pass through to what lies before it.
+
+    Its numbers stay as they are, and so do train and eval mode, which are another matter.
+    """
+    # TODO
+    raise NotImplementedError("freeze")
+
+
+def layerwise_groups(layers: Sequence[nn.Module], lr: float, decay: float) -> list[dict[str, Any]]:
+    """Make a group of parameters for each layer, as torch.optim takes them: the deeper below, the slower.
+
+    Args:
+        layers: from the first to the last. No parameter is in two of them.
+        lr: of the last layer; each earlier one has `decay` times the rate of the one behind it.
+
+    Returns:
+        One group for each layer, in their order: {"params": its parameters, "lr": its rate}.
+    """
+    # TODO
+    raise NotImplementedError("layerwise_groups")
+
+
+class MultiTask(nn.Module):
+    """One body and a head for each task.
+
+    Args:
+        body: takes tokens [B, T] and gives hidden [B, T, D]; body.pad_id is the token that is padding.
+        heads: by the name of the task.
+
+    Attributes:
+        body: the body, the same object.
+        heads: nn.ModuleDict of the heads, the same objects: together with the body's, their parameters are all there
+            are.
+    """
+
+    body: nn.Module
+    heads: nn.ModuleDict
+
+    def __init__(self, body: nn.Module, heads: Mapping[str, nn.Module]) -> None:
+        super().__init__()
+        # TODO
+        raise NotImplementedError("MultiTask.__init__")
+
+    def forward(self, tokens: torch.Tensor, task: str) -> Any:
+        """Return what the task's head gives for the body's hidden and the mask of real tokens.
+
+        Raises:
+            ValueError: there is no such task.
+        """
+        # TODO
+        raise NotImplementedError("MultiTask.forward")
