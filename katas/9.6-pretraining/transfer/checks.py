@@ -264,7 +264,7 @@ def test_freeze(submission):
 
 @check(
     "freezing changes no number and no mode, and lets gradients through",
-    aspect="state",
+    aspect="mode",
     points=2,
     follows=["test_freeze"],
     asked=[
@@ -305,7 +305,7 @@ def test_freeze_leaves(submission, draw):
 def test_groups(submission):
     probes = given_module(submission, "probes")
     stack = probes.layers(4, 3)
-    found = probes.facts(submission.layerwise_groups(stack, 0.1, 0.5), stack)
+    found = probes.facts(submission.layerwise_groups, stack, 0.1, 0.5)
     names = [names for _, names in found]
     expect(names, "parameters, group by group").is_value([[f"{i}.bias", f"{i}.weight"] for i in range(4)])
 
@@ -322,7 +322,7 @@ def test_rates(submission):
     for count, lr, decay in ((4, 0.1, 0.5), (3, 2e-5, 0.95), (1, 0.3, 0.1)):
         stack = probes.layers(count, 3)
         rates = torch.tensor(
-            [rate for rate, _ in probes.facts(submission.layerwise_groups(stack, lr, decay), stack)]
+            [rate for rate, _ in probes.facts(submission.layerwise_groups, stack, lr, decay)]
         )
         wanted = torch.tensor([lr * decay ** (count - 1 - i) for i in range(count)])
         expect(rates, "rates, group by group", axes="layer").close_to(wanted, 1e-6 * lr)
@@ -340,7 +340,7 @@ def test_groups_step(submission, draw):
     stack = probes.layers(3, 4)
     stack.to(draw.device)
     moved = probes.moved_by_a_step(
-        submission.layerwise_groups(stack, 0.2, 0.5), stack, draw.normal(batch=5, width=4)
+        submission.layerwise_groups, stack, 0.2, 0.5, draw.normal(batch=5, width=4)
     )
     expect(torch.tensor(moved), "rate that each layer moved at", axes="layer").close_to(
         torch.tensor([0.05, 0.1, 0.2]), 1e-4

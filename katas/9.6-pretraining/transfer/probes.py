@@ -47,8 +47,11 @@ def layers(count: int, width: int) -> nn.ModuleList:
     return nn.ModuleList([nn.Linear(width, width) for _ in range(count)])
 
 
-def facts(groups: Any, layers: nn.ModuleList) -> list[tuple[float, list[str]]]:
-    """Return for each group its rate, and what its parameters are called in the stack, sorted."""
+def facts(
+    make: Any, layers: nn.ModuleList, lr: float, decay: float, plain: bool = False
+) -> list[tuple[float, list[str]]]:
+    """Make groups; return for each its rate, and what its parameters are called in the stack, sorted."""
+    groups = make(list(layers) if plain else layers, lr, decay)
     names = {id(parameter): name for name, parameter in layers.named_parameters()}
     return [
         (float(group["lr"]), sorted(names.get(id(parameter), "unknown") for parameter in group["params"]))
@@ -56,9 +59,9 @@ def facts(groups: Any, layers: nn.ModuleList) -> list[tuple[float, list[str]]]:
     ]
 
 
-def moved_by_a_step(groups: Any, layers: nn.ModuleList, x: Tensor) -> list[float]:
-    """Take a step of SGD with these groups; return by which factor of its gradient each layer's weight moved."""
-    optimizer = torch.optim.SGD(groups, lr=99.0)
+def moved_by_a_step(make: Any, layers: nn.ModuleList, lr: float, decay: float, x: Tensor) -> list[float]:
+    """Take a step of SGD with such groups; return by which factor of its gradient each layer's weight moved."""
+    optimizer = torch.optim.SGD(make(layers, lr, decay), lr=99.0)
     for layer in layers:
         x = torch.tanh(layer(x))
     x.square().sum().backward()

@@ -66,8 +66,8 @@ def test_any_stack(submission, draw):
     for count in (2, 7, 12):
         stack = probes.layers(count, 3)
         lr, decay = 1e-3, 0.7
-        for layers in (stack, list(stack)):
-            found = probes.facts(submission.layerwise_groups(layers, lr, decay), stack)
+        for plain in (False, True):
+            found = probes.facts(submission.layerwise_groups, stack, lr, decay, plain)
             rates = torch.tensor([rate for rate, _ in found])
             wanted = torch.tensor([lr * decay ** (count - 1 - i) for i in range(count)])
             expect(rates, f"rates of {count} layers", axes="layer").close_to(wanted, 1e-8)
