@@ -168,19 +168,37 @@ class weights_in_groups_only:
     """
 
 
-class parameters_once:
-    """your groups hold the generator of parameters(): it is empty once it was read, so make a list of it
+class parameters_in_a_set:
+    """your groups hold sets of parameters: an optimizer wants an order that stays, so make them lists
 
     Fails: test_groups_step
     """
 
     layerwise_groups = """
-        - return [
-        -     {"params": list(layer.parameters()), "lr": lr * decay ** (len(layers) - 1 - depth)}
-        -     for depth, layer in enumerate(layers)
-        - ]
-        + return [
-        +     {"params": [p.detach() for p in layer.parameters()], "lr": lr * decay ** (len(layers) - 1 - depth)}
-        +     for depth, layer in enumerate(layers)
-        + ]
+        - {"params": list(layer.parameters()), "lr": lr * decay ** (len(layers) - 1 - depth)}
+        + {"params": set(layer.parameters()), "lr": lr * decay ** (len(layers) - 1 - depth)}
+    """
+
+
+class parameters_copied:
+    """your groups hold copies of the parameters: an optimizer would move the copies, and the layers would not learn
+
+    Fails: test_groups
+    """
+
+    layerwise_groups = """
+        - {"params": list(layer.parameters()), "lr": lr * decay ** (len(layers) - 1 - depth)}
+        + {"params": [p.detach() for p in layer.parameters()], "lr": lr * decay ** (len(layers) - 1 - depth)}
+    """
+
+
+class rates_of_one_decay:
+    """your earlier layers all learn at lr · decay: each one is slower than the one behind it
+
+    Fails: test_rates
+    """
+
+    layerwise_groups = """
+        - {"params": list(layer.parameters()), "lr": lr * decay ** (len(layers) - 1 - depth)}
+        + {"params": list(layer.parameters()), "lr": lr if depth == len(layers) - 1 else lr * decay}
     """
