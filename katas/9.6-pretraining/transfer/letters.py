@@ -1,6 +1,9 @@
 """Short letters about what was bought, with tags, a span, a degree and a topic, from a small seeded grammar.
 
-    letter = [greeting] "the" thing ["from" place] verb [degree] quality ["and" [degree] quality]
+    letter = [greeting] "the" thing ["from" place] verb [degree] quality [("and" | "but") [degree] quality]
+
+What is bought of a kind comes from places of that kind. "and" joins two praises or two complaints, "but" one of each. So
+the letters alone, without a label, tell which things belong together and which words mean well.
 
 - tags: what each word is: other, thing, place, quality, degree
 - span: from the first to the last word of what is said of the thing: "very slow", "good and quite cheap"
@@ -27,7 +30,8 @@ THINGS = (
     ("novel", "atlas", "diary", "guide"),
 )
 """Things of each topic."""
-PLACES = ("market", "harbour", "village", "station")
+PLACES = (("tailor", "weaver"), ("smith", "foundry"), ("farm", "baker"), ("printer", "library"))
+"""Where things of each topic come from."""
 GOOD, BAD = ("good", "fine", "lovely", "cheap"), ("bad", "poor", "ugly", "dear")
 DEGREES = {"slightly": 0.5, "quite": 1.0, "very": 2.0}
 VERBS = ("is", "was", "seems")
@@ -35,8 +39,8 @@ GREETINGS = ("hello", "dear sir", "thanks")
 TAGS = ("other", "thing", "place", "quality", "degree")
 PAD, CLS, MASK = 0, 1, 2
 WORDS = (
-    "<pad>", "<cls>", "<mask>", "the", "from", "and", "hello", "sir", "thanks", *VERBS, *DEGREES, *GOOD, *BAD, *PLACES,
-    *(thing for kind in THINGS for thing in kind),
+    "<pad>", "<cls>", "<mask>", "the", "from", "and", "but", "hello", "sir", "thanks", *VERBS, *DEGREES, *GOOD, *BAD,
+    *(word for kind in (*PLACES, *THINGS) for word in kind),
 )  # fmt: skip
 """The vocabulary; "dear" is one word with two meanings."""
 LENGTH = 14
@@ -88,19 +92,21 @@ def _letter(rng: random.Random) -> tuple[list[tuple[str, str]], int, float, int]
     kind = rng.randrange(len(TOPICS))
     words = [(word, "other") for word in rng.choice(GREETINGS).split()] if rng.random() < 0.5 else []
     words += [("the", "other"), (rng.choice(THINGS[kind]), "thing")]
-    if rng.random() < 0.5:
-        words += [("from", "other"), ("the", "other"), (rng.choice(PLACES), "place")]
+    if rng.random() < 0.7:
+        words += [("from", "other"), ("the", "other"), (rng.choice(PLACES[kind]), "place")]
     words.append((rng.choice(VERBS), "other"))
     begin, strengths = len(words), []
-    for again in range(2 if rng.random() < 0.4 else 1):
+    good = rng.random() < 0.5
+    for again in range(2 if rng.random() < 0.6 else 1):
         if again:
-            words.append(("and", "other"))
+            joined = rng.random() < 0.6
+            words.append(("and" if joined else "but", "other"))
+            good = good if joined else not good
         factor = 1.0
         if rng.random() < 0.6:
             word = rng.choice(tuple(DEGREES))
             factor = DEGREES[word]
             words.append((word, "degree"))
-        good = rng.random() < 0.5
         words.append((rng.choice(GOOD if good else BAD), "quality"))
         strengths.append(factor if good else -factor)
     return words, begin, sum(strengths) / len(strengths), kind
