@@ -150,7 +150,7 @@ def test_span_head(submission, draw):
     asked="Padding has -inf.",
 )
 def test_span_padding(submission, draw):
-    head, weight, bias = head_of(submission, draw, "SpanHead")
+    head, _, _ = head_of(submission, draw, "SpanHead")
     hidden, mask = ragged(draw)
     for found, name in zip(
         expect(head(hidden, mask), "what SpanHead gives").is_tuple(2), ("beginnings", "ends"), strict=True
@@ -258,7 +258,8 @@ def test_freeze(submission):
     module = probes.WithBuffer(4)
     other = probes.layers(2, 4)
     submission.freeze(module)
-    expect(probes.learns(module), "whether parameters take gradients").is_value([False] * 5)
+    probes.modes(module)  # judged below; seen here, it tells eval mode from nothing at all
+    expect(probes.learns(module), "whether parameters take gradients").is_value([False] * 7)
     expect(probes.learns(other), "whether those of another module do").is_value([True] * 4)
 
 
@@ -280,7 +281,7 @@ def test_freeze_leaves(submission, draw):
         module.train(training)
         before = probes.held(module)
         submission.freeze(module)
-        expect(probes.modes(module), "train mode, module by module").is_value([training] * 5)
+        expect(probes.modes(module), "train mode, module by module").is_value([training] * 6)
         for number, (old, now) in enumerate(zip(before, probes.held(module), strict=True)):
             expect(now, f"tensor {number} of the module").equals(old)
         x = draw.normal(batch=3, width=4, requires_grad=True)

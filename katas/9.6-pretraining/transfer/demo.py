@@ -276,9 +276,10 @@ def _by_labels(pretrained: dict[str, Tensor], labeled: letters.Letters, held: le
         x_axis="labelled letters",
         y_axis="% right",
         log_x=True,
-        note=f"With {counts[0]} labels: " + ", ".join(f"{how} {share}%" for how, share in few.items()) + ". Eight letters "
-        f"name at most eight of {sum(map(len, letters.THINGS))} things; a body that has read knows which ones keep the "
-        "same company.",
+        note=f"With {counts[0]} labels: "
+        + ", ".join(f"{how} {share}%" for how, share in few.items())
+        + f". {counts[0]} letters name at most {counts[0]} of {sum(map(len, letters.THINGS))} things; a body that has "
+        "read knows which ones keep the same company.",
     )
 
 

@@ -2,8 +2,8 @@
 
     letter = [greeting] "the" thing ["from" place] verb [degree] quality [("and" | "but") [degree] quality]
 
-What is bought of a kind comes from places of that kind. "and" joins two praises or two complaints, "but" one of each. So
-the letters alone, without a label, tell which things belong together and which words mean well.
+What is bought of a kind comes from places of that kind. "and" joins two praises or two complaints, "but" one of each.
+So the letters alone, without a label, tell which things belong together and which words mean well.
 
 - tags: what each word is: other, thing, place, quality, degree
 - span: from the first to the last word of what is said of the thing: "very slow", "good and quite cheap"

@@ -29,17 +29,18 @@ class Body(nn.Module):
 
 
 class WithBuffer(nn.Module):
-    """A module with a parameter, a buffer, and another module inside."""
+    """A module with a parameter, a buffer, and other modules inside, one of them deep."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
         self.scale = nn.Parameter(torch.ones(width))
         self.register_buffer("seen", torch.zeros(width))
+        self.first = nn.Linear(width, width)
         self.inner = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width))
 
     def forward(self, x: Tensor) -> Tensor:
         """Return something that depends on all parameters."""
-        return self.inner(x * self.scale) + self.seen
+        return self.inner(self.first(x * self.scale)) + self.seen
 
 
 def layers(count: int, width: int) -> nn.ModuleList:

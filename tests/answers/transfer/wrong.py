@@ -47,7 +47,10 @@ class cls_vector:
 
 
 class last_real_token:
-    """The last real token, as decoders do."""
+    """The last real token, as decoders do.
+
+    Named: last_real_token
+    """
 
     class RegressionHead:
         def forward(self, hidden, mask):
@@ -77,7 +80,10 @@ class cut_to_the_length:
 
 
 class mean_of_the_whole_batch:
-    """mask indexing forgets which text a token belongs to: one mean for all."""
+    """mask indexing forgets which text a token belongs to: one mean for all.
+
+    Named: one_mean_for_the_batch
+    """
 
     class ClassHead:
         def forward(self, hidden, mask):
@@ -85,7 +91,10 @@ class mean_of_the_whole_batch:
 
 
 class divided_by_the_longest:
-    """The sum over real tokens, divided by the longest text's number of them."""
+    """The sum over real tokens, divided by the longest text's number of them.
+
+    Named: divided_by_the_longest
+    """
 
     class ClassHead:
         def forward(self, hidden, mask):
@@ -97,7 +106,10 @@ class divided_by_the_longest:
 
 
 class one_more_in_the_denominator:
-    """The usual + 1 against a division by zero."""
+    """The usual + 1 against a division by zero.
+
+    Named: one_more_in_the_denominator
+    """
 
     class ClassHead:
         def forward(self, hidden, mask):
@@ -107,7 +119,7 @@ class one_more_in_the_denominator:
 class log_probabilities:
     """log_softmax in the head.
 
-    Named: probabilities_of_classes
+    Named: log_probabilities_of_classes
     """
 
     class ClassHead:
@@ -145,7 +157,10 @@ class number_kept_as_column:
 
 
 class large_negative_number:
-    """-1e9 in place of -inf."""
+    """-1e9 in place of -inf.
+
+    Named: span_padding_finite
+    """
 
     class SpanHead:
         def forward(self, hidden, mask):
@@ -166,7 +181,10 @@ class masked_by_multiplication:
 
 
 class chunks_keep_the_axis:
-    """chunk leaves an axis of one."""
+    """chunk leaves an axis of one.
+
+    Named: span_axis_kept
+    """
 
     class SpanHead:
         def forward(self, hidden, mask):
@@ -175,7 +193,10 @@ class chunks_keep_the_axis:
 
 
 class softmax_over_the_two:
-    """Probabilities over the last axis: beginning or end, at each token."""
+    """Probabilities over the last axis: beginning or end, at each token.
+
+    Named: beginning_or_end
+    """
 
     class SpanHead:
         def forward(self, hidden, mask):
@@ -184,7 +205,10 @@ class softmax_over_the_two:
 
 
 class two_layers_for_a_span:
-    """One linear layer for beginnings and one for ends."""
+    """One linear layer for beginnings and one for ends.
+
+    Named: a_layer_for_each_end
+    """
 
     class SpanHead:
         def __init__(self, d_model):
@@ -199,7 +223,10 @@ class two_layers_for_a_span:
 
 
 class frozen_under_no_grad:
-    """no_grad around nothing that lasts."""
+    """no_grad around nothing that lasts.
+
+    Named: eval_mode_only
+    """
 
     def freeze(module):
         with torch.no_grad():
@@ -217,7 +244,10 @@ class frozen_children:
 
 
 class frozen_by_hook:
-    """Gradients are stopped where they come in."""
+    """Gradients are stopped where they come in.
+
+    Named: gradient_forbidden
+    """
 
     def freeze(module):
         for parameter in module.parameters():
@@ -260,7 +290,10 @@ class built_backwards:
 
 
 class one_group_for_each_parameter:
-    """A group for each parameter, as some libraries make them."""
+    """A group for each parameter, as some libraries make them.
+
+    Named: a_group_for_each_parameter
+    """
 
     def layerwise_groups(layers, lr, decay):
         return [
@@ -331,7 +364,10 @@ class positive_tokens_are_real:
 
 
 class assertion_for_a_task:
-    """assert in place of an error of its own."""
+    """assert in place of an error of its own.
+
+    Named: unknown_task_is_an_assertion
+    """
 
     class MultiTask:
         def forward(self, tokens, task):

@@ -41,6 +41,43 @@ class sum_not_divided:
     """
 
 
+class one_more_in_the_denominator:
+    """your mean divides by one more than there are real tokens: each row has one, so nothing is divided by 0
+
+    Fails: test_class_head, test_regression_head
+    """
+
+    _mean = """
+        - return hidden.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
+        + return hidden.masked_fill(~real, 0.0).sum(dim=1) / (real.sum(dim=1) + 1)
+    """
+
+
+class divided_by_the_longest:
+    """your sums are all divided by the longest text's length: divide each by its own number of real tokens
+
+    Fails: test_class_head, test_regression_head
+    """
+
+    _mean = """
+        - return hidden.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
+        + return hidden.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1).max()
+    """
+
+
+class one_mean_for_the_batch:
+    """your mean runs over the real tokens of the whole batch: each text has one of its own
+
+    Fails: test_class_head, test_regression_head
+    """
+
+    _mean = """
+        - real = mask.unsqueeze(-1)
+        - return hidden.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
+        + return hidden[mask].mean(dim=0).expand(len(hidden), -1)
+    """
+
+
 class mask_upside_down:
     """your mean is taken over the padding: True in the mask is a real token
 
@@ -63,6 +100,20 @@ class first_token:
         - real = mask.unsqueeze(-1)
         - return hidden.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
         + return hidden[:, 0]
+    """
+
+
+class last_real_token:
+    """your text is its last real token's vector: it is the mean over real tokens
+
+    Fails: test_class_head, test_regression_head
+    """
+
+    _mean = """
+        - real = mask.unsqueeze(-1)
+        - return hidden.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
+        + last = (mask * torch.arange(mask.shape[1], device=mask.device)).argmax(dim=1)
+        + return hidden[torch.arange(len(hidden), device=mask.device), last]
     """
 
 
@@ -151,6 +202,19 @@ class probabilities_of_classes:
         forward = """
             - return self.linear(_mean(hidden, mask))
             + return self.linear(_mean(hidden, mask)).softmax(dim=-1)
+        """
+
+
+class log_probabilities_of_classes:
+    """your class head gives log-probabilities: the loss takes the softmax itself
+
+    Fails: test_class_head
+    """
+
+    class ClassHead:
+        forward = """
+            - return self.linear(_mean(hidden, mask))
+            + return self.linear(_mean(hidden, mask)).log_softmax(dim=-1)
         """
 
 
@@ -318,6 +382,68 @@ class span_padding_zero:
         forward = """
             - start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -torch.inf).unbind(dim=-1)
             + start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), 0.0).unbind(dim=-1)
+        """
+
+
+class span_padding_finite:
+    """your span's scores are {VALUE} at padding: only -inf has no probability, whatever the other scores are
+
+    Fails: test_span_padding
+    Value: -1e10 to -10, or a finite number
+    """
+
+    VALUE = -1e9
+
+    class SpanHead:
+        forward = """
+            - start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -torch.inf).unbind(dim=-1)
+            + start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), VALUE).unbind(dim=-1)
+        """
+
+
+class beginning_or_end:
+    """your softmax runs over the two scores of a token: return scores, and a loss chooses among tokens
+
+    Fails: test_span_head
+    """
+
+    class SpanHead:
+        forward = """
+            - start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -torch.inf).unbind(dim=-1)
+            + start, end = (
+            +     self.linear(hidden).softmax(dim=-1).masked_fill(~mask.unsqueeze(-1), -torch.inf).unbind(dim=-1)
+            + )
+        """
+
+
+class span_axis_kept:
+    """your beginnings and ends are [B, T, 1]: each is [B, T]
+
+    Fails: test_head_shapes
+    """
+
+    class SpanHead:
+        forward = """
+            - start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -torch.inf).unbind(dim=-1)
+            + start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -torch.inf).chunk(2, dim=-1)
+        """
+
+
+class a_layer_for_each_end:
+    """your span head has a layer for beginnings and another for ends: it is one layer with two rows
+
+    Fails: test_head_parameters
+    """
+
+    class SpanHead:
+        __init__ = """
+            - self.linear = nn.Linear(d_model, 2)
+            + self.start, self.end = nn.Linear(d_model, 1), nn.Linear(d_model, 1)
+        """
+        forward = """
+            - start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -torch.inf).unbind(dim=-1)
+            + start = self.start(hidden).squeeze(-1).masked_fill(~mask, -torch.inf)
+            + end = self.end(hidden).squeeze(-1).masked_fill(~mask, -torch.inf)
         """
 
 

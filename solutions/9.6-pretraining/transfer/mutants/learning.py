@@ -30,6 +30,19 @@ class weights_only:
     """
 
 
+class nothing_frozen:
+    """your freeze leaves every parameter learning: requires_grad belongs to parameters, a module has none
+
+    Fails: test_freeze
+    """
+
+    freeze = """
+        - for parameter in module.parameters():
+        -     parameter.requires_grad = False
+        + module.requires_grad = False
+    """
+
+
 class eval_mode_only:
     """your freeze sets eval mode: that stops dropout, and nothing from learning
 
@@ -153,6 +166,21 @@ class groups_from_the_last:
     layerwise_groups = """
         - for depth, layer in enumerate(layers)
         + for depth, layer in list(enumerate(layers))[::-1]
+    """
+
+
+class a_group_for_each_parameter:
+    """your groups are one for each parameter: there is one for each layer
+
+    Fails: test_groups
+    """
+
+    layerwise_groups = """
+        - {"params": list(layer.parameters()), "lr": lr * decay ** (len(layers) - 1 - depth)}
+        - for depth, layer in enumerate(layers)
+        + {"params": [parameter], "lr": lr * decay ** (len(layers) - 1 - depth)}
+        + for depth, layer in enumerate(layers)
+        + for parameter in layer.parameters()
     """
 
 

@@ -108,6 +108,20 @@ class unknown_task_is_a_key_error:
         """
 
 
+class unknown_task_is_an_assertion:
+    """your model asserts that it knows the task: it raises a ValueError, which python -O does not take away
+
+    Fails: test_unknown_task
+    """
+
+    class MultiTask:
+        forward = """
+            - if task not in self.heads:
+            -     raise ValueError(f"there is no task {task!r}: {', '.join(self.heads)}")
+            + assert task in self.heads
+        """
+
+
 class unknown_task_guessed:
     """your model answers a task that it does not know with another head: it is a ValueError
 
