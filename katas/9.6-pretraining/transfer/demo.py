@@ -10,7 +10,7 @@ from mine import Encoder, padding_mask, sinusoidal_positions
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, bars, lines, table
+from grader.demos.exhibits import Exhibit, bars, choice, lines, table
 
 try:
     from mine import ClassHead, MultiTask, RegressionHead, SpanHead, TokenHead, freeze, layerwise_groups
@@ -121,7 +121,7 @@ def demo() -> list[Exhibit]:
     pretrained = {name: tensor.clone() for name, tensor in body.state_dict().items()}
     return [
         _reading(curve),
-        _answers(pretrained, labeled, held),
+        *_answers(pretrained, labeled, held),
         _by_labels(pretrained, labeled, held),
         _by_task(pretrained, labeled, held),
         *_moved(pretrained, labeled, held),
@@ -240,8 +240,8 @@ def _reading(curve: tuple[list[int], list[float]]) -> Exhibit:
     )
 
 
-def _answers(pretrained: dict[str, Tensor], labeled: letters.Letters, held: letters.Letters) -> Exhibit:
-    model, rows = _train(pretrained, "tuned", tuple(TASKS), labeled, LABELED), []
+def _answers(pretrained: dict[str, Tensor], labeled: letters.Letters, held: letters.Letters) -> list[Exhibit]:
+    model, rows, frames = _train(pretrained, "tuned", tuple(TASKS), labeled, LABELED), [], {}
     with torch.no_grad():
         found = {task: model(held.tokens[:8], task) for task in TASKS}
     for row in range(8):
@@ -254,13 +254,35 @@ def _answers(pretrained: dict[str, Tensor], labeled: letters.Letters, held: lett
             f"{float(found['degree'][row]):+.1f} ({float(held.degree[row]):+.1f})",
             letters.TOPICS[int(found["topic"][row].argmax())],
         ])  # fmt: skip
-    return table(
-        "One body, four heads: what they say of new letters",
-        ["letter", "tagged as thing", "opinion", "degree (true)", "topic"],
-        rows,
-        note=f"Tuned on {LABELED} labelled letters, tasks in turn. "
-        + ("Your own heads." if OWN else "Given stand-ins: yours take their place when they pass."),
-    )
+        begins, ends = (100 * each[row].softmax(-1) for each in found["span"])
+        frames[" ".join(words)] = bars(
+            "An opinion: where it begins and ends",
+            [f"{place + 1} {word}" for place, word in enumerate(words)],
+            {"begins here": begins[1 : len(words) + 1].tolist(), "ends here": ends[1 : len(words) + 1].tolist()},
+            y_axis="probability, %",
+        )
+    whose = "Your own heads." if OWN else "Given stand-ins: yours take their place when they pass."
+    return [
+        table(
+            "One body, four heads: what they say of new letters",
+            ["letter", "tagged as thing", "opinion", "degree (true)", "topic"],
+            rows,
+            note=f"Tuned on {LABELED} labelled letters, tasks in turn. {whose}",
+        ),
+        choice(
+            "Two softmaxes over one letter",
+            "letter",
+            frames,
+            note="Each softmax runs over all tokens of the row. Padding is at -inf and gets nothing; <cls> gets "
+            f"{_outside(found['span'], held):.2g}% at most.",
+        ),
+    ]
+
+
+def _outside(scores: tuple[Tensor, Tensor], held: letters.Letters) -> float:
+    """Return the most that <cls> and padding get together in any letter, of 100."""
+    words = held.tags[: len(scores[0])] >= 0
+    return max(100 * float((each.softmax(-1) * ~words).sum(-1).max()) for each in scores)
 
 
 def _by_labels(pretrained: dict[str, Tensor], labeled: letters.Letters, held: letters.Letters) -> Exhibit:
