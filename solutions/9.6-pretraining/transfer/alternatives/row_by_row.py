@@ -20,6 +20,9 @@ class _Head(nn.Module):
 
 
 class TokenHead(_Head):
+    def __init__(self, d_model: int, num_labels: int) -> None:
+        super().__init__(d_model, num_labels)
+
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         return self.score(hidden)
 
@@ -42,6 +45,9 @@ class RegressionHead(_Head):
 
 
 class ClassHead(_Head):
+    def __init__(self, d_model: int, num_classes: int) -> None:
+        super().__init__(d_model, num_classes)
+
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         return self.of_texts(hidden, mask)
 
