@@ -78,7 +78,9 @@ def keep_whole(table: Table, *columns: int) -> None:
     rich cuts even columns that do not wrap once the others have given all they have; it heeds their least width.
     """
     for column in (table.columns[number] for number in columns):
-        cells = [cell if isinstance(cell, Text) else Text(f"{cell}") for cell in (column.header, *column.cells)]
+        cells = [
+            cell if isinstance(cell, Text) else Text(f"{cell}") for cell in (column.header, *column.cells)
+        ]
         column.min_width = max(cell.cell_len for cell in cells)
 
 

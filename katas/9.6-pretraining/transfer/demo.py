@@ -68,7 +68,9 @@ except ImportError:  # the learner's do not pass yet: small ones stand in
     def layerwise_groups(layers: list[nn.Module], lr: float, decay: float) -> list[dict]:  # type: ignore[type-arg]
         """Slower further down."""
         last = len(layers) - 1
-        return [{"params": list(m.parameters()), "lr": lr * decay ** (last - i)} for i, m in enumerate(layers)]
+        return [
+            {"params": list(m.parameters()), "lr": lr * decay ** (last - i)} for i, m in enumerate(layers)
+        ]
 
     class MultiTask(nn.Module):  # type: ignore[no-redef]
         """One body, a head for each task."""
@@ -86,7 +88,12 @@ WIDTH, LAYERS, VOCAB, HIDDEN = 32, 3, len(letters.WORDS), 0.2
 READ, LABELED, HELD = 3000, 1024, 400
 FEW, STEPS, RATE = 32, 120, 2e-3
 WAYS = ("from nothing", "frozen", "tuned", "by layer")
-TASKS = {"tags": "words tagged right", "span": "spans found", "degree": "degrees within ½", "topic": "topics right"}
+TASKS = {
+    "tags": "words tagged right",
+    "span": "spans found",
+    "degree": "degrees within ½",
+    "topic": "topics right",
+}
 
 
 class Reader(nn.Module):
@@ -108,7 +115,11 @@ class Reader(nn.Module):
 
     def stack(self) -> list[nn.Module]:
         """Return what learns, from the first to the last."""
-        return [self.words, *self.encoder.layers[:-1], nn.ModuleList([self.encoder.layers[-1], self.encoder.norm])]
+        return [
+            self.words,
+            *self.encoder.layers[:-1],
+            nn.ModuleList([self.encoder.layers[-1], self.encoder.norm]),
+        ]
 
 
 def demo() -> list[Exhibit]:
@@ -151,7 +162,9 @@ def _read(body: Reader, texts: Tensor, held: Tensor) -> tuple[list[int], list[fl
 def _gaps(body: Reader, held: Tensor) -> float:
     """Hide one word of each letter; return how many of 100 are found."""
     body.eval()
-    place = torch.tensor([1 + row % (int((words != letters.PAD).sum()) - 1) for row, words in enumerate(held)])
+    place = torch.tensor(
+        [1 + row % (int((words != letters.PAD).sum()) - 1) for row, words in enumerate(held)]
+    )
     rows, inputs = torch.arange(len(held)), held.clone()
     inputs[rows, place] = letters.MASK
     found = F.linear(body(inputs)[rows, place], body.words.weight).argmax(-1)
@@ -258,7 +271,10 @@ def _answers(pretrained: dict[str, Tensor], labeled: letters.Letters, held: lett
         frames[" ".join(words)] = bars(
             "An opinion: where it begins and ends",
             [f"{place + 1} {word}" for place, word in enumerate(words)],
-            {"begins here": begins[1 : len(words) + 1].tolist(), "ends here": ends[1 : len(words) + 1].tolist()},
+            {
+                "begins here": begins[1 : len(words) + 1].tolist(),
+                "ends here": ends[1 : len(words) + 1].tolist(),
+            },
             y_axis="probability, %",
         )
     whose = "Your own heads." if OWN else "Given stand-ins: yours take their place when they pass."
@@ -288,7 +304,10 @@ def _outside(scores: tuple[Tensor, Tensor], held: letters.Letters) -> float:
 def _by_labels(pretrained: dict[str, Tensor], labeled: letters.Letters, held: letters.Letters) -> Exhibit:
     counts = [8, 32, 128, LABELED]
     curves = {
-        how: (counts, [_right(_train(pretrained, how, ("topic",), labeled, n), "topic", held) for n in counts])
+        how: (
+            counts,
+            [_right(_train(pretrained, how, ("topic",), labeled, n), "topic", held) for n in counts],
+        )
         for how in WAYS
     }
     few = {how: round(shares[0]) for how, (_, shares) in curves.items()}
@@ -334,9 +353,7 @@ def _moved(pretrained: dict[str, Tensor], labeled: letters.Letters, held: letter
         model = _train(pretrained, how, ("topic",), labeled, LABELED)
         took = 1000 * (time.perf_counter() - begun) / STEPS
         last = [torch.cat([p.detach().flatten() for p in layer.parameters()]) for layer in model.body.stack()]
-        moved[how] = [
-            100 * float((b - a).norm() / a.norm()) for a, b in zip(first, last, strict=True)
-        ]
+        moved[how] = [100 * float((b - a).norm() / a.norm()) for a, b in zip(first, last, strict=True)]
         learning = sum(p.numel() for p in model.parameters() if p.requires_grad)
         rows.append([how, learning, f"{took:.1f}", f"{_gaps(model.body, held.tokens):.0f}%"])
     groups = layerwise_groups(start.stack(), RATE, 0.5)

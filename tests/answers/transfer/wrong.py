@@ -200,7 +200,9 @@ class softmax_over_the_two:
 
     class SpanHead:
         def forward(self, hidden, mask):
-            start, end = self.linear(hidden).softmax(-1).masked_fill(~mask.unsqueeze(-1), -torch.inf).unbind(-1)
+            start, end = (
+                self.linear(hidden).softmax(-1).masked_fill(~mask.unsqueeze(-1), -torch.inf).unbind(-1)
+            )
             return start, end
 
 
