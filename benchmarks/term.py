@@ -221,7 +221,7 @@ class Term:
         ]
         attempts = [one for one in events if one["kind"] == "attempt" and one["digest"]]
         exact = [one for one in attempts if one["submitted_at"] and _moment(one["submitted_at"]) == step.at]
-        return next((int(one["attempt"]) for one in (exact or attempts)), None)
+        return next((int(one["number"]) for one in (exact or attempts)), None)
 
     def _decide_together(self, step: Together) -> None:
         path = self._folder / "points.csv"
