@@ -489,7 +489,7 @@ def test_transfer() -> None:
     hidden, weight = torch.tensor([[2.0, 1.0], [4.0, 0.0], [9.0, 9.0]]), torch.tensor([1.0, -2.0])
     real, everything = hidden[:2].mean(0), hidden.mean(0)
     assert f"mean over real tokens  ({real[0]:g}, {real[1]:g})" in lesson
-    assert f"=  {float(real @ weight + 0.5):g}  " in lesson
+    assert f"=  {float(real @ weight + 0.5):g}\n" in lesson
     assert f"with the padding it would be {float(everything @ weight + 0.5):.4f}" in lesson
 
 
