@@ -17,9 +17,10 @@ from grader.checks import (
     presupposed,
 )
 
-HIDDEN, TOKENS = "batch time width", "batch time"
+TOKENS = "batch time"
 D, LABELS, CLASSES = 6, 5, 4
-HEADS = ("TokenHead", "SpanHead", "RegressionHead", "ClassHead")
+SIZES = {"TokenHead": (D, LABELS), "SpanHead": (D,), "RegressionHead": (D,), "ClassHead": (D, CLASSES)}
+"""What each head is built with."""
 OUT = {"TokenHead": LABELS, "SpanHead": 2, "RegressionHead": 1, "ClassHead": CLASSES}
 
 
@@ -34,13 +35,15 @@ def mean(hidden, mask):
 # --- helpers ---
 
 
-def head_of(submission, draw, kind, d_model=D, outputs=None):
+def fresh(submission, kind):
+    return getattr(submission, kind)(*SIZES[kind])
+
+
+def head_of(submission, draw, kind):
     """Build a head with drawn parameters; return it with its weight and bias."""
-    outputs = outputs or OUT[kind]
-    sizes = (d_model,) if kind in ("SpanHead", "RegressionHead") else (d_model, outputs)
-    head = getattr(submission, kind)(*sizes)
+    head = fresh(submission, kind)
     head.to(draw.device)
-    weight, bias = draw.normal(out=outputs, width=d_model), draw.normal(out=outputs)
+    weight, bias = draw.normal(out=OUT[kind], width=D), draw.normal(out=OUT[kind])
     own = head.state_dict()
     for name, tensor in (("linear.weight", weight), ("linear.bias", bias)):
         if name not in own:
@@ -88,10 +91,10 @@ def test_head_shapes(submission, draw):
             "ClassHead": (batch, CLASSES),
         }
         for kind, shape in shapes.items():
-            head = getattr(submission, kind)(*((D,) if kind == "RegressionHead" else (D, OUT[kind])))
+            head = fresh(submission, kind)
             head.to(draw.device)
             expect(head(hidden, mask), f"what {kind} gives").is_tensor(shape=shape, dtype=torch.float32)
-        head = submission.SpanHead(D)
+        head = fresh(submission, "SpanHead")
         head.to(draw.device)
         for part in expect(head(hidden, mask), "what SpanHead gives").is_tuple(2):
             expect(part, "beginnings or ends").is_tensor(shape=(batch, time), dtype=torch.float32)
@@ -104,10 +107,9 @@ def test_head_shapes(submission, draw):
     asked=["nn.Linear from D to L, with a bias; all there is.", "nn.Linear from D to 2, with a bias"],
 )
 def test_head_parameters(submission):
-    for kind in HEADS:
-        sizes = (D,) if kind in ("SpanHead", "RegressionHead") else (D, OUT[kind])
+    for kind in SIZES:
         with torch.no_grad():
-            found = dict(getattr(submission, kind)(*sizes).named_parameters())
+            found = dict(fresh(submission, kind).named_parameters())
         expect(list(found), f"parameters of {kind}").has_names(["linear.weight", "linear.bias"])
         expect(list(found["linear.weight"].shape), f"linear.weight of {kind}").is_value([OUT[kind], D])
 
@@ -226,7 +228,7 @@ def test_head_gradients(submission, draw):
     asked=["Arguments are left as they were and need not be contiguous in memory", "of the module's dtype"],
 )
 def test_head_arguments(submission, draw):
-    for kind in HEADS:
+    for kind in SIZES:
         head, _, _ = head_of(submission, draw, kind)
         hidden, mask = ragged(draw)
         found = head(hidden, mask)
@@ -355,12 +357,8 @@ def tasks(submission, draw):
     """Build a body and heads of all kinds, and the model of them."""
     probes = given_module(submission, "probes")
     body = probes.Body(20, D, 3)
-    heads = {
-        "tags": submission.TokenHead(D, LABELS),
-        "span": submission.SpanHead(D),
-        "degree": submission.RegressionHead(D),
-        "topic": submission.ClassHead(D, CLASSES),
-    }
+    kinds = {"tags": "TokenHead", "span": "SpanHead", "degree": "RegressionHead", "topic": "ClassHead"}
+    heads = {task: fresh(submission, kind) for task, kind in kinds.items()}
     model = submission.MultiTask(body, heads)
     model.to(draw.device)
     model.eval()
