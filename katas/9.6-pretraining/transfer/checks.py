@@ -357,8 +357,12 @@ def tasks(submission, draw):
     """Build a body and heads of all kinds, and the model of them."""
     probes = given_module(submission, "probes")
     body = probes.Body(20, D, 3)
-    kinds = {"tags": "TokenHead", "span": "SpanHead", "degree": "RegressionHead", "topic": "ClassHead"}
-    heads = {task: fresh(submission, kind) for task, kind in kinds.items()}
+    heads = {
+        "tags": submission.TokenHead(D, LABELS),
+        "span": submission.SpanHead(D),
+        "degree": submission.RegressionHead(D),
+        "topic": submission.ClassHead(D, CLASSES),
+    }
     model = submission.MultiTask(body, heads)
     model.to(draw.device)
     model.eval()
