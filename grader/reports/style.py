@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -78,10 +79,7 @@ def keep_whole(table: Table, *columns: int) -> None:
     rich cuts even columns that do not wrap once the others have given all they have; it heeds their least width.
     """
     for column in (table.columns[number] for number in columns):
-        cells = [
-            cell if isinstance(cell, Text) else Text(f"{cell}") for cell in (column.header, *column.cells)
-        ]
-        column.min_width = max(cell.cell_len for cell in cells)
+        column.min_width = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
 
 
 def hanging(target: Console, head: Text, body: Text, further: int = 0) -> None:
