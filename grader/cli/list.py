@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from grader.catalogue import Unit
-from grader.cli.context import here, json_option, print_json
+from grader.cli.context import Here, here, json_option, print_json
 from grader.cli.status import describe, passes, status_words
 from grader.reports.style import console, keep_whole, points, safe_text, status_text
 
-WITH_EFFORT, WITH_TITLES = 60, 100
-"""Columns of a terminal from which on a line has room for how long a kata takes, and for its title too."""
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+WIDEST = 1000
+"""Columns in which a table is as wide as it wants to be."""
 
 
 @click.command("list", short_help="Show every unit and kata with your progress.")
@@ -40,18 +47,21 @@ def list_katas(as_json: bool) -> None:
             }
         )
         return
+
+    out = console()
+    known = any(kata.effort for kata in place.catalogue.katas)
+    for titles, efforts in ((True, known), (False, known), (False, False)):
+        table = _table(place, out, titles=titles, efforts=efforts)
+        if out.measure(table, options=out.options.update(width=WIDEST)).maximum <= out.width:
+            break  # what does not fit is left out by whole columns: what is typed stays, and so does the status
+    keep_whole(table, 0, 1)
+    out.print(table)
+
+
+def _table(place: Here, out: Console, *, titles: bool, efforts: bool) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    out = console()
-    katas = place.catalogue.katas
-    known = any(kata.effort for kata in katas)
-    statuses = {
-        kata: status_text(place.entry(kata).status, out, word=status_words(place, kata)) for kata in katas
-    }
-    widest = max(map(len, statuses.values()), default=0)
-    efforts = known and out.width >= WITH_EFFORT + widest  # what gives way, not the number that is typed
-    titles = not known or out.width >= WITH_TITLES
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
 
     def add(
@@ -66,7 +76,7 @@ def list_katas(as_json: bool) -> None:
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     if titles:
-        table.add_column()  # the one to give way on a narrow terminal: a name that is cut cannot be typed
+        table.add_column()
     table.add_column(no_wrap=True, justify="right")
     if efforts:
         table.add_column(no_wrap=True)
@@ -76,9 +86,9 @@ def list_katas(as_json: bool) -> None:
         done = Text(passes(place, unit))
         add(unit.number, unit.slug, unit.title, whole, _hours(unit), done, "bold")
         for kata in unit.katas:
-            add(kata.number, kata.slug, kata.title, kata.points, kata.effort, statuses[kata])
-    keep_whole(table, 0, 1)
-    out.print(table)
+            status = status_text(place.entry(kata).status, out, word=status_words(place, kata))
+            add(kata.number, kata.slug, kata.title, kata.points, kata.effort, status)
+    return table
 
 
 def _hours(unit: Unit) -> str:

@@ -28,6 +28,8 @@ class HandIn(NamedTuple):
     status: str
     score: float
     max_score: float
+    graded: bool
+    """False where the machine failed, so that its points say nothing."""
 
     @property
     def order(self) -> tuple[datetime, int]:
@@ -115,6 +117,7 @@ def _pick(
         if one.id == chosen:
             return one
     read = [one for one in given if one.digest]
+    read = [one for one in read if one.graded] or read
     if not read:  # "missing" is only said of what was never handed in
         return max(given, key=lambda one: one.order)
     open_ = [one for one in read if not _shut(course, learner, kata, one, rulings)] or read
@@ -208,5 +211,7 @@ def _remarks(
         other.status == "error" and not other.digest and other.order > one.order for other in given
     ):
         yield "something newer was there and could not be read; this is what was handed in before"
+    if one.graded and any(other.digest and not other.graded and other.order > one.order for other in given):
+        yield "something newer is there that the machine could not grade yet; this is what was handed in before"
     if one.digest and one.submitted_at is None and course.due_for(learner, kata, rulings) is not None:
         yield "nobody knows when it was handed in: it counts as on time"

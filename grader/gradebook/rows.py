@@ -191,6 +191,7 @@ _GIVEN = (
         schema.attempts.c.status,
         schema.attempts.c.score,
         schema.attempts.c.max_score,
+        schema.attempts.c.terms,
     )
     .join(schema.attempts, schema.attempts.c.id == schema.submissions.c.attempt_id)
     .join(schema.runs, schema.runs.c.id == schema.submissions.c.run_id)
@@ -297,8 +298,9 @@ def _fetched(
 def _hand_in(row: Any) -> HandIn:
     score, most = ((one if isinstance(one, int | float) else 0.0) for one in (row.score, row.max_score))
     return HandIn(
-        row.id, row.digest, row.submitted_at, row.started_at, row.seen, str(row.status), score, most
-    )
+        row.id, row.digest, row.submitted_at, row.started_at, row.seen, str(row.status), score, most,
+        graded=bool(row.terms),
+    )  # fmt: skip
 
 
 class _Stands:
@@ -341,6 +343,7 @@ class _DamagedHandIn:
     status: str = "error"
     score: float = 0.0
     max_score: float = 0.0
+    terms: str = ""
 
 
 @dataclass(frozen=True)

@@ -169,8 +169,8 @@ def test_list_shows_number_slug_title_points_and_status(kata: Kata, home: Path) 
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        (60, {"4 points", "not started"}),
-        (80, {"4 points", "20 min, easy", "not started"}),
+        (55, {"4 points", "not started"}),
+        (70, {"4 points", "20 min, easy", "not started"}),
         (110, {"Insertion sort", "4 points", "20 min, easy", "not started"}),
     ],
 )

@@ -161,6 +161,27 @@ def test_what_the_machine_could_not_grade_leaves_the_mark(book: Gradebook) -> No
     assert (mark(book).score, mark(book).max_score) == (7.0, 10.0)
 
 
+def test_something_newer_that_the_machine_could_not_grade_leaves_what_was_there(book: Gradebook) -> None:
+    run = book.start_run({})
+    grade(book, run, "ada", source="a", score=7.0)
+    given = submission("ada", source="b", at=MONDAY + timedelta(hours=1))
+    failed = report("ada", status="error", score=0.0, max_score=0.0)
+    book.record(run, given, Key(key(given).digest, ""), failed)
+    assert (mark(book).score, mark(book).max_score) == (7.0, 10.0)
+    assert any("the machine could not grade" in note for note in mark(book).notes)
+    book.record(run, given, key(given), report("ada", score=5.0))
+    assert (mark(book).score, mark(book).notes) == (5.0, ())
+
+
+def test_where_the_machine_graded_nothing_the_newest_stands(book: Gradebook) -> None:
+    run = book.start_run({})
+    for hour, source in enumerate("ab"):
+        given = submission("ada", source=source, at=MONDAY + timedelta(hours=hour))
+        failed = report("ada", status="error", score=0.0, max_score=0.0)
+        book.record(run, given, Key(key(given).digest, ""), failed)
+    assert (mark(book).report.status, mark(book).submitted_at) == ("error", MONDAY + timedelta(hours=1))
+
+
 def test_other_names_lead_to_one_learner(book: Gradebook) -> None:
     run = book.start_run({})
     grade(book, run, "ada", "layer-norm", source="b", score=5.0)

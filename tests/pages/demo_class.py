@@ -78,12 +78,13 @@ def _checks(file: Path, *, hidden: bool) -> list[CheckReport]:
 def rows(learners: int, *, seed: int = 1) -> Iterator[Row]:
     """Yield a class, ordered as a gradebook orders it."""
     course = [known(kata) for kata in Catalogue.discover().katas]
-    chance = random.Random(seed)
     names = [f"{first} {last}" for first in FIRST.split() for last in LAST.split()]
     for number in range(learners):
         name = names[number * 7 % len(names)]
-        skill = min(0.98, max(0.05, chance.gauss(0.62, 0.25)))
+        skill = min(0.98, max(0.05, random.Random(f"{seed}/{number}").gauss(0.62, 0.25)))
         for place, kata in enumerate(course):
+            # of its own, so that a kata more leaves the others' rows as they were
+            chance = random.Random(f"{seed}/{number}/{kata.kata.slug}")
             yield _row(f"{name.split()[0].lower()}.{number:04}", name, kata, skill - 0.03 * place, chance)
 
 
