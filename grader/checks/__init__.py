@@ -12,6 +12,7 @@ from grader.checks.conduct import (
     given_module,
     lend,
     presupposed,
+    recognised_by,
     resting_on,
     speak_of,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "oracle",
     "oracle_gradients",
     "presupposed",
+    "recognised_by",
     "resting_on",
     "speak_of",
     "stand_in",

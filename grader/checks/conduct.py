@@ -45,6 +45,19 @@ def as_left(submission: Any) -> Iterator[None]:
         yield
 
 
+def recognised_by(submission: Any, **facts: Any) -> None:
+    """Let these facts say which mistake was made, in place of what the submission returned so far in this check.
+
+    For what is drawn at random, or is left to the learner: another's numbers are never the same there, and shares of
+    them, or what is equal to what, are. Round shares so coarsely that no draw moves them. What the parameters of a
+    module begin as is no fact: those of modules that a check makes are redrawn while a mistake is recognised.
+
+    Args:
+        facts: plain data, at most 12 of them: bool, int, float, str, None, and lists of these.
+    """
+    behind(submission).recognised_by(facts)
+
+
 def speak_of(helper: Any, learners: Any) -> None:
     """Let messages speak of calls of `helper`, something given, as if they were calls of `learners`."""
     stand_for(helper, learners)

@@ -65,6 +65,10 @@ class BehindModule(Protocol):
         """
         ...
 
+    def recognised_by(self, facts: dict[str, Any]) -> None:
+        """Let these facts say which mistake was made, in place of what the submission returned so far."""
+        ...
+
     def as_left(self) -> AbstractContextManager[None]:
         """Let the calls inside go on in the gradient mode that the latest call left behind."""
         ...
@@ -91,6 +95,9 @@ class _Remotely:
         if isinstance(value, RemoteObject):
             call_it(value, "", name, self.calls)  # its file's name tells a learner nothing
         return value
+
+    def recognised_by(self, facts: dict[str, Any]) -> None:
+        self.session.observed[:] = [facts]
 
     @contextmanager
     def as_left(self) -> Iterator[None]:

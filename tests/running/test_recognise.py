@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import pytest
 import torch
 
+from grader.checks import recognised_by
 from grader.host.endings import SubmissionRaised
 from grader.running.families import Family, curve, spread
 from grader.running.recognise import (
@@ -83,6 +85,23 @@ class M(nn.Module):
 
 f = None
 """
+
+
+def test_facts_stand_in_place_of_what_is_drawn_at_random(examine: Any) -> None:
+    def of(code: str, facts: dict[str, Any]) -> list[Mark]:
+        opened = examine(f"import torch\n\n\ndef f(x):\n    {code}\n", required=("f",))
+        opened.session.begin(1)
+        opened.submission.f(1)
+        recognised_by(opened.submission, **facts)
+        with contextlib.suppress(SubmissionRaised):
+            opened.submission.f(0)
+        return fingerprint(opened.session.observed)
+
+    drawn = "return torch.rand(3) if x else 0"
+    assert of(drawn, {"share": 0.8}) == of("return torch.rand(2, 9) if x else 0", {"share": 0.8})
+    assert of(drawn, {"share": 0.8}) != of(drawn, {"share": 0.9})
+    # What comes after the facts counts: an exception says more than they do.
+    assert of(drawn, {"share": 0.8}) != of("return torch.rand(3) if x else [][0]", {"share": 0.8})
 
 
 def test_how_parameters_are_made_does_not_hide_a_mistake(examine: Any) -> None:

@@ -16,6 +16,7 @@ from grader.checks import (
     fail,
     given_module,
     presupposed,
+    recognised_by,
     with_axes,
 )
 
@@ -54,6 +55,7 @@ def hidden(submission, draw, tokens, *, rate=0.15, special_ids=SPECIAL, vocab_si
         tokens, mask_id=mask_id, vocab_size=vocab_size, special_ids=special_ids, rate=rate,
         generator=generator(draw.size(0, 1 << 20)),
     )  # fmt: skip
+    recognised_by(submission, returned=described(found))
     inputs, targets = expect(found, "what hide returns").is_tuple(2)
     shape = tuple(tokens.shape)
     return tuple(
@@ -64,6 +66,31 @@ def hidden(submission, draw, tokens, *, rate=0.15, special_ids=SPECIAL, vocab_si
 
 def special_in(tokens, special_ids=SPECIAL):
     return torch.isin(tokens.cpu(), torch.tensor(special_ids))
+
+
+def described(found):
+    if isinstance(found, tuple | list):
+        return [described(part) for part in found]
+    return f"{found.dtype} {list(found.shape)}" if isinstance(found, torch.Tensor) else type(found).__name__
+
+
+def about(share):
+    """Round a share for recognising a mistake, so coarsely that no draw moves it; what is rare is told from nothing."""
+    return round(float(share) * 20) / 20 if not 0 < share < 0.05 else "few"
+
+
+def shares(*which):
+    return [about(one.double().mean()) if one.numel() else "none" for one in which]
+
+
+def equal(one, other):
+    return isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor) and torch.equal(one, other)
+
+
+def alike(one, other):
+    """Tell of each part of two results whether it is the same in both."""
+    both = isinstance(one, tuple) and isinstance(other, tuple)
+    return [equal(*parts) for parts in zip(one, other, strict=False)] if both else described(one)
 
 
 def expect_share(found, wanted, margin, what, *why):
@@ -137,6 +164,13 @@ def test_hide_targets(submission, draw):
     tokens = text(draw)
     inputs, targets = hidden(submission, draw, tokens)
     chosen = targets != IGNORED
+    before = tokens.cpu()
+    recognised_by(
+        submission,
+        asked=about(chosen.double().mean()),
+        answers=shares(*((targets == one)[chosen] for one in (before, inputs, 0))),
+        read=shares((inputs == before)[~chosen], inputs == IGNORED),
+    )
     if chosen.all():
         fail("nothing is -100  every position has a target, at rate=0.15", "  the model would learn to copy")
     expect(targets[chosen], "targets where one was chosen", axes="chosen").equals(tokens.cpu()[chosen])
@@ -154,16 +188,19 @@ def test_hide_rate(submission, draw):
     tokens = text(draw)
     tokens[:, ::2] = 0  # half of them are special: they count for nothing
     ordinary = ~special_in(tokens)
+    seen = []
     for rate in (0.15, 0.6):
         _, targets = hidden(submission, draw, tokens, rate=rate)
         found = float((targets[ordinary] != IGNORED).double().mean())
+        recognised_by(submission, chosen=(seen := [*seen, about(found)]))
         expect_share(found, rate, 0.03, f"chosen of the tokens that are not special, at rate={rate}")
     chosen = (targets != IGNORED)[:, 1::2]  # at rate 0.6, where neither all nor none of 60 happens by itself
-    alike = (chosen | ~ordinary[:, 1::2]).all(dim=0) | (~chosen).all(dim=0)
-    if bool(alike.any()):
+    together = (chosen | ~ordinary[:, 1::2]).all(dim=0) | (~chosen).all(dim=0)
+    recognised_by(submission, chosen=seen, together=shares(together))
+    if bool(together.any()):
         fail(
-            f"drawn together  at {int(alike.sum())} of {len(alike)} places all rows are chosen or none, at rate=0.6",
-            "  each token is drawn by itself",
+            f"drawn together  at {int(together.sum())} of {len(together)} places all rows are chosen or none",
+            "  at rate=0.6; each token is drawn by itself",
         )
 
 
@@ -182,6 +219,7 @@ def test_hide_mix(submission, draw):
     if not chosen.any():
         fail("nothing chosen  every target is -100 at rate=0.5")
     masked, same = inputs[chosen] == MASK, inputs[chosen] == before[chosen]
+    recognised_by(submission, masked=shares(masked), stayed=shares(same))
     for which, share, what in (
         (masked, 0.8, "became mask_id"),
         (same, 0.1, "stayed as they were"),
@@ -201,6 +239,13 @@ def test_hide_special(submission, draw):
     tokens = text(draw, vocab_size=12)
     inputs, targets = hidden(submission, draw, tokens, rate=0.9, vocab_size=12)
     special = special_in(tokens)
+    asked, before = targets[special] != IGNORED, tokens.cpu()[special]
+    recognised_by(
+        submission,
+        asked=(bool(asked.any()), bool(asked.all())),
+        answers=bool((targets[special] == before)[asked].all()),
+        read=bool((inputs[special] == before).all()),
+    )
     expect(targets[special], "targets of special tokens", axes="special").equals(
         torch.full_like(targets[special], IGNORED)
     )
@@ -220,6 +265,13 @@ def test_hide_random_tokens(submission, draw):
     inputs, _ = hidden(submission, draw, tokens, rate=0.9, special_ids=special_ids, vocab_size=12)
     put_in = inputs[(inputs != MASK) & (inputs != 5)]
     counts = torch.bincount(put_in.clamp(0, 12), minlength=13)
+    never = [token for token in (1, 2, 6, 7, 8, 9, 10) if not counts[token]]
+    recognised_by(
+        submission,
+        special=bool(counts[[0, 4, 11]].any()),
+        beyond=bool(counts[12] or (put_in < 0).any()),
+        never=never if len(never) < 3 else f"all but {min(7 - len(never), 2)}",
+    )
     for token in (0, 4, 11):
         if counts[token]:
             fail(f"special token put in  {token} stands in inputs {int(counts[token])} times; it is special")
@@ -240,10 +292,14 @@ def test_hide_random_tokens(submission, draw):
 def test_hide_ends(submission, draw):
     tokens = text(draw, 4, 30)
     inputs, targets = hidden(submission, draw, tokens, rate=0.0)
+    recognised_by(
+        submission, at_0=bool((targets != IGNORED).any()), read=bool((inputs == tokens.cpu()).all())
+    )
     expect(inputs, "inputs at rate=0", axes=TEXT).equals(tokens.cpu())
     expect(targets, "targets at rate=0", axes=TEXT).equals(torch.full_like(targets, IGNORED))
     _, targets = hidden(submission, draw, tokens, rate=1.0)
     wanted = tokens.cpu().masked_fill(special_in(tokens), IGNORED)
+    recognised_by(submission, at_1=shares((targets == wanted)[~special_in(tokens)]))
     expect(targets, "targets at rate=1", axes=TEXT).equals(wanted)
 
 
@@ -262,6 +318,7 @@ def test_hide_generator(submission, draw):
     first, second, other = (
         submission.hide(tokens, **options, generator=generator(seed)) for seed in (1, 1, 2)
     )
+    recognised_by(submission, same_seed=alike(first, second), other_seed=alike(first, other))
     for place, name in enumerate(("inputs", "targets")):
         one, two, three = (
             expect(found, "what hide returns").is_tuple(2)[place] for found in (first, second, other)
@@ -270,6 +327,7 @@ def test_hide_generator(submission, draw):
         expect(three, name, axes=TEXT).differs_from(one, why="the generator has another seed")
     again = given_module(submission, "probes").after_seed
     first, second, third = (again(submission.hide, seed, tokens, options) for seed in (7, 7, None))
+    recognised_by(submission, same_seed=alike(first, second), next_call=alike(second, third))
     for place, name in enumerate(("inputs without a generator", "targets without a generator")):
         one, two, three = (
             expect(found, "what hide returns").is_tuple(2)[place] for found in (first, second, third)
@@ -289,6 +347,7 @@ def test_hide_arguments(submission, draw):
     tokens = text(draw, 6, 40)
     for given in (tokens, draw.noncontiguous(tokens)):
         hidden(submission, draw, given, rate=0.7)
+        recognised_by(submission, looked_at="the tokens handed in")
         expect_unchanged(submission)
 
 
@@ -320,6 +379,8 @@ def test_tied(submission, draw):
     model, tokens = masked_lm(submission, draw), real_tokens(draw)
     with torch.no_grad():
         tables = {n: v for n, v in model.named_parameters() if tuple(v.shape) == (WORDS, SMALL["d_model"])}
+    twins = given_module(submission, "probes").begin_alike(submission.MaskedLM, WORDS, SMALL)
+    recognised_by(submission, tables=len(tables), begin_alike=twins)
     if len(tables) != 1:
         fail(
             f"{len(tables)} tables  parameters of shape [V, D]: {sorted(tables)}; want one",
@@ -329,8 +390,16 @@ def test_tied(submission, draw):
     body, logits = read(model, tokens).actual, scores(model, tokens).actual
     # A bias is the same at each position: it goes in the difference.
     products = body.double() @ table.double().T
-    expect(logits[:, 1:] - logits[:, :1], "logits less those of position 0", axes=LOGITS).same_as(
-        (products[:, 1:] - products[:, :1]).to(logits.dtype),
+    found, wanted = logits[:, 1:] - logits[:, :1], (products[:, 1:] - products[:, :1]).to(logits.dtype)
+    factor = ((found * wanted).sum() / (wanted * wanted).sum()).item()
+    recognised_by(
+        submission,
+        sums_to_1=bool((logits.sum(dim=-1) - 1).abs().max() < 1e-3),
+        exponentials_do=bool(logits.logsumexp(dim=-1).abs().max() < 1e-3),
+        factor=(factor > 1) - (factor < 1) if (found - factor * wanted).abs().max() < 1e-3 else "none",
+    )
+    expect(found, "logits less those of position 0", axes=LOGITS).same_as(
+        wanted,
         name="body times the table, less that of position 0",
     )
 
@@ -346,11 +415,16 @@ def test_both_sides(submission, draw):
     model, tokens = masked_lm(submission, draw), real_tokens(draw)
     with presupposed("a text without padding must be read"):
         before = read(model, tokens).actual
+    after = {}
     for place, seen in ((5, 0), (0, 5)):
         changed = tokens.clone()
         changed[:, place] = tokens[:, place] % (WORDS - 1) + 1
-        after = read(model, with_axes(changed, "batch", "time")).actual
-        expect(after[:, seen], f"body at position {seen}", axes="batch width").differs_from(
+        after[place, seen] = read(model, with_axes(changed, "batch", "time")).actual[:, seen]
+    recognised_by(
+        submission, unseen=[place for (place, seen), one in after.items() if equal(one, before[:, seen])]
+    )
+    for (place, seen), one in after.items():
+        expect(one, f"body at position {seen}", axes="batch width").differs_from(
             before[:, seen], why=f"the token at position {place} is another one"
         )
 
@@ -366,6 +440,7 @@ def test_positions(submission, draw):
     model = masked_lm(submission, draw)
     tokens = with_axes(torch.tensor([[4, 7, 9, 11], [4, 9, 7, 11]], device=draw.device), "batch", "time")
     body = read(model, tokens).actual
+    recognised_by(submission, order_matters=not equal(body[1:, 0], body[:1, 0]))
     expect(body[1:, 0], "body at position 0", axes="batch width").differs_from(
         body[:1, 0], why="two words behind it have changed places"
     )
@@ -388,6 +463,7 @@ def test_padding(submission, draw):
         padded = torch.full((3, 10), pad_id, dtype=tokens.dtype, device=draw.device)
         padded[:, :6] = tokens
         beside = scores(model, with_axes(padded, "batch", "time")).actual[:, :6]
+        recognised_by(submission, padding=pad_id)
         expect(beside, f"logits with padding behind, pad_id={pad_id}", axes=LOGITS).same_as(
             alone, name="those without"
         )
@@ -418,9 +494,13 @@ def test_gradients(submission, draw):
 def test_dropout(submission, draw):
     model, tokens = masked_lm(submission, draw, dropout=0.5), real_tokens(draw)
     same = scores(model, tokens).actual
-    scores(model, tokens, "logits in eval mode").same_as(same, name="those of the call before")
+    again = scores(model, tokens, "logits in eval mode")
+    recognised_by(submission, eval_mode=equal(again.actual, same))
+    again.same_as(same, name="those of the call before")
     model.train()
-    scores(model, tokens, "logits in train mode").differs_from(same, why="half of everything is dropped")
+    trained = scores(model, tokens, "logits in train mode")
+    recognised_by(submission, train_mode=equal(trained.actual, same))
+    trained.differs_from(same, why="half of everything is dropped")
 
 
 @check(

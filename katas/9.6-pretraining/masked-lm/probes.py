@@ -14,6 +14,14 @@ def after_seed(hide, seed, tokens, options):  # type: ignore[no-untyped-def]
     return hide(tokens, **options)
 
 
+def begin_alike(model_class, vocab_size, sizes):  # type: ignore[no-untyped-def]
+    """Tell whether all tables of a new model begin with the same numbers."""
+    model = model_class(vocab_size, **sizes)
+    shape = (vocab_size, sizes["d_model"])
+    tables = [value for value in model.parameters() if tuple(value.shape) == shape]
+    return len(tables) > 1 and all(bool((value == tables[0]).all()) for value in tables)
+
+
 def pretrain(model, hide, tokens, *, steps, seed):  # type: ignore[no-untyped-def]
     """Train on fresh gaps in batches of 64, with AdamW."""
     generator = torch.Generator().manual_seed(seed)

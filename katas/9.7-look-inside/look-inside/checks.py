@@ -481,7 +481,9 @@ def test_probe_labels(submission, draw):
 def test_probe_between(submission, draw):
     names = [-2, 0, 1, 5]
     features, labels = clusters(draw, names)
-    aside = torch.tensor([6.0, 0, 0, 0, 0])  # far from 0 towards one class: whoever forgets the middle finds that one
+    aside = torch.tensor(
+        [6.0, 0, 0, 0, 0]
+    )  # far from 0 towards one class: whoever forgets the middle finds that one
     features = with_axes(features + aside.to(draw.device), "example", "feature")
     places, wanted = [], []
     for one in range(4):

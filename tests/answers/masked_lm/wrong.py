@@ -69,7 +69,7 @@ class first_special_only:
 class exact_count:
     """Exactly 15% of the places of each row, by topk of random numbers, and the mask for all of them.
 
-    Named: all_masked
+    Named: all_masked, chosen_by_count
     """
 
     def hide(tokens, *, mask_id, vocab_size, special_ids=(), rate=0.15, generator=None):
@@ -144,7 +144,7 @@ class in_place:
 class numpy_draws:
     """numpy's global generator draws: the generator that was handed in does nothing.
 
-    Named: generator_forgotten
+    Named: generator_forgotten, generator_not_used
     """
 
     def hide(tokens, *, mask_id, vocab_size, special_ids=(), rate=0.15, generator=None):
@@ -268,7 +268,10 @@ class causal_too:
 
 
 class log_probabilities:
-    """log_softmax at the end: the loss takes it once more, and the logits are no products."""
+    """log_softmax at the end: the loss takes it once more, and the logits are no products.
+
+    Named: log_probabilities
+    """
 
     class MaskedLM:
         def forward(self, tokens):
@@ -289,7 +292,10 @@ class bag_of_words:
 
 
 class tuple_of_both:
-    """forward returns logits and body."""
+    """forward returns logits and body.
+
+    Named: body_returned_too
+    """
 
     class MaskedLM:
         def forward(self, tokens):

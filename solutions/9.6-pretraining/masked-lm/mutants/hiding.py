@@ -247,3 +247,29 @@ class limit_included:
         - chosen = (draw[0] < rate) & ~special[tokens]
         + chosen = (draw[0] < min(max(rate, 0.02), 0.98)) & ~special[tokens]
     """
+
+
+class generator_not_used:
+    """your hide draws nothing from the generator that is handed in
+
+    Fails: test_hide_generator
+    """
+
+    hide = """
+        + generator = None
+          special = torch.zeros(vocab_size, dtype=torch.bool, device=tokens.device)
+    """
+
+
+class chosen_by_count:
+    """your hide chooses a fixed number of places in each row, and at least one: each token is drawn by itself
+
+    Fails: test_hide_ends
+    """
+
+    hide = """
+        - chosen = (draw[0] < rate) & ~special[tokens]
+        + count = max(1, int(rate * tokens.shape[1]))
+        + chosen = torch.zeros_like(special[tokens]).scatter(1, draw[0].topk(count, dim=1).indices, True)
+        + chosen = chosen & ~special[tokens]
+    """

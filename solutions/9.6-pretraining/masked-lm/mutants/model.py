@@ -118,6 +118,34 @@ class logits_softmaxed:
         """
 
 
+class log_probabilities:
+    """your logits are logarithms of probabilities: the loss takes them itself
+
+    Fails: test_tied
+    """
+
+    class MaskedLM:
+        forward = """
+            - return self.body(tokens) @ self.embedding.weight.T + self.bias
+            + return (self.body(tokens) @ self.embedding.weight.T + self.bias).log_softmax(dim=-1)
+        """
+
+
+class body_returned_too:
+    """your forward returns the body too: it returns the logits alone
+
+    Fails: test_shapes
+    Costs: what is no tensor cannot be compared with anything
+    """
+
+    class MaskedLM:
+        forward = """
+            - return self.body(tokens) @ self.embedding.weight.T + self.bias
+            + body = self.body(tokens)
+            + return body @ self.embedding.weight.T + self.bias, body
+        """
+
+
 class logits_divided:
     """your logits are divided: they are the products with the table, as they are
 
