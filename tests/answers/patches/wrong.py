@@ -87,7 +87,7 @@ class only_the_height:
 class square_only:
     """The number of patches to a side is taken from the height.
 
-    Named: sides_exchanged
+    Named: sides_exchanged, square_grid
     """
 
     def patchify(images, size):
@@ -103,7 +103,10 @@ class square_only:
 
 
 class square_root:
-    """unpatchify takes the grid to be square and ignores height and width."""
+    """unpatchify takes the grid to be square and ignores height and width.
+
+    Named: square_image
+    """
 
     def unpatchify(patches, size, height, width):
         if height % size or width % size or patches.shape[1] != (height // size) * (width // size):
@@ -114,7 +117,10 @@ class square_root:
 
 
 class folded_untransposed:
-    """The channels are put in front, and the rows of a patch are left beside its columns."""
+    """The channels are put in front, and the rows of a patch are left beside its columns.
+
+    Named: grid_not_split_by_rows
+    """
 
     unpatchify = """
         - return cut.permute(0, 3, 1, 4, 2, 5).reshape(B, -1, height, width)
@@ -135,7 +141,10 @@ class three_channels:
 
 
 class one_image:
-    """The batch is forgotten: the first image is cut."""
+    """The batch is forgotten: the first image is cut.
+
+    Named: first_image_alone
+    """
 
     patchify = """
         - return cut.permute(0, 2, 4, 1, 3, 5).reshape(B, -1, C * size * size)
@@ -172,7 +181,10 @@ class global_average:
 
 
 class added_to_each:
-    """The class token is added to every patch instead of standing in front."""
+    """The class token is added to every patch instead of standing in front.
+
+    Named: token_added_to_patches
+    """
 
     class VisionTransformer:
         def forward(self, images):
@@ -209,7 +221,10 @@ class positions_times:
 
 
 class first_position_alone:
-    """All places get row 0 of the positions: the order is lost."""
+    """All places get row 0 of the positions: the order is lost.
+
+    Named: one_position_for_all
+    """
 
     class VisionTransformer:
         forward = """
@@ -252,7 +267,10 @@ class dropout_on_the_way:
 
 
 class hidden_head:
-    """A head of two layers, as for pre-training."""
+    """A head of two layers, as for pre-training.
+
+    Named: head_of_two_layers
+    """
 
     class VisionTransformer:
         __init__ = """

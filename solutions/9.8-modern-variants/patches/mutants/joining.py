@@ -126,3 +126,30 @@ class three_channels:
         - cut = patches.reshape(B, rows, columns, -1, size, size)
         + cut = patches.reshape(B, rows, columns, 3, size, size)
     """
+
+
+class square_image:
+    """your unpatchify makes a square image: its sides are height and width
+
+    Fails: test_unpatchify
+    """
+
+    unpatchify = """
+        - cut = patches.reshape(B, rows, columns, -1, size, size)
+        - return cut.permute(0, 3, 1, 4, 2, 5).reshape(B, -1, height, width)
+        + side = int(N**0.5)
+        + cut = patches.reshape(B, side, side, -1, size, size)
+        + return cut.permute(0, 3, 1, 4, 2, 5).reshape(B, -1, side * size, side * size)
+    """
+
+
+class grid_not_split_by_rows:
+    """your unpatchify leaves columns of patches in front of the rows of pixels: the two change places
+
+    Fails: test_unpatchify
+    """
+
+    unpatchify = """
+        - return cut.permute(0, 3, 1, 4, 2, 5).reshape(B, -1, height, width)
+        + return cut.permute(0, 3, 1, 2, 4, 5).reshape(B, -1, height, width)
+    """

@@ -249,3 +249,17 @@ class torchs_encoder:
             + layer = nn.TransformerEncoderLayer(d_model, num_heads, d_ff, 0.0, batch_first=True, norm_first=True)
             + self.encoder = nn.TransformerEncoder(layer, num_layers, nn.LayerNorm(d_model), enable_nested_tensor=False)
         """
+
+
+class head_of_two_layers:
+    """your head has two layers, as for pretraining: one nn.Linear is wanted
+
+    Fails: test_parameters
+    Costs: the parameters of two layers cannot be loaded into one, nor their logits compared
+    """
+
+    class VisionTransformer:
+        __init__ = """
+            - self.head = nn.Linear(d_model, num_classes)
+            + self.head = nn.Sequential(nn.Linear(d_model, d_model), nn.Tanh(), nn.Linear(d_model, num_classes))
+        """

@@ -254,3 +254,29 @@ class other_names:
             + token = self.cls_token.expand(len(x), 1, -1)
             + x = torch.cat([token, x], dim=1) + self.pos_embed
         """
+
+
+class token_added_to_patches:
+    """your class token is added to every patch, too: it stands in front, and the patches stay as they are
+
+    Fails: test_values
+    """
+
+    class VisionTransformer:
+        forward = """
+            - x = self.embedding(patchify(images, self.patch_size))  # [B, N, D]
+            + x = self.embedding(patchify(images, self.patch_size)) + self.class_token
+        """
+
+
+class one_position_for_all:
+    """your positions are row 0 of them for every token: each has a row of its own
+
+    Fails: test_values, test_order_matters, test_learning
+    """
+
+    class VisionTransformer:
+        forward = """
+            - x = torch.cat([token, x], dim=1) + self.positions
+            + x = torch.cat([token, x], dim=1) + self.positions[0]
+        """
