@@ -1,11 +1,14 @@
 """How good are the checks? Mutate every reference automatically and count which mutants are caught.
 
-    make curriculum                                          all of it, into docs/curriculum.md
-    .venv/bin/python benchmarks/curriculum.py masks          one kata, printed
+    make curriculum                                          what changed since, into docs/curriculum.md
+    .venv/bin/python benchmarks/curriculum.py masks          one kata, printed; with --write into the page
     .venv/bin/python benchmarks/curriculum.py --times        how long learners wait, on one core; a minute
 
 The mutants come from cosmic-ray. One that differs from the reference in annotations alone is no mutant. A survivor that
 changes nothing anybody can see is listed in survivors.toml with the reason, and leaves the count.
+
+To score a kata takes ten minutes to an hour, so curriculum.json keeps what was found: a kata is not scored again until
+something changes that decides its verdicts.
 
 Times are those of the visible checks alone, on the reference, in a process of its own that has one core, one kata after
 the other: nothing else should run beside.
@@ -25,19 +28,21 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(1, str(HERE / ".packages"))
+sys.path[1:1] = [str(HERE / ".packages"), str(HERE.parent)]
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from table import rewrite  # noqa: E402
 
 from grader.host.launcher import Launcher  # noqa: E402
 from grader.host.warm import start_launcher  # noqa: E402
+from tests.record import digest_of_kata  # noqa: E402
 
+RECORD = HERE / "curriculum.json"
 PAGE = HERE.parent / "docs" / "curriculum.md"
 FIGURES, TIMES = "figures", "times"
 """The parts of the page that are renewed."""
@@ -78,7 +83,6 @@ def main() -> None:
     )
     arguments.add_argument("katas", nargs="*")
     arguments.add_argument("--seeds", type=int, default=100, help="per right answer (10 where checks train)")
-    arguments.add_argument("--keep", type=Path, help="a folder: katas scored there are not scored again")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count(), help="katas scored side by side")
     arguments.add_argument("--times", action="store_true", help="time the visible checks instead")
     arguments.add_argument("--json", action="store_true", help="print raw numbers, for this script itself")
@@ -96,10 +100,15 @@ def main() -> None:
     if options.times:
         name, text = TIMES, "\n".join(report_of_times({slug: times_elsewhere(slug) for slug in slugs}))
     else:
+        record = Record()
+        missing = slugs if options.katas else [slug for slug in slugs if not record.holds(slug)]
         # A process per kata, one per core: nothing here is timed against anything else.
         with ThreadPoolExecutor(options.jobs) as pool:
-            scores = list(pool.map(lambda slug: score_elsewhere(slug, options.seeds, options.keep), slugs))
-        name, text = FIGURES, "\n".join(report(scores, options.seeds))
+            going = [pool.submit(score_elsewhere, slug, options.seeds) for slug in missing]
+            for done in as_completed(going):
+                record.keep(done.result(), options.write)
+        shown = [kata.slug for kata in Catalogue.discover().katas] if options.write else slugs
+        name, text = FIGURES, "\n".join(report(record, shown))
     print(text)
     if options.write:
         rewrite(PAGE, name, text)
@@ -146,16 +155,39 @@ def report_of_times(times: dict[str, list[float]]) -> Iterator[str]:
     yield f"Longer than {GOAL_S:g} s: {', '.join(late) or 'none'}."
 
 
-def score_elsewhere(slug: str, seeds: int, keep: Path | None) -> Score:
+class Record:
+    """What was found of each kata, and by which files."""
+
+    def __init__(self) -> None:
+        self._kept = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.is_file() else {}
+
+    def holds(self, slug: str) -> bool:
+        """Tell whether a kata was scored as it is now."""
+        return slug in self._kept and self._kept[slug]["digest"] == digest_of_kata(slug)
+
+    def keep(self, score: Score, write: bool) -> None:
+        """Remember a score, and write it down at once: the next kata may take an hour."""
+        found = {"digest": digest_of_kata(score.kata), "where": where(), "score": asdict(score)}
+        self._kept[score.kata] = found
+        if write:
+            text = json.dumps(dict(sorted(self._kept.items())), indent=1, ensure_ascii=False) + "\n"
+            beside = RECORD.with_suffix(".new")
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(RECORD)
+
+    def scores(self, slugs: list[str]) -> list[Score]:
+        """Return the scores there are, in this order."""
+        return [Score(**self._kept[slug]["score"]) for slug in slugs if slug in self._kept]
+
+    def places(self, slugs: list[str]) -> list[str]:
+        """Return where these were scored."""
+        return sorted({self._kept[slug]["where"] for slug in slugs if slug in self._kept})
+
+
+def score_elsewhere(slug: str, seeds: int) -> Score:
     """Return one kata's score, worked out in a process of its own."""
-    kept = keep / f"{slug}.json" if keep is not None else None
-    if kept is not None and kept.is_file():
-        return Score(**json.loads(kept.read_text(encoding="utf-8"))[0])
     command = [sys.executable, __file__, slug, "--seeds", str(seeds), "--json"]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
-    if kept is not None:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(done.stdout, encoding="utf-8")
     return Score(**json.loads(done.stdout)[0])
 
 
@@ -295,9 +327,20 @@ def where() -> str:
     )
 
 
-def report(scores: list[Score], seeds: int) -> Iterator[str]:
-    yield f"{where()}, by `make curriculum`."
+def report(record: Record, slugs: list[str]) -> Iterator[str]:
+    scores = record.scores(slugs)
+    yield f"{'; '.join(record.places(slugs))}, by `make curriculum`."
     yield ""
+    for told, others in (
+        ("Not scored yet", [slug for slug in slugs if not record.scores([slug])]),
+        (
+            "Scored before their last change",
+            [slug for slug in slugs if record.scores([slug]) and not record.holds(slug)],
+        ),
+    ):
+        if others:
+            yield f"{told}: {', '.join(others)}."
+            yield ""
     yield "| kata | automatic mutants | caught by visible checks | by all | right answers graded | false alarms |"
     yield "|---|---|---|---|---|---|"
     for s in [*scores, total(scores)]:
