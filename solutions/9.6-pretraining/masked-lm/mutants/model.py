@@ -201,6 +201,19 @@ class max_len_fixed:
         """
 
 
+class other_default_sizes:
+    """your model has other sizes than the stub's where none are said
+
+    Fails: test_defaults
+    """
+
+    class MaskedLM:
+        __init__ = """
+            - num_layers: int = 2,
+            + num_layers: int = 3,
+        """
+
+
 class body_of_embeddings:
     """your body returns the embeddings: the encoder has to read them
 
