@@ -150,10 +150,10 @@ def stacked(x, state, off, crossing):
 # --- helpers: models in the worker ---
 
 
-def drawn(draw, state):
-    """Draw all parameters anew, in the shapes of a state."""
+def drawn(draw, state, scale):
+    """Draw all parameters anew, in the shapes of a state; outputs are `scale` times as large as inputs."""
     return {
-        name: draw.normal(out=tensor.shape[0], width=tensor.shape[1], scale=1.5 * tensor.shape[1] ** -0.5)
+        name: draw.normal(out=tensor.shape[0], width=tensor.shape[1], scale=scale * tensor.shape[1] ** -0.5)
         if tensor.ndim == 2
         else draw.normal(width=len(tensor), shift=float("norm" in name), scale=0.4)
         for name, tensor in state.items()
@@ -172,7 +172,8 @@ class Patient:
         else:
             self.model = probes.Stack(LAYERS, D, H, crossing=kind == "decoder")
         self.model.to(draw.device)
-        self.state = state or drawn(draw, self.model.state_dict())
+        # A stack has no norms: what it reads grows from layer to layer, and rounding with it.
+        self.state = state or drawn(draw, self.model.state_dict(), 1.5 if kind == "lm" else 0.8)
         self.model.load_state_dict({name: tensor.to(draw.device) for name, tensor in self.state.items()})
         self.blocks = probes.Blocks(submission.ablate_heads, self.model)
         if kind == "lm":
