@@ -212,7 +212,7 @@ def test_hide_rate(submission, draw):
     asked="Of the chosen, 80% become mask_id, 10% a random token",
 )
 def test_hide_mix(submission, draw):
-    tokens = text(draw)
+    tokens = text(draw, 1, 30_000)  # one row: what all rows share is another check's affair
     inputs, targets = hidden(submission, draw, tokens, rate=0.5)
     before = tokens.cpu()
     chosen = (targets != IGNORED) & ~special_in(tokens)
@@ -277,9 +277,10 @@ def test_hide_random_tokens(submission, draw):
             fail(f"special token put in  {token} stands in inputs {int(counts[token])} times; it is special")
     if counts[12] or (put_in < 0).any():
         fail("no such token  inputs hold tokens beyond vocab_size - 1 = 11")
+    margin = max(0.05, 2 * max(1, len(put_in)) ** -0.5)  # nearly six deviations, however few there are
     for token in (1, 2, 6, 7, 8, 9, 10):
         share = float(counts[token]) / max(1, len(put_in))
-        expect_share(share, 1 / 7, 0.05, f"of the seven other words, token {token}")
+        expect_share(share, 1 / 7, min(margin, 0.14), f"of the seven other words, token {token}")
 
 
 @check(
@@ -290,7 +291,7 @@ def test_hide_random_tokens(submission, draw):
     asked="Each token that is not special is chosen with probability `rate`.",
 )
 def test_hide_ends(submission, draw):
-    tokens = text(draw, 4, 30)
+    tokens = draw.integers(max(SPECIAL) + 1, VOCAB, batch=4, time=30)
     inputs, targets = hidden(submission, draw, tokens, rate=0.0)
     recognised_by(
         submission, at_0=bool((targets != IGNORED).any()), read=bool((inputs == tokens.cpu()).all())
@@ -298,9 +299,8 @@ def test_hide_ends(submission, draw):
     expect(inputs, "inputs at rate=0", axes=TEXT).equals(tokens.cpu())
     expect(targets, "targets at rate=0", axes=TEXT).equals(torch.full_like(targets, IGNORED))
     _, targets = hidden(submission, draw, tokens, rate=1.0)
-    wanted = tokens.cpu().masked_fill(special_in(tokens), IGNORED)
-    recognised_by(submission, at_1=shares((targets == wanted)[~special_in(tokens)]))
-    expect(targets, "targets at rate=1", axes=TEXT).equals(wanted)
+    recognised_by(submission, at_1=shares(targets == tokens.cpu()))
+    expect(targets, "targets at rate=1", axes=TEXT).equals(tokens.cpu())
 
 
 @check(
@@ -554,6 +554,7 @@ STEPS, WANTED = 200, 1.6
     aspect="learning",
     trained=True,
     points=4,
+    needs=["test_hide_targets"],
     follows=["test_shapes", "test_hide_shapes"],
     asked="An encoder over tokens and positions, and an output layer",
 )

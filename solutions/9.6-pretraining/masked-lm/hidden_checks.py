@@ -41,7 +41,8 @@ def scored(model, tokens, vocab, name="logits"):
 )
 def test_any_text(submission, draw):
     for special_ids, vocab, rate in (([], 7, 0.3), ((0, 1, 2, 3, 4, 60), 61, 0.8), ((31_999,), 32_000, 0.5)):
-        tokens = draw.integers(0, vocab, batch=40, time=draw.size(250, 350))
+        # One row: what all rows share is another check's affair.
+        tokens = draw.integers(0, vocab, batch=1, time=draw.size(10_000, 14_000))
         generator = torch.Generator().manual_seed(draw.size(0, 1 << 20))
         mask_id = vocab - 1
         inputs, targets = expect(
@@ -64,7 +65,7 @@ def test_any_text(submission, draw):
         share = float(chosen[~special].double().mean())
         expect(share, f"share of chosen tokens, V = {vocab}").is_between(rate - 0.04, rate + 0.04)
         other = inputs[chosen & (inputs != before) & (inputs != mask_id)]
-        if len(other) < 50:
+        if len(other) < 20:  # 2% of them, a mistake in the shares, are 60
             fail("too few  of the chosen tokens hardly one became another word")
         if (
             bool(torch.isin(other, torch.tensor(special_ids, dtype=torch.int64)).any())
