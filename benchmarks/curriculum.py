@@ -38,6 +38,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from table import rewrite  # noqa: E402
 
+from grader.files import write_atomic  # noqa: E402
 from grader.host.launcher import Launcher  # noqa: E402
 from grader.host.warm import start_launcher  # noqa: E402
 from tests.record import digest_of_kata  # noqa: E402
@@ -167,13 +168,11 @@ class Record:
 
     def keep(self, score: Score, write: bool) -> None:
         """Remember a score, and write it down at once: the next kata may take an hour."""
-        found = {"digest": digest_of_kata(score.kata), "where": where(), "score": asdict(score)}
-        self._kept[score.kata] = found
+        digest = digest_of_kata(score.kata)
+        self._kept[score.kata] = {"digest": digest, "where": where(), "score": asdict(score)}
         if write:
             text = json.dumps(dict(sorted(self._kept.items())), indent=1, ensure_ascii=False) + "\n"
-            beside = RECORD.with_suffix(".new")
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(RECORD)
+            write_atomic(RECORD, text)
 
     def scores(self, slugs: list[str]) -> list[Score]:
         """Return the scores there are, in this order."""
