@@ -136,7 +136,8 @@ def test_a_hand_in_is_marked_by_keyboard_alone(show: Show, desk: Running) -> Non
     keys.press("k")
     assert page.evaluate("document.activeElement.textContent") == "2"
     keys.press("Enter")
-    page.wait_for_function("document.activeElement.id === 'remark'")
+    # Not `wait_for_function`: it evaluates text in the page, which the page's own policy forbids.
+    page.locator("#remark:focus").wait_for()
     keys.type("name this")
     keys.press("Tab")
     keys.press("Enter")

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import io
 import subprocess
+import sys
 import tempfile
 import zlib
 from collections import Counter
@@ -23,7 +24,7 @@ from grader.sandbox.levels import LEVELS
 from tests import record
 from tests.hostile.conftest import Enter
 from tests.hostile.entries import FAMILIES, HONEST, KINDS, MODULES, Entry, entries
-from tests.hostile.room import REACHED, Room
+from tests.hostile.room import NAP, REACHED, Room
 from tests.sandbox.conftest import NOBODY
 
 CORPUS = entries()
@@ -188,7 +189,11 @@ def test_every_entry_says_what_it_tries_and_why_a_level_cannot_stop_it(entry: En
 def test_what_is_left_or_harmed_would_be_seen(enter: Enter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.hostile.room.ENDING_S", 0.05)
     room = enter("process")
-    stray = subprocess.Popen(["sleep", "20.031415"])
+    # Its command line is empty in `/proc` for a moment after `Popen` returns, so it says when it runs.
+    waits = [sys.executable, "-c", "print(flush=True); input()", NAP]
+    stray = subprocess.Popen(waits, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert stray.stdout is not None
+    stray.stdout.readline()
     (room.place / "tmp/stray").write_text(room.secret)
     room.planted[0].write_text("everybody passed")
     report = room.honest["masks"]
@@ -198,7 +203,7 @@ def test_what_is_left_or_harmed_would_be_seen(enter: Enter, monkeypatch: pytest.
     finally:
         report.checks[0].output = None
         stray.kill()
-        stray.wait()
+        stray.communicate()
     assert set(happened) == KINDS
     assert len(happened["left"]) == 3  # type: ignore[arg-type]
     assert set(trouble(room, report, HONEST["masks"])) == set()
