@@ -49,6 +49,6 @@ def desk(where: str, course_file: Path | None, author: str | None, port: int, no
     who = author_of(author)
     with opened(where, course_file) as book:
         try:
-            serve(book, where, Catalogue.discover(), author=who, port=port, ready=ready)
+            serve(book, Catalogue.discover(), author=who, port=port, ready=ready)
         except KeyboardInterrupt:
             note("closed; everything is in the gradebook")

@@ -33,9 +33,11 @@ class Asked(msgspec.Struct, frozen=True):
 class LookAlikes:
     """Findings by kata, made when somebody asks and kept until something else was handed in."""
 
-    def __init__(self, gradebook: str, course: Course) -> None:
-        self._gradebook = gradebook
-        self._course = str(course.path) if course.path is not None else None
+    def __init__(self, book: Gradebook) -> None:
+        path = book.course.path
+        # The process that compares stands elsewhere: a name relative to this folder means nothing to it.
+        self._gradebook = book.address
+        self._course = str(path.absolute()) if path is not None else None
         self._found: dict[str, tuple[int, Findings | str]] = {}
         self._running: dict[str, int] = {}
         self._guard = threading.Lock()
@@ -82,14 +84,23 @@ class LookAlikes:
             )
             out, err = process.communicate(msgspec.msgpack.encode(what))
         if process.returncode:
-            return f"The hand-ins could not be compared: {err.decode(errors='replace').strip()[-300:]}"
-        return msgspec.msgpack.decode(out, type=Findings)
+            last = (err.decode(errors="replace").strip().splitlines() or ["it ended without a word"])[-1]
+            return f"The hand-ins could not be compared: {last[-300:]}"
+        return msgspec.msgpack.decode(out, type=Findings | str)
 
 
 def main() -> None:
-    """Compare what the gradebook keeps of one kata, and write what is found on standard output."""
+    """Compare what the gradebook keeps of one kata; write what is found, or why not, on standard output."""
     os.nice(10)
-    asked = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Asked)
+    found: Findings | str
+    try:
+        found = _found(msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Asked))
+    except KataError as error:
+        found = f"The hand-ins could not be compared: {error}"
+    sys.stdout.buffer.write(msgspec.msgpack.encode(found))
+
+
+def _found(asked: Asked) -> Findings:
     catalogue = Catalogue.discover()
     course = Course.load(Path(asked.course), catalogue) if asked.course is not None else Course()
     with Gradebook.open(asked.gradebook, create=False, course=course) as book:
@@ -99,8 +110,7 @@ def main() -> None:
                 works.append(Candidate(learner, files(), attempt))
             except KataError:
                 continue  # `kata similar` names what cannot be read
-        found = compare(catalogue.resolve_one(asked.kata), works)
-    sys.stdout.buffer.write(msgspec.msgpack.encode(found))
+        return compare(catalogue.resolve_one(asked.kata), works)
 
 
 if __name__ == "__main__":

@@ -198,6 +198,11 @@ class ClassCell:
     read: bool
 
 
+def _free(cell: ClassCell) -> bool:
+    """Return whether it was handed in, is nobody's to mark, and nobody has looked it through."""
+    return cell.mark.handed_in and not cell.marker and not cell.read
+
+
 class FilterChoice(NamedTuple):
     """Something to filter by."""
 
@@ -281,7 +286,7 @@ class DeskReader:
             return False
         match chosen.only:
             case "unread":
-                return cell.mark.attempt is not None and not cell.read
+                return cell.mark.handed_in and not cell.read
             case "mine":
                 return cell.marker == self.author and not cell.read
             case "disputed":
@@ -315,7 +320,7 @@ class DeskReader:
             pages,
             dict(Counter(one.mark.status for one in through)),
             sorted({one.section for one in people if one.section}),
-            sum(1 for one in through if one.mark.attempt is not None and not one.marker and not one.read),
+            sum(_free(one) for one in through),
         )
 
     def _line(self, learner: str, cells: list[ClassCell]) -> ClassLine:
@@ -347,10 +352,7 @@ class DeskReader:
             (cell.mark.learner, cell.mark.kata)
             for cells in self.found(chosen, self.katas(chosen)).values()
             for cell in cells
-            if self._lets(chosen, cell)
-            and cell.mark.attempt is not None
-            and not cell.marker
-            and not cell.read
+            if self._lets(chosen, cell) and _free(cell)
         ]
 
     def choices(self, sections: Sequence[str]) -> list[FilterChoice]:
@@ -398,7 +400,7 @@ class DeskReader:
     def _figures(self, katas: Sequence[str]) -> dict[str, int]:
         marks, about = self.everybody.marks()
         own = [mark for learner in marks.values() for kata, mark in learner.items() if kata in katas]
-        given = [one for one in own if one.attempt is not None]
+        given = [one for one in own if one.handed_in]
         read = sum(about.reviewed.get((one.learner, one.kata)) == one.attempt for one in given)
         return {
             "marks": len(own),

@@ -22,13 +22,12 @@ HERE = "127.0.0.1"
 
 
 def serve(
-    book: Gradebook, where: str, catalogue: Catalogue, *, author: str, port: int, ready: Callable[[str], None]
+    book: Gradebook, catalogue: Catalogue, *, author: str, port: int, ready: Callable[[str], None]
 ) -> None:
     """Serve the desk until it is interrupted.
 
     Args:
         book: the open gradebook.
-        where: its address, for the process that compares hand-ins.
         catalogue: whose katas are marked.
         author: whose word everything is that is decided.
         port: where; 0 takes any that is free.
@@ -39,7 +38,7 @@ def serve(
     """
     reader = DeskReader(book, Lessons(catalogue), author)
     reader_of_sheets = Sheets(reader, Rubrics(catalogue))
-    desk = Desk(reader, reader_of_sheets, LookAlikes(where, book.course), catalogue)
+    desk = Desk(reader, reader_of_sheets, LookAlikes(book), catalogue)
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as door:
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -85,6 +85,13 @@ class Address:
             else redact(self.url.set(drivername="postgresql").render_as_string(hide_password=True))
         )
 
+    @property
+    def whole(self) -> str:
+        """The address for another process of ours, which stands elsewhere: absolute, and with its password."""
+        if self.file is not None and not self.url.query:
+            return str(self.file)
+        return self.url.render_as_string(hide_password=False)
+
     def scrub(self, text: str) -> str:
         """Take the password out of what a driver says."""
         secrets = [str(self.url.password or ""), *map(str, self._secret_options())]

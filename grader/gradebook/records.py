@@ -216,6 +216,11 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     written: WrittenPart | None = None
     """The written answers, as in `Row`."""
 
+    @property
+    def handed_in(self) -> bool:
+        """Whether there is something to look at: a run also books that a file is missing."""
+        return self.attempt is not None and self.status != "missing"
+
 
 class Row(msgspec.Struct, kw_only=True):
     """One learner and one kata, as the gradebook has it now."""

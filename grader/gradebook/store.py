@@ -117,6 +117,11 @@ class Gradebook:
         """The address as people may see it, without a password."""
         return self._connections.place.shown
 
+    @property
+    def address(self) -> str:
+        """The address for another process of ours, wherever that stands; it may hold a password."""
+        return self._connections.place.whole
+
     # A run
 
     def start_run(self, arguments: Mapping[str, Argument]) -> int:

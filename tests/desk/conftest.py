@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from grader.gradebook.address import DEFAULT
 from tests.desk import made_class
 from tests.gradebook import conftest as gradebook_conftest
 
@@ -40,8 +41,9 @@ class Running:
     """A desk that runs."""
 
     def __init__(self, where: str, folder: Path, author: str = "kim") -> None:
-        course = folder / "course.toml"
-        command = [KATA, "desk", "--no-browser", "--author", author, "--gradebook", where, "--course", course]
+        # A file is named as people name it, by what it is called in the folder where they are.
+        named = [] if Path(where) == folder / DEFAULT else ["--gradebook", where, "--course", "course.toml"]
+        command = [KATA, "desk", "--no-browser", "--author", author, *named]
         self._process = subprocess.Popen(
             [str(word) for word in command],
             cwd=folder,

@@ -38,6 +38,8 @@ def fill(where: str, rows: Iterable[Row]) -> list[str]:
         for number, row in enumerate(rows):
             learners[row.learner] = row.name
             if row.report.status == "missing":
+                nothing = Submission(learner=row.learner, kata=row.kata)
+                book.record(run, nothing, Key("", "terms"), row.report)
                 continue
             kata = katas[row.kata]
             source = f"# {row.learner}, {number}\n{kata.stub.read_text()}"

@@ -48,7 +48,7 @@ def desk_over(where: str, folder: Path) -> tuple[Gradebook, Get]:
     catalogue = Catalogue.discover()
     book = Gradebook.open(where, create=False, course=Course.load(folder / "course.toml", catalogue))
     reader = DeskReader(book, Lessons(catalogue), "kim")
-    desk = Desk(reader, Sheets(reader, Rubrics(catalogue)), LookAlikes(where, book.course), catalogue)
+    desk = Desk(reader, Sheets(reader, Rubrics(catalogue)), LookAlikes(book), catalogue)
     app = desk.app()
 
     def get(path: str, **query: str) -> str:

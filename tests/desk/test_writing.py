@@ -55,6 +55,36 @@ def test_points_are_given_and_taken_back(desk: Running) -> None:
     assert "revoked already" in again.text
 
 
+def test_who_handed_nothing_in_is_counted_nowhere_as_work(desk: Running) -> None:
+    with opened(desk) as book:
+        marks = [one for one in book.marks() if one.kata in ("masks", "masked-attention")]
+    there = [one for one in marks if one.status != "missing"]
+    assert 0 < len(there) < len(marks)
+    first = re.search(r'<a href="/class\?assignment=week1".*?</tr>', desk.page("/"), re.DOTALL)
+    assert first is not None
+    assert [int(one) for one in re.findall(r"(?<=>)\d+(?=<)", first[0])][:2] == [len(marks), len(there)]
+    free = re.search(r"(\d+) hand-ins here are nobody", desk.page("/class", assignment="week1"))
+    assert free is not None
+    assert int(free[1]) <= len(there)
+
+
+@pytest.mark.parametrize("named", [False, True], ids=["by default", "by --gradebook"])
+def test_look_alikes_are_found_wherever_the_gradebook_is_named_from(
+    running: Open, tmp_path: Path, named: bool
+) -> None:
+    where = made_class.make(tmp_path, 6)
+    if named:
+        other = tmp_path / "autumn.sqlite"
+        Path(where).rename(other)
+        where = other.name
+    desk = running(where, tmp_path)
+    page = desk.page("/alike", kata="masks")
+    while "being compared" in page:
+        page = desk.page("/alike", kata="masks")
+    assert "could not be compared" not in page
+    assert "hand-ins" in page
+
+
 def test_the_list_of_the_class_adds_up_what_the_gradebook_does(desk: Running) -> None:
     """Written answers are part of the total, and attempts are numbered for each learner and kata."""
     rules = Course.load(Path(desk.where).with_name("course.toml"), Catalogue.discover())
