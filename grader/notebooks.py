@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import codecs
+import io
 import json
 import linecache
 import os
@@ -81,6 +82,12 @@ def statements(cells: Iterable[Cell]) -> list[ast.stmt]:
     return found
 
 
+def keep_lines(name: str, text: str) -> None:
+    """Have tracebacks take a file's lines from what was run of it, whatever the disk holds under its name."""
+    lines = io.StringIO(text).readlines()  # not splitlines(), for which a form feed ends a line
+    linecache.cache[name] = (len(text), None, lines, name)
+
+
 def read_notebook(file: str, source: bytes) -> tuple[list[Cell], list[BrokenCell]]:
     """Return the code cells that parse, and those that do not."""
     found: list[Cell] = []
@@ -92,7 +99,7 @@ def read_notebook(file: str, source: bytes) -> tuple[list[Cell], list[BrokenCell
         try:
             found.append(parse_cell(title, number, text))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            linecache.cache[title] = (len(text), None, text.splitlines(keepends=True), title)
+            keep_lines(title, text)
             # The last two are what the parser says of brackets in brackets.
             what = str(error) if isinstance(error, ValueError) else "it is nested too deep"
             wrong = error if isinstance(error, SyntaxError) else SyntaxError(what)

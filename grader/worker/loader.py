@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-import linecache
 import re
 import sys
 import types
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
-from grader.notebooks import BrokenCell, Cell, read_notebook
+from grader.notebooks import BrokenCell, Cell, keep_lines, read_notebook
 
 left_out: dict[str, str] = {}
 """What a notebook binds where it does not count, and why: for whoever misses such a name."""
@@ -27,6 +26,7 @@ def load_module(name: str, path: str, source: bytes, given: str | None) -> types
     module = _new_module(name, path, given)
     # compile() reads byte order marks and coding lines from bytes, as an import does.
     code = compile(source, path, "exec", dont_inherit=True)
+    keep_lines(path, importlib.util.decode_source(source))  # its file may hold something else: --stdin, a later save
     exec(code, module.__dict__)
     return module
 
@@ -45,12 +45,7 @@ def load_notebook(
     defined = {node.name for cell in cells for node in cell.tree.body if isinstance(node, _DEFINITIONS)}
     left_out.clear()
     for cell in cells:
-        linecache.cache[cell.name] = (
-            len(cell.source),
-            None,
-            cell.source.splitlines(keepends=True),
-            cell.name,
-        )
+        keep_lines(cell.name, cell.source)
         for node in cell.tree.body:
             if not _counts(node, defined):
                 _leave_out(cell, node, "where only imports, definitions and simple assignments count")

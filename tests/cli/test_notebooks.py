@@ -145,6 +145,8 @@ def test_stdin_is_judged_as_if_it_were_saved(
     assert (ran["status"], Path(ran["file"]).name) == ("pass", "masks.py")
     assert given(RIGHT, "9.3").code == 2
     assert "is empty" in given(" ", "masks").text
+    broken = given(RIGHT.replace("zeros(mask.shape", "zeros(mask.shap"), "masks").text
+    assert "torch.zeros(mask.shap," in broken.split("AttributeError")[0]  # not the line of the file on disk
 
 
 def failed(message: str) -> KataReport:
