@@ -113,7 +113,8 @@ class Gate:
             verdict.find("mutants", f"there are fewer than {LEAST_MUTANTS} mutants")
         if mutants is not None and self._draw is not None:
             drawn = self._draw([mutant.name for mutant in mutants])
-            mutants, slow = [mutant for mutant in mutants if mutant.name in drawn], []
+            mutants = [mutant for mutant in mutants if mutant.name in drawn]
+            slow = [answer for answer in slow if answer.name in drawn]
         verdict.tried = len(mutants or [])
         _look_at_files(kata, verdict)
         try:

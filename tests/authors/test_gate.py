@@ -35,15 +35,17 @@ def course(pristine: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(pristine, tmp_path / "course"))
 
 
-ABOUT_WRONG_ANSWERS = {"mutants", "steadiness", "cost", "transcripts", "fingerprints", "slow answers"}
-"""Rules that wrong answers have to be handed in for; the others need none."""
-
-
 def examine(
-    course: Path, launcher: Any, *, update: bool = False, mistake_seeds: int = 1, wrong_answers: bool = True
+    course: Path,
+    launcher: Any,
+    *,
+    update: bool = False,
+    mistake_seeds: int = 1,
+    handed_in: tuple[str, ...] | None = None,
 ) -> Verdict:
+    """Run the gate; of wrong and slow answers, all are handed in or those named."""
     [kata] = load_pack(course / "katas").katas
-    draw = None if wrong_answers else lambda _: ()
+    draw = None if handed_in is None else lambda _: handed_in
     gate = Gate(launcher, seeds=1, mistake_seeds=mistake_seeds, update=update, draw=draw)
     return with_suites([kata], lambda suites: gate.examine(kata, suites[SLUG]), hidden=True)
 
@@ -216,49 +218,71 @@ def _few_checks(course: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "rule", "words"),
+    ("spoil", "rule", "words", "handed_in"),
     [
-        (_stub_that_works, "stub", "must be not_started"),
-        (_points, "points", "worth 12"),
-        (_reference_wrong, "right answers", "weighted_mean.py fails at seed 0"),
-        (_alternative_gone, "alternatives", "fewer than 2"),
-        (_mutants_gone, "mutants", "fewer than 10"),
-        (_mutant_right, "mutants", "weights_ignored gets full marks"),
+        (_stub_that_works, "stub", "must be not_started", ()),
+        (_points, "points", "worth 12", ()),
+        (_reference_wrong, "right answers", "weighted_mean.py fails at seed 0", ()),
+        (_alternative_gone, "alternatives", "fewer than 2", ()),
+        (_mutants_gone, "mutants", "fewer than 10", ()),
+        (_mutant_right, "mutants", "weights_ignored gets full marks", ("weights_ignored",)),
         (
             _mutant_outdated,
             "mutants",
             "weighting.py, line 55: nan_where_empty changes lines that weighted_mean in weighted_mean.py has not",
+            (),
         ),
-        (_mutant_fails_elsewhere, "mutants", "detached must fail test_shape; it fails test_gradients"),
-        (_mutant_without_sentence, "mutants", "around_it.py, line 4: detached does not say what it is"),
-        (_twins, "mutants", "not_divided and twin give the same results"),
-        (_answer_in_a_hint, "hints", "hint 3 holds a line of the reference"),
-        (_stray_file, "stray files", "notes.txt"),
-        (_stray_solution, "stray files", "old.py"),
-        (_constant_inputs, "inputs", "equal weights give the plain mean"),
-        (_transcript_changed, "transcripts", "--update"),
-        (_fingerprint_changed, "fingerprints", "--update"),
-        (_preload_misspelt, "preload", "torch.optimm cannot be imported beforehand: ModuleNotFoundError"),
+        (
+            _mutant_fails_elsewhere,
+            "mutants",
+            "detached must fail test_shape; it fails test_gradients",
+            ("detached",),
+        ),
+        (_mutant_without_sentence, "mutants", "around_it.py, line 4: detached does not say what it is", ()),
+        (_twins, "mutants", "not_divided and twin give the same results", ("not_divided", "twin")),
+        (_answer_in_a_hint, "hints", "hint 3 holds a line of the reference", ()),
+        (_stray_file, "stray files", "notes.txt", ()),
+        (_stray_solution, "stray files", "old.py", ()),
+        (_constant_inputs, "inputs", "equal weights give the plain mean", ()),
+        (_transcript_changed, "transcripts", "--update", ("axis_kept",)),
+        (_fingerprint_changed, "fingerprints", "--update", ("axis_kept",)),
+        (_preload_misspelt, "preload", "torch.optimm cannot be imported beforehand: ModuleNotFoundError", ()),
         (
             _block_is_the_reference,
             "blocks",
             "weighted_mean.py: weighted_mean is the given block weighted_mean",
+            (),
         ),
-        (_block_too_short, "blocks", "weighted_mean of blocks.py is too short to be known again"),
-        (_block_no_python, "blocks", "blocks.py, line 1: not valid Python"),
-        (_check_flips, "steadiness", "test_gradients changes its mind on detached: 25% of 4 seeds differ"),
-        (_costs_unsaid, "cost", "divided_by_length costs 71% of the points"),
-        (_words_nowhere, "words", "“the last axis shall go”, which stands in no file that a learner reads"),
-        (_few_checks, "checks", "fewer than 12"),
-        (_rubric_without_criteria, "rubric", "criteria"),
+        (_block_too_short, "blocks", "weighted_mean of blocks.py is too short to be known again", ()),
+        (_block_no_python, "blocks", "blocks.py, line 1: not valid Python", ()),
+        (
+            _check_flips,
+            "steadiness",
+            "test_gradients changes its mind on detached: 25% of 4 seeds differ",
+            ("detached",),
+        ),
+        (_costs_unsaid, "cost", "divided_by_length costs 71% of the points", ("divided_by_length",)),
+        (
+            _words_nowhere,
+            "words",
+            "“the last axis shall go”, which stands in no file that a learner reads",
+            (),
+        ),
+        (_few_checks, "checks", "fewer than 12", ()),
+        (_rubric_without_criteria, "rubric", "criteria", ()),
     ],
 )
 def test_what_spoils_a_kata_is_found_by_name(
-    course: Path, launcher: Any, spoil: Callable[[Path], None], rule: str, words: str
+    course: Path,
+    launcher: Any,
+    spoil: Callable[[Path], None],
+    rule: str,
+    words: str,
+    handed_in: tuple[str, ...],
 ) -> None:
     spoil(course)
     seeds = 4 if rule == "steadiness" else 1
-    verdict = examine(course, launcher, mistake_seeds=seeds, wrong_answers=rule in ABOUT_WRONG_ANSWERS)
+    verdict = examine(course, launcher, mistake_seeds=seeds, handed_in=handed_in)
     findings = [finding for finding in verdict.findings if finding.rule == rule]
     assert findings, "the gate let it through"
     assert any(words in finding.message for finding in findings), [finding.message for finding in findings]
@@ -343,21 +367,41 @@ def _slow_answer_without_sentence(course: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "rule", "words"),
+    ("spoil", "rule", "words", "handed_in"),
     [
-        (_threshold_without_a_check, "thresholds", "[speed.memory] belongs to no speed check"),
-        (_threshold_with_two_checks, "thresholds", "[speed.time] belongs to test_time, test_again"),
-        (_check_without_a_threshold, "thresholds", "test_time names the threshold 'times'"),
-        (_check_that_asks_for_more, "thresholds", "test_time does more than to ask `speed`"),
-        (_baseline_that_answers, "baseline", "handed in as an answer is “pass”"),
-        (_baseline_that_does_not_load, "baseline", "handed in as an answer is “error”: "),
-        (_slow_answer_wrong, "slow answers", "entry_by_entry has to be right: every entry counts"),
-        (_slow_answer_wrong_where_it_is_hidden, "slow answers", "has to be right: nothing is added"),
-        (_slow_answer_for_no_check, "slow answers", "names test_values, which is no speed check"),
-        (_slow_answer_without_sentence, "slow answers", "entry_by_entry.py"),
+        (_threshold_without_a_check, "thresholds", "[speed.memory] belongs to no speed check", ()),
+        (_threshold_with_two_checks, "thresholds", "[speed.time] belongs to test_time, test_again", ()),
+        (_check_without_a_threshold, "thresholds", "test_time names the threshold 'times'", ()),
+        (_check_that_asks_for_more, "thresholds", "test_time does more than to ask `speed`", ()),
+        (_baseline_that_answers, "baseline", "handed in as an answer is “pass”", ()),
+        (_baseline_that_does_not_load, "baseline", "handed in as an answer is “error”: ", ()),
+        (
+            _slow_answer_wrong,
+            "slow answers",
+            "entry_by_entry has to be right: every entry counts",
+            ("entry_by_entry",),
+        ),
+        (
+            _slow_answer_wrong_where_it_is_hidden,
+            "slow answers",
+            "has to be right: nothing is added",
+            ("entry_by_entry",),
+        ),
+        (
+            _slow_answer_for_no_check,
+            "slow answers",
+            "names test_values, which is no speed check",
+            ("entry_by_entry",),
+        ),
+        (_slow_answer_without_sentence, "slow answers", "entry_by_entry.py", ()),
     ],
 )
 def test_what_spoils_its_speed_is_found_by_name(
-    hurried: Path, launcher: Any, spoil: Callable[[Path], None], rule: str, words: str
+    hurried: Path,
+    launcher: Any,
+    spoil: Callable[[Path], None],
+    rule: str,
+    words: str,
+    handed_in: tuple[str, ...],
 ) -> None:
-    test_what_spoils_a_kata_is_found_by_name(hurried, launcher, spoil, rule, words)
+    test_what_spoils_a_kata_is_found_by_name(hurried, launcher, spoil, rule, words, handed_in)
