@@ -26,7 +26,9 @@ def load_module(name: str, path: str, source: bytes, given: str | None) -> types
     module = _new_module(name, path, given)
     # compile() reads byte order marks and coding lines from bytes, as an import does.
     code = compile(source, path, "exec", dont_inherit=True)
-    keep_lines(path, importlib.util.decode_source(source))  # its file may hold something else: --stdin, a later save
+    keep_lines(
+        path, importlib.util.decode_source(source)
+    )  # its file may hold something else: --stdin, a later save
     exec(code, module.__dict__)
     return module
 
