@@ -57,6 +57,11 @@ class Ran(Protocol):
 
 
 Kata = Callable[..., Ran]
+Counts = tuple[str, float, float, float, float, float]
+"""What counts: status, score, maximum, days late, points lost by that, attempts."""
+COUNTS = ("status", "score", "max_score", "days_late", "late_points", "attempts")
+OF_ONE = frozenset({"adjust", "override", "revoke", "choose", "extend"})
+"""Decisions that change marks of one learner alone."""
 
 
 @dataclass
@@ -125,10 +130,12 @@ class Term:
         self._kata = kata
         self._say = say
         self._learners = {one.login for one in play.learners} | {play.visitor}
-        self._marks: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._marks: dict[tuple[str, str], Counts] = {}
+        self._decided = False
+        """Whether only marks of those were looked at about whom something was decided since the last whole look."""
         self._changed: list[tuple[str, str, datetime, datetime, str]] = []
         """Who, which kata, between which moments the mark changed, and how."""
-        self._copy: tuple[Path, dict[tuple[str, str], tuple[str, ...]], int] | None = None
+        self._copy: tuple[Path, dict[tuple[str, str], Counts], int] | None = None
         self.found = Found()
 
     def run(self) -> Found:
@@ -163,6 +170,14 @@ class Term:
         (self._folder / "course.toml").write_text(_course(self._play), encoding="utf-8")
 
     def _step(self, number: int, step: Step) -> None:
+        if isinstance(step, Decision) and step.kind in OF_ONE:
+            before = datetime.now(UTC)
+            self._decide(step)
+            self._look_at(step.login, before)
+            self._decided = True
+            return
+        if self._decided:
+            self._nobody_else()
         before = datetime.now(UTC)
         if isinstance(step, Download):
             self._grade(step)
@@ -262,17 +277,20 @@ class Term:
                 if lost.get(key) != self._marks.get(key)
             ]
 
-    def _snapshot(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """Return what counts: status, score, maximum, days late, points lost by that, attempts."""
+    def _snapshot(self) -> dict[tuple[str, str], Counts]:
         out = self._type("gradebook", "export", "--format", "csv").out
-        wanted = ("status", "score", "max_score", "days_late", "late_points", "attempts")
-        return {
-            (row["learner"], row["kata"]): tuple(row[name] for name in wanted)
-            for row in csv.DictReader(io.StringIO(out))
-        }
+        return {(row["learner"], row["kata"]): _counts(row) for row in csv.DictReader(io.StringIO(out))}
 
     def _look(self, before: datetime) -> None:
-        now = self._snapshot()
+        self._changes(self._snapshot(), before)
+
+    def _look_at(self, learner: str, before: datetime) -> None:
+        """Look at the marks of one learner."""
+        told = json.loads(self._type("gradebook", "show", learner, "--json").out)
+        others = {key: mark for key, mark in self._marks.items() if key[0] != learner}
+        self._changes(others | {(learner, row["kata"]): _counts(row) for row in told["katas"]}, before)
+
+    def _changes(self, now: dict[tuple[str, str], Counts], before: datetime) -> None:
         at = datetime.now(UTC)
         self._changed += [
             (learner, kata, before, at, f"{self._marks.get((learner, kata))} → {now.get((learner, kata))}")
@@ -281,8 +299,20 @@ class Term:
         ]
         self._marks = now
 
+    def _nobody_else(self) -> None:
+        """Look at everybody after decisions about some, whose marks were looked at: no other may have changed."""
+        now = self._snapshot()
+        self.found.unexplained += [
+            f"{', '.join(key)}, by a decision about another: {self._marks.get(key)} → {now.get(key)}"
+            for key in {**self._marks, **now}
+            if self._marks.get(key) != now.get(key)
+        ]
+        self._marks = now
+        self._decided = False
+
     def _compare(self, number: int, step: EndOfWeek) -> None:
         expected = oracle.marks(self._play, self._play.steps[: number + 1])
+        known = len(self.found.differ)
         for (login, week), mark in expected.items():
             self.found.rows += 1
             got = self._marks.get((login, module(week)))
@@ -290,7 +320,7 @@ class Term:
             if got is None:
                 self.found.lost.append(f"week {step.week}: {login} has no row for {module(week)}")
             elif got[0] != want[0] or any(
-                abs(float(one) - float(other)) > PLACES for one, other in zip(got[1:], want[1:], strict=True)
+                abs(one - other) > PLACES for one, other in zip(got[1:], want[1:], strict=True)
             ):
                 self.found.differ.append(
                     f"week {step.week}, {login}, {module(week)} ({mode(week)}): {got}, should be {want}"
@@ -299,7 +329,12 @@ class Term:
         self.found.differ += [
             f"week {step.week}: a row of nobody, {learner}" for learner in sorted(strangers)
         ]
-        self._say(f"week {step.week}: {len(expected)} rows, {len(self.found.differ)} differ until now")
+        self._say(
+            f"week {step.week}: {len(expected)} rows, {len(self.found.differ)} differ until now, "
+            f"{len(self.found.lost)} lost, {len(self.found.unexplained)} changed by a decision about another"
+        )
+        for wrong in self.found.differ[known : known + 5]:
+            self._say(f"  {wrong}")
 
     def _explain(self) -> None:
         """Find for every change the row that says who and why."""
@@ -322,12 +357,13 @@ class Term:
     def _first_row(self, learner: str, kata: str, since: datetime) -> bool:
         """Whether the change is that a kata came into the gradebook, and there is nothing of this learner: no mark."""
         del since
-        status, score, *_ = self._marks.get((learner, kata), ("gone", "0"))
-        return status in ("missing", "gone") and float(score) == 0
+        status, score, *_ = self._marks.get((learner, kata), ("gone", 0.0))
+        return status in ("missing", "gone") and score == 0
 
     def _exports(self) -> None:
         """Read what goes back into the systems by their own ids."""
         final = oracle.marks(self._play, self._play.steps)
+        given = {login for login, week in oracle.changed(self._play.steps) if week == 1}
         people = {str(one.number): one.login for one in self._play.learners}
         addresses = {one.email: one.login for one in self._play.learners}
         logins = {one.login: one.login for one in self._play.learners}
@@ -350,8 +386,9 @@ class Term:
                         text for name, text in rows[learner].items() if name and name.startswith(heading)
                     )
                     mark = final[learner, week]
-                    # Who never handed anything in may be the one whom the roster does not know: that cell stays empty.
-                    fits = abs(float(cell) - mark.score) < 0.0051 if cell else mark.status == "missing"
+                    # The one whom the roster does not know handed in for week 1: whoever did not may be that one.
+                    unsure = week == 1 and mark.status == "missing" and learner not in given
+                    fits = not cell if unsure else cell != "" and abs(float(cell) - mark.score) < 0.0051
                     if not fits:
                         self.found.exports.append(
                             f"{system}: {learner}, week {week}: {cell}, should be {mark.score}"
@@ -365,6 +402,13 @@ class Term:
                 if at == week:
                     self.found.copied += 1
                     self.found.seen_alike += frozenset((one, other)) in pairs
+
+
+def _counts(row: dict[str, Any]) -> Counts:
+    """Return what counts of a row, as a table or a document has it; tables have four decimals."""
+    status, *numbers = (row[name] for name in COUNTS)
+    score, most, late, lost, attempts = (round(float(one), 4) for one in numbers)
+    return status, score, most, late, lost, attempts
 
 
 def _pairs(document: dict[str, Any]) -> set[frozenset[str]]:

@@ -131,6 +131,16 @@ def _decide(mine: _Known, one: Decision) -> None:
         mine.changes.append(one)
 
 
+def changed(steps: Iterable[Step]) -> set[tuple[str, int]]:
+    """Return, by login and week, whose points somebody gave or took, and has not taken back."""
+    known: dict[tuple[str, int], _Known] = {}
+    for step in steps:
+        for one in step.decisions if isinstance(step, Together) else (step,):
+            if isinstance(one, Decision):
+                _decide(known.setdefault((one.login, one.week), _Known()), one)
+    return {key for key, mine in known.items() if mine.changes}
+
+
 def _moved(moment: datetime, days: int) -> datetime:
     """Return a moment some days later, at the same time of the course's clock."""
     local = moment.astimezone(ZONE).replace(tzinfo=None) + timedelta(days=days)

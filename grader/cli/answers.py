@@ -21,6 +21,8 @@ from grader.errors import UsageError
 from grader.reports.style import console, points, safe
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from grader.gradebook.store import Gradebook
     from grader.gradebook.written import AnswerSheet, Rubrics
 
@@ -84,12 +86,13 @@ def answers(
             return
         who = learner_meant(book, learner)
         rows = book.rows(katas=katas_meant(book, [id_] if id_ else []), learners=[who])
+        zone = book.course.timezone
         sheets = [sheet(book, rubrics, who, row.kata) for row in rows if row.written is not None or id_]
     if as_json:
         print_json({"sheets": [msgspec.to_builtins(one) for one in sheets]})
         return
     for one in sheets:
-        _print(one)
+        _print(one, zone)
     if not sheets:
         note(f"{safe(who)} handed in no written answers.")
     elif any(one.waiting for one in sheets):
@@ -97,13 +100,14 @@ def answers(
         note(f"mark  kata gradebook mark {word(who)} {first.kata} QUESTION --met 1,2{again(where)}")
 
 
-def _print(sheet: AnswerSheet) -> None:
+def _print(sheet: AnswerSheet, zone: tzinfo) -> None:
     at = sheet.handed_in
     facts = [f"{sheet.learner}, {sheet.kata}"]
     if at is None:
         facts.append("nothing was handed in")
     elif at.submitted_at is not None:
-        facts.append(f"handed in {at.submitted_at:%Y-%m-%d %H:%M} UTC{', late' if sheet.late else ''}")
+        handed_in = f"{at.submitted_at.astimezone(zone):%Y-%m-%d %H:%M}"
+        facts.append(f"handed in {handed_in}{', late' if sheet.late else ''}")
     if sheet.versions > 1:
         facts.append(f"{sheet.versions} versions")
     facts.append("released" if sheet.released else "not released")

@@ -126,7 +126,8 @@ def _strangers(matches: Matches, option: str) -> list[str]:
             accept = f"kata gradebook alias {word(learner)} {word(name)}{option} --comment TEXT"
             lines.append(f"{name}: {learner} ({reason})? If so: {accept}")
         if not meant:
-            lines.append(f"{name}: like nobody in the roster who has not handed in")
+            accept = f"kata gradebook alias LEARNER {word(name)}{option} --comment TEXT"
+            lines.append(f"{name}: like nobody in the roster who has not handed in. Whose it is: {accept}")
     return lines
 
 

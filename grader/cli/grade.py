@@ -19,7 +19,6 @@ from grader.errors import KataError, UsageError, did_you_mean
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from grader.gradebook.assignments import Assignment
     from grader.gradebook.course import Course
     from grader.gradebook.store import Argument, Gradebook
     from grader.grading.executors import Slots
@@ -297,8 +296,10 @@ def _selected(
     Raises:
         UsageError: there is no such assignment, or `--only` names katas that are not in it.
     """
+    from grader.gradebook.meant import assignment_meant
+
     katas: dict[Kata, None] = {}
-    given = _assignment(assignment, course) if assignment is not None else None
+    given = assignment_meant(course, assignment) if assignment is not None else None
     names: list[str] = []
     for word in only:
         try:
@@ -316,26 +317,6 @@ def _selected(
     if katas:
         return sorted(katas, key=lambda kata: kata.key), names
     return [kata for kata in catalogue.katas if course.katas is None or kata.slug in course.katas], names
-
-
-def _assignment(name: str, course: Course) -> Assignment:
-    """Return the assignment that a person means.
-
-    Raises:
-        UsageError: the course has none of this name.
-    """
-    if name in course.assignments:
-        return course.assignments[name]
-    if not course.assignments:
-        raise UsageError(
-            f"--assignment {name}: the course settings name no assignments.",
-            "Name them in course.toml: [assignments.week1] with katas = [...]; kata course new writes a first one.",
-        )
-    guess = did_you_mean(name, list(course.assignments))
-    raise UsageError(
-        f"--assignment {name}: there is no such assignment.{guess}",
-        f"There are {', '.join(course.assignments)}.",
-    )
 
 
 def _handed_in(scan: Scan, katas: list[Kata], course: Course) -> tuple[list[Kata], list[str]]:

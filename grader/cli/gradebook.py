@@ -30,10 +30,10 @@ from grader.errors import KataError, UsageError
 from grader.reports.style import console, points, safe
 
 if TYPE_CHECKING:
-    from grader.gradebook.identities import Matches
     from grader.gradebook.records import Row
     from grader.gradebook.store import Gradebook
     from grader.grading.replay import Replay
+    from grader.grading.who import Unmatched
     from grader.reports.report import Isolation
 
 MOST_POINTS = 1e6
@@ -444,7 +444,6 @@ def export(
         learners = _of_section(book, section)
         columns = [_column_meant(book, column) for column in extra]
         found = unmatched(book)
-        unsure = found.absent if found.strangers else ()
 
         def rows() -> Iterator[Row]:
             return book.rows(katas=katas, learners=learners)
@@ -468,13 +467,13 @@ def export(
                 titles,
                 numbers,
                 columns,
-                unsure,
+                found.unsure,
                 named if per_assignment else None,
             )
             write_pieces(output, (piece.encode() for piece in chain(["\ufeff"] if bom else [], pieces)))
     if output != "-" and format_ != "gradescope":
         note(f"written  {output}")
-    _note_unmatched(found, format_, where)
+    _note_unmatched(found, katas, format_, where)
     return KataError.exit_code if strict and found.strangers else 0
 
 
@@ -484,6 +483,8 @@ def _katas_of(names: list[str], book: Gradebook) -> list[str]:
     Raises:
         UsageError: the course has no such assignment, or nothing of it was graded.
     """
+    from grader.gradebook.meant import katas_of_assignment
+
     katas: list[str] = []
     for name in names:
         if name not in book.course.assignments:
@@ -492,9 +493,7 @@ def _katas_of(names: list[str], book: Gradebook) -> list[str]:
                 f"--assignment {name}: not like masks=1234, nor an assignment of the course (there is {there}).",
                 "A number is in the assignment's address.",
             )
-        katas += [kata for kata in book.course.assignments[name].katas if kata in book.katas()]
-        if not katas:
-            raise UsageError(f"--assignment {name}: nothing of it was graded yet.")
+        katas += katas_of_assignment(book, name)
     return katas
 
 
@@ -531,7 +530,7 @@ def _column_meant(book: Gradebook, text: str) -> str:
     return column
 
 
-def _note_unmatched(found: Matches, format_: str, where: str) -> None:
+def _note_unmatched(found: Unmatched, katas: list[str] | None, format_: str, where: str) -> None:
     """Name those who handed in and are not in the roster, and those of it of whom nothing came in."""
     from grader.submissions.names import listed
 
@@ -542,8 +541,12 @@ def _note_unmatched(found: Matches, format_: str, where: str) -> None:
         note(f"whose it is  kata gradebook alias LEARNER NAME{again(where)} --comment TEXT")
     if found.absent:
         note(f"nothing came in of {len(found.absent)} in the roster: {listed(found.absent, 10)}")
-    if found.absent and found.strangers and format_ in SYSTEMS:
-        note("Their cells are empty, not 0, until everybody who handed in is matched.")
+    empty = sorted({learner for learner, kata in found.unsure if katas is None or kata in katas})
+    if empty and format_ in SYSTEMS:
+        note(
+            f"Cells are empty, not 0, until everybody who handed in is matched: {listed(empty, 10)}, where nothing "
+            "came in of what a stranger handed in."
+        )
 
 
 def _write_folder(folder: Path, files: Iterator[tuple[str, bytes]]) -> None:

@@ -38,6 +38,9 @@ KEPT = 16
     type=click.Path(path_type=Path),
     help="Where the pages go.",
 )
+@click.option(
+    "--assignment", metavar="NAME", help="Only the katas of this assignment of the course settings."
+)
 @click.option("--feedback-only", is_flag=True, help="Only what learners may see.")
 @click.option("--class-only", is_flag=True, help="Only what instructors read.")
 @click.option(
@@ -45,13 +48,14 @@ KEPT = 16
     "zip_file",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Also the feedback as one archive, named as Canvas or Moodle takes it back.",
+    help="Also the feedback as one archive, each page named as Canvas or Moodle called that hand-in.",
 )
 @json_option
 def report(
     where: str,
     course_file: Path | None,
     out: Path,
+    assignment: str | None,
     feedback_only: bool,
     class_only: bool,
     zip_file: Path | None,
@@ -66,7 +70,7 @@ def report(
     \b
     Example:
       kata report
-      kata report --out week-3 --feedback-only --zip week-3.zip
+      kata report --assignment week3 --out week3 --feedback-only --zip week3.zip
     """
     if feedback_only and class_only:
         raise UsageError("--feedback-only and --class-only leave nothing to write.", "Give one, or neither.")
@@ -79,14 +83,15 @@ def report(
     from grader.pages.feedback_zip import zipped
     from grader.submissions.names import listed
 
-    origins: dict[str, str] = {}
+    origins: dict[str, list[str]] = {}
     part: Part = "feedback" if feedback_only else "class" if class_only else "all"
     catalogue = Catalogue.discover()
     course = Course.find(where, course_file, catalogue)
     with Gradebook.open(where, create=False, course=course) as book, console(stderr=True).status("") as line:
+        katas = _katas(book, assignment, for_zip=zip_file is not None)
         bundle = lru_cache(maxsize=KEPT)(partial(_bundle, book))
         written = write_report(
-            _noting(book.rows(), origins),
+            _noting(book.rows(katas=katas), origins),
             course,
             Lessons(catalogue),
             out,
@@ -145,9 +150,31 @@ def _line(bundle: Bundle | None, file: str, number: int) -> str:
     return lines[number - 1] if number <= len(lines) else ""
 
 
-def _noting(rows: Iterator[Row], origins: dict[str, str]) -> Iterator[Row]:
-    """Pass rows on, and note where each learner's first file lay."""
+def _katas(book: Gradebook, assignment: str | None, *, for_zip: bool) -> list[str] | None:
+    """Return which katas the pages are of; None for all.
+
+    A system takes feedback back to one assignment, under the names that it made for that one.
+
+    Raises:
+        UsageError: there is no such assignment, or an archive would be for several.
+    """
+    from grader.gradebook.meant import katas_of_assignment
+
+    if assignment is not None:
+        return katas_of_assignment(book, assignment)
+    there = book.katas()
+    graded = [name for name, one in book.course.assignments.items() if not set(one.katas).isdisjoint(there)]
+    if for_zip and len(graded) > 1:
+        raise UsageError(
+            f"--zip: of {len(graded)} assignments something was graded, and a system takes back one at a time.",
+            f"Say which: --assignment {graded[-1]}",
+        )
+    return None
+
+
+def _noting(rows: Iterator[Row], origins: dict[str, list[str]]) -> Iterator[Row]:
+    """Pass rows on, and note where each learner's files lay."""
     for row in rows:
         if row.origin:
-            origins.setdefault(row.learner, row.origin)
+            origins.setdefault(row.learner, []).append(row.origin)
         yield row

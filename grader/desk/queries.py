@@ -186,6 +186,10 @@ class ClassLine:
     score: float
     max_score: float
     cells: list[ClassCell]
+    namesake: bool = False
+    """Somebody else is called so, too."""
+    stranger: bool = False
+    """The roster does not know them."""
 
 
 @dataclass(frozen=True)
@@ -309,7 +313,8 @@ class DeskReader:
         names = list(found)
         pages = max(1, -(-len(names) // ON_A_PAGE))
         first = (min(chosen.page, pages) - 1) * ON_A_PAGE
-        lines = [self._line(name, found[name]) for name in names[first : first + ON_A_PAGE]]
+        called = Counter(self.course.name_of(name) for name in self.everybody.marks()[0])
+        lines = [self._line(name, found[name], called) for name in names[first : first + ON_A_PAGE]]
         through = [one for cells in found.values() for one in cells if self._lets(chosen, one)]
         people = self.course.roster.values()
         return ClassPage(
@@ -323,19 +328,22 @@ class DeskReader:
             sum(_free(one) for one in through),
         )
 
-    def _line(self, learner: str, cells: list[ClassCell]) -> ClassLine:
+    def _line(self, learner: str, cells: list[ClassCell], called: Mapping[str, int]) -> ClassLine:
+        name = self.course.name_of(learner)
         score, most = total((one.mark for one in cells), self.course)
         return ClassLine(
             learner,
-            self.course.name_of(learner),
+            name,
             self.section_of(learner),
             score,
             most,
             cells,
+            namesake=called[name] > 1,
+            stranger=bool(self.course.roster) and self.course.person(learner) is None,
         )
 
     def waiting(self) -> dict[str, int]:
-        """Return how much waits: for this marker, and for an answer."""
+        """Return how much waits: for this marker, for an answer, and written answers for a mark."""
         marks, about = self.everybody.marks()
         mine = sum(
             1
@@ -344,7 +352,14 @@ class DeskReader:
             and kata in marks.get(learner, {})
             and about.reviewed.get((learner, kata)) != marks[learner][kata].attempt
         )
-        return {"mine": mine, "disputed": len(about.disputed)}
+        written = sum(
+            len({*mark.written.unmarked, *mark.written.changed})
+            for own in marks.values()
+            for mark in own.values()
+            if mark.written is not None
+            and about.markers.get((mark.learner, mark.kata), "") in ("", self.author)
+        )
+        return {"mine": mine, "disputed": len(about.disputed), "written": written}
 
     def unassigned(self, chosen: Filter) -> list[tuple[str, str]]:
         """Return what a filter lets through, was handed in, and is nobody's to mark."""

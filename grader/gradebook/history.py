@@ -7,11 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, or_, select
 
 from grader.gradebook import answers, schema
 from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookError, UnreadableRecord
+from grader.gradebook.identities import LEARNT_BY
 from grader.gradebook.records import AnswerMark, Attempt, HistoryEvent, Key, Ruling, RunRecord, StoredHandIn
 from grader.gradebook.rulings import rulings
 from grader.gradebook.scope import Somebody, find, identity, newest, people
@@ -237,13 +238,18 @@ def events(connection: Connection, course: Course, learner: str, kata: str) -> l
 def decisions(
     connection: Connection, course: Course, most: int
 ) -> list[tuple[str, str | None, HistoryEvent]]:
-    """Return what people decided last, with learner and kata, the newest first."""
+    """Return what people decided last, with learner and kata, the newest first.
+
+    Names that `kata grade` learnt are left out, unless somebody took them back: a download has one for everybody.
+    """
     found = [
         (row.name, row.slug, event)
         for row in newest(connection, schema.adjustments, most)
         for event in _adjusted(row)
     ]
-    last = select(schema.rulings.c.id).order_by(schema.rulings.c.id.desc()).limit(most)
+    table = schema.rulings.c
+    by_people = or_(table.kind != "alias", table.author != LEARNT_BY, table.revoked_at.is_not(None))
+    last = select(table.id).where(by_people).order_by(table.id.desc()).limit(most)
     ruled = rulings(connection, schema.rulings.c.id.in_(last))
     remarked = {one.learner for one in ruled if one.kind == "remark"}
     own = numbers(connection, people(connection, course, remarked)) if remarked else {}

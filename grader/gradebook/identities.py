@@ -27,6 +27,10 @@ _WORDS = (
     "github_username",
 )
 """Columns of a roster whose cells may be what a folder is called."""
+LEARNT_BY = "kata grade"
+"""Who says so, of a name that could be told without asking."""
+IDENTITY = "identity"
+IN_THE_ROSTER = "what the roster has"
 ALIKE = 80.0
 """From so much likeness on, in percent, one name is proposed for another."""
 PROPOSED = 2
@@ -91,9 +95,9 @@ def match(
     absent = [one for one in everybody if one.learner not in taken]
     for one in left:
         if one.name not in matches.known:
-            alike = _alike(one, absent)
-            if course.roster or alike:
-                matches.strangers[one.name] = alike
+            meant = alike(one, absent)
+            if course.roster or meant:
+                matches.strangers[one.name] = meant
     matches.absent = [one.learner for one in absent] if course.roster else []
     return matches
 
@@ -142,15 +146,19 @@ def _take_what_is_sure(left: Iterable[Found], everybody: Iterable[Person], match
     people = list(everybody)
     for keys_of, keys_in in ((_identifiers_in, _identifiers), (_names_in, _names)):
         owners: dict[str, set[str]] = {}
+        kinds: dict[str, str] = {}
         for person in people:
-            for key, _ in keys_in(person):
+            for key, kind in keys_in(person):
                 owners.setdefault(key, set()).add(person.learner)
+                kinds.setdefault(key, kind)
         claims: dict[str, dict[str, str]] = {}
         for one in left:
             if one.name in matches.known:
                 continue
             for key, what in keys_of(one):
                 if len(owners.get(key, ())) == 1:
+                    if kinds[key] != IDENTITY:
+                        what = what.replace(IN_THE_ROSTER, f"the roster's {kinds[key]}")
                     claims.setdefault(next(iter(owners[key])), {}).setdefault(one.name, what)
         already = set(matches.known.values())
         for learner, names in claims.items():
@@ -163,25 +171,25 @@ def _take_what_is_sure(left: Iterable[Found], everybody: Iterable[Person], match
 def _identifiers(person: Person) -> Iterator[tuple[str, str]]:
     """Yield what stands for a person alone, and what kind of thing it is."""
     for word in (person.learner, *person.aliases):
-        yield _folded(word), "the identity"
+        yield _folded(word), IDENTITY
     if person.email:
-        yield _folded(person.email), "the e-mail address"
+        yield _folded(person.email), "e-mail address"
     for column in _WORDS:
         if person.cell(column):
             yield _folded(person.cell(column)), column.replace("_", " ")
     if person.canvas_id:
-        yield f"canvas {person.canvas_id}", "Canvas's number"
+        yield f"canvas {person.canvas_id}", "number in Canvas"
     if person.cell("brightspace_id"):
-        yield f"brightspace {person.cell('brightspace_id')}", "Brightspace's number"
+        yield f"brightspace {person.cell('brightspace_id')}", "number in Brightspace"
     if person.cell("moodle_participant"):
-        yield f"moodle {person.cell('moodle_participant')}", "Moodle's participant"
+        yield f"moodle {person.cell('moodle_participant')}", "participant's number"
 
 
 def _identifiers_in(one: Found) -> Iterator[tuple[str, str]]:
-    yield _folded(one.name), "but for case, it is what the roster has"
+    yield _folded(one.name), f"but for case, it is {IN_THE_ROSTER}"
     # Hand-ins by repository: the assignment's name, a hyphen, the handle.
     for place in range(one.name.count("-")):
-        yield _folded(one.name.split("-", place + 1)[-1]), "it ends in what the roster has"
+        yield _folded(one.name.split("-", place + 1)[-1]), f"it ends in {IN_THE_ROSTER}"
     for key, what in (("email", "e-mail address"), ("sid", "student number"), ("blackboard", "user name")):
         if one.ids.get(key):
             yield _folded(one.ids[key]), f"its {what} is the roster's"
@@ -196,11 +204,11 @@ def _identifiers_in(one: Found) -> Iterator[tuple[str, str]]:
 def _names(person: Person) -> Iterator[tuple[str, str]]:
     words = _bare(person.name)
     if len(words) > 1:
-        yield " ".join(sorted(words)), "the name"
+        yield " ".join(sorted(words)), "name"
         # Canvas runs a name together, last name first.
-        yield "".join((words[-1], *words[:-1])), "the name"
+        yield "".join((words[-1], *words[:-1])), "name"
     elif words:
-        yield words[0], "the name"
+        yield words[0], "name"
 
 
 def _names_in(one: Found) -> Iterator[tuple[str, str]]:
@@ -210,8 +218,8 @@ def _names_in(one: Found) -> Iterator[tuple[str, str]]:
             yield " ".join(sorted(words)), "the name is the same"
 
 
-def _alike(one: Found, absent: Iterable[Person]) -> list[Match]:
-    """Return who of those without work is called something like it."""
+def alike(one: Found, absent: Iterable[Person]) -> list[Match]:
+    """Return who of those without work is called something like it, the likeliest first."""
     texts = [" ".join(_bare(text)) for text in (one.name, one.ids.get("name", "")) if text]
     likeness: list[tuple[float, str]] = []
     for person in absent:

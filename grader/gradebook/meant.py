@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from grader.catalogue import Catalogue
 from grader.errors import UsageError, did_you_mean
+from grader.gradebook.assignments import Assignment
+from grader.gradebook.course import Course
 from grader.gradebook.store import Gradebook
 
 
@@ -69,6 +71,42 @@ def kata_meant(book: Gradebook, word: str) -> str:
     if len(katas) != 1:
         raise UsageError(f"{word} means {len(katas)} katas; name one: {', '.join(katas)}.")
     return katas[0]
+
+
+def assignment_meant(course: Course, name: str) -> Assignment:
+    """Return the assignment that a person means.
+
+    Raises:
+        UsageError: the course has none of this name.
+    """
+    if name in course.assignments:
+        return course.assignments[name]
+    if not course.assignments:
+        raise UsageError(
+            f"--assignment {name}: the course settings name no assignments.",
+            "Name them in course.toml: [assignments.week1] with katas = [...]; kata course new writes a first one.",
+        )
+    guess = did_you_mean(name, list(course.assignments))
+    raise UsageError(
+        f"--assignment {name}: there is no such assignment.{guess}",
+        f"There are {', '.join(course.assignments)}.",
+    )
+
+
+def katas_of_assignment(book: Gradebook, name: str) -> list[str]:
+    """Return the katas of an assignment, as far as they were graded.
+
+    Raises:
+        UsageError: the course has none of this name, or nothing of it was graded.
+    """
+    of = assignment_meant(book.course, name).katas
+    graded = [kata for kata in book.katas() if kata in of]
+    if not graded:
+        raise UsageError(
+            f"--assignment {name}: nothing of it was graded yet.",
+            f"Grade it first: kata grade DOWNLOAD --assignment {name}",
+        )
+    return graded
 
 
 def _folded(text: str) -> str:

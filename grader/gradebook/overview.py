@@ -29,7 +29,7 @@ MARK_GAP = 1
 NAME_WIDTH, NAME_WIDTH_WIDE = 24, 40
 """The most that a learner's name takes; the latter where lines are long."""
 CHANGED = "*"
-"""Stands beside a mark that is not what the checks gave."""
+"""Stands beside a mark that came in late, or is not what the checks gave."""
 
 
 @dataclass
@@ -67,7 +67,7 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
             kata.scores.append(row.score)
             kata.passed += row.report.status == "pass"
             statuses.add(row.report.status)
-            changed = changed or is_changed(row)
+            changed = changed or _is_marked(row)
             waiting += len(row.written.unmarked) if row.written is not None else 0
             cells[slug] = _cell(row, out)
         lines.append((who(next(iter(own.values()))), cells, points(*total(own.values(), course))))
@@ -91,7 +91,7 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
 def _cell(row: Row, out: Console) -> _Cell:
     look = LOOKS[row.report.status]
     glyph = look.glyph if has_unicode(out) else look.ascii
-    return _Cell(f"{glyph} {points(row.score)}{CHANGED if is_changed(row) else ' '}", look.style)
+    return _Cell(f"{glyph} {points(row.score)}{CHANGED if _is_marked(row) else ' '}", look.style)
 
 
 def _blocks(
@@ -313,3 +313,8 @@ def who(row: Row) -> str:
 def is_changed(row: Row) -> bool:
     """Return whether a mark is something else than what the checks gave."""
     return bool(row.late_points) or any(not one.revoked for one in row.adjustments)
+
+
+def _is_marked(row: Row) -> bool:
+    """Return whether a table has a sign beside it: it came in late, also for nothing, or somebody changed it."""
+    return row.days_late > 0 or is_changed(row)

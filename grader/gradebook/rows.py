@@ -107,7 +107,7 @@ def marks(
                     blank = blanks[kata]
                     yield Mark(
                         learner=somebody.name, kata=slug, status=blank.status, score=score,
-                        max_score=blank.max_score, changed=bool(score), written=written,
+                        max_score=blank.max_score, changed=any(not one.revoked for one in adjusted), written=written,
                     )  # fmt: skip
                     continue
                 row, counted, _ = stands

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from grader.gradebook.identities import Found, Matches, match
+from grader.gradebook.identities import LEARNT_BY, Found, Match, Matches, alike, match
 from grader.gradebook.rulings import standing
 from grader.gradebook.store import Gradebook
 from grader.gradebook.times import HandedInAt
 from grader.submissions import LearnerFolder
-
-LEARNT_BY = "kata grade"
-"""Who says so, of a name that could be told without asking."""
 
 
 @dataclass(frozen=True)
@@ -94,21 +91,39 @@ def _joined(one: LearnerFolder, other: LearnerFolder) -> LearnerFolder:
     )
 
 
-def unmatched(book: Gradebook) -> Matches:
+@dataclass(frozen=True)
+class Unmatched:
+    """Over all that was graded: who is not in the roster, and whose work that may be."""
+
+    strangers: Mapping[str, Sequence[Match]]
+    """By the name that work came in with, whom it could mean, the likeliest first."""
+    absent: Sequence[str]
+    """Of whom in the roster nothing came in at all."""
+    unsure: Collection[tuple[str, str]]
+    """Learners of the roster and katas of which nothing came in under their name, and something under a stranger's."""
+
+
+def unmatched(book: Gradebook) -> Unmatched:
     """Return, over all that was graded, who is not in the roster, and of whom in the roster nothing came in."""
-    if not book.course.roster:
-        return Matches()
-    handed_in: dict[str, bool] = {}
-    for row in book.rows():
-        handed_in[row.learner] = (
-            handed_in.get(row.learner, False) or row.attempts > 0 or bool(row.adjustments)
-        )
-    names = [Found(name) for name, something in handed_in.items() if something]
-    found = match(names, book.course, book.aliases())
-    for (
-        name,
-        told,
-    ) in found.learnt.items():  # graded before the roster knew better: only a run writes down who it is
-        found.strangers[name] = [told]
-        found.absent.append(told.learner)
-    return found
+    roster = book.course.roster
+    if not roster:
+        return Unmatched({}, (), ())
+    handed_in: dict[str, set[str]] = {}
+    for mark in book.marks():
+        mine = handed_in.setdefault(mark.learner, set())
+        if mark.handed_in or mark.changed:
+            mine.add(mark.kata)
+    found = match(
+        [Found(name) for name, something in handed_in.items() if something], book.course, book.aliases()
+    )
+    strangers = dict(found.strangers)
+    # Graded before the roster knew better: only a run writes down who it is.
+    strangers |= {name: [told] for name, told in found.learnt.items()}
+    of_strangers = {kata for name in strangers for kata in handed_in[name]}
+    unsure = {(learner, kata) for learner in roster for kata in of_strangers - handed_in.get(learner, set())}
+    for name, meant in strangers.items():
+        if not meant:  # who handed in something else may have handed in this, too
+            lacking = {learner for learner, kata in unsure if kata in handed_in[name]}
+            strangers[name] = alike(Found(name), [one for one in roster.values() if one.learner in lacking])
+    absent = [name for name in roster if not handed_in.get(name)]
+    return Unmatched(strangers, absent, unsure)

@@ -44,7 +44,7 @@ def export(
     titles: Mapping[str, str],
     canvas_ids: Mapping[str, str],
     extra: Sequence[str] = (),
-    unsure: Collection[str] = (),
+    unsure: Collection[tuple[str, str]] = (),
     assignments: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
     """Yield an export's pieces.
@@ -57,7 +57,7 @@ def export(
         canvas_ids: assignments' numbers in Canvas or Blackboard, by slug.
         extra: further columns of the roster, for csv and wide.
         assignments: a column for each assignment of the course in place of its katas, with numbers there by name.
-        unsure: whose work may lie there under another name; where they have none they get no 0.
+        unsure: learners and katas whose work may lie there under another name: no 0 for these.
     """
     match kind:
         case "csv":

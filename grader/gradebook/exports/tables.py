@@ -212,7 +212,7 @@ def to_wide(
 
 
 def to_canvas(
-    rows: Iterable[Row], columns: Sequence[Column], course: Course, unsure: Collection[str] = ()
+    rows: Iterable[Row], columns: Sequence[Column], course: Course, unsure: Collection[tuple[str, str]] = ()
 ) -> Iterator[str]:
     """Yield a gradebook for Canvas (Grades, Import).
 
@@ -247,7 +247,7 @@ def to_canvas(
 
 
 def to_moodle(
-    rows: Iterable[Row], columns: Sequence[Column], course: Course, unsure: Collection[str] = ()
+    rows: Iterable[Row], columns: Sequence[Column], course: Course, unsure: Collection[tuple[str, str]] = ()
 ) -> Iterator[str]:
     """Yield a grade file for Moodle (Grades, Import, CSV file).
 
@@ -272,7 +272,7 @@ def to_moodle(
 
 
 def to_blackboard(
-    rows: Iterable[Row], columns: Sequence[Column], course: Course, unsure: Collection[str] = ()
+    rows: Iterable[Row], columns: Sequence[Column], course: Course, unsure: Collection[tuple[str, str]] = ()
 ) -> Iterator[str]:
     """Yield a grade file for Blackboard (Grade Centre or Gradebook, Work Offline, Upload).
 
@@ -301,7 +301,7 @@ def to_blackboard(
 
 
 def to_brightspace(
-    rows: Iterable[Row], columns: Sequence[Column], course: Course, unsure: Collection[str] = ()
+    rows: Iterable[Row], columns: Sequence[Column], course: Course, unsure: Collection[tuple[str, str]] = ()
 ) -> Iterator[str]:
     """Yield a grade file for Brightspace (Grades, Enter Grades, Import).
 
@@ -325,12 +325,12 @@ def to_brightspace(
 
 
 def _marks(
-    own: Mapping[str, Row], columns: Sequence[Column], course: Course, unsure: Collection[str]
+    own: Mapping[str, Row], columns: Sequence[Column], course: Course, unsure: Collection[tuple[str, str]]
 ) -> Iterator[float | None]:
     """Yield a learner's cell of each column; None where there is no mark, or nobody knows if it is a 0."""
     for column in columns:
         rows = [own[kata] for kata in column.katas or (column.kata,) if kata in own]
-        if not rows or all(_open(row, unsure) for row in rows):
+        if not rows or any(_open(row, unsure) for row in rows):
             yield None
         elif column.katas:
             yield round(total(rows, course, for_learner=True)[0], 6)
@@ -340,9 +340,9 @@ def _marks(
             yield rows[0].score
 
 
-def _open(row: Row, unsure: Collection[str]) -> bool:
-    """Whether nobody knows if this is a 0: nothing came in under the name, and work lies there that may be theirs."""
-    return row.learner in unsure and not row.attempts and not row.adjustments
+def _open(row: Row, unsure: Collection[tuple[str, str]]) -> bool:
+    """Whether nobody knows if this is a 0: nothing came in under the name, and a stranger's work may be theirs."""
+    return (row.learner, row.kata) in unsure
 
 
 def _written(row: Row) -> tuple[float | None, float | None, int | None]:

@@ -1,0 +1,79 @@
+"""Whoever is not in the roster may be anybody of whom that work did not come in: nobody gets a 0 for it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader.gradebook.records import Key
+from grader.gradebook.store import Gradebook
+from grader.submissions.submission import Bundle, Submission
+from tests.conftest import Ran
+from tests.pages.builders import row
+
+Kata = Callable[..., Ran]
+
+COURSE = """
+name = "A course"
+roster = "roster.csv"
+[assignments.week1]
+katas = ["masks", "feed-forward"]
+[assignments.week2]
+katas = ["layer-norm"]
+"""
+NUMBERS = {"masks": "9.3.1", "layer-norm": "9.3.3", "feed-forward": "9.3.4"}
+
+
+@pytest.fixture
+def graded(folder: Path) -> None:
+    """Ada handed in all; Linus week 2 under his name and week 1 under another; of Zed nothing came in."""
+    (folder / "course.toml").write_text(COURSE)
+    (folder / "roster.csv").write_text("learner\nada\nlinus\nzed\n")
+    given = {"ada": NUMBERS, "linus.p": {"masks"}, "linus": {"layer-norm"}}
+    with Gradebook.open("gradebook.sqlite", create=True) as book:
+        run = book.start_run({})
+        for learner, slugs in given.items():
+            for slug in slugs:
+                bundle = Bundle("x.py", {"x.py": f"{learner} {slug}".encode()})
+                one = Submission(learner=learner, kata=slug, bundle=bundle)
+                report = row(learner, kata=slug, number=NUMBERS[slug]).report
+                book.record(run, one, Key(f"{learner} {slug}", "terms"), report)
+        book.finish_run(run)
+
+
+def cells(text: str) -> dict[str, list[str]]:
+    return {line[0]: line[5:] for line in csv.reader(io.StringIO(text)) if line[3]}
+
+
+def test_a_cell_is_empty_where_a_stranger_s_work_may_be_the_learner_s(
+    kata: Kata, graded: None, folder: Path
+) -> None:
+    ran = kata("gradebook", "export", "--format", "canvas")
+    assert ran.code == 0, ran.text
+    found = cells(ran.out)
+    assert found["ada"] == ["1", "1", "1"]
+    # Masks, layer normalisation, feed-forward: nobody unknown handed in the last two, so these are 0s.
+    assert found["linus"] == ["", "1", "0"]
+    assert found["zed"] == ["", "0", "0"]
+    assert "not in the roster: linus.p; linus? (100% alike)" in ran.err
+    assert "nothing came in of 1 in the roster: zed" in ran.err
+    assert "Cells are empty, not 0, until everybody who handed in is matched: linus, zed" in ran.err
+    found = cells(kata("gradebook", "export", "--format", "canvas", "--per-assignment").out)
+    assert found["linus"] == ["", "1"]
+    ran = kata("gradebook", "export", "--format", "canvas", "--assignment", "week2")
+    assert "Cells are empty" not in ran.err
+    assert cells(ran.out)["zed"] == ["0"]
+
+    assert kata("gradebook", "alias", "linus", "linus.p", "--comment", "his folder").code == 0
+    ran = kata("gradebook", "export", "--format", "canvas", "--strict")
+    assert ran.code == 0
+    assert (cells(ran.out)["linus"], cells(ran.out)["zed"]) == (["1", "1", "0"], ["0", "0", "0"])
+
+
+def test_a_zero_that_somebody_gave_is_a_zero(kata: Kata, graded: None) -> None:
+    assert kata("gradebook", "override", "zed", "masks", "0", "--comment", "was not there").code == 0
+    assert cells(kata("gradebook", "export", "--format", "canvas").out)["zed"] == ["0", "0", "0"]
