@@ -21,10 +21,12 @@ from grader.desk.queries import DeskReader
 from grader.desk.routes import Desk
 from grader.desk.sheets import Sheets
 from grader.gradebook.course import Course
+from grader.gradebook.identities import LEARNT_BY
 from grader.gradebook.store import Gradebook
 from grader.gradebook.written import Rubrics
 from grader.pages import Lessons
 from tests.desk import made_class
+from tests.desk.test_sheets import hand_in
 from tests.pages import demo_class
 
 Get = Callable[..., str]
@@ -144,3 +146,38 @@ def test_what_was_said_under_another_spelling_is_about_the_same_learner(tmp_path
             link = re.search(r'href="/mark\?([^"]+)"', get(page))
             assert link is not None
             assert urlencode({"learner": name}) in link[1]
+
+
+def test_namesakes_strangers_and_what_waits_are_told(tmp_path: Path) -> None:
+    graded = [one for one in demo_class.rows(9) if one.kata == "masks" and one.report.status != "missing"]
+    names = ("Xiao Li", "Xiao Li", "Ada")
+    rows = [msgspec.structs.replace(one, name=name) for one, name in zip(graded, names, strict=False)]
+    where = made_class.make(tmp_path, 0, rows=rows)
+    *roster, _ = (tmp_path / "roster.csv").read_text().splitlines()
+    (tmp_path / "roster.csv").write_text("\n".join(roster))
+    hand_in(where, [rows[0].learner])
+    book, get = desk_over(where, tmp_path)
+    with book:
+        page = get("/class")
+        for row, both in zip(rows, (True, True, False), strict=True):
+            line = next(line for line in page.splitlines() if f"learner={row.learner}&" in line)
+            assert (f'<span class="soft small"><bdi>{row.learner}</bdi></span>' in line) == both
+            assert ("not in the roster" in line) == (row is rows[-1])
+        for path in ("/", "/class"):  # two of its questions have an answer
+            assert re.search(r'href="/written">Written <span class="tag">2</span>', get(path))
+        assert "feedback tells them" in get("/disputes")
+
+
+def test_the_log_is_not_flooded_by_names_that_were_learnt(tmp_path: Path) -> None:
+    book, get = desk_over(made_class.make(tmp_path, 1), tmp_path)
+    with book:
+        book.adjust("ada.0000", "masks", 1, comment="ours to mend", author="kim")
+        for number in range(250):
+            learnt = book.rule("alias", "ada.0000", f"ada_{number}", comment="the same", author=LEARNT_BY)
+        book.rule("alias", "ada.0000", "countess", comment="told in class", author="kim")
+        page = get("/log")
+        assert "ours to mend" in page
+        assert "countess" in page
+        assert "ada_24" not in page
+        book.withdraw(learnt, comment="somebody else", author="kim")
+        assert "ada_249" in get("/log")
