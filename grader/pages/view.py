@@ -15,7 +15,7 @@ from grader.gradebook.records import Adjustment, Row
 from grader.gradebook.said import Comments
 from grader.pages import text
 from grader.pages.lessons import Lessons
-from grader.reports.report import CheckReport, CheckStatus, KataReport, KataStatus
+from grader.reports.report import WRONG, CheckReport, CheckStatus, KataReport, KataStatus
 from grader.reports.style import points
 
 TELLING = 6
@@ -239,7 +239,7 @@ def for_learner(
                 message=text.message(report.message, blot) if report.message else None,
                 output=text.output(report.output, blot) if report.output else None,
                 hidden=_hidden_part(report.checks),
-                hint=lessons.hint(report.kata) if report.status in ("fail", "timeout") else None,
+                hint=_hint(report, lessons) if report.status in ("fail", "timeout") else None,
                 questions=lessons.questions(report.kata) if report.status == "pass" else (),
                 written=(overview.written(row) or None) if _released(row) else None,
                 marks=_marks(row) if _released(row) else (),
@@ -248,6 +248,34 @@ def for_learner(
             )
         )
     return _learner(rows, course, katas, for_learner=True)
+
+
+def _hint(report: KataReport, lessons: Lessons) -> str | None:
+    """Return the kata's first hint, of its points those about what went wrong and a learner may see."""
+    whole = lessons.hint(report.kata)
+    wrong = [check for check in report.checks if check.status in WRONG and not check.hidden]
+    return hint_about(whole, [f"{check.name}\n{check.message or ''}" for check in wrong]) if whole else whole
+
+
+_POINT = re.compile(r"(?m)^(?=- )")
+_ABOUT = re.compile(r"- (`[^`]+`(?:(?:, | and )`[^`]+`)*)")
+
+
+def hint_about(hint: str, told: Sequence[str]) -> str:
+    """Leave out points of a hint that begin with a name, `- `pool`: …`, of which no message speaks.
+
+    What begins with no name is about all of it. Where no point is about what went wrong, the hint stays whole.
+    """
+    words = set(re.findall(r"\w+", " ".join(told)))
+    kept, about = [], False
+    for piece in _POINT.split(hint):
+        found = _ABOUT.match(piece)
+        if found is None:
+            kept.append(piece)
+        elif any(name.split(".")[0] in words for name in re.findall(r"`([\w.]+)", found[1])):
+            kept.append(piece)
+            about = True
+    return "".join(kept).rstrip() if about else hint
 
 
 class Blot:

@@ -16,6 +16,7 @@ from markdown_it import MarkdownIt
 from grader.catalogue import Catalogue, read_hints
 from grader.gradebook.course import Course
 from grader.gradebook.records import Row
+from grader.pages.view import hint_about
 from tests.pages.builders import HOSTILE, adjusted, check, failed, feedback_of, hostile_rows, row, written
 
 
@@ -86,6 +87,31 @@ def test_a_failed_kata_has_the_first_hint_only(tmp_path: Path) -> None:
         assert first in told
         assert second not in told
         assert "kata hint masks" in told
+
+
+HINT = """Read the lesson first.
+
+- `one`, `other`: draw it.
+  On paper.
+- `three.forward`: count.
+- Any of them: print it."""
+
+
+@pytest.mark.parametrize(
+    ("told", "left_out"),
+    [
+        (["called  other(4)"], ["count"]),
+        (["called  three(4)"], ["draw", "paper"]),
+        (["called  one(4)", "called  three(4)"], []),
+        (["the output is [T, T]"], []),
+        ([], []),
+    ],
+)
+def test_a_hint_is_about_what_went_wrong(told: list[str], left_out: list[str]) -> None:
+    found = hint_about(HINT, told)
+    for word in ("Read", "draw", "paper", "count", "print"):
+        assert (word in found) == (word not in left_out), found
+    assert found != HINT or not left_out
 
 
 def test_after_a_pass_come_questions_without_answers(tmp_path: Path) -> None:
