@@ -254,7 +254,12 @@ def _bundle(main: str, file: File, data: bytes, listing: Listing, notes: list[st
     depth = len(file.folder)
     beside: list[tuple[str, File]] = []
     for other in listing.files:
-        if other is file or other.space != file.space or other.folder[:depth] != file.folder:
+        if (
+            other is file
+            or other in listing.of_system
+            or other.space != file.space
+            or other.folder[:depth] != file.folder
+        ):
             continue
         name = "/".join(other.parts[depth:])
         if depth == len(other.folder) and is_sheet(

@@ -17,7 +17,7 @@ from grader.submissions.choose import looks_like_one
 from grader.submissions.claims import Claims
 from grader.submissions.entry import Entry, Place
 from grader.submissions.layouts import SYSTEMS, Layout, System, folders, gradescope, nbgrader
-from grader.submissions.learner import LearnerFolder
+from grader.submissions.learner import Clock, LearnerFolder
 from grader.submissions.listing import ARROW
 from grader.submissions.names import archive_stem, foreign_archive, learner_name, listed, printable
 from grader.submissions.spot import Spot
@@ -124,7 +124,7 @@ def _taken(entries: list[Entry], layout: Layout) -> Scan:
     if system is not None and len(left) < len(entries):
         name = system.NAME
     layout.take(left, claims, rank=int(name != layout.NAME))
-    learners = claims.learners(nbgrader.handed_in if layout is nbgrader else None)
+    learners = claims.learners(Clock(nbgrader.handed_in, nbgrader.wrote) if layout is nbgrader else None)
     return Scan(learners, name, tuple(printable(note) for note in claims.notes))
 
 

@@ -22,8 +22,15 @@ from grader.submissions.sheets import sheets_in
 from grader.submissions.spot import Spot
 from grader.submissions.submission import Bundle, HandedInSheet, Proposal, Submission
 
-Clock = Callable[[File, Listing, Place], datetime | None]
-"""Returns when a file was handed in, from the files around it."""
+
+@dataclass(frozen=True)
+class Clock:
+    """How a layout keeps the times of hand-ins among the files."""
+
+    handed_in: Callable[[File, Listing, Place], datetime | None]
+    """When a file was handed in, from the files around it."""
+    wrote: Callable[[File, Place], bool]
+    """Whether a file is the system's own: it goes with nobody's answer, which would be another with every new time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +127,10 @@ class LearnerFolder:
             except Exception as error:
                 listing.closed.append(f"{place.entry.label} cannot be looked into ({type(error).__name__})")
             owners.update(dict.fromkeys(listing.files[known:], place))
+            if self.clock is not None:
+                listing.of_system.update(
+                    file for file in listing.files[known:] if self.clock.wrote(file, place)
+                )
         return listing, owners
 
     def _submission(self, kata: Kata, listing: Listing, owners: dict[File, Place]) -> Submission:
@@ -184,7 +195,7 @@ class LearnerFolder:
     def _handed_in(self, listing: Listing, owners: Mapping[File, Place], file: File) -> datetime | None:
         """Return when the system says that a file was handed in."""
         place = owners[file]
-        return place.submitted_at if self.clock is None else self.clock(file, listing, place)
+        return place.submitted_at if self.clock is None else self.clock.handed_in(file, listing, place)
 
     def _in_git(self, kata: Kata, file: File, place: Place) -> tuple[datetime | None, str | None, str]:
         """Return what the repository around a file says, if it lies in one that is the learner's."""

@@ -64,6 +64,8 @@ class Listing:
     denied: list[str] = field(default_factory=list)
     """Those of them that this machine's permissions keep closed: no learner's fault."""
     notes: list[str] = field(default_factory=list)
+    of_system: set[File] = field(default_factory=set)
+    """Files that a system wrote beside the learner's."""
     _spaces: int = 0
     _archives: int = 0
     _entries: int = 0

@@ -91,7 +91,9 @@ def test_nbgrader(tmp_path, read, given):
     rows = read(tmp_path / "course" if given == "course" else tmp_path / "course" / "submitted")
     assert {learner for learner, _ in rows} == {"ada", "bob", "carol"}
     assert rows["ada", "masks"].submitted_at == datetime(2026, 2, 2, 23, 58, 23, 948203, UTC)
+    assert content(rows["ada", "masks"]) == {"masks.py": ADA.encode()}, "a new time makes no new content"
     assert content(rows["bob", "masks"])["masks.py"] == BOB.encode()
+    assert "inner/timestamp.txt" in content(rows["bob", "masks"])
     assert rows["bob", "masks"].submitted_at is None, "only the assignment's own timestamp is nbgrader's"
     assert rows["carol", "masks"].submitted_at is None
 

@@ -12,11 +12,12 @@ from grader.submissions.layouts.folders import take
 from grader.submissions.listing import File, Listing
 
 # Everybody has a folder, so `take` is that layout's.
-__all__ = ["NAME", "SUBMITTED", "handed_in", "submitted", "take"]
+__all__ = ["NAME", "SUBMITTED", "handed_in", "submitted", "take", "wrote"]
 
 NAME = "nbgrader"
 SUBMITTED = "submitted"
 """The folder with everybody's work."""
+STAMP = "timestamp.txt"
 
 _BESIDE = frozenset({"nbgrader_config.py", "source", "release", "autograded", "gradebook.db"})
 
@@ -32,19 +33,21 @@ def submitted(children: Sequence[Entry]) -> Entry | None:
 
 def handed_in(file: File, listing: Listing, place: Place) -> datetime | None:
     """Return when a file was handed in, as `timestamp.txt` has it."""
-    # The system's own lies in the assignment's folder; one in an archive or deeper is the learner's.
     label = place.entry.label
     assignment = file.origin.removeprefix(f"{label}/").split("/")[0]
     for other in listing.files:
-        if (
-            other.parts == (assignment, "timestamp.txt")
-            and other.origin == f"{label}/{assignment}/timestamp.txt"
-        ):
+        if wrote(other, place) and other.parts[0] == assignment:
             try:
                 return _time(listing.read(other, 4096).decode("utf-8", "replace"))
             except NotRead:
                 return None
     return None
+
+
+def wrote(file: File, place: Place) -> bool:
+    """Whether a file is the system's `timestamp.txt`: it lies in the assignment's folder, in no archive, no deeper."""
+    assignment = file.parts[0]
+    return file.parts == (assignment, STAMP) and file.origin == f"{place.entry.label}/{assignment}/{STAMP}"
 
 
 def _time(text: str) -> datetime | None:
