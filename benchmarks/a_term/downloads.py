@@ -125,7 +125,7 @@ def _gradescope(step: Download, people: dict[str, Learner]) -> Iterator[tuple[st
 def _blackboard(step: Download, people: dict[str, Learner]) -> Iterator[tuple[str, str | bytes]]:
     for one in step.hand_ins:
         person = people[one.whose[0]]
-        start = f"Homework {step.week}_{person.login}_attempt_{one.at.astimezone():%Y-%m-%d-%H-%M-%S}"
+        start = f"Homework {step.week}_{person.login}_attempt_{one.at.astimezone(ZONE):%Y-%m-%d-%H-%M-%S}"
         yield f"{start}.txt", f"Name: {person.name} ({person.login})\nAssignment: Homework {step.week}\n"
         for name, content in _content(one):
             yield f"{start}_{name}", content

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from grader.gradebook.identities import LEARNT_BY, Found, Match, Matches, alike, match
 from grader.gradebook.rulings import standing
@@ -34,7 +34,9 @@ def identified(
         times: when they handed in, as a file of the instructor's says.
         source: what that file is called.
     """
-    folders = [_as_told(one, times) for one in found]
+    # Of a course that does not say where it is, nobody knows more than this machine's clock.
+    zone = None if book.course.timezone is UTC else book.course.timezone
+    folders = [replace(_as_told(one, times), zone=zone) for one in found]
     names = [Found(one.learner, one.ids) for one in folders]
     matches = match(names, book.course, book.aliases(), book.learners())
     for name, (learner, reason) in matches.learnt.items():

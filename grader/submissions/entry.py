@@ -105,5 +105,6 @@ class Place:
     original: str | None = None
     """A file's name before a system renamed it."""
     submitted_at: datetime | None = None
+    """Without a zone where the system names none."""
     time_source: str | None = None
     """Who says so."""

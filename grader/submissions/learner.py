@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from functools import partial
 from typing import Literal
 
@@ -55,6 +55,8 @@ class LearnerFolder:
     """By kata's slug, the file that somebody said is the answer, whatever it is called."""
     assignments: Mapping[str, str] = field(default_factory=dict)
     """By kata's slug, the course's assignment: a folder of that name is the kata's."""
+    zone: tzinfo | None = None
+    """Where times are meant that name no zone; None: by this machine's clock."""
 
     def submissions(self, katas: Sequence[Kata]) -> list[Submission]:
         """Return one submission for each of `katas`, in their order: found, missing or error. Never raises."""
@@ -195,7 +197,13 @@ class LearnerFolder:
     def _handed_in(self, listing: Listing, owners: Mapping[File, Place], file: File) -> datetime | None:
         """Return when the system says that a file was handed in."""
         place = owners[file]
-        return place.submitted_at if self.clock is None else self.clock.handed_in(file, listing, place)
+        at = place.submitted_at if self.clock is None else self.clock.handed_in(file, listing, place)
+        if at is None or at.tzinfo is not None:
+            return at
+        try:
+            return at.astimezone() if self.zone is None else at.replace(tzinfo=self.zone).astimezone(UTC)
+        except (OverflowError, OSError):  # a year that no clock has
+            return None
 
     def _in_git(self, kata: Kata, file: File, place: Place) -> tuple[datetime | None, str | None, str]:
         """Return what the repository around a file says, if it lies in one that is the learner's."""

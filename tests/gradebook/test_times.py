@@ -14,9 +14,13 @@ import pytest
 
 from grader.catalogue import Catalogue
 from grader.errors import UsageError
+from grader.gradebook.course import Course
+from grader.gradebook.store import Gradebook
 from grader.gradebook.times import HandedInAt, read_times
+from grader.grading.who import identified
 from grader.submissions import find_learners
 from grader.submissions.git_time import SOURCE
+from grader.submissions.learner import LearnerFolder
 
 CATALOGUE = Catalogue.discover()
 BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
@@ -196,3 +200,15 @@ def test_a_folder_that_only_looks_like_a_repository_tells_nothing(
     masks = [kata for kata in CATALOGUE.katas if kata.slug == "masks"]
     (one,) = find_learners(tmp_path / "class", masks).learners
     assert one.submissions(masks)[0].submitted_at is None
+
+
+@pytest.mark.parametrize(("settings", "zone"), [('timezone = "Europe/Berlin"', BERLIN), ("", None)])
+def test_times_that_name_no_zone_are_meant_where_the_course_is(
+    tmp_path: Path, settings: str, zone: zoneinfo.ZoneInfo | None
+) -> None:
+    path = tmp_path / "course.toml"
+    path.write_text(f'name = "A course"\n{settings}\n')
+    with Gradebook.open(
+        str(tmp_path / "gradebook.sqlite"), create=True, course=Course.load(path, CATALOGUE)
+    ) as book:
+        assert [one.zone for one in identified([LearnerFolder("ada")], book).learners] == [zone]

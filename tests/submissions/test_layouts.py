@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -98,6 +99,7 @@ def test_nbgrader(tmp_path, read, given):
     assert rows["carol", "masks"].submitted_at is None
 
 
+ZONE = ZoneInfo("Asia/Kolkata")
 HW1, HW2 = "2026-02-02 12:00:00 UTC", "2026-02-09 12:00:00 UTC"
 
 
@@ -473,3 +475,15 @@ def test_a_folder_that_may_be_the_class_or_a_learner_is_asked_about(tmp_path, ka
     with pytest.raises(UsageError, match="class is the only folder, and in it lies only submissions"):
         find_learners(tmp_path, katas)
     assert len(find_learners(tmp_path / "class", katas).learners) == 2
+
+
+def test_a_time_without_a_zone_is_the_course_s(tmp_path, katas):
+    """A server that grades stands in UTC more often than not."""
+    for name, files, learner, at in (
+        ("hw", BLACKBOARD, "ada", datetime(2026, 1, 3, 3, 4, 5, tzinfo=ZONE)),
+        ("d2l", BRIGHTSPACE, "Mary-Ann Smith", datetime(2024, 9, 24, 21, 26, tzinfo=ZONE)),
+    ):
+        found = {one.learner: one for one in find_learners(lay(tmp_path / name, files), katas).learners}
+        told = replace(found[learner], zone=ZONE).submissions(katas)[0]
+        assert told.submitted_at == at
+        assert replace(found[learner], zone=UTC).submissions(katas)[0].submitted_at == at.replace(tzinfo=UTC)

@@ -83,10 +83,10 @@ def _user(text: str) -> str | None:
 
 
 def _time(text: str) -> datetime | None:
-    """Read the time in a file's name, `2026-01-02-03-04-05`: by this machine's clock, as it names no zone."""
+    """Read the time in a file's name, `2026-01-02-03-04-05`; it names no zone."""
     try:
-        return datetime.strptime(text, "%Y-%m-%d-%H-%M-%S").astimezone()
-    except (ValueError, OverflowError, OSError):
+        return datetime.strptime(text, "%Y-%m-%d-%H-%M-%S")
+    except ValueError:
         return None
 
 

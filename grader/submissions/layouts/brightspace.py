@@ -69,7 +69,7 @@ def take(entries: list[Entry], claims: Claims) -> list[Entry]:
 
 
 def _parse(name: str) -> tuple[str, str, datetime] | None:
-    """Take a folder's name apart: a number, who, and when by this machine's clock, as it names no zone."""
+    """Take a folder's name apart: a number, who, and when; it names no zone."""
     found = _NAMED.fullmatch(name)
     if found is None or found["month"] not in _MONTHS:
         return None
@@ -81,7 +81,7 @@ def _parse(name: str) -> tuple[str, str, datetime] | None:
             int(found["day"]),
             hour,
             int(found["minute"]),
-        ).astimezone()
-    except (ValueError, OverflowError, OSError):
+        )
+    except ValueError:
         return None
     return found["who"], found["name"], at
