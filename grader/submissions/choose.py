@@ -91,6 +91,8 @@ def choose(
     main = f"{kata.module}{suffix_of(file.name)}"
     if told:
         notes.append(f"{file.origin} was taken for {main}, as was decided")
+    elif taken:
+        notes.append(f"{taken}, which was decided to be the answer, is not there; {file.origin} is")
     elif best:
         notes.append(f"{file.origin} was taken for {main}")
     try:

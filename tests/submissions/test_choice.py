@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -262,3 +263,14 @@ def _as_nobody(root, katas):
         answer = pipe.read()
     assert os.waitpid(child, 0)[1] == 0
     return json.loads(answer)
+
+
+def test_a_file_that_was_decided_and_is_not_there_is_told(tmp_path, katas):
+    lay(tmp_path, {"ada/masks.py": "x = 2", "ada/other.py": "x = 1"})
+    (ada,) = find_learners(tmp_path, katas).learners
+    notes = {
+        name: replace(ada, taken={"masks": name}).submissions(katas)[0].notes
+        for name in ("other.py", "gone.py")
+    }
+    assert notes["other.py"] == ("ada/other.py was taken for masks.py, as was decided",)
+    assert notes["gone.py"] == ("gone.py, which was decided to be the answer, is not there; ada/masks.py is",)
