@@ -99,7 +99,7 @@ def choose(
         data = listing.read(file, _limit(file))
     except NotRead as refused:
         raise NotRead(f"{file.origin} {refused}") from None
-    return Chosen(file, _bundle(main, file, data, listing, notes), tuple(notes))
+    return Chosen(file, _bundle(main, file, data, listing, notes, decided=bool(told)), tuple(notes))
 
 
 def suffix_of(name: str) -> str:
@@ -252,7 +252,9 @@ def _code(text: str) -> list[str]:
     return [line for line in _lines(text) if not line.lstrip().startswith(("%", "#"))]
 
 
-def _bundle(main: str, file: File, data: bytes, listing: Listing, notes: list[str]) -> Bundle:
+def _bundle(
+    main: str, file: File, data: bytes, listing: Listing, notes: list[str], *, decided: bool
+) -> Bundle:
     depth = len(file.folder)
     beside: list[tuple[str, File]] = []
     for other in listing.files:
@@ -267,6 +269,9 @@ def _bundle(main: str, file: File, data: bytes, listing: Listing, notes: list[st
         if depth == len(other.folder) and is_sheet(
             other.name
         ):  # kept by itself: it must not make another attempt
+            continue
+        if decided and name == main:  # somebody said which of the two it is
+            notes.append(f"{other.origin} was left out")
             continue
         problem = other.problem or _unusable(name)
         if problem is not None:

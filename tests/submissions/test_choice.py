@@ -265,12 +265,18 @@ def _as_nobody(root, katas):
     return json.loads(answer)
 
 
-def test_a_file_that_was_decided_and_is_not_there_is_told(tmp_path, katas):
+def test_a_file_that_was_decided_goes_before_one_of_the_right_name(tmp_path, katas):
     lay(tmp_path, {"ada/masks.py": "x = 2", "ada/other.py": "x = 1"})
     (ada,) = find_learners(tmp_path, katas).learners
-    notes = {
-        name: replace(ada, taken={"masks": name}).submissions(katas)[0].notes
-        for name in ("other.py", "gone.py")
+    rows = {
+        name: replace(ada, taken={"masks": name}).submissions(katas)[0] for name in ("other.py", "gone.py")
     }
-    assert notes["other.py"] == ("ada/other.py was taken for masks.py, as was decided",)
-    assert notes["gone.py"] == ("gone.py, which was decided to be the answer, is not there; ada/masks.py is",)
+    assert main_of(rows["other.py"]) == b"x = 1"
+    assert rows["other.py"].notes == (
+        "ada/other.py was taken for masks.py, as was decided",
+        "ada/masks.py was left out",
+    )
+    assert main_of(rows["gone.py"]) == b"x = 2"
+    assert rows["gone.py"].notes == (
+        "gone.py, which was decided to be the answer, is not there; ada/masks.py is",
+    )
