@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup services demo test quick gate newest corpus lint bench peers curriculum mutation gpu lock clean
+.PHONY: setup services demo test quick everything gate newest corpus lint bench peers curriculum mutation gpu lock clean
 
 setup: .venv/installed
 
@@ -48,8 +48,11 @@ newest: setup          ## the quick tests on the built wheel, with the newest ve
 	cd .newest/tree && KATA_TEST_DRAW="$$(git rev-parse --short=10 HEAD)" \
 		../venv/bin/python -m pytest -n 2 --dist loadgroup --quick --ignore tests/project --ignore tests/pages/test_browser.py
 
+everything: setup services  ## every test with every case, also where `make test` draws some: an hour
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --gate $(GATE) --everything
+
 corpus: setup          ## every hostile submission at every isolation level, as an ordinary user, and on Gradescope
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --whole-corpus \
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --everything \
 		tests/hostile/test_corpus.py tests/handin/test_hostile_on_gradescope.py
 
 lint: setup            ## style, types, and that imports run one way

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ _launchers: list[Any] = []
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Say how much is run: `make quick`, `make test`, `make gate`, `make corpus`."""
+    """Say how much is run: `make quick`, `make test`, `make gate`, `make everything`."""
     parser.addoption("--quick", action="store_true", help="the core of everything, within a minute")
     parser.addoption(
         "--gate",
@@ -57,7 +58,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--record-slow", action="store_true", help="write down which tests are slow: tests/slow.txt"
     )
-    parser.addoption("--whole-corpus", action="store_true", help="grade all hostile submissions everywhere")
+    parser.addoption(
+        "--everything", action="store_true", help="all cases of what is drawn by the commit otherwise"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -89,6 +92,8 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark by folder, leave out what `--quick` leaves out, and begin with what takes longest."""
     selection.mark(items)
+    if not config.getoption("everything"):
+        config.hook.pytest_deselected(items=selection.choose_drawn(items))
     if config.getoption("quick"):
         left_out = selection.choose_quick(items)
         config.hook.pytest_deselected(items=left_out)
@@ -325,6 +330,29 @@ def kata_process() -> Callable[..., Ran]:
         return Ran(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def _warm_place() -> Iterator[Path]:
+    """Where the warm processes of this run stand by; the first command that could use one leaves it there."""
+    if sys.platform != "linux":
+        pytest.skip("commands are kept warm on Linux only")
+    folder = Path(tempfile.mkdtemp(prefix="kata-w-"))  # short: the name of a socket has 108 bytes at most
+    yield folder
+    from grader.standby.look import end_all
+
+    with pytest.MonkeyPatch.context() as variables:
+        variables.setenv("XDG_RUNTIME_DIR", str(folder))
+        end_all()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def kept_warm(_warm_place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands that are run as processes import torch once for all of them; `tests/standby` is about that."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(_warm_place))
+    for name in ("KATA_WARM", "CI"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ MARKERS = {
     "postgres": "needs a PostgreSQL server, which it starts itself",
     "browser": "needs Chromium",
     "timing": "times what workers do",
+    "drawn(count)": "so many of its cases run, drawn by the commit; all of them with --everything",
     "xdist_group(name)": "runs in one process of a run with the others of that name",
 }
 FOLDERS = {"hostile": "hostile", "isolation": "isolation", "sandbox": "isolation", "timing": "timing"}
@@ -161,13 +162,30 @@ def mark(items: list[pytest.Item]) -> None:
 
 def choose_quick(items: list[pytest.Item]) -> list[pytest.Item]:
     """Leave what is quick in the list, and return what was left out: what is slow, and cases beyond a few."""
+    chosen = _drawn(items, dict.fromkeys(map(_test, items), CASES))
+    return _leave([item for item in items if item.nodeid in chosen and _is_quick(item)], items)
+
+
+def choose_drawn(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Leave of each test that is marked `drawn` so many cases in the list, and return the others."""
+    marks = {_test(item): mark for item in items if (mark := item.get_closest_marker("drawn")) is not None}
+    chosen = _drawn(items, {test: mark.args[0] for test, mark in marks.items()})
+    return _leave([item for item in items if item.nodeid in chosen or _test(item) not in marks], items)
+
+
+def _drawn(items: list[pytest.Item], counts: Mapping[str, int]) -> set[str]:
+    """Return the cases that the commit draws of these tests."""
     cases: dict[str, list[str]] = defaultdict(list)
     for item in items:
         cases[_test(item)].append(item.nodeid)
-    chosen = {one for test, ids in cases.items() for one in record.sample(test, ids, CASES)}
-    left_out = [item for item in items if not (item.nodeid in chosen and _is_quick(item))]
-    gone = set(left_out)
-    items[:] = [item for item in items if item not in gone]
+    return {one for test, count in counts.items() for one in record.sample(test, cases[test], count)}
+
+
+def _leave(kept: list[pytest.Item], items: list[pytest.Item]) -> list[pytest.Item]:
+    """Leave these in the list, and return the others."""
+    staying = set(kept)
+    left_out = [item for item in items if item not in staying]
+    items[:] = kept
     return left_out
 
 

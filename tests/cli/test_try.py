@@ -13,6 +13,7 @@ import pytest
 
 from tests.conftest import KATA
 
+pytestmark = pytest.mark.usefixtures("kept_warm")
 Run = Callable[..., Any]
 SOLUTIONS = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder"
 MASKS = (SOLUTIONS / "masks" / "masks.py").read_text()

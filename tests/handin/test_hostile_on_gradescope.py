@@ -1,6 +1,6 @@
 """The corpus of hostile submissions, handed in where a Gradescope bundle grades them: none gets what it does not earn.
 
-A sample is drawn by the commit; all of it with `--whole-corpus`, as `make corpus` runs it.
+A sample is drawn by the commit; all of it with `--everything`, as `make everything` runs it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,9 @@ from tests.hostile.entries import HONEST, MODULES, Entry, entries, honest
 from tests.hostile.room import NAP, SECRET, make_pack
 
 CORPUS = entries()
-SAMPLE = 6
+HALLS = (("insertion-sort",), ("masks", "layer-norm"))
+"""The toy kata without an operator policy, and katas of ours: two bundles, as packs make two. A run draws one."""
+SAMPLE = 4
 FOUND = SECRET + "of-the-bundle"
 """What stands in every answer and hidden check of a bundle, and in nothing that a learner may read."""
 
@@ -38,13 +41,18 @@ pytestmark = [
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Hand out what is graded."""
+    whole = metafunc.config.getoption("--everything")
+    names = [katas[0] for katas in HALLS]
+    first = names if whole else record.sample("gradescope's hall", names, 1)
+    katas = [kata for hall in HALLS if hall[0] in first for kata in hall]
     if "entry" in metafunc.fixturenames:
-        every = {entry.id: entry for entry in CORPUS}
+        every = {entry.id: entry for entry in CORPUS if entry.kata in katas}
         drawn = record.sample("gradescope", list(every), SAMPLE)
-        whole = metafunc.config.getoption("--whole-corpus")
         metafunc.parametrize(
             "entry", [every[name] for name in (every if whole else drawn)], ids=lambda one: one.id
         )
+    if "slug" in metafunc.fixturenames:
+        metafunc.parametrize("slug", katas)
 
 
 @dataclass
@@ -68,26 +76,28 @@ class Hall:
 
 
 @pytest.fixture(scope="module")
-def halls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Hall]:
-    """One for the toy kata without an operator policy, one for katas of ours: two bundles, as packs make two."""
+def hall_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Hall]:
+    """Return where a kata is graded; set up when it is first asked for."""
     place = tmp_path_factory.mktemp("hostile")
-    toy = make_pack(place, FOUND, only="insertion-sort")
     plain = {
         name: value for name, value in os.environ.items() if name not in ("KATA_PACKS", "KATA_SOLUTIONS")
     }
-    made = {}
-    for katas, variables in ((("insertion-sort",), {"KATA_PACKS": str(toy)}), (("masks", "layer-norm"), {})):
+
+    @cache
+    def made(katas: tuple[str, ...]) -> Hall:
+        packs = {} if len(katas) > 1 else {"KATA_PACKS": str(make_pack(place, FOUND, only=katas[0]))}
         bundle = place / f"{katas[0]}.zip"
         command = ["pack", "bundle", "gradescope", *katas, "--online", "--no-perf", "--out", str(bundle)]
-        kata(*command, cwd=place, variables=plain | variables)
+        kata(*command, cwd=place, variables=plain | packs)
         autograder = set_up(bundle, tmp_path_factory.mktemp("autograder"))
         for file in (autograder.source / "pack" / "solutions").glob("*/*/*.py"):
             file.write_text(f'{file.read_text()}\n\nKEPT_FROM_LEARNERS = "{FOUND}"\n')
-        hall = Hall(autograder, plain | variables, {slug: {} for slug in katas}, _digest(autograder.root))
+        hall = Hall(autograder, plain | packs, {slug: {} for slug in katas}, _digest(autograder.root))
         for slug in katas:
             hall.names[slug] = _names(slug, place / slug, hall)
-            made[slug] = hall
-    return made
+        return hall
+
+    return lambda slug: made(next(katas for katas in HALLS if slug in katas))
 
 
 def kata(*arguments: str, cwd: Path, variables: dict[str, str]) -> str:
@@ -138,8 +148,8 @@ def _survivors(root: Path) -> Iterator[str]:
                 yield line
 
 
-def test_it_gets_no_more_than_its_answer_earns(halls: dict[str, Hall], entry: Entry) -> None:
-    hall = halls[entry.kata]
+def test_it_gets_no_more_than_its_answer_earns(hall_of: Callable[[str], Hall], entry: Entry) -> None:
+    hall = hall_of(entry.kata)
     root = hall.autograder.root
     results = hall.autograder.grade(entry.files)
     assert hall.earned(results, entry) <= entry.expected("confined").earns
@@ -152,10 +162,11 @@ def test_it_gets_no_more_than_its_answer_earns(halls: dict[str, Hall], entry: En
     assert _digest(root) == hall.untouched
 
 
-@pytest.mark.parametrize("slug", MODULES)
-def test_the_answer_without_tricks_earns_what_the_corpus_says(halls: dict[str, Hall], slug: str) -> None:
+def test_the_answer_without_tricks_earns_what_the_corpus_says(
+    hall_of: Callable[[str], Hall], slug: str
+) -> None:
     """So that a bundle which gives nothing to anybody would be seen."""
     one = next(entry for entry in CORPUS if entry.kata == slug)
-    results = halls[slug].autograder.grade(honest(slug))
+    results = hall_of(slug).autograder.grade(honest(slug))
     assert "tests" in results, results
-    assert halls[slug].earned(results, one) == HONEST[slug]
+    assert hall_of(slug).earned(results, one) == HONEST[slug]

@@ -28,8 +28,9 @@ from tests.hostile.room import NAP, REACHED, Room
 from tests.sandbox.conftest import NOBODY
 
 CORPUS = entries()
-SHARE = 12
+SHARE = 4
 """One of so many is drawn, where not everything is graded: by the commit, so that all have their turn."""
+ROOMS = [(level, user) for user in (None, NOBODY) for level in LEVELS[::-1]]
 
 
 def drawn(entry: Entry, where: str) -> bool:
@@ -41,24 +42,31 @@ def wanted(everything: bool) -> list[tuple[str, int | None, Entry]]:
     """Return what is graded where, in the order of levels.
 
     As whoever runs the tests: all at the strongest level that the machine has, at the others what has another outcome
-    there, and a sample. As an ordinary user a sample. With `--whole-corpus` everything everywhere.
+    there. Of those and of the levels as an ordinary user one is drawn, and there a sample. With `--everything`
+    everything everywhere.
     """
     strongest = sandbox.probe().level
+    weaker = [f"{level} {user}" for level, user in ROOMS if (level, user) != (strongest, None)]
+    [sampled] = record.sample("rooms", weaker, 1)
     return [
         (level, user, entry)
-        for user in (None, NOBODY)
-        for level in LEVELS[::-1]
+        for level, user in ROOMS
         for entry in CORPUS
         if everything
         or (user is None and (level == strongest or entry.differs(level)))
-        or drawn(entry, f"{level} {user}")
+        or (f"{level} {user}" == sampled and drawn(entry, sampled))
     ]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Hand out what is graded."""
+    cases = wanted(metafunc.config.getoption("--everything"))
+    if metafunc.definition.name == "test_who_comes_after_them_is_graded_as_before":
+        rooms = dict.fromkeys((level, user) for level, user, _ in cases)
+        metafunc.parametrize(
+            ("level", "user"), [pytest.param(*room, marks=in_one_room(*room)) for room in rooms]
+        )
     if "entry_at" in metafunc.fixturenames:
-        cases = wanted(metafunc.config.getoption("--whole-corpus"))
         metafunc.parametrize(
             "entry_at",
             [
@@ -150,14 +158,6 @@ def test_it_gets_what_it_earns_and_nothing_else(
     examine(enter(level, user), entry)
 
 
-@pytest.mark.parametrize(
-    ("level", "user"),
-    [
-        pytest.param(level, user, marks=in_one_room(level, user))
-        for level in LEVELS[::-1]
-        for user in (None, NOBODY)
-    ],
-)
 def test_who_comes_after_them_is_graded_as_before(enter: Enter, level: str, user: int | None) -> None:
     room = enter(level, user)
     for kata, before in room.honest.items():

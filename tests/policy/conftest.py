@@ -21,11 +21,14 @@ Answers = Mapping[str, tuple[str, str, str]]
 
 
 @pytest.fixture(scope="session")
-def graded(launcher: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Answers, str], KataReport]:
-    """Grade one of these answers; those to the same kata are graded at once, so that it is collected once."""
+def graded(
+    request: pytest.FixtureRequest, launcher: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Answers, str], KataReport]:
+    """Grade one of these answers; all that this run asks for of a kata at once, so that it is collected once."""
     from grader.running.suite import Suite, with_suites
 
     katas = {kata.slug: kata for kata in load_pack(ROOT / "katas").katas}
+    asked = {name for item in request.session.items if (name := _name(item)) is not None}
     done: dict[tuple[int, str], KataReport] = {}
 
     def grade(answers: Answers, name: str) -> KataReport:
@@ -35,7 +38,7 @@ def graded(launcher: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[
         def check(suites: dict[str, Suite]) -> dict[str, KataReport]:
             reports = {}
             for one, (other, prelude, body) in answers.items():
-                if other == slug:
+                if other == slug and one in asked:
                     file = tmp_path_factory.mktemp("answer") / f"{kata.module}.py"
                     file.write_text(filled(slug, prelude, body))
                     reports[one] = suites[slug].check(file, launcher)
@@ -47,3 +50,9 @@ def graded(launcher: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[
         return done[id(answers), name]
 
     return grade
+
+
+def _name(item: pytest.Item) -> str | None:
+    """Return which answer a test is about, if it asks for one."""
+    case = getattr(item, "callspec", None)
+    return case.params.get("name") if case is not None and "graded" in item.fixturenames else None  # type: ignore[attr-defined]

@@ -594,6 +594,7 @@ UNDOING: dict[str, tuple[str, str, str]] = {
 }
 
 
+@pytest.mark.drawn(28)
 @pytest.mark.parametrize(
     "name",
     [

@@ -19,12 +19,12 @@ ROOT = Path(__file__).parents[2]
 class Item:
     """A test as the selection sees it."""
 
-    def __init__(self, nodeid: str, *marks: str) -> None:
+    def __init__(self, nodeid: str, *marks: str, **more: int) -> None:
         self.nodeid = nodeid
-        self.marks = set(marks)
+        self.marks = {**dict.fromkeys(marks, ()), **{name: (value,) for name, value in more.items()}}
 
-    def get_closest_marker(self, name: str) -> str | None:
-        return name if name in self.marks else None
+    def get_closest_marker(self, name: str) -> Any:
+        return SimpleNamespace(args=self.marks[name]) if name in self.marks else None
 
 
 @pytest.fixture
@@ -125,6 +125,24 @@ def test_quick_keeps_a_few_cases_of_everything_that_is_not_slow() -> None:
         "a.py::test_one",
         "a.py::test_way",
     ]
+
+
+def test_of_what_is_drawn_so_many_cases_run_and_each_has_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    def items() -> list[Any]:
+        many = [Item(f"a.py::test_many[{number}]", drawn=3) for number in range(9)]
+        return [Item("a.py::test_one"), *many, *(Item(f"a.py::test_all[{number}]") for number in range(5))]
+
+    seen: set[str] = set()
+    for commit in range(40):
+        monkeypatch.setenv(record.DRAW, f"commit {commit}")
+        chosen = items()
+        left_out = selection.choose_drawn(chosen)
+        assert sorted(item.nodeid for item in [*chosen, *left_out]) == sorted(i.nodeid for i in items())
+        assert all(item.marks for item in left_out)
+        drawn = [item.nodeid for item in chosen if item.marks]
+        assert len(drawn) == 3
+        seen.update(drawn)
+    assert len(seen) == 9
 
 
 def test_a_test_is_slow_by_what_it_took_and_stays_so_in_between() -> None:
