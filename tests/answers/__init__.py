@@ -52,17 +52,29 @@ def wrong(kata: Kata) -> list[Answer]:
     return list(_read(kata, "wrong"))
 
 
+def count(kata: Kata, verdict: str) -> int:
+    """Return how many answers there are; to merge them takes longer."""
+    return len(_classes(_topic(kata, verdict)))
+
+
 def _read(kata: Kata, verdict: str) -> Iterator[Answer]:
     assert kata.solution is not None
     base = PythonFile.read(kata.solution)
-    topic = PythonFile.read(HERE / kata.slug.replace("-", "_") / f"{verdict}.py")
-    for node in topic.tree.body:
-        if isinstance(node, ast.ClassDef):
-            about = ast.get_docstring(node) or ""
-            named = _NAMED.search(about)
-            yield Answer(
-                node.name,
-                about.partition("\n\n")[0],
-                frozenset(named[1].split(", ") if named else ()),
-                merged(topic, node, base),
-            )
+    topic = _topic(kata, verdict)
+    for node in _classes(topic):
+        about = ast.get_docstring(node) or ""
+        named = _NAMED.search(about)
+        yield Answer(
+            node.name,
+            about.partition("\n\n")[0],
+            frozenset(named[1].split(", ") if named else ()),
+            merged(topic, node, base),
+        )
+
+
+def _topic(kata: Kata, verdict: str) -> PythonFile:
+    return PythonFile.read(HERE / kata.slug.replace("-", "_") / f"{verdict}.py")
+
+
+def _classes(topic: PythonFile) -> list[ast.ClassDef]:
+    return [node for node in topic.tree.body if isinstance(node, ast.ClassDef)]
