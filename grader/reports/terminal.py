@@ -156,15 +156,26 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
 
 
 def _print_checks(report: KataReport, out: Console) -> None:
-    """Print the checks that hold in one line, those still to be written in another, each of the rest in its own."""
+    """Print what holds in one line, so what waits for another check or a name; each of the rest in a line of its own.
+
+    What builds on a failure is no news beside it, and its titles would scroll the score off a small terminal.
+    """
     held = [check for check in report.checks if check.status == "pass" and not _says_more(check)]
     waiting = [check for check in report.checks if check.status == "todo"]
-    rest = [check for check in report.checks if check not in held and check not in waiting]
+    after = [check for check in report.checks if check.status == "skipped" and check.max_points]
+    after = after if len(after) > 1 else []
+    rest = [check for check in report.checks if check not in (*held, *waiting, *after)]
     if held:
         hanging(
             out, Text("  ").append_text(status_text("pass", out)).append("  "), Text(_held(report, len(held)))
         )
     _print_each(rest, report, out)
+    if after:
+        lost = f"{points(sum(check.max_points for check in after))} points"
+        head = Text("  ").append_text(status_text("skipped", out)).append("  ")
+        hanging(
+            out, head, Text(f"{len(after)} checks, {lost}, wait until that is mended (-v names them)", "dim")
+        )
     if waiting:
         names = ", ".join(report.todo) or waiting[0].name
         count = "1 check waits" if len(waiting) == 1 else f"{len(waiting)} checks wait"

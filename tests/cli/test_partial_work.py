@@ -174,6 +174,14 @@ def test_passing_checks_are_one_line_unless_all_are_asked_for(kata: Run, stub: P
     assert len(columns) == 1
 
 
+def test_what_builds_on_a_failure_is_one_line_unless_all_is_asked_for(kata: Run, stub: Path) -> None:
+    stub.write_text(SOLUTION.read_text().replace("[:, None, None, :]", "[:, None, :, None]"))
+    folded, verbose = kata("check", "masks").out, kata("check", "masks", "-v").out
+    assert "  - skipped  2 checks, 1.5 points, wait until that is mended (-v names them)" in folded
+    assert folded.count("skipped") == 1
+    assert verbose.count("- skipped") == 2
+
+
 def test_a_function_that_hangs_is_not_waited_for_in_every_check(kata: Run, stub: Path) -> None:
     stub.write_text(
         SOLUTION.read_text() + "\n\ndef causal_mask(seq_len, *, device=None):\n    while True: pass\n"
