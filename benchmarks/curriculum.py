@@ -3,12 +3,14 @@
     make curriculum                                          what changed since, into docs/curriculum.md
     .venv/bin/python benchmarks/curriculum.py masks          one kata, printed; with --write into the page
     .venv/bin/python benchmarks/curriculum.py --times        how long learners wait, on one core; a minute
+    .venv/bin/python benchmarks/curriculum.py --training     do checks that train tell right from wrong, on any seed?
 
 The mutants come from cosmic-ray. One that differs from the reference in annotations alone is no mutant. A survivor that
 changes nothing anybody can see is listed in survivors.toml with the reason, and leaves the count.
 
-To score a kata takes ten minutes to an hour, so curriculum.json keeps what was found: a kata is not scored again until
-something changes that decides its verdicts.
+To score a kata takes minutes to an hour, so curriculum.json keeps what was found: a kata is not scored again until
+something changes that decides its verdicts. What trains a model costs most: right answers meet it on fewer seeds, and
+`--training` asks of it alone what the others are asked.
 
 Times are those of the visible checks alone, on the reference, in a process of its own that has one core, one kata after
 the other: nothing else should run beside.
@@ -29,8 +31,9 @@ import tempfile
 import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path[1:1] = [str(HERE / ".packages"), str(HERE.parent)]
@@ -45,11 +48,13 @@ from tests.record import digest_of_kata  # noqa: E402
 
 RECORD = HERE / "curriculum.json"
 PAGE = HERE.parent / "docs" / "curriculum.md"
-FIGURES, TIMES = "figures", "times"
+FIGURES, TIMES, TRAINING = "figures", "times", "training"
 """The parts of the page that are renewed."""
 CHECK_TIMEOUT_S, PATIENT_TIMEOUT_S = 5.0, 30.0
 """A mutant that ran out of time is asked once more: on a busy machine a right answer is slow too."""
 TIMED_RUNS, GOAL_S = 5, 3.0
+TRAINED_SEEDS, WRONG_SEEDS = 10, 2
+"""Seeds on which every right answer, and every mistake that a check says it would see, meets the checks that train."""
 
 
 @dataclass
@@ -66,6 +71,8 @@ class Score:
     """Right answers that failed."""
     graded: int = 0
     """Gradings of right answers."""
+    trained: int = 0
+    """Those of them in which models were trained, too."""
     named: int = 0
     misnamed: int = 0
     """Mutants of ours of which another's sentence was said."""
@@ -83,9 +90,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     arguments.add_argument("katas", nargs="*")
-    arguments.add_argument("--seeds", type=int, default=100, help="per right answer (10 where checks train)")
+    arguments.add_argument("--seeds", type=int, default=100, help="per right answer")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count(), help="katas scored side by side")
     arguments.add_argument("--times", action="store_true", help="time the visible checks instead")
+    arguments.add_argument("--training", action="store_true", help="grade what trains, alone, on every seed")
     arguments.add_argument("--json", action="store_true", help="print raw numbers, for this script itself")
     arguments.add_argument("--write", action="store_true", help=f"renew {PAGE.name}")
     options = arguments.parse_args()
@@ -95,21 +103,27 @@ def main() -> None:
         kata.slug for kata in Catalogue.discover().katas if not options.katas or kata.slug in options.katas
     ]
     if options.json:
-        found = times_of(slugs) if options.times else [asdict(one) for one in scores_of(slugs, options.seeds)]
-        print(json.dumps(found))
+        if options.times:
+            print(json.dumps(times_of(slugs)))
+        else:
+            work = train if options.training else score
+            print(json.dumps([asdict(one) for one in found_of(slugs, work, options.seeds)]))
         return
     if options.times:
         name, text = TIMES, "\n".join(report_of_times({slug: times_elsewhere(slug) for slug in slugs}))
     else:
-        record = Record()
-        missing = slugs if options.katas else [slug for slug in slugs if not record.holds(slug)]
+        record, kind = Record(), Training if options.training else Score
+        missing = slugs if options.katas else [slug for slug in slugs if not record.holds(slug, kind)]
         # A process per kata, one per core: nothing here is timed against anything else.
         with ThreadPoolExecutor(options.jobs) as pool:
-            going = [pool.submit(score_elsewhere, slug, options.seeds) for slug in missing]
+            going = [pool.submit(found_elsewhere, slug, kind, options.seeds) for slug in missing]
             for done in as_completed(going):
                 record.keep(done.result(), options.write)
         shown = [kata.slug for kata in Catalogue.discover().katas] if options.write else slugs
-        name, text = FIGURES, "\n".join(report(record, shown))
+        if options.training:
+            name, text = TRAINING, "\n".join(report_of_training(record, shown))
+        else:
+            name, text = FIGURES, "\n".join(report(record, shown))
     print(text)
     if options.write:
         rewrite(PAGE, name, text)
@@ -156,42 +170,70 @@ def report_of_times(times: dict[str, list[float]]) -> Iterator[str]:
     yield f"Longer than {GOAL_S:g} s: {', '.join(late) or 'none'}."
 
 
+@dataclass
+class Training:
+    """What the checks that train models said, each alone."""
+
+    kata: str
+    checks: int = 0
+    right: int = 0
+    """Gradings of the reference."""
+    alarms: int = 0
+    """Those of them in which too little was learned."""
+    wrong: int = 0
+    """Gradings of mistakes of which it is said that such a check fails."""
+    missed: list[str] = field(default_factory=list)
+    """Those of them that learned enough, and on which seed."""
+
+
 class Record:
     """What was found of each kata, and by which files."""
 
     def __init__(self) -> None:
         self._kept = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.is_file() else {}
 
-    def holds(self, slug: str) -> bool:
+    def holds(self, slug: str, kind: type[Score] | type[Training] = Score) -> bool:
         """Tell whether a kata was scored as it is now."""
-        return slug in self._kept and self._kept[slug]["digest"] == digest_of_kata(slug)
+        entry = self._entry(slug, kind)
+        return entry is not None and entry["digest"] == digest_of_kata(slug)
 
-    def keep(self, score: Score, write: bool) -> None:
-        """Remember a score, and write it down at once: the next kata may take an hour."""
-        digest = digest_of_kata(score.kata)
-        self._kept[score.kata] = {"digest": digest, "where": where(), "score": asdict(score)}
+    def keep(self, found: Score | Training, write: bool) -> None:
+        """Remember what was found, and write it down at once: the next kata may take an hour."""
+        name = type(found).__name__.lower()
+        entry = {"digest": digest_of_kata(found.kata), "where": where(), name: asdict(found)}
+        self._kept.setdefault(found.kata, {})[name] = entry
         if write:
             text = json.dumps(dict(sorted(self._kept.items())), indent=1, ensure_ascii=False) + "\n"
             write_atomic(RECORD, text)
 
     def scores(self, slugs: list[str]) -> list[Score]:
         """Return the scores there are, in this order."""
-        return [Score(**self._kept[slug]["score"]) for slug in slugs if slug in self._kept]
+        entries = [self._entry(slug, Score) for slug in slugs]
+        return [Score(**entry["score"]) for entry in entries if entry]
 
-    def places(self, slugs: list[str]) -> list[str]:
+    def trainings(self, slugs: list[str]) -> list[Training]:
+        """Return what is known of checks that train, in this order."""
+        entries = [self._entry(slug, Training) for slug in slugs]
+        return [Training(**entry["training"]) for entry in entries if entry]
+
+    def places(self, slugs: list[str], kind: type[Score] | type[Training] = Score) -> list[str]:
         """Return where these were scored."""
-        return sorted({self._kept[slug]["where"] for slug in slugs if slug in self._kept})
+        return sorted({entry["where"] for slug in slugs if (entry := self._entry(slug, kind))})
+
+    def _entry(self, slug: str, kind: type[Score] | type[Training]) -> Any:
+        return self._kept.get(slug, {}).get(kind.__name__.lower())
 
 
-def score_elsewhere(slug: str, seeds: int) -> Score:
-    """Return one kata's score, worked out in a process of its own."""
+def found_elsewhere(slug: str, kind: type[Score] | type[Training], seeds: int) -> Score | Training:
+    """Return what is found of one kata, worked out in a process of its own."""
     command = [sys.executable, __file__, slug, "--seeds", str(seeds), "--json"]
+    command += ["--training"] if kind is Training else []
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
-    return Score(**json.loads(done.stdout)[0])
+    return kind(**json.loads(done.stdout)[0])
 
 
-def scores_of(slugs: list[str], seeds: int) -> list[Score]:
-    """Return the scores of katas, one after the other."""
+def found_of(slugs: list[str], work, seeds: int) -> list[Any]:
+    """Return what `work` finds of katas, one after the other."""
     launcher = start_launcher(many=True)
 
     from grader.catalogue import Catalogue
@@ -199,10 +241,55 @@ def scores_of(slugs: list[str], seeds: int) -> list[Score]:
 
     katas = [kata for kata in Catalogue.discover().katas if kata.slug in slugs]
     found = with_suites(
-        katas, lambda suites: [score(kata, suites[kata.slug], launcher, seeds) for kata in katas], hidden=True
+        katas, lambda suites: [work(kata, suites[kata.slug], launcher, seeds) for kata in katas], hidden=True
     )
     launcher.close()
     return found
+
+
+def train(kata, suite, launcher: Launcher, seeds: int) -> Training:
+    """Grade the reference, and the mistakes that are to be seen there, by the checks that train alone."""
+    from grader.running.mistakes import mistakes
+    from grader.running.suite import Options
+
+    trains = suite.only(suite.trained())
+    found = Training(kata.slug, len(trains))
+    if not len(trains):
+        return found
+    for seed in range(seeds):
+        found.right += 1
+        found.alarms += trains.check(kata.solution, launcher, Options(seed=seed)).status != "pass"
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name) / f"{kata.module}.py"
+        for mutant in mistakes(kata):
+            seen = suite.trained().intersection(mutant.fails)
+            if not seen:
+                continue
+            file.write_text(mutant.text, encoding="utf-8")
+            for seed in range(WRONG_SEEDS):
+                options = Options(seed=seed, name=False)
+                for check in suite.only(seen).check(file, launcher, options).checks:
+                    found.wrong += 1
+                    if check.status == "pass":
+                        found.missed.append(f"{mutant.name} in {check.id} (seed {seed})")
+    return found
+
+
+def report_of_training(record: Record, slugs: list[str]) -> Iterator[str]:
+    yield f"{'; '.join(record.places(slugs, Training))}, by `make curriculum`."
+    yield ""
+    yield "| kata | checks | the reference, graded | too little learned | mistakes, graded | learned enough |"
+    yield "|---|---|---|---|---|---|"
+    stale = []
+    for one in record.trainings(slugs):
+        if one.checks:
+            yield (
+                f"| {one.kata} | {one.checks} | {one.right} | {one.alarms} | {one.wrong} | "
+                f"{len(one.missed)}{': ' if one.missed else ''}{', '.join(one.missed)} |"
+            )
+            stale += [] if record.holds(one.kata, Training) else [one.kata]
+    if stale:
+        yield f"\nMeasured before their last change: {', '.join(stale)}."
 
 
 def score(kata, suite, launcher: Launcher, seeds: int) -> Score:
@@ -211,37 +298,40 @@ def score(kata, suite, launcher: Launcher, seeds: int) -> Score:
 
     found = Score(kata.slug)
     reasons = tomllib.loads((HERE / "survivors.toml").read_text(encoding="utf-8")).get(kata.slug, {})
-    trains = any(info.aspect == "learning" for info in suite.infos())
+    still = suite.but_for(suite.trained())
+    named_by = still.only(still.visible_names())
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / f"{kata.module}.py"
         for answer in (kata.solution, *kata.alternatives):
             file.write_bytes(answer.read_bytes())
-            for seed in range(min(seeds, 10) if trains else seeds):
-                outcome = suite.check(file, launcher, Options(seed=seed))
+            for seed in range(seeds):
+                trains = bool(suite.trained()) and seed < TRAINED_SEEDS
+                outcome = (suite if trains else still).check(file, launcher, Options(seed=seed))
                 found.graded += 1
+                found.trained += trains
                 found.alarms += outcome.status != "pass"
                 found.accused += any(c.likely for c in outcome.checks)
         print(f"{kata.slug}: {found.graded} right answers, {found.alarms} alarms", file=sys.stderr)
         for mutant in mistakes(kata):
             file.write_text(mutant.text, encoding="utf-8")
-            outcome = suite.check(file, launcher, Options(seed=0))
+            outcome = named_by.check(file, launcher, Options(seed=0))
             found.mutants += 1
-            said = {c.likely for c in outcome.checks if c.likely and not c.hidden}
+            said = {c.likely for c in outcome.checks if c.likely}
             found.named += mutant.say in said
             found.misnamed += bool(said - {mutant.say})
         source = kata.solution.read_text(encoding="utf-8")
         for change, text in automatic_mutants(source):
+            reason = reasons.get(change, "")
+            if reason.startswith("equivalent"):
+                found.equivalent += 1
+                continue
             file.write_text(text, encoding="utf-8")
-            outcome = suite.check(file, launcher, Options(seed=0, timeout_s=CHECK_TIMEOUT_S, fail_fast=True))
+            options = Options(seed=0, timeout_s=CHECK_TIMEOUT_S, fail_fast=True, name=False)
+            outcome = suite.check(file, launcher, options)
             if outcome.status == "timeout":
-                patient = Options(seed=0, timeout_s=PATIENT_TIMEOUT_S, fail_fast=True)
-                outcome = suite.check(file, launcher, patient)
+                outcome = suite.check(file, launcher, replace(options, timeout_s=PATIENT_TIMEOUT_S))
             if outcome.status == "pass":
-                reason = reasons.get(change, "")
-                if reason.startswith("equivalent"):
-                    found.equivalent += 1
-                else:
-                    found.survivors.append((change, reason or "to be explained"))
+                found.survivors.append((change, reason or "to be explained"))
             elif any(
                 c.status in ("fail", "error", "timeout") and not c.hidden for c in outcome.checks
             ) or not any(c.status in ("fail", "error", "timeout") for c in outcome.checks):
@@ -340,11 +430,11 @@ def report(record: Record, slugs: list[str]) -> Iterator[str]:
         if others:
             yield f"{told}: {', '.join(others)}."
             yield ""
-    yield "| kata | automatic mutants | caught by visible checks | by all | right answers graded | false alarms |"
-    yield "|---|---|---|---|---|---|"
+    yield "| kata | mutants | caught by visible checks | by all | right answers | with training | false alarms |"
+    yield "|---|---|---|---|---|---|---|"
     for s in [*scores, total(scores)]:
         part, whole = s.visible / max(s.total, 1), (s.visible + s.hidden) / max(s.total, 1)
-        yield f"| {s.kata} | {s.total} | {part:.1%} | {whole:.1%} | {s.graded} | {s.alarms} |"
+        yield f"| {s.kata} | {s.total} | {part:.1%} | {whole:.1%} | {s.graded} | {s.trained or '–'} | {s.alarms} |"
     yield ""
     yield "| kata | our mutants | named from visible checks | given another's name | right answers given one |"
     yield "|---|---|---|---|---|"
@@ -363,7 +453,17 @@ def report(record: Record, slugs: list[str]) -> Iterator[str]:
 def total(scores: list[Score]) -> Score:
     whole = Score("all")
     for s in scores:
-        for name in ("visible", "hidden", "alarms", "graded", "named", "misnamed", "accused", "mutants"):
+        for name in (
+            "visible",
+            "hidden",
+            "alarms",
+            "graded",
+            "trained",
+            "named",
+            "misnamed",
+            "accused",
+            "mutants",
+        ):
             setattr(whole, name, getattr(whole, name) + getattr(s, name))
         whole.survivors += s.survivors
     return whole

@@ -45,6 +45,8 @@ class Options:
 
     seed: int = 0
     fail_fast: bool = False
+    name: bool = True
+    """Whether mistakes are named, for which checks run again: who only counts what is caught needs no name."""
     timeout_s: float | None = None
     device: str = "cpu"
     tell: Callable[[float], None] = lambda seconds: None
@@ -134,7 +136,7 @@ class Examination:
                 attempt.progress(report, who.calls)
             if attempt.options.fail_fast and report.status in WRONG:
                 break
-        if not attempt.look:
+        if not attempt.look and attempt.options.name:
             self._recognise()
             self._charge_the_mistake_once()
         self._withhold()

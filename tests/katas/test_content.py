@@ -8,7 +8,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -448,3 +448,14 @@ def test_every_visible_check_is_failed_by_some_mutant(content: Content) -> None:
     failed = {check for mutant in fingerprints["mutants"].values() for check in mutant["checks"]}
     # What a trained model returns hangs on the processor, so checks that train leave no fingerprint.
     assert {check.name for check in content.checks if not check.trained} == failed
+
+
+def test_a_units_lesson_leads_to_the_next_unit() -> None:
+    lessons = {unit.number: unit.folder / "README.md" for unit in PACK.units}
+    numbers = sorted(lessons, key=lambda number: [int(part) for part in number.split(".")])
+    lost = [
+        number
+        for number, after in pairwise(numbers)
+        if f"unit {after}" not in " ".join(lessons[number].read_text(encoding="utf-8").lower().split())
+    ]
+    assert lost == []

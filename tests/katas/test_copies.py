@@ -16,6 +16,7 @@ from grader.catalogue import Catalogue, Kata
 from grader.host.source import Source, read_source
 from grader.running.copies import MAX_CODE, copies, unrecognised
 from grader.running.mistakes import mistakes, slow_answers
+from tests import record
 
 CATALOGUE = Catalogue.discover()
 BLOCKS = next(CATALOGUE.packs[0].root.glob("*/blocks.py")).read_text(encoding="utf-8")
@@ -244,10 +245,15 @@ def test_a_file_beside_the_answer_is_followed_and_a_self_test_is_not(text: str, 
 
 @pytest.mark.parametrize("kata", CATALOGUE.katas, ids=lambda kata: kata.slug)
 def test_no_honest_answer_is_accused(kata: Kata, tmp_path: Path) -> None:
+    """Of mistakes a sample: a kata's full gate hands in all, and none of those accused would be told its name."""
     (tmp_path / "blocks.py").write_text(BLOCKS)
     assert kata.solution is not None
     answers = [read_source(path) for path in (kata.stub, kata.solution, *kata.alternatives)]
-    answers += [mistake.source for mistake in (*mistakes(kata), *slow_answers(kata))]
+    wrong = [*mistakes(kata), *slow_answers(kata)]
+    if not record.drawn(kata.slug):
+        some = record.sample(f"{kata.slug} copies", [mistake.name for mistake in wrong])
+        wrong = [mistake for mistake in wrong if mistake.name in some]
+    answers += [mistake.source for mistake in wrong]
     accused = []
     for answer in answers:
         beside = Source(tmp_path / answer.path.name, answer.data)
@@ -318,8 +324,8 @@ def test_the_work_grows_with_the_source_and_no_faster(shape: str, tmp_path: Path
             sys.setprofile(None)
         return count
 
-    short, long = steps(200), steps(1600)
-    assert long < 10 * short + 20_000
+    short, long = steps(100), steps(800)
+    assert long < 10 * short + 5_000
 
 
 @pytest.mark.parametrize(

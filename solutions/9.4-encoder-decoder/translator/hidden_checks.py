@@ -92,7 +92,7 @@ def test_in_turns(submission, draw):
     "the loss is right for any sizes, any padding and any smoothing",
     aspect="values",
     points=3,
-    asked="All of it works for any sizes",
+    asked=["All of it works for any sizes", "smoothing: float = 0.1, pad_id: int = 0"],
 )
 def test_any_loss(submission, reference, draw):
     for pad_id in (0, 3):
@@ -106,6 +106,12 @@ def test_any_loss(submission, reference, draw):
         loss = partial(reference.smoothed_loss, targets=targets.cpu(), smoothing=smoothing, pad_id=pad_id)
         wanted = oracle(loss, logits)
         expect(found, f"loss with smoothing={smoothing:.3f}, pad_id={pad_id}").is_scalar().close_to(wanted)
+    targets[:, -1] = PAD
+    found = submission.smoothed_loss(logits=logits, targets=targets)
+    wanted = oracle(partial(reference.smoothed_loss, targets=targets.cpu()), logits)
+    expect(found, "loss").is_scalar().close_to(
+        wanted, why="smoothing is 0.1 and pad_id 0 when nothing is said"
+    )
 
 
 def beside(submission, reference, draw, *, batch, source, vocab, max_len, eos_shift, **options):
@@ -115,7 +121,12 @@ def beside(submission, reference, draw, *, batch, source, vocab, max_len, eos_sh
     probes = given_module(submission, "probes")
     read = words(draw, batch, source, 40)
     found = submission.translate(
-        probes.ScriptedTranslator(table), read, bos_id=BOS, eos_id=EOS, max_len=max_len, **options
+        model=probes.ScriptedTranslator(table),
+        source=read,
+        bos_id=BOS,
+        eos_id=EOS,
+        max_len=max_len,
+        **options,
     )
     wanted = reference.translate(
         Scripted(table.cpu()), read.cpu(), bos_id=BOS, eos_id=EOS, max_len=max_len, **options
@@ -170,16 +181,16 @@ def test_long_texts(submission, reference, draw):
     asked="the `beams` with the best scores are kept, for each source by itself.",
 )
 def test_any_search(submission, reference, draw):
-    for beams, penalty in ((2, 0.0), (5, 0.7), (3, 1.3)):
+    for beams, penalty, eos_shift in ((2, 0.0, 1.0), (5, 0.7, 1.0), (3, 1.3, 1.0), (4, 1.0, 2.5)):
         beside(
             submission,
             reference,
             draw,
-            batch=draw.size(2, 5),
+            batch=draw.size(2, 5) if eos_shift < 2 else 16,
             source=draw.size(2, 6),
             vocab=draw.size(9, 20),
             max_len=9,
-            eos_shift=1.0,
+            eos_shift=eos_shift,  # where it is large, texts of no word but the end compete
             beams=beams,
             length_penalty=penalty,
         )
