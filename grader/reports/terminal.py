@@ -164,23 +164,37 @@ def _print_checks(report: KataReport, out: Console) -> None:
     waiting = [check for check in report.checks if check.status == "todo"]
     after = [check for check in report.checks if check.status == "skipped" and check.max_points]
     after = after if len(after) > 1 else []
-    rest = [check for check in report.checks if check not in (*held, *waiting, *after)]
+    ours = [check for check in report.checks if _judged_with_ours(check)]
+    rest = [check for check in report.checks if check not in (*held, *waiting, *after, *ours)]
     if held:
         hanging(
             out, Text("  ").append_text(status_text("pass", out)).append("  "), Text(_held(report, len(held)))
         )
+    for said in dict.fromkeys(check.message for check in ours):
+        alike = [check for check in ours if check.message == said]
+        head = Text("  ").append_text(status_text("pass", out)).append("  ")
+        hanging(out, head, Text(f"{_counted(alike)}, {safe(said or '')} (-v names them)"))
     _print_each(rest, report, out)
     if after:
-        lost = f"{points(sum(check.max_points for check in after))} points"
         head = Text("  ").append_text(status_text("skipped", out)).append("  ")
-        hanging(
-            out, head, Text(f"{len(after)} checks, {lost}, wait until that is mended (-v names them)", "dim")
-        )
+        hanging(out, head, Text(f"{_counted(after)}, wait until that is mended (-v names them)", "dim"))
     if waiting:
         names = ", ".join(report.todo) or waiting[0].name
         count = "1 check waits" if len(waiting) == 1 else f"{len(waiting)} checks wait"
         head = Text("  ").append_text(status_text("todo", out)).append("  ")
         hanging(out, head, Text(f"{safe(names)}   ({count})", "dim"))
+
+
+def _counted(checks: Sequence[CheckReport]) -> str:
+    """Say how many checks these are, and what they are worth."""
+    number = f"{len(checks)} check{'' if len(checks) == 1 else 's'}"
+    return f"{number}, {points(sum(check.max_points for check in checks))} points"
+
+
+def _judged_with_ours(check: CheckReport) -> bool:
+    """Return whether a check holds with a function of the author's in place of a wrong one: what it says is why."""
+    earned = check.status == "pass" and check.points == check.max_points > 0
+    return earned and bool(check.message) and not isinstance(check.speed, Measured)
 
 
 def _says_more(check: CheckReport) -> bool:

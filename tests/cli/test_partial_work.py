@@ -182,6 +182,16 @@ def test_what_builds_on_a_failure_is_one_line_unless_all_is_asked_for(kata: Run,
     assert verbose.count("- skipped") == 2
 
 
+def test_what_is_judged_with_ours_says_so(kata: Run, folder: Path) -> None:
+    assert kata("start", "masked-attention").code == 0
+    (file,) = folder.rglob("masked_attention.py")
+    right = SOLUTION.parents[1] / "masked-attention" / "masked_attention.py"
+    file.write_text(right.read_text().replace(" / math.sqrt(query.size(-1))", ""))
+    ran = kata("check", "masked-attention", "-k", "test_values or test_module_values")
+    told = "1 check, 4 points, judged with our `scaled_dot_product_attention` in place of yours"
+    assert told in " ".join(ran.out.split())
+
+
 def test_a_function_that_hangs_is_not_waited_for_in_every_check(kata: Run, stub: Path) -> None:
     stub.write_text(
         SOLUTION.read_text() + "\n\ndef causal_mask(seq_len, *, device=None):\n    while True: pass\n"
