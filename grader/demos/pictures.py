@@ -24,6 +24,8 @@ STYLE = {
     "axes.grid": False,
     "figure.constrained_layout.use": True,
 }
+FEW_LINES = 4
+"""With more of them there is no free place among them for their names."""
 DASHES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3))]
 MARKERS = "os^Dv*Px"
 NUMBERS = 12
@@ -127,6 +129,10 @@ def _axes(exhibit: Any) -> tuple[Any, Any]:
     return figure, axis
 
 
+def _legend_above(axis: Any, columns: int) -> None:
+    axis.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns)
+
+
 def _lines(exhibit: Lines) -> Any:
     figure, axis = _axes(exhibit)
     for place, series in enumerate(exhibit.series):
@@ -148,7 +154,9 @@ def _lines(exhibit: Lines) -> Any:
             axis.set_xticks([], minor=True)
     if exhibit.log_y and any(value > 0 for series in exhibit.series for value in series.y):
         axis.set_yscale("log")
-    if len(exhibit.series) > 1:
+    if len(exhibit.series) > FEW_LINES:
+        _legend_above(axis, columns=3)
+    elif len(exhibit.series) > 1:
         axis.legend(frameon=False)
     return figure
 
@@ -174,7 +182,7 @@ def _bars(exhibit: Bars) -> Any:
     if exhibit.log_y and any(value > 0 for series in exhibit.series for value in series.y):
         axis.set_yscale("log")
     if len(exhibit.series) > 1:
-        axis.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=4)  # bars reach anywhere
+        _legend_above(axis, columns=4)  # bars reach anywhere
     return figure
 
 

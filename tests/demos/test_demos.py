@@ -37,6 +37,7 @@ from grader.demos.exhibit_types import (
     read_exhibits,
 )
 from grader.demos.page import page
+from grader.demos import pictures
 from grader.demos.pictures import draw
 from grader.demos.printing import print_exhibit
 from grader.demos.runner import Own, run_demo, scripts, uses
@@ -588,3 +589,11 @@ def test_a_units_only_demo_is_found_under_the_unit(
     ran = kata("demo", "9.1")
     assert ran.code == 0
     assert (folder / "kata-demo" / "self-attention" / "index.html").is_file()
+
+
+def test_the_names_of_many_lines_cover_none_of_them() -> None:
+    series = {f"line {number}": ([0, 1, 2], [number, 6 - number, number]) for number in range(6)}
+    [exhibit] = read_exhibits([make.lines("six", series, x_axis="x", y_axis="y")])
+    axis = pictures._lines(exhibit).axes[0]
+    axis.figure.canvas.draw()
+    assert axis.get_legend().get_window_extent().y0 >= axis.get_window_extent().y1
