@@ -25,6 +25,7 @@ from rich.console import Console
 from grader.catalogue import Pack
 from grader.catalogue.load import load_pack
 from grader.demos import exhibits as make
+from grader.demos import pictures
 from grader.demos.exhibit_types import (
     Choice,
     Exhibit,
@@ -37,7 +38,6 @@ from grader.demos.exhibit_types import (
     read_exhibits,
 )
 from grader.demos.page import page
-from grader.demos import pictures
 from grader.demos.pictures import draw
 from grader.demos.printing import print_exhibit
 from grader.demos.runner import Own, run_demo, scripts, uses
