@@ -377,7 +377,7 @@ def _calls(folder: Path, launcher: Launcher, repetitions: int) -> Figures:
     import torch
 
     from grader.host.calls import Calls
-    from grader.host.local import load_local
+    from grader.host.local import learners_names, load_local
     from grader.host.remote import RemoteSubmission
     from grader.host.session import Session
     from grader.host.source import read_source
@@ -417,7 +417,7 @@ def _calls(folder: Path, launcher: Launcher, repetitions: int) -> Figures:
                 result: torch.Tensor = remote.shifted(x)
                 return result
 
-            inside: Callable[[torch.Tensor], torch.Tensor] = local._module.shifted
+            inside: Callable[[torch.Tensor], torch.Tensor] = learners_names(local)["shifted"]
             for name, count in SIZES.items():
                 x, cotangent = torch.randn(count), torch.randn(count)
                 _progress(f"calls with {name}", repetitions, repetitions)

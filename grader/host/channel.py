@@ -38,6 +38,12 @@ class Channel:
         self._poll = select.poll()
         self._poll.register(process.channel, select.POLLIN)
         self._poll.register(process.output, select.POLLIN)
+        self._channel = process.channel.fileno()
+        self._writing = False
+        """What the channel is polled for."""
+        self._room = bytearray(messages.ROOM)
+        self._have = 0
+        """Bytes of the next answer that have come."""
         self._output_open = True
         self._printed = bytearray()
         self._dropped = 0
@@ -146,44 +152,64 @@ class Channel:
 
     def _receive(self, deadline: Deadline) -> tuple[messages.AnyReply, bytearray]:
         try:
-            head_size, payload_size = messages.unpack_prefix(self._read(messages.PREFIX.size, deadline))
-            head, payload = self._read_both(head_size, payload_size, deadline)
+            head, payload = self._read_frame(deadline)
             reply = messages.decode_reply(head)
-            messages.check_layout(reply.tensors, payload_size)
+            messages.check_layout(reply.tensors, len(payload))
             return reply, payload
         except messages.ProtocolError as error:
             self.violation(str(error))
 
-    def _read_both(self, head: int, payload: int, deadline: Deadline) -> tuple[bytearray, bytearray]:
-        """Read the rest of a frame, and not a byte beyond it: what comes unasked stays where it is seen."""
-        if head + payload > messages.TOGETHER:
-            return self._read(head, deadline), self._read(payload, deadline)
-        both = self._read(head + payload, deadline)
-        return both[:head], both[head:]
+    def _read_frame(self, deadline: Deadline) -> tuple[bytearray, bytearray]:
+        """Return a frame's head and payload. What comes beyond it is kept: it will answer what was not asked."""
+        room, first = self._room, messages.PREFIX.size
+        self._fill_room(first, deadline)
+        head, payload = messages.unpack_prefix(room[:first])
+        begin, end = first + head, first + head + payload
+        if end > len(room):
+            begun, self._have = room[first : self._have], 0
+            return self._read(begun[:head], head, deadline), self._read(begun[head:], payload, deadline)
+        self._fill_room(end, deadline)
+        found = room[first:begin], room[begin:end]
+        self._have -= end
+        if self._have:
+            room[: self._have] = room[end : end + self._have]
+        return found
 
-    def _read(self, size: int, deadline: Deadline) -> bytearray:
-        data = bytearray(min(size, FIRST_READ))
-        filled = 0
+    def _fill_room(self, size: int, deadline: Deadline) -> None:
+        while self._have < size:
+            self._wait(deadline)
+            with memoryview(self._room) as whole, whole[self._have :] as rest:
+                self._have += self._receive_into(rest)
+
+    def _read(self, begun: bytearray, size: int, deadline: Deadline) -> bytearray:
+        """Return so many bytes, of which the first have come."""
+        data, filled = begun, len(begun)
         while filled < size:
             if filled == len(data):  # what is announced takes no memory before it comes
-                data += bytes(min(size - filled, filled))
-            try:
-                with memoryview(data) as whole, whole[filled:] as rest:
-                    count = self.process.channel.recv_into(rest)
-            except BlockingIOError:
-                self._wait(deadline)
-                continue
-            except OSError:
-                count = 0
-            if count == 0:
-                self._died()
-            filled += count
+                data += bytes(min(size - filled, max(filled, FIRST_READ)))
+            self._wait(deadline)
+            with memoryview(data) as whole, whole[filled:] as rest:
+                filled += self._receive_into(rest)
         return data
+
+    def _receive_into(self, view: memoryview) -> int:
+        """Return how many bytes have come; none where there was nothing after all."""
+        try:
+            count = self.process.channel.recv_into(view)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            count = 0
+        if count == 0:
+            self._died()
+        return count
 
     def _wait(self, deadline: Deadline, *, writing: bool = False) -> None:
         """Return when the channel is ready; meanwhile whatever the submission prints is drained."""
-        channel = self.process.channel.fileno()
-        self._poll.modify(channel, select.POLLOUT if writing else select.POLLIN)
+        channel = self._channel
+        if writing is not self._writing:
+            self._poll.modify(channel, select.POLLOUT if writing else select.POLLIN)
+            self._writing = writing
         while True:
             left = self.attend(deadline)
             began = time.monotonic()
@@ -230,6 +256,8 @@ class Channel:
         with contextlib.suppress(BlockingIOError):
             while len(self._audited) < MAX_AUDITED and (data := os.read(self.process.audit, 65_536)):
                 self._audited += data
+                if len(data) < 65_536:  # that was all
+                    break
 
     def _drain_until_silent(self) -> None:
         for _ in range(16):

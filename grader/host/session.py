@@ -35,7 +35,7 @@ from grader.host.launcher import Job, Launcher, WorkerProcess
 from grader.host.lent import Loans
 from grader.host.objects import RemoteObject, facts_of, handle_of
 from grader.host.scan import called
-from grader.host.shared import Shared, can_share
+from grader.host.shared import Lent, Shared, can_share
 from grader.host.source import Source
 from grader.host.stopwatch import Sample, Stopwatch
 from grader.host.terms import Terms
@@ -132,6 +132,8 @@ class Session:
         self._answering = False
         self._named: dict[str, Any] = {}
         """The submission's functions and classes, looked up once in the life of a worker."""
+        self._shared: Shared | None = None
+        """Where the arguments of calls lie, for the live worker."""
         self._proxies: WeakValueDictionary[int, Any] = WeakValueDictionary()
         """One object over there is one proxy here, so that a check may ask `layers[0] is not layers[1]`."""
         self._ends = Deadline(terms.submission_timeout_s)
@@ -213,6 +215,7 @@ class Session:
         """End the worker."""
         if self._channel is not None:
             self._channel.close()
+        self._share_no_more()
 
     @property
     def process(self) -> WorkerProcess | None:
@@ -288,10 +291,10 @@ class Session:
                 head.requires_grad = False
         with self._patience(of):
             if self.stopwatch is None and can_share(encoder.tensors):
-                with Shared(encoder.buffers) as shared:
-                    request.shared = shared.size
-                    reply, payload = self._ask(request, [], shared.descriptor)
-                    seen = shared.changed(encoder.tensors)
+                lent = self._lend(encoder.buffers)
+                request.shared, request.place = lent.size, lent.place
+                reply, payload = self._ask(request, [], lent)
+                seen = lent.changed(encoder.tensors)
             else:
                 reply, payload = self._ask(request, encoder.buffers)
                 seen = set()
@@ -361,8 +364,24 @@ class Session:
             if counts or name in self._audit.persistent:
                 self._uses[name] = self._uses.get(name) or line
 
+    def _lend(self, buffers: list[Any]) -> Lent:
+        """Put arguments where the worker can change them."""
+        lent = self._shared.lend(buffers) if self._shared is not None else None
+        if lent is None:  # none yet, or it is full
+            self._share_no_more()
+            self._shared = Shared()
+            lent = self._shared.lend(buffers)
+        assert lent is not None
+        return lent
+
+    def _share_no_more(self) -> None:
+        if self._shared is not None:
+            self._shared.close()
+            self._shared = None
+
     def _start(self) -> None:
         self.generation += 1
+        self._share_no_more()
         self._release.clear()
         self._proxies.clear()
         self._named.clear()
@@ -420,7 +439,7 @@ class Session:
             raise
 
     def _ask(
-        self, request: messages.Request, buffers: list[Any], descriptor: int | None = None
+        self, request: messages.Request, buffers: list[Any], arguments: Lent | None = None
     ) -> tuple[messages.AnyReply, bytearray]:
         """Send a request and return its answer; meanwhile answer what the worker asks of what is lent."""
         channel = self._channel
@@ -432,12 +451,17 @@ class Session:
         request.begin, self._begin = self._begin, None
         request.alike = request.begin is not None and self._alike
         loading = isinstance(request, messages.Load)
+        shared = self._shared if arguments is not None else None
+        descriptor = shared.descriptor if shared is not None and not shared.sent else None
         token = request.audit = secrets.randbits(64) if self._audit is not None else None
         try:
             if self.stopwatch is not None:
                 channel.attend(self.deadline)  # so that a look that is due now does not fall into the sample
             with self.stopwatch.sample() if self.stopwatch is not None else _UNTIMED as sample:
                 reply, payload = channel.ask(request, buffers, self.deadline, descriptor)
+                if shared is not None and arguments is not None:
+                    shared.sent = True
+                    shared.hold(request.id, arguments)
                 while isinstance(reply, messages.Ask):
                     answer, lent = self._answer(reply, payload)
                     reply, payload = channel.ask(answer, lent, self.deadline)
@@ -448,6 +472,8 @@ class Session:
             raise
         if sample is not None:
             sample.sent, sample.received = sum(memoryview(buffer).nbytes for buffer in buffers), len(payload)
+        if reply.free and self._shared is not None:
+            self._shared.take_back(reply.free)
         self._take_uses(token, loading=loading)
         if (refusal := self._loans.take_refusal()) is not None:
             raise refusal

@@ -15,7 +15,13 @@ from msgspec import Meta
 
 MAGIC = b"KATA"
 TOGETHER = 1 << 14
-"""Bytes: smaller pieces of a frame are copied together, for less than a write or a read of their own."""
+"""Bytes: smaller pieces of a frame are copied together, for less than a write of their own."""
+ROOM = 1 << 16
+"""Bytes that are asked for at once: most frames come whole, in one read."""
+SHARED_BYTES = 4 << 20
+"""The memory in which a grader and its worker share the arguments of calls."""
+MAX_FREED = 10_000
+"""Requests of which a worker says in one answer that nothing holds their arguments any more."""
 PREFIX = struct.Struct("!4sIQ")
 ALIGNMENT = 64
 MODULE = 0
@@ -172,7 +178,10 @@ class Call(Request, tag="call"):
     grad: bool | None = True
     """Whether gradients are recorded; None leaves it as the call before left it."""
     shared: int = 0
-    """So many bytes of tensors lie in the file that comes with the frame's first bytes, and none in the payload."""
+    """So many bytes of tensors lie in shared memory, and none in the payload. Its file comes with the first bytes of the
+    first frame that says so."""
+    place: int = 0
+    """Where they begin there."""
 
 
 class Backward(Request, tag="backward"):
@@ -199,6 +208,8 @@ class Reply(msgspec.Struct, tag_field="is", forbid_unknown_fields=True, kw_only=
 
     id: int = 0
     tensors: Annotated[list[TensorHead], Meta(max_length=MAX_TENSORS)] = []
+    free: Annotated[list[Size], Meta(max_length=MAX_FREED)] = []
+    """Requests whose arguments in shared memory nothing holds any more."""
 
 
 class Hello(Reply, tag="hello"):

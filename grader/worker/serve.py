@@ -70,25 +70,25 @@ class Worker:
         self._id = 0
         """Of the request that is being answered."""
         self._asking = threading.Lock()
+        self._room = bytearray(messages.ROOM)
+        self._memory: _Mapping | None = None
+        """Where arguments lie that the grader shares."""
+        self._freed: list[int] = []
+        """Requests whose arguments there nothing holds any more, and the grader does not know it yet."""
 
     def run(self) -> None:
         """Serve until the grader hangs up."""
         while True:
-            prefix, file = self._receive_prefix()
-            if prefix is None:
-                return
-            found = self._receive_rest(prefix)
+            found = self._receive()
             if found is None:
                 return
-            request, payload = found
-            self._id = request.id
-            if file is not None:
-                payload = _mapped(file, request)
-            reply, buffers = self._answer(request, payload)
+            reply, buffers = self._answer(*found)
+            token, found = found[0].audit, None
             reply.id = self._id
+            reply.free, self._freed[:] = self._freed[: messages.MAX_FREED], self._freed[messages.MAX_FREED :]
             _flush()
-            if request.audit is not None:
-                sys.audit(STAMP, request.audit)
+            if token is not None:
+                sys.audit(STAMP, token)
             self._send(_packed(reply, buffers))
 
     def greet(self, isolation: str) -> None:
@@ -96,14 +96,49 @@ class Worker:
         self._isolation = isolation
         self._send(messages.pack(messages.Hello(isolation=isolation), []))
 
-    def _receive_rest(self, prefix: bytearray) -> tuple[messages.AnyRequest, Payload] | None:
-        head_size, payload_size = messages.unpack_prefix(prefix, max_payload=1 << 40)
-        head, payload = bytearray(head_size), bytearray(payload_size)
-        filled, _, _, _ = self._channel.recvmsg_into([head, payload])
-        parts = ((head, filled), (payload, max(filled - head_size, 0)))
-        if not filled or not all(self._fill(memoryview(part)[have:]) for part, have in parts):
+    def _receive(self) -> tuple[messages.AnyRequest, Payload] | None:
+        """Return what the grader asks next; None when it has hung up. It asks nothing more before it is answered."""
+        room, first = self._room, messages.PREFIX.size
+        have, with_it, _, _ = self._channel.recvmsg_into(
+            [room], socket.CMSG_SPACE(4), socket.MSG_CMSG_CLOEXEC
+        )
+        while 0 < have < first:
+            have = self._more(have)
+        if not have:
             return None
-        return messages.decode_request(head), payload
+        head_size, payload_size = messages.unpack_prefix(room[:first], max_payload=1 << 40)
+        begin, end = first + head_size, first + head_size + payload_size
+        if end <= len(room):
+            while 0 < have < end:
+                have = self._more(have)
+            if not have:
+                return None
+            head, payload = room[first:begin], room[begin:end]
+        else:
+            head, payload = bytearray(head_size), bytearray(payload_size)
+            head[: have - first] = room[first : min(have, begin)]
+            payload[: max(have - begin, 0)] = room[begin:have]
+            if not self._fill(memoryview(head)[have - first :]):
+                return None
+            if not self._fill(memoryview(payload)[max(have - begin, 0) :]):
+                return None
+        request = messages.decode_request(head)
+        self._id = request.id
+        if with_it:
+            file = int.from_bytes(with_it[0][2][:4], sys.byteorder)
+            try:
+                self._memory = _Mapping(file, messages.SHARED_BYTES)
+            finally:
+                os.close(file)
+        if isinstance(request, messages.Call) and request.shared:
+            assert self._memory is not None
+            payload = _part(self._memory, request, self._freed)
+        return request, payload
+
+    def _more(self, have: int) -> int:
+        """Receive behind what is there; return how much is there now, 0 when the grader has hung up."""
+        count = self._channel.recv_into(memoryview(self._room)[have:])
+        return have + count if count else 0
 
     def _lent(self, number: int) -> Callable[..., Any]:
         """Return a function that asks the grader for its answers; a plain one, so that copies of a model share it."""
@@ -114,12 +149,10 @@ class Worker:
             with self._asking:
                 message = messages.Ask(id=self._id, function=number, value=value, tensors=encoder.tensors)
                 self._send(messages.pack(message, encoder.buffers))
-                prefix = self._receive(messages.PREFIX.size)
-                found = self._receive_rest(prefix) if prefix is not None else None
+                found = self._receive()
                 if found is None:
                     raise ConnectionError("the grader has hung up")
                 request, payload = found
-                self._id = request.id
             if not isinstance(request, messages.Answer) or request.refused:
                 raise RuntimeError("the check does not answer this call")
             return self._decoder(request, payload).decode(request.value)
@@ -136,18 +169,6 @@ class Worker:
             shared=isinstance(payload, np.ndarray),
             present=known,
         )
-
-    def _receive_prefix(self) -> tuple[bytearray | None, int | None]:
-        """Return the first bytes of a frame, and the file that comes with them, if one does."""
-        size, room = messages.PREFIX.size, socket.CMSG_SPACE(4)
-        data, with_it, _, _ = self._channel.recvmsg(size, room, socket.MSG_CMSG_CLOEXEC)
-        file = int.from_bytes(with_it[0][2][:4], sys.byteorder) if with_it else None
-        rest = self._receive(size - len(data)) if data else None
-        return (None if rest is None else bytearray(data) + rest), file
-
-    def _receive(self, size: int) -> bytearray | None:
-        data = bytearray(size)
-        return data if self._fill(memoryview(data)) else None
 
     def _fill(self, view: memoryview) -> bool:
         """Receive into what is left of a buffer; return False when the grader has hung up."""
@@ -318,25 +339,32 @@ class _Mapping:
 
     def __init__(self, file: int, size: int) -> None:
         self._size = size
-        self._address = _map(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, file, 0)
-        if self._address in (None, ctypes.c_void_p(-1).value):
+        self.address = _map(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, file, 0)
+        if self.address in (None, ctypes.c_void_p(-1).value):
             raise MemoryError("the arguments of the call find no room")
-        self.__array_interface__ = {
-            "version": 3, "typestr": "|u1", "shape": (size,), "data": (self._address, False),
-        }  # fmt: skip
 
     def __del__(self, unmap: Callable[..., int] = _unmap) -> None:
-        if self._address not in (None, ctypes.c_void_p(-1).value):
-            unmap(self._address, self._size)
+        if self.address not in (None, ctypes.c_void_p(-1).value):
+            unmap(self.address, self._size)
 
 
-def _mapped(file: int, request: messages.AnyRequest) -> Shared:
-    """Map the arguments of a call: what is done to them is done to the grader's bytes, too."""
-    try:
-        assert isinstance(request, messages.Call)
-        return np.asarray(_Mapping(file, request.shared))
-    finally:
-        os.close(file)
+class _Arguments:
+    """One call's part of that memory; notes when no tensor of it is left."""
+
+    def __init__(self, memory: _Mapping, request: messages.Call, freed: list[int]) -> None:
+        self._memory, self._number, self._freed = memory, request.id, freed
+        self.__array_interface__ = {
+            "version": 3, "typestr": "|u1", "shape": (request.shared,),
+            "data": (memory.address + request.place, False),
+        }  # fmt: skip
+
+    def __del__(self) -> None:
+        self._freed.append(self._number)
+
+
+def _part(memory: _Mapping, request: messages.Call, freed: list[int]) -> Shared:
+    """Return the arguments of a call: what is done to them is done to the grader's bytes, too."""
+    return np.asarray(_Arguments(memory, request, freed))
 
 
 def _draw_alike(module: torch.nn.Module, seed: int) -> None:
