@@ -28,6 +28,10 @@ class RunsBackward(Protocol):
         ...
 
 
+_ANCHOR = torch.zeros((), requires_grad=True)
+"""Makes autograd keep a node also where no argument requires grad; nothing ever flows into it."""
+
+
 class _Crossing(torch.autograd.Function):
     """The autograd node on the grader's side of a call: backward goes over and comes back."""
 
@@ -80,8 +84,7 @@ def attach(session: RunsBackward, graph: int, value: Any, inputs: list[torch.Ten
     if not found:
         return value
     plain = [tensor.detach() for tensor in found]
-    anchor = torch.zeros((), requires_grad=True)
-    attached = _Crossing.apply(session, Graph(session, graph), plain, anchor, *inputs)  # type: ignore[no-untyped-call]
+    attached = _Crossing.apply(session, Graph(session, graph), plain, _ANCHOR, *inputs)  # type: ignore[no-untyped-call]
     for before, after in zip(found, attached, strict=True):
         if kind := getattr(before, "kata_type", None):
             after.kata_type = kind
