@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from grader.host import shared
 from grader.host.channel import MAX_OUTPUT
 from grader.host.endings import BudgetSpent, SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.host.objects import facts_of
@@ -82,6 +83,61 @@ def test_what_is_left_alone_is_not_reported(examine: Any) -> None:
     for x in (torch.ones(2, 3), torch.tensor(1.0), torch.ones(0), torch.arange(6.0).reshape(2, 3).t()):
         opened.submission.nothing(x, [x], mask=torch.ones(2, dtype=torch.bool))
         assert opened.calls.last.changed == ()
+
+
+KEEPS = """
+    import torch
+
+    kept = []
+
+    def keep(x):
+        kept.append(x)
+
+    def sums():
+        return [float(x.sum()) for x in kept]
+
+    def forget():
+        kept.clear()
+
+    def write_into_an_old_one(x):
+        kept[0].fill_(7)
+
+    def in_place(x):
+        x.add_(1)
+"""
+
+
+@pytest.mark.parametrize("size", [1 << 18, 4])
+def test_arguments_that_are_kept_stay_as_they_were(
+    examine: Any, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(shared, "MOST", 5)
+    opened = examine(KEEPS)
+    count = 7  # more than one piece of shared memory takes, of bytes or of calls
+    for number in range(count):
+        opened.submission.keep(torch.full((size,), float(number)))
+    assert opened.submission.sums() == [float(number * size) for number in range(count)]
+    x = torch.ones(3)
+    opened.submission.in_place(x)
+    assert [part is x for part in opened.calls.last.changed] == [True]
+
+
+def test_an_old_argument_that_is_written_into_later_is_no_change_of_the_new_one(examine: Any) -> None:
+    opened = examine(KEEPS)
+    opened.submission.keep(torch.ones(3))
+    opened.submission.write_into_an_old_one(torch.ones(3))
+    assert opened.calls.last.changed == ()
+    assert opened.submission.sums() == [21.0]
+
+
+def test_room_of_arguments_that_nothing_holds_is_used_again(examine: Any) -> None:
+    opened = examine(KEEPS)
+    places = []
+    for _ in range(3):
+        opened.submission.in_place(torch.ones(1 << 18))
+        opened.submission.forget()  # the answer to the next request says what is free
+        places.append(opened.session._shared._free)
+    assert places == [0, 0, 0]
 
 
 def test_changes_inside_lists_and_keywords_are_noticed(examine: Any) -> None:
