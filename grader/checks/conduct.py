@@ -17,6 +17,7 @@ from grader.errors import KataError
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.host.lent import Lent
 from grader.host.objects import stand_for
+from grader.host.put_off import caught_up
 from grader.host.remote import behind
 
 
@@ -75,7 +76,8 @@ def presupposed(what: str) -> Iterator[None]:
     """
     __tracebackhide__ = True
     try:
-        yield
+        with caught_up():
+            yield
     except CheckFailure as error:
         raise Untold(what, error.failure.summary[0]) from error
     except (SubmissionRaised, SubmissionUnsendable) as error:
@@ -97,7 +99,8 @@ def resting_on(what: str, holds: Callable[[], object]) -> Iterator[None]:
     """
     __tracebackhide__ = True
     try:
-        yield
+        with caught_up():
+            yield
     except CheckFailure:
         with presupposed(what):
             holds()
@@ -114,7 +117,8 @@ def expect_raises(name: str, what: str) -> Iterator[None]:
     """
     __tracebackhide__ = True
     try:
-        yield
+        with caught_up():
+            yield
     except SubmissionRaised as error:
         if error.not_written and name != "NotImplementedError":
             raise
@@ -139,7 +143,8 @@ def expect_no_error(what: str) -> Iterator[None]:
     """
     __tracebackhide__ = True
     try:
-        yield
+        with caught_up():
+            yield
     except SubmissionRaised as error:
         if error.not_written:
             raise

@@ -63,6 +63,11 @@ class Calls:
             if isinstance(part, torch.Tensor):
                 self._origin[part] = record
 
+    def back_to(self, record: CallRecord) -> None:
+        """Forget the calls after this one: they were never made."""
+        while self._recent and self._recent[-1] is not record:
+            self._recent.pop()
+
     def origin(self, value: Any) -> CallRecord | None:
         """Return the call that gave `value`, or else the latest."""
         part = value

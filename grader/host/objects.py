@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import torch
 
+from grader.host import put_off
 from grader.host.calls import CallRecord, Calls, Outcomes
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.host.terms import Terms
@@ -41,9 +42,29 @@ class Conversation(Protocol):
         ...
 
     def call(
-        self, target: int, method: str | None, args: tuple[Any, ...], kwargs: dict[str, Any], of: str = ""
+        self,
+        target: int,
+        method: str | None,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        of: str = "",
+        *,
+        makes: bool = False,
     ) -> tuple[Any, list[torch.Tensor]]:
         """Call a handle; return its value and those tensors among the arguments that it changed."""
+        ...
+
+    def put_off(
+        self,
+        target: int,
+        method: str,
+        args: tuple[Any, ...],
+        answer: Any,
+        of: str,
+        made: Callable[[], None],
+        raised: Callable[[], None],
+    ) -> bool:
+        """Let a call wait for the next request; return whether it can."""
         ...
 
 
@@ -64,6 +85,8 @@ class Facts:
     root: str = ""
     calls: Calls | None = None
     """Where its calls are noted; None when a check has not got it from the submission by name."""
+    plain: bool = False
+    """Of a module: whether `METHODS` are torch's own, as the worker says."""
     method_of: tuple[RemoteObject, str] | None = None
     """Of one of `METHODS`: whose it is, and its name."""
 
@@ -202,9 +225,19 @@ def _run(
     target = value
     if mine.number is None and mine.method_of is not None and method is None:
         target, method = mine.method_of
+        if facts_of(target).plain:
+            record = CallRecord(label, signature, args, kwargs)
+            known = put_off.answer_of(target, method, args, kwargs)
+            if known is not NotImplemented and _put_off(target, method, known, mine, record):
+                if calls is not None:
+                    calls.add(record, known)
+                return known
+    makes = mine.kind == "class" and method is None
     try:
-        result, changed = session.call(handle_of(target), method, args, kwargs, mine.root)
+        result, changed = session.call(handle_of(target), method, args, kwargs, mine.root, makes=makes)
     except (SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout) as error:
+        if isinstance(error, SubmissionRaised) and error.put_off:
+            raise
         if calls is not None:
             calls.add(CallRecord(label, signature, args, kwargs), None)
         note(session, mine.root, error)
@@ -213,6 +246,24 @@ def _run(
         calls.add(CallRecord(label, signature, args, kwargs, tuple(changed)), result)
     note(session, mine.root, None)
     return result
+
+
+def _put_off(target: RemoteObject, method: str, known: Any, mine: Facts, record: CallRecord) -> bool:
+    """Let a call wait, if it can; what is noted of it is noted when it is made."""
+    session, calls, root = mine.session, mine.calls, mine.root
+    number = facts_of(target).number
+    if number is None or facts_of(target).generation != session.generation:
+        return False
+
+    def made() -> None:
+        note(session, root, None)
+
+    def raised() -> None:
+        note(session, root, None)
+        if calls is not None:
+            calls.back_to(record)
+
+    return session.put_off(number, method, record.args, known, root, made, raised)
 
 
 def note(session: Conversation, root: str, error: Exception | None) -> None:

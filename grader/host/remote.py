@@ -33,7 +33,8 @@ class RemoteSubmission:
         try:
             value = kept.session.named(name)
         except SubmissionRaised as error:
-            note(kept.session, name, error)
+            if not error.put_off:
+                note(kept.session, name, error)
             raise
         if isinstance(value, RemoteObject):
             call_it(value, name, name, kept.calls)

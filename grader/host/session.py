@@ -34,6 +34,7 @@ from grader.host.endings import (
 from grader.host.launcher import Job, Launcher, WorkerProcess
 from grader.host.lent import Loans
 from grader.host.objects import RemoteObject, facts_of, handle_of
+from grader.host.put_off import MAX_BYTES, PutOff, keeps_state, waiting
 from grader.host.scan import called
 from grader.host.shared import Lent, Shared, can_share
 from grader.host.source import Source
@@ -134,6 +135,19 @@ class Session:
         """The submission's functions and classes, looked up once in the life of a worker."""
         self._shared: Shared | None = None
         """Where the arguments of calls lie, for the live worker."""
+        self._waiting: list[PutOff] = []
+        """Calls that go with the next request."""
+        self._waiting_of = ""
+        self._open: Encoder | None = None
+        """Holds their arguments."""
+        self._lead = 0
+        """How many tensors are theirs."""
+        self._made: tuple[int, str] | None = None
+        """The module that the latest request made, and of which required name."""
+        self._told: tuple[int, Decoder, Any] | None = None
+        """What that one holds, if it came along."""
+        self._asked_state: set[str] = set()
+        """Required names of which a module was last asked for what it holds right after it was made."""
         self._proxies: WeakValueDictionary[int, Any] = WeakValueDictionary()
         """One object over there is one proxy here, so that a check may ask `layers[0] is not layers[1]`."""
         self._ends = Deadline(terms.submission_timeout_s)
@@ -151,6 +165,7 @@ class Session:
         self.deadline = Deadline(min(timeout_s or self.terms.check_timeout_s, left))
         if left <= 0:
             raise BudgetSpent
+        self._forget_waiting()
         self.observed.clear()
         self._states.clear()
         self.asked.clear()
@@ -192,6 +207,7 @@ class Session:
         if not self.terms.forbid:
             return []
         self.asked_uses = True
+        self.catch_up()
         if self._channel is not None and self._channel.alive:
             self.asked_of = ""
             self._checked(*self._ask(messages.Uses(), []))
@@ -216,6 +232,7 @@ class Session:
         if self._channel is not None:
             self._channel.close()
         self._share_no_more()
+        self._forget_waiting()
 
     @property
     def process(self) -> WorkerProcess | None:
@@ -267,16 +284,88 @@ class Session:
         request = messages.Set(target=target, name=name, value=data, tensors=encoder.tensors)
         self._checked(*self._ask(request, encoder.buffers))
 
+    def put_off(
+        self,
+        target: int,
+        method: str,
+        args: tuple[Any, ...],
+        answer: Any,
+        of: str,
+        made: Callable[[], None],
+        raised: Callable[[], None],
+    ) -> bool:
+        """Let a call wait for the next request, of which nothing but its end is told; return whether it can.
+
+        Args:
+            answer: what torch's own method answers, if it does not raise.
+            of: see `call`.
+            made: told when it has been made.
+            raised: told when it raised.
+        """
+        if self.stopwatch is not None or self._channel is None or not self._channel.alive or self._answering:
+            return False
+        if self._waiting and self._waiting_of != of:
+            self.catch_up()
+        encoder = self._encoder()
+        first = len(encoder.tensors)
+        data = encoder.encode(args)
+        encoder.part()
+        grad = torch.is_grad_enabled()
+        for head in encoder.tensors[first:] if not grad else ():
+            head.requires_grad = False
+        self.asked_of = self._waiting_of = of
+        self.called.add(of)
+        before = messages.Before(target, method, data, None if self.as_left else grad)
+        self._open, self._lead = encoder, len(encoder.tensors)
+        self._waiting.append(PutOff(before, len(self.observed), made, raised))
+        waiting.add(self)
+        self._observe(answer)
+        if not keeps_state(method, args):
+            self._told = None
+        if sum(head.nbytes for head in encoder.tensors) > MAX_BYTES:
+            self.catch_up()
+        return True
+
+    def catch_up(self) -> None:
+        """Let the worker make the calls that wait."""
+        waiting.discard(self)
+        if self._waiting:
+            with self._patience(self._waiting_of):
+                self._checked(*self._ask(messages.Uses(), []))
+
+    def _forget_waiting(self) -> None:
+        waiting.discard(self)
+        self._waiting, self._open, self._lead = [], None, 0
+        self._made = self._told = None
+
     def call(
-        self, target: int, method: str | None, args: tuple[Any, ...], kwargs: dict[str, Any], of: str = ""
+        self,
+        target: int,
+        method: str | None,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        of: str = "",
+        *,
+        makes: bool = False,
     ) -> tuple[Any, list[torch.Tensor]]:
         """Call a handle; return its value and those tensors among the arguments that it changed.
 
-        `of` is the required name that the call is made of.
+        `of` is the required name that the call is made of; `makes` says that it is a class.
         """
+        if self._waiting_of != of:
+            self.catch_up()
         self.asked_of = of
         self.called.add(of)
+        if method == "state_dict" and not (args or kwargs) and self._made == (target, of):
+            self._asked_state.add(of)
+            if self._told is not None and self._told[0] == target:
+                _, decoder, data = self._told
+                self._made = self._told = None
+                return self._observe(State(self._decode(decoder, data)), decoder).value, []
+        elif self._made is not None:
+            self._asked_state.discard(self._made[1])
         encoder = self._encoder()
+        lead = self._lead
         grad = torch.is_grad_enabled()
         request = messages.Call(
             target=target,
@@ -285,12 +374,13 @@ class Session:
             kwargs=encoder.encode(dict(kwargs)),
             tensors=encoder.tensors,
             grad=None if self.as_left else grad,
+            state=makes and of in self._asked_state,
         )
         if not grad:
-            for head in encoder.tensors:
+            for head in encoder.tensors[lead:]:
                 head.requires_grad = False
         with self._patience(of):
-            if self.stopwatch is None and can_share(encoder.tensors):
+            if self.stopwatch is None and can_share(encoder.tensors[lead:]):
                 lent = self._lend(encoder.buffers)
                 request.shared, request.place = lent.size, lent.place
                 reply, payload = self._ask(request, [], lent)
@@ -304,17 +394,22 @@ class Session:
         tells_state = target in self._states or method in _TELL_STATE
         self._observe(State(value) if tells_state else value, decoder, payload)
         self._advance(encoder.generators, decoder, done.generators)
+        if makes and isinstance(value, RemoteObject) and facts_of(value).plain:
+            self._made = handle_of(value), of
+            self._told = (handle_of(value), decoder, done.state) if done.state is not None else None
         if done.graph is not None and grad:
-            inputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
+            inputs = [tensor for tensor in encoder.sent[lead:] if tensor.requires_grad]
             value = attach(self, done.graph, value, inputs)
         told = {index for index in done.changed if index < len(encoder.sent)}
-        changed = [encoder.sent[index] for index in sorted(seen | told)]
+        changed = [encoder.sent[index] for index in sorted(seen | told) if index >= lead]
         return value, changed
 
     def backward(
         self, graph: int, cotangents: list[torch.Tensor | None], of: str = ""
     ) -> list[torch.Tensor | None]:
         """Push cotangents through a graph in the worker; return the gradients of the call's inputs."""
+        if self._waiting_of != of:
+            self.catch_up()
         self.asked_of = of
         encoder = self._encoder()
         data = encoder.encode(cotangents)
@@ -382,6 +477,7 @@ class Session:
     def _start(self) -> None:
         self.generation += 1
         self._share_no_more()
+        self._forget_waiting()
         self._release.clear()
         self._proxies.clear()
         self._named.clear()
@@ -447,6 +543,10 @@ class Session:
             raise WorkerDied("had ended already")
         if self._answering:
             raise PackError("a lent function may not call the submission: it is in the middle of a call")
+        put_off, self._waiting = self._waiting, []
+        if put_off:
+            buffers = self._put_before(request, put_off, buffers)
+        self._made = self._told = None
         request.release, self._release = self._release, []
         request.begin, self._begin = self._begin, None
         request.alike = request.begin is not None and self._alike
@@ -475,9 +575,31 @@ class Session:
         if reply.free and self._shared is not None:
             self._shared.take_back(reply.free)
         self._take_uses(token, loading=loading)
+        self._settle(put_off, reply)
         if (refusal := self._loans.take_refusal()) is not None:
             raise refusal
         return reply, payload
+
+    def _put_before(self, request: messages.Request, put_off: list[PutOff], buffers: list[Any]) -> list[Any]:
+        """Let a request make the calls that wait; return the tensors to send with it."""
+        assert self._open is not None
+        waiting.discard(self)
+        request.before, request.lead = [one.before for one in put_off], self._lead
+        if request.tensors is not self._open.tensors:  # it has none of its own
+            request.tensors, buffers = self._open.tensors, self._open.buffers
+        self._open, self._lead = None, 0
+        return buffers
+
+    def _settle(self, put_off: list[PutOff], reply: messages.AnyReply) -> None:
+        """Note what became of calls that waited."""
+        failed = reply.before if isinstance(reply, messages.Raised) else -1
+        if failed >= len(put_off):
+            self.violation("a call raised that was not made")
+        for one in put_off if failed < 0 else put_off[:failed]:
+            one.made()
+        if failed >= 0:
+            put_off[failed].raised()
+            del self.observed[put_off[failed].noted :]
 
     def _answer(self, ask: messages.Ask, payload: bytearray) -> tuple[messages.Answer, list[Any]]:
         function = self._loans.find(ask.function)
@@ -501,7 +623,7 @@ class Session:
         return messages.Answer(value=value, tensors=encoder.tensors), encoder.buffers
 
     def _encoder(self) -> Encoder:
-        return Encoder(self._handle, towards_worker=True, lend=self._loans.number)
+        return self._open or Encoder(self._handle, towards_worker=True, lend=self._loans.number)
 
     def _value(self, reply: messages.AnyReply, payload: bytearray, attribute: bool = False) -> Any:
         done = self._checked(reply, payload, attribute)
@@ -524,7 +646,8 @@ class Session:
         if isinstance(reply, messages.Raised):
             if not could_be(reply.bases):
                 self.violation("its exception is of no class that could be")
-            kind = SubmissionMissing if attribute and reply.bases[0] == "AttributeError" else SubmissionRaised
+            missing = attribute and reply.before < 0 and reply.bases[0] == "AttributeError"
+            kind = SubmissionMissing if missing else SubmissionRaised
             raised = kind(reply, self.terms.memory_bytes)
             self._observe(raised)
             self.doubtful |= not _SHORT.isdisjoint(reply.bases) or "can't start new thread" in reply.message
@@ -539,10 +662,13 @@ class Session:
         def handle(number: int, type_name: str, kind: str) -> RemoteObject:
             if not 0 <= number < MAX_NUMBER:
                 raise messages.ProtocolError("a handle that is none")
+            plain = kind == "plain"
+            kind = "module" if plain else kind
             known: RemoteObject | None = self._proxies.get(number)
             told = facts_of(known) if known is not None else None
             if known is None or told is None or told.kind != kind or MRO.join(told.types) != type_name:
                 known = self._proxies[number] = RemoteObject(self, number, type_name, kind)
+            facts_of(known).plain = plain
             return known
 
         return Decoder(done.tensors, payload, handle, present=known)

@@ -107,6 +107,11 @@ class Encoder:
         self._budget = _Budget(Unencodable)
         self._seen: dict[int, int] = {}
 
+    def part(self) -> None:
+        """Keep what was encoded as it is now: what follows belongs to something that happens later."""
+        self._seen.clear()
+        self.buffers[:] = [bytes(buffer) for buffer in self.buffers]
+
     def encode(self, value: Any, depth: int = 0) -> Any:
         """Return plain data for `value`.
 

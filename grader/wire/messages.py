@@ -110,6 +110,16 @@ class TensorHead(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     """Index of the tensor that is this one's `.grad`."""
 
 
+class Before(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    """A call that was put off: it is made before what is asked, and nothing of what it returns is sent."""
+
+    target: int
+    method: str
+    args: Any
+    grad: bool | None
+    """As in `Call`."""
+
+
 class Request(msgspec.Struct, tag_field="do", forbid_unknown_fields=True, kw_only=True):
     """Base of what the grader asks."""
 
@@ -121,6 +131,10 @@ class Request(msgspec.Struct, tag_field="do", forbid_unknown_fields=True, kw_onl
     """The first request of a check carries its seed: forget the handles of the last check, seed everything."""
     alike: bool = False
     """With `begin`: modules that are made get parameters that do not hang on how they were initialised."""
+    before: list[Before] = []
+    """What is to be done first; where that raises, what is asked is not done."""
+    lead: int = 0
+    """So many of the first tensors are arguments of `before`."""
     audit: int | None = None
     """The token to stamp the audit channel with before the answer is sent; see `grader.wire.audit`."""
 
@@ -178,10 +192,12 @@ class Call(Request, tag="call"):
     grad: bool | None = True
     """Whether gradients are recorded; None leaves it as the call before left it."""
     shared: int = 0
-    """So many bytes of tensors lie in shared memory, and none in the payload. Its file comes with the first bytes of the
-    first frame that says so."""
+    """So many bytes of tensors lie in shared memory, and none in the payload. Its file comes with the first bytes of
+    the first frame that says so."""
     place: int = 0
     """Where they begin there."""
+    state: bool = False
+    """Whether to send along what a module holds that it returns: most probably the grader asks for that next."""
 
 
 class Backward(Request, tag="backward"):
@@ -227,6 +243,8 @@ class Done(Reply, tag="done"):
     """Which of the tensors that were sent hold something else now."""
     generators: Annotated[list[Size], Meta(max_length=MAX_GENERATORS)] = []
     """Tensors holding the new states of the torch.Generators among the arguments, in order."""
+    state: Values = None
+    """The `state_dict` of the module that is returned, where it was asked for and is torch's own and small."""
 
 
 class Ask(Reply, tag="ask"):
@@ -257,6 +275,8 @@ class Raised(Reply, tag="raised"):
     """Its type and that type's bases, nearest first: built-in ones by their bare names, others with their module."""
     message: Text
     frames: Annotated[list[StackFrame], Meta(max_length=32)] = []
+    before: Annotated[int, Meta(ge=-1, le=1 << 31)] = -1
+    """Which of the calls that were put off raised; -1: what was asked itself did."""
     own: bool = False
     """Raised in the submission's own code, not in a library it called."""
     hint: Text = ""

@@ -46,6 +46,8 @@ _map.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.
 _unmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 DRAWN_ALIKE = 0.5
 """The deviation of parameters that are drawn alike: large enough that no mistake hides in small numbers."""
+MAX_STATE, MAX_STATE_BYTES = 64, 1 << 16
+"""Of what a module holds, to be sent along with it: tensors, and their bytes."""
 MAX_STREAM = 10_000
 """How much of a generator or other iterator is read."""
 
@@ -108,6 +110,7 @@ class Worker:
             return None
         head_size, payload_size = messages.unpack_prefix(room[:first], max_payload=1 << 40)
         begin, end = first + head_size, first + head_size + payload_size
+        payload: Payload
         if end <= len(room):
             while 0 < have < end:
                 have = self._more(have)
@@ -196,9 +199,19 @@ class Worker:
     def _answer(self, request: messages.AnyRequest, payload: Payload) -> tuple[messages.Reply, list[Any]]:
         for number in request.release:
             self._forget(number)
+        raising = -1
         try:
             if request.begin is not None:
                 self._reset(request.begin, request.alike)
+            if request.before:
+                decoder = self._decoder(request, payload)
+                for raising, before in enumerate(request.before):  # noqa: B007 - says which of them raised
+                    target, args = self._objects[before.target], decoder.decode(before.args)
+                    if before.grad is not None:
+                        torch.set_grad_enabled(before.grad)
+                    getattr(target, before.method)(*args)
+                raising = -1
+                del decoder, target, args
             if isinstance(request, messages.Call):
                 return self._call(request, payload)
             with torch.enable_grad():  # what a call left behind is no affair of these
@@ -206,7 +219,9 @@ class Worker:
         except Unencodable as error:
             return messages.Unsendable(reason=bounded(str(error)), device=error.device), []
         except BaseException as error:  # SystemExit and KeyboardInterrupt are the learner's too
-            return describe_raised(error, self._folder), []
+            reply = describe_raised(error, self._folder)
+            reply.before = raising
+            return reply, []
 
     def _perform(self, request: messages.AnyRequest, payload: Payload) -> tuple[messages.Reply, list[Any]]:
         """Do anything else than a call."""
@@ -278,7 +293,8 @@ class Worker:
         decoder = self._decoder(request, payload)
         args = decoder.decode(request.args)
         kwargs = decoder.decode(request.kwargs)
-        tensors = [decoder.tensor(index) for index in range(len(request.tensors))]
+        lead = request.lead
+        tensors = [decoder.tensor(index) for index in range(lead, len(request.tensors))]
         versions = [(tensor._version, tensor.shape, tensor.stride(), tensor.data_ptr()) for tensor in tensors]
         target = self._objects[request.target]
         if request.method is not None:
@@ -297,7 +313,7 @@ class Worker:
         changed = [
             index
             for index, (tensor, head, version) in enumerate(
-                zip(tensors, request.tensors, versions, strict=True)
+                zip(tensors, request.tensors[lead:], versions, strict=True), lead
             )
             if _has_changed(tensor, head, version, payload)
         ]
@@ -309,6 +325,11 @@ class Worker:
             self._graphs[reply.graph] = (outputs, [tensor for tensor in tensors if tensor.requires_grad])
         for generator in decoder.generators:
             reply.generators.append(encoder.encode(generator.get_state())[1])
+        if request.state and isinstance(result, torch.nn.Module) and _is_plain(result):
+            with contextlib.suppress(Exception):  # nobody has asked for it yet: then it is told
+                state = result.state_dict()
+                if len(state) <= MAX_STATE and sum(map(_nbytes, state.values())) <= MAX_STATE_BYTES:
+                    reply.state = encoder.encode(state)
         return reply, encoder.buffers
 
     def _backward(self, request: messages.Backward, payload: Payload) -> tuple[messages.Reply, list[Any]]:
@@ -436,5 +457,55 @@ def _sort(value: Any) -> str:
     if isinstance(value, types.FunctionType | types.BuiltinFunctionType | types.MethodType):
         return "function"
     if isinstance(value, torch.nn.Module):
-        return "module"
+        return "plain" if _is_plain(value) else "module"
     return "object"
+
+
+_METHODS = (
+    "eval", "train", "to", "double", "float", "requires_grad_", "state_dict", "load_state_dict", "_apply",
+    "_load_from_state_dict", "_save_to_state_dict", "named_parameters", "parameters", "children", "modules",
+    "named_modules", "__setattr__", "__getattribute__",
+)  # fmt: skip
+_HOOKS = (
+    "_state_dict_hooks",
+    "_state_dict_pre_hooks",
+    "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)
+_MOST_MODULES = 200
+_plain_types: dict[type, bool] = {}
+
+
+def _is_plain(module: torch.nn.Module) -> bool:
+    """Tell whether what every module can do is done by torch's own methods, in it and in all modules inside.
+
+    Then the grader knows what these return, and has them called together with what it asks next.
+    """
+    ahead, seen = [module], 0
+    try:
+        while ahead:
+            one = ahead.pop()
+            seen += 1
+            kind, own = type(one), vars(one)
+            if kind not in _plain_types:
+                _plain_types[kind] = all(
+                    str(getattr(kind, name).__module__).startswith("torch.")
+                    if not name.startswith("__")
+                    else getattr(kind, name) is getattr(torch.nn.Module, name)
+                    for name in _METHODS
+                )
+            if (
+                seen > _MOST_MODULES
+                or not _plain_types[kind]
+                or not own.keys().isdisjoint(_METHODS)
+                or any(own[name] for name in _HOOKS)
+            ):
+                return False
+            ahead += [below for below in own["_modules"].values() if below is not None]
+    except Exception:  # it is no module as others are
+        return False
+    return True
+
+
+def _nbytes(value: Any) -> int:
+    return value.numel() * value.element_size() if isinstance(value, torch.Tensor) else MAX_STATE_BYTES + 1
