@@ -2,6 +2,7 @@
 
     python benchmarks/learner.py            everything, a few minutes
     python benchmarks/learner.py --quick    a look, under a minute
+    python benchmarks/learner.py --only boundary grade --katas masks    of one kata
     python benchmarks/learner.py --write    and rewrite the tables of docs/benchmarks.md
 
 What is compared is measured in turns (A B A B …) in one run, so that whatever else the machine does falls on both.
@@ -53,6 +54,7 @@ def main() -> None:
     chosen = _arguments()
     rounds = 3 if chosen.quick else chosen.rounds
     tables: list[Figures] = []
+    CHOSEN.update(chosen.katas)
     with tempfile.TemporaryDirectory(prefix="kata-bench-") as name:
         folder = Path(name)
         for part in chosen.only:
@@ -445,7 +447,7 @@ def _calls(folder: Path, launcher: Launcher, repetitions: int) -> Figures:
 def _suites(launcher: Launcher, repetitions: int) -> Figures:
     from grader.running.suite import Options, with_suites
 
-    katas = tuple(kata for kata in Catalogue.discover().katas if kata.solution is not None)
+    katas = _with_solution()
     table = Figures(
         "All checks of a kata through the boundary",
         "The same collected checks, visible and hidden, over the reference: in one process (`kata check --pdb` without "
@@ -495,6 +497,96 @@ def _suites(launcher: Launcher, repetitions: int) -> Figures:
 
     with_suites(katas, body, hidden=True)
     return table
+
+
+def _with_solution() -> tuple[Kata, ...]:
+    return tuple(
+        kata
+        for kata in Catalogue.discover().katas
+        if kata.solution is not None and (not CHOSEN or kata.slug in CHOSEN)
+    )
+
+
+# A class of a real kata --------------------------------------------------------------------------------------------
+
+FEW, MANY = 4, 24
+"""Hand-ins of the two classes; what the larger takes longer, the hand-ins between them take."""
+
+
+def grade(folder: Path, rounds: int) -> list[Figures]:
+    """Measure `kata grade` of a real kata, visible and hidden checks, beside the same checks in forks."""
+    from grader.running.suite import with_suites
+
+    folder.mkdir()
+    katas = _with_solution()
+    table = Figures(
+        "`kata grade` of real katas",
+        f"One more hand-in of a right answer, all checks visible and hidden, `-j 1`: what a class of {MANY} takes "
+        f"longer than one of {FEW}, each file with a line of its own. *The floor* is the same checks in a fork of a "
+        "warmed process, without isolation, report or gradebook. In turns; medians.",
+        ["kata", "checks", "one more hand-in", "floor", "of the floor", f"≤ {FLOOR_RATIO:g} ×"],
+    )
+
+    def body(suites: dict[str, Suite]) -> None:
+        for kata in katas:
+            suite, file = suites[kata.slug], kata.solution
+            assert file is not None
+            further, floors = [], []
+            for number in range(rounds):
+                _progress(f"grading {kata.slug}", number, rounds)
+                few, many = (_graded(folder, kata, count, number) for count in (FEW, MANY))
+                further.append((many - few) / (MANY - FEW) * 1000)
+                floors += _in_turns(3, lambda: _in_fork(lambda: _in_process(suite, file)))  # noqa: B023
+            ours, floor = statistics.median(further), statistics.median(floors)
+            ratio = ours / floor
+            table.rows.append(
+                [
+                    kata.slug,
+                    str(len(suite)),
+                    f"{ours:.1f} ms",
+                    f"{floor:.1f} ms",
+                    f"{ratio:.2f} ×",
+                    verdict(ratio, FLOOR_RATIO),
+                ]
+            )
+
+    with_suites(katas, body, hidden=True)
+    return [table]
+
+
+def _graded(folder: Path, kata: Kata, count: int, number: int) -> float:
+    """Return the seconds in which a class of right answers is graded."""
+    room = folder / f"{kata.slug}-{count}-{number}"
+    for learner in range(count):
+        place = room / "class" / f"learner-{learner:02}"
+        place.mkdir(parents=True)
+        assert kata.solution is not None
+        (place / f"{kata.module}.py").write_bytes(kata.solution.read_bytes() + b"\n# %d\n" % learner)
+    began = time.perf_counter()
+    done = subprocess.run(
+        [
+            KATA,
+            "grade",
+            room / "class",
+            "--gradebook",
+            room / "gradebook.sqlite",
+            "-j",
+            "1",
+            "--only",
+            kata.slug,
+        ],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(
+            f"kata grade {kata.slug} ended with {done.returncode}:\n{done.stderr.decode()[-2000:]}"
+        )
+    return time.perf_counter() - began
+
+
+# --------------------------------------------------------------------------------------------------------------------
 
 
 def _in_process(suite: Suite, file: Path) -> None:
@@ -549,7 +641,14 @@ def _in_turns(repetitions: int, *functions: Callable[[], object]) -> tuple[float
 # ---------------------------------------------------------------------------------------------------------------------
 
 ROUNDS = 11
-PARTS: dict[str, Callable[[Path, int], list[Figures]]] = {"cold": cold, "light": light, "boundary": boundary}
+PARTS: dict[str, Callable[[Path, int], list[Figures]]] = {
+    "cold": cold,
+    "light": light,
+    "boundary": boundary,
+    "grade": grade,
+}
+CHOSEN: set[str] = set()
+"""The katas of the last two parts; all where none is named."""
 
 
 def _arguments() -> argparse.Namespace:
@@ -560,6 +659,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="3 rounds: a look, no figures to quote")
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=f"of {', '.join(PARTS)}"
+    )
+    parser.add_argument(
+        "--katas", nargs="+", default=[], metavar="KATA", help="of which boundary and grade are measured"
     )
     return parser.parse_args()
 

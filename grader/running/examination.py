@@ -99,6 +99,8 @@ class Examination:
     done: list[Judged] = field(default_factory=list)
     recognised: int = RECOGNISED
     """So many failed checks are run again."""
+    left_behind: dict[str, list[Mark] | None] = field(default_factory=dict)
+    """What the same submission left behind in checks that were run again in other runs."""
     used: dict[str, None] = field(default_factory=dict)
     """What the kata excludes and was used in any check."""
 
@@ -319,9 +321,12 @@ class Examination:
         telling = [one for one in self.done if one.tells][: self.recognised]
         if not telling:
             return
-        self.attempt.backend.rest()  # one that keeps state leaves the same behind whatever was asked of it before
+        if any(one.report.id not in self.left_behind for one in telling):
+            self.attempt.backend.rest()  # what keeps state leaves the same whatever was asked of it before
         for one in telling:
-            one.marks = self._marked(one.item)[1]
+            if one.report.id not in self.left_behind:
+                self.left_behind[one.report.id] = self._marked(one.item)[1]
+            one.marks = self.left_behind[one.report.id]
         rest, passed = self._marks_of_the_rest()
         # What passed with the author's function in place of the submission's speaks against nothing.
         passed |= {
@@ -355,10 +360,17 @@ class Examination:
         if ours is None:
             return
         who = self.attempt.backend
+        steady = False
         for one in failed:
-            who.rest()  # one that keeps state begins anew, as ours with the same mistake does
             again = self._attempted(one.item, who, self.attempt.options.seed, reference=ours)
             who.take_output()
+            if again.status not in ("pass", "timeout") and not steady:
+                # What keeps state has to begin anew, as ours with the same mistake does. One that then fails with
+                # the same numbers keeps none.
+                who.rest()
+                used, again = again, self._attempted(one.item, who, self.attempt.options.seed, reference=ours)
+                steady = again.lines == used.lines
+                who.take_output()
             if again.status == "pass":
                 one.outcome, one.marks = (
                     Outcome("pass", [f"judged by ours with the same mistake: {say}"]),

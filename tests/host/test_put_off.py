@@ -72,7 +72,9 @@ def test_what_needs_no_answer_goes_with_what_does(examine: Any, asked: list[mess
     assert asked == []
     x = torch.arange(6.0).reshape(2, 3)
     assert torch.equal(module(x), x)
-    assert [[one.method for one in request.before] for request in asked] == [["to", "eval", "load_state_dict"]]
+    assert [[one.method for one in request.before] for request in asked] == [
+        ["to", "eval", "load_state_dict"]
+    ]
     assert opened.calls.last.args == (x,)
 
 
