@@ -36,7 +36,7 @@ from grader.host.lent import Loans
 from grader.host.objects import RemoteObject, facts_of, handle_of
 from grader.host.put_off import MAX_BYTES, PutOff, keeps_state, waiting
 from grader.host.scan import called
-from grader.host.shared import Lent, Shared, can_share
+from grader.host.shared import Shared, SharedArguments, can_share
 from grader.host.source import Source
 from grader.host.stopwatch import Sample, Stopwatch
 from grader.host.terms import Terms
@@ -459,7 +459,7 @@ class Session:
             if counts or name in self._audit.persistent:
                 self._uses[name] = self._uses.get(name) or line
 
-    def _lend(self, buffers: list[Any]) -> Lent:
+    def _lend(self, buffers: list[Any]) -> SharedArguments:
         """Put arguments where the worker can change them."""
         lent = self._shared.lend(buffers) if self._shared is not None else None
         if lent is None:  # none yet, or it is full
@@ -535,7 +535,7 @@ class Session:
             raise
 
     def _ask(
-        self, request: messages.Request, buffers: list[Any], arguments: Lent | None = None
+        self, request: messages.Request, buffers: list[Any], arguments: SharedArguments | None = None
     ) -> tuple[messages.AnyReply, bytearray]:
         """Send a request and return its answer; meanwhile answer what the worker asks of what is lent."""
         channel = self._channel

@@ -40,16 +40,16 @@ class Shared:
         self._free = 0
         """From here on nothing is held."""
 
-    def lend(self, buffers: Sequence[Any]) -> Lent | None:
+    def lend(self, buffers: Sequence[Any]) -> SharedArguments | None:
         """Put the bytes of a call's tensors there; None when there is no more room."""
         pieces = [bytes(buffer) for buffer in buffers]
         text = b"".join(piece + bytes(-len(piece) % ALIGNMENT) for piece in pieces)
         if self._free + len(text) > SHARED_BYTES or len(self._ends) >= MOST:
             return None
         os.pwrite(self.descriptor, text, self._free)  # not through a mapping: without memory that is a signal
-        return Lent(self.descriptor, self._free, text, pieces)
+        return SharedArguments(self.descriptor, self._free, text, pieces)
 
-    def hold(self, request: int, lent: Lent) -> None:
+    def hold(self, request: int, lent: SharedArguments) -> None:
         """Keep what was lent to a request as it is until it is given back."""
         self._ends[request] = self._free = lent.place + lent.size
 
@@ -64,7 +64,7 @@ class Shared:
         os.close(self.descriptor)
 
 
-class Lent:
+class SharedArguments:
     """The arguments of one call, where the worker can write to them."""
 
     def __init__(self, descriptor: int, place: int, text: bytes, pieces: list[bytes]) -> None:
