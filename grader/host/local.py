@@ -238,7 +238,7 @@ def load_local(
     """
     used: dict[str, None] = {}
     recorder = Recorder(lambda number, line, token: used.setdefault(terms.forbid[number]))
-    path, modules = list(sys.path), set(sys.modules)
+    path, hooks, modules = list(sys.path), list(sys.path_hooks), set(sys.modules)
     recorder.forbid(terms.forbid)
     given = str(terms.given) if terms.given else None
     alarm = _Alarm(terms.check_timeout_s)
@@ -257,6 +257,7 @@ def load_local(
         alarm.clear()
         recorder.restore()
         sys.path[:] = path
+        sys.path_hooks[:] = hooks
         for name in set(sys.modules) - modules:
             if name == terms.module or name.split(".")[0] == PACKAGE or _is_in(given, sys.modules[name]):
                 del sys.modules[name]

@@ -10,8 +10,17 @@ import importlib.util
 import re
 import sys
 import types
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import (
+    BYTECODE_SUFFIXES,
+    EXTENSION_SUFFIXES,
+    SOURCE_SUFFIXES,
+    ExtensionFileLoader,
+    FileFinder,
+    SourceFileLoader,
+    SourcelessFileLoader,
+)
 from pathlib import Path
+from typing import NoReturn
 
 from grader.notebooks import BrokenCell, Cell, keep_lines, read_notebook
 
@@ -153,11 +162,36 @@ def _is_simple(node: ast.Assign | ast.AnnAssign, value: ast.expr, defined: set[s
     )
 
 
+class _FromSource(SourceFileLoader):
+    """Compiles what the file says now: what Python kept of it goes by size and whole seconds, and misses edits."""
+
+    def path_stats(self, path: str) -> NoReturn:
+        raise OSError(path)
+
+
+def _read_sources_below(folder: str) -> None:
+    """Let every import from a folder read its sources, and write nothing beside them."""
+
+    def finder(path: str) -> FileFinder:
+        if not Path(path).is_relative_to(folder):
+            raise ImportError(path)
+        return FileFinder(
+            path,
+            (ExtensionFileLoader, EXTENSION_SUFFIXES),
+            (_FromSource, SOURCE_SUFFIXES),
+            (SourcelessFileLoader, BYTECODE_SUFFIXES),
+        )
+
+    sys.path_hooks.insert(0, finder)
+    sys.path_importer_cache.pop(folder, None)
+
+
 def _new_module(name: str, path: str, given: str | None) -> types.ModuleType:
     folder = str(Path(path).parent)
     for place in (folder, given):
         if place is not None:
             sys.path.insert(0, place)  # what is given comes first: the grader's copy counts
+            _read_sources_below(place)
     package = types.ModuleType(PACKAGE)
     package.__path__ = [folder]
     sys.modules[PACKAGE] = package

@@ -10,7 +10,7 @@ from typing import Any
 from grader.catalogue import Kata
 from grader.errors import PackError
 
-CHECK = "# Judges the cells that you ran.\n%load_ext kata\n%kata check {}"
+CHECK = "# Judges the cells that you ran.\n%reload_ext kata\n%kata check {}"
 """The last cell. Magics are no part of an answer."""
 
 

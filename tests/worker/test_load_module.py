@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import py_compile
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +132,25 @@ def test_nothing_is_written_beside_it(examine: Any, tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text("x = 1\n")
     examine("from .helper import x\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["answer.py", "helper.py"]
+
+
+@pytest.mark.parametrize("name", ["helper.py", "parts/__init__.py"])
+def test_what_python_compiled_of_a_former_content_is_not_read(
+    examine: Any, tmp_path: Path, name: str
+) -> None:
+    """Python goes by size and whole seconds: an edit of one letter within the second keeps both."""
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    for content in ("x = 1\n", "x = 2\n"):
+        file.write_text(content)
+        os.utime(file, (1_700_000_000, 1_700_000_000))
+        if content == "x = 1\n":
+            py_compile.compile(str(file))
+    before = sorted(tmp_path.rglob("*.pyc"))
+    assert len(before) == 1
+    what = name.partition(".")[0].partition("/")[0]
+    assert examine(f"from {what} import x\n").submission.x == 2
+    assert sorted(tmp_path.rglob("*.pyc")) == before
 
 
 @pytest.mark.parametrize(
