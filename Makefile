@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup services demo test quick everything gate newest corpus lint bench peers curriculum mutation gpu lock clean
+.PHONY: setup services demo test quick everything gate newest corpus jupyter lint bench peers curriculum mutation gpu lock clean
 
 setup: .venv/installed
 
@@ -54,6 +54,15 @@ everything: setup services  ## every test with every case, also where `make test
 corpus: setup          ## every hostile submission at every isolation level, as an ordinary user, and on Gradescope
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --everything \
 		tests/hostile/test_corpus.py tests/handin/test_hostile_on_gradescope.py
+
+# JupyterLab is a quarter of a gigabyte that nothing else here needs: it has an environment of its own.
+.jupyter/installed: tests/jupyter/requirements.txt | setup
+	$(BIN)/python -m venv --clear $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+jupyter: setup services .jupyter/installed    ## a kata in JupyterLab in a browser, from its stub to a pass
+	$(BIN)/python -m pytest tests/jupyter
 
 lint: setup            ## style, types, and that imports run one way
 	$(BIN)/ruff check .

@@ -74,6 +74,8 @@ def run(*arguments: str) -> int:
 def command_here(arguments: list[str], shell: Any) -> Any:
     """Run a command for a notebook: some show more there than text."""
     in_notebook = getattr(shell, "history_manager", None) is not None
+    if (extensions := getattr(shell, "extension_manager", None)) is not None:
+        extensions.load_extension("kata")  # a verdict names commands of `%kata`
     if in_notebook and arguments[:1] == ["check"] and _PLAIN.isdisjoint(_names_of(arguments)):
         return _verdict(arguments, shell)
     if in_notebook and arguments[:1] == ["hint"] and _PLAIN.isdisjoint(_names_of(arguments)):

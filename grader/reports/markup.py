@@ -19,7 +19,9 @@ _HEAD = re.compile(r"^ +expected +yours$")
 _CELL = 18
 """Pixels of one cell of a picture, as wide as two digits."""
 _GREEN, _RED, _AMBER, _CYAN = (46, 134, 67), (208, 58, 66), (166, 110, 0), (20, 130, 150)
-"""Readable on white and on near black: a contrast of 3.4 to 1 at least with both (`tests/cli/test_notebooks.py`)."""
+"""Seen on white and on near black."""
+PAGE = 0.3
+"""The part of the page's own colour in coloured text: with it, text is darker on white and lighter on near black."""
 COLOURS = (_GREEN, _RED, _AMBER, _CYAN)
 _GREY = (128, 128, 128)
 _THEME = TerminalTheme((255, 255, 255), _GREY, [_GREY, _RED, _GREEN, _AMBER, _CYAN, _RED, _CYAN, _GREY])
@@ -59,17 +61,21 @@ def _printed(reports: Sequence[KataReport], *, verbose: bool, quiet: bool) -> Co
         file=io.StringIO(), record=True, width=WIDTH, markup=False, highlight=False, emoji=False,
         force_terminal=True, color_system="standard", legacy_windows=False, force_jupyter=False,
     )  # fmt: skip
-    print_reports(reports, out, verbose=verbose, quiet=quiet)
+    print_reports(reports, out, verbose=verbose, quiet=quiet, program="%kata")
     return out
 
 
 def _block(lines: Sequence[str]) -> str:
     # What is dim or white on a terminal takes the page's own colour here.
-    text = _COLOUR.sub(
-        lambda found: found[0] if tuple(bytes.fromhex(found[1])) in COLOURS else "opacity:.75",
-        "\n".join(lines),
-    )
+    text = _COLOUR.sub(lambda found: _ink(found[1]), "\n".join(lines))
     return _PRE.format(code=text) if text.strip() else ""
+
+
+def _ink(code: str) -> str:
+    if tuple(bytes.fromhex(code)) not in COLOURS:
+        return "opacity:.75"
+    mixed = f"color-mix(in srgb,currentColor {PAGE:.0%},#{code})"
+    return f"color:#{code};color:{mixed}"  # the first is for browsers that cannot mix
 
 
 @dataclass(frozen=True)

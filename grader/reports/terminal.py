@@ -26,6 +26,7 @@ def print_reports(
     verbose: bool = False,
     quiet: bool = False,
     again: Sequence[str] = (),
+    program: str = "kata",
 ) -> None:
     """Print reports: one kata in full, the others in a line each.
 
@@ -35,15 +36,16 @@ def print_reports(
         verbose: every kata, every check and every message in full.
         quiet: one line a kata.
         again: how the check was asked for, so that the repeat line says it (a path, say).
+        program: what commands begin with where this is read.
     """
     focus = _focus(reports)
     for report in reports:
         if not quiet and (verbose or report is focus):
-            _print_full(report, out, verbose=verbose, again=again)
+            _print_full(report, out, verbose=verbose, again=again, program=program)
         else:
             out.print(line_of(report, out), no_wrap=True, overflow="ellipsis")
     if focus is None and not quiet:
-        _print_where_to_begin(reports, out)
+        _print_where_to_begin(reports, out, program)
     if len(reports) > 1:
         out.print(Text(_total(reports)))
 
@@ -96,17 +98,17 @@ def _focus(reports: Sequence[KataReport]) -> KataReport | None:
     return next(iter(wrong or touched), None)
 
 
-def _print_where_to_begin(reports: Sequence[KataReport], out: Console) -> None:
+def _print_where_to_begin(reports: Sequence[KataReport], out: Console, program: str) -> None:
     """Say what to do when nothing went wrong, but something is still to be written."""
     waiting = next((report for report in reports if report.status == "not_started"), None)
     if waiting is not None:
         out.print()
         hanging(out, Text("next  "), Text(f"edit {_file(waiting)}, then check again"))
-        _print_where_to_read(waiting, out, "")
+        _print_where_to_read(waiting, out, "", program)
 
 
-def _print_where_to_read(report: KataReport, out: Console, indent: str) -> None:
-    said = Text(f"kata show {report.kata}      stuck?  kata hint {report.kata}", "dim")
+def _print_where_to_read(report: KataReport, out: Console, indent: str, program: str) -> None:
+    said = Text(f"{program} show {report.kata}      stuck?  {program} hint {report.kata}", "dim")
     hanging(out, Text(f"{indent}read  ", "dim"), said)
 
 
@@ -117,7 +119,9 @@ def _file(report: KataReport) -> str:
     return safe(near if len(near) < len(path) else path)
 
 
-def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Sequence[str]) -> None:
+def _print_full(
+    report: KataReport, out: Console, *, verbose: bool, again: Sequence[str], program: str
+) -> None:
     out.print()
     title = Text.assemble((f"{report.number} {report.kata}", "bold"), f"   {_points(report)} points   ")
     out.print(title.append_text(status_text(report.status, out)))
@@ -126,7 +130,7 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
         print_block(report.message, out)
     if report.status == "not_started":
         hanging(out, Text("  "), Text(f"Nothing is written yet in {_file(report)}."))
-        _print_where_to_read(report, out, "  ")
+        _print_where_to_read(report, out, "  ", program)
         if not verbose:
             return
     if report.output:
@@ -142,7 +146,7 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
         out.print()
         if not verbose:
             _print_failure(first, report, out)
-        _print_next_steps(first, report, out, again)
+        _print_next_steps(first, report, out, again, program)
     elif report.status == "in_progress" and report.todo:
         out.print()
         hanging(
@@ -150,9 +154,11 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
         )
         told = next(check.message for check in report.checks if check.status == "todo")
         hanging(out, Text("      "), Text(safe(told or ""), "dim"))
-        _print_where_to_read(report, out, "")
+        _print_where_to_read(report, out, "", program)
     elif report.status == "pass" and not report.left_out:
-        hanging(out, Text("  "), Text(f"Ours, and what to think about:  kata solution {report.kata}", "dim"))
+        hanging(
+            out, Text("  "), Text(f"Ours, and what to think about:  {program} solution {report.kata}", "dim")
+        )
 
 
 def _print_checks(report: KataReport, out: Console) -> None:
@@ -289,16 +295,18 @@ def _print_output(output: str, title: str, out: Console, indent: str = "") -> No
         hanging(out, Text(f"{indent}    | ", "dim"), safe_text(line[:200]))
 
 
-def _print_next_steps(check: CheckReport, report: KataReport, out: Console, again: Sequence[str]) -> None:
+def _print_next_steps(
+    check: CheckReport, report: KataReport, out: Console, again: Sequence[str], program: str
+) -> None:
     target = list(again) or [report.kata]
     # What is timed gets inputs that nobody can know before, whatever the seed.
     how = ["--perf"] if check.aspect == "performance" else ["--seed", str(report.seed)]
-    repeat = shlex.join(["kata", "check", *target, "-k", check.id, *how])
-    steps = [("hint", f"kata hint {report.kata}"), ("repeat", repeat)]
+    repeat = shlex.join(["check", *target, "-k", check.id, *how])
+    steps = [("hint", f"hint {report.kata}"), ("repeat", repeat)]
     if check.aspect != "performance":
         seed = ["--seed", str(report.seed)] if report.seed else []
-        steps.insert(1, ("look", shlex.join(["kata", "try", *target, "-k", check.id, *seed])))
+        steps.insert(1, ("look", shlex.join(["try", *target, "-k", check.id, *seed])))
     for word, command in steps:
         # Unbroken, whatever the width: it is there to be copied.
-        line = Text.assemble((f"  {word:6}  ", "bold"), safe(command))
+        line = Text.assemble((f"  {word:6}  ", "bold"), f"{program} {safe(command)}")
         out.print(line, no_wrap=True, overflow="ignore", crop=False)

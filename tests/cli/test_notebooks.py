@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from xml.etree import ElementTree
 
 import pytest
 
+from grader.catalogue import Catalogue
 from grader.reports import markup
-from grader.reports.report import CheckReport, KataReport
+from grader.reports.report import CheckReport, CheckStatus, KataReport, KataStatus
+from tests.pages import demo_class
+from tests.standby.conftest import Place, a_place, wait_for
 
 Run = Callable[..., Any]
 ROOT = Path(__file__).parents[2]
@@ -22,8 +25,23 @@ RIGHT = (ROOT / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py").r
 WRONG = "def causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len, seq_len).triu().bool()"
 
 
+@pytest.fixture(scope="module")
+def place() -> Iterator[Place]:
+    """A process stands by for these notebooks, as it does for people's."""
+    with a_place() as made:
+        yield made
+
+
 @pytest.fixture
-def play(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
+def warm(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is run asks that process, or leaves it behind."""
+    monkeypatch.delenv("KATA_WARM")
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(place.folder))
+
+
+@pytest.fixture
+def play(folder: Path, warm: None, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
     """Run cells in a kernel of their own, and return the outputs of each."""
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
@@ -48,12 +66,12 @@ def only(outputs: Any, kind: str) -> str:
 
 
 def test_what_was_run_is_judged_with_the_marks_of_the_terminal(
-    play: Callable[..., list[Any]], kata: Run, folder: Path
+    play: Callable[..., list[Any]], kata: Run, folder: Path, place: Place
 ) -> None:
     outputs = play(
         RIGHT,
         "import kata\nkata.check('masks')",
-        "%load_ext kata",
+        "%kata list",  # a verdict names commands of `%kata`: it is there
         "1 / 0",
         WRONG,
         "%kata check masks -v",
@@ -64,9 +82,12 @@ def test_what_was_run_is_judged_with_the_marks_of_the_terminal(
         "verdict = kata.check('masks'); (verdict.score, verdict.max_score, verdict.passed)",
     )
     assert "10/10 points   ✔ passed" in only(outputs[1], "text/plain")
+    assert "%kata solution masks" in only(outputs[1], "text/plain")
+    assert "9.3.1" in str(outputs[2])
     wrong = only(outputs[5], "text/plain")
     page = only(outputs[5], "text/html")
     (folder / "masks.py").write_text(RIGHT + "\n\n" + WRONG)
+    wait_for(place.standing)
     terminal = kata("check", "masks.py", "-v", "--json").json["katas"][0]
     assert f"{terminal['score']:g}/{terminal['max_score']:g} points" in wrong
     for check in terminal["checks"]:
@@ -100,14 +121,16 @@ def test_a_notebook_that_was_started_holds_lesson_stub_and_check(
     assert book.cells[1].source == (ROOT / "katas/9.3-encoder-vs-decoder/masks/README.md").read_text()
     assert book.cells[-1].source.endswith("%kata check masks")
     code = [cell.source for cell in book.cells if cell.cell_type == "code"]
-    outputs = play(*code)
-    assert "not started" in only(outputs[-1], "text/plain")
+    outputs = play(*code, code[-1])
+    for shown in outputs[-2:]:  # run again, it says nothing of the extension
+        assert [one.output_type for one in shown] == ["execute_result"]
+        assert "not started" in only(shown, "text/plain")
     progress = json.loads((folder / "kata-progress.json").read_text())
     assert progress["katas"]["masks"]["status"] == "not_started"
 
 
 def test_nothing_that_was_run_is_an_answer_so_what_is_saved_is_judged(
-    kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+    kata: Run, folder: Path, warm: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import kata as library
     from grader.cli.notebook import NotebookVerdict
@@ -174,20 +197,60 @@ def test_a_message_that_only_looks_like_a_picture_stays_as_it_is() -> None:
         ElementTree.fromstring(page)
 
 
-def test_colours_are_readable_on_white_and_on_near_black() -> None:
-    for colour in markup.COLOURS:
-        for page in ((255, 255, 255), (17, 17, 17)):
-            light, dark = sorted((luminance(colour), luminance(page)), reverse=True)
-            assert (light + 0.05) / (dark + 0.05) > 3.4, (colour, page)
-    page = markup.verdict_html([failed("called  f()")])
-    told = {tuple(bytes.fromhex(code)) for code in re.findall(r"[^-]color: #([0-9a-f]{6})", page)}
-    assert told <= set(markup.COLOURS)
+def test_text_is_readable_on_white_and_on_near_black_and_frames_can_be_seen() -> None:
+    for page, ink in (((255, 255, 255), (0, 0, 0)), ((17, 17, 17), (255, 255, 255))):
+        for colour in markup.COLOURS:
+            text = tuple(
+                round(markup.PAGE * a + (1 - markup.PAGE) * b) for a, b in zip(ink, colour, strict=True)
+            )
+            assert contrast(text, page) >= 4.5, (colour, page)  # what WCAG 2 asks at level AA: of text
+            assert contrast(colour, page) >= 3  # of a picture's parts
+    page_text = markup.verdict_html([failed("called  f()")])
+    told = re.findall(r"(?<![-\w])color:([^;\"]+)", page_text)
+    assert told
+    for one in told:
+        (code,) = re.findall(r"#([0-9a-f]{6})", one)
+        assert tuple(bytes.fromhex(code)) in markup.COLOURS
+        assert one in (f"#{code}", f"color-mix(in srgb,currentColor 30%,#{code})")
+
+
+def contrast(one: tuple[int, ...], other: tuple[int, ...]) -> float:
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_what_a_terminal_says_stands_in_the_page_with_every_picture_drawn() -> None:
+    """Every message of a kata's catalogued mistakes, and every status."""
+    masks = demo_class.known(Catalogue.discover().resolve_one("masks"))
+    told = [text for found in masks.mistakes.values() for text in found.values()]
+    reports = [*map(failed, told), *(every_status(status) for status in get_args(KataStatus))]
+    text = markup.verdict_text(reports, verbose=True)
+    page = ElementTree.fromstring(markup.verdict_html(reports, verbose=True))
+    drawn = [one for one in page.iter() if one.tag.endswith("svg")]
+    assert len(drawn) == len(re.findall(r"expected +yours$", text, re.MULTILINE)) > 10
+    for one in page.iter():
+        if one.tag.endswith("title"):  # for who cannot see the picture
+            one.text = ""
+    said = Counter(" ".join(page.itertext()).split())
+    left = Counter(text.split()) - said
+    assert set(left) <= {"#", "."}  # cells are squares, and so is their legend
+    assert said["□"] + said["■"] > len(drawn)
+
+
+def every_status(status: Any) -> KataReport:
+    checks = [
+        CheckReport(
+            name=f"{one} check", id=f"test_{one}", aspect="values", hidden=False, status=one, points=0, max_points=1,
+            message=f"what is said of {one}", likely="a named mistake", output="printed by it\n",
+        )
+        for one in get_args(CheckStatus)
+    ]  # fmt: skip
+    return KataReport(
+        kata="masks", number="9.3.1", status=status, score=0, max_score=1, seed=0, checks=checks,
+        message=f"why it is {status}", output="printed while it loads\n", todo=["causal_mask"],
+    )  # fmt: skip
 
 
 def luminance(colour: tuple[int, int, int]) -> float:
     parts = [(c / 255 / 12.92) if c / 255 <= 0.03928 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-
-def test_variables_of_the_tests_keep_kernels_from_leaving_a_process_behind() -> None:
-    assert os.environ["KATA_WARM"] == "0"

@@ -47,9 +47,15 @@ WHEN_SHOWN = """(cell) => {
 def serving(workspace: Path, home: Path, **variables: str) -> Iterator[str]:
     """Serve a folder; yield the address. Nothing is read or written of whoever runs this, but below `home`."""
     kernel = home / "share" / "kernels" / "python3" / "kernel.json"
-    files = {home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings": settings for name, settings in SETTINGS.items()}
+    files = {
+        home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings": settings
+        for name, settings in SETTINGS.items()
+    }
     argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    for file, content in {**files, kernel: {"argv": argv, "display_name": "Python 3", "language": "python"}}.items():
+    for file, content in {
+        **files,
+        kernel: {"argv": argv, "display_name": "Python 3", "language": "python"},
+    }.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(content))
     own = {
@@ -61,18 +67,25 @@ def serving(workspace: Path, home: Path, **variables: str) -> Iterator[str]:
         **{f"JUPYTER_{name}_DIR": str(home / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")},
     }  # fmt: skip
     command = [
-        str(PYTHON), "-m", "jupyterlab", "--no-browser", "--allow-root", "--expose-app-in-browser", "--ServerApp.ip=127.0.0.1",
-        "--ServerApp.port=0", f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={workspace}",
+        str(PYTHON), "-m", "jupyterlab", "--no-browser", "--allow-root", "--expose-app-in-browser",
+        "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0",
+        f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={workspace}",
     ]  # fmt: skip
     log = home / "server.log"
     with log.open("w") as told:
         server = subprocess.Popen(
-            command, env={**os.environ, **own, **variables}, cwd=home, stdin=subprocess.DEVNULL, stdout=told, stderr=told
-        )  # fmt: skip
+            command,
+            env={**os.environ, **own, **variables},
+            cwd=home,
+            stdin=subprocess.DEVNULL,
+            stdout=told,
+            stderr=told,
+        )
     try:
         until = time.monotonic() + PATIENCE_S
         while (found := re.search(r"http://127\.0\.0\.1:\d+/lab", log.read_text())) is None:
-            assert server.poll() is None and time.monotonic() < until, log.read_text()
+            assert server.poll() is None, log.read_text()
+            assert time.monotonic() < until, log.read_text()
             time.sleep(0.05)
         yield found[0]
     finally:
@@ -101,6 +114,10 @@ class Notebook:
         cell.locator(".cm-content").click()
         self.page.keyboard.press("ControlOrMeta+Enter")
         self.settle()
+        return self.shown(cell)
+
+    def shown(self, cell: Any) -> str:
+        """Return what stands below a cell."""
         return str(cell.locator(".jp-Cell-outputWrapper").inner_text())
 
     def timed(self, cell: Any) -> float:
@@ -125,14 +142,23 @@ class Notebook:
 
     def dress(self, theme: str) -> None:
         """Show it in `light` or `dark`."""
-        self.page.evaluate("(theme) => jupyterapp.commands.execute('apputils:change-theme', {theme})", THEMES[theme])
+        self.page.evaluate(
+            "(theme) => jupyterapp.commands.execute('apputils:change-theme', {theme})", THEMES[theme]
+        )
         self.page.wait_for_function(
-            "(light) => document.body.dataset.jpThemeLight === light", arg="true" if theme == "light" else "false"
+            "(light) => document.body.dataset.jpThemeLight === light",
+            arg="true" if theme == "light" else "false",
         )
 
     def save(self) -> None:
         """Save it."""
         self.page.evaluate("jupyterapp.commands.execute('docmanager:save')")
+
+
+def contrast_below(cell: Any, measure: str, least: float) -> list[str]:
+    """Return which texts below a cell stand out less from their ground; `measure` looks at one element."""
+    output = cell.locator(".jp-RenderedHTML").first
+    return list(output.evaluate(f"(root, least) => ({measure})(least, root)", least))
 
 
 def open_notebook(page: Any, address: str, file: str) -> Notebook:

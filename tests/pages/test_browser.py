@@ -21,8 +21,8 @@ PAPER = 703
 READABLE = 4.5
 """The contrast that WCAG 2 asks of text at level AA."""
 
-CONTRAST = """(least) => {
-  const rgb = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
+CONTRAST = """(least, root = document.body) => {
+  const rgb = (text) => (text.match(/[\\d.]+/g) ?? []).map((n) => text.startsWith("color(") ? 255 * n : Number(n));
   const light = ([r, g, b]) => [r, g, b].map((c) => c / 255)
     .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
     .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
@@ -34,7 +34,7 @@ CONTRAST = """(least) => {
     return [255, 255, 255];
   };
   const poor = new Set();
-  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const element = walk.currentNode.parentElement;
     if (!walk.currentNode.data.trim() || !element.getClientRects().length) continue;

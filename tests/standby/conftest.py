@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -115,13 +116,22 @@ def wait_for(what: Callable[[], Any]) -> Any:
     return found
 
 
-@pytest.fixture(scope="module")
-def place() -> Iterator[Place]:
+@contextmanager
+def a_place() -> Iterator[Place]:
+    """Make a place for warm processes; at the end nothing stands by there."""
     folder = Path(tempfile.mkdtemp(prefix="kata-t-"))  # short: the name of a socket has 108 bytes at most
     made = Place(folder)
-    yield made
-    made.end()
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        yield made
+    finally:
+        made.end()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Place]:
+    with a_place() as made:
+        yield made
 
 
 @pytest.fixture
