@@ -25,10 +25,9 @@ RIGHT = {
 LATE = RIGHT["causal_mask"].replace("key <= query", "key <= query + 1")
 CHECK = "%kata check masks"
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not lab.PYTHON.exists(), reason="no JupyterLab here; make jupyter installs it beside"),
-]
+pytestmark = pytest.mark.skipif(
+    not lab.PYTHON.exists(), reason="no JupyterLab here; make jupyter installs it beside"
+)
 
 
 @pytest.fixture
