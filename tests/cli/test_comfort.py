@@ -103,7 +103,7 @@ def test_a_notebook_has_a_cell_that_checks_it_and_that_is_no_part_of_the_answer(
     assert kata("start", "masks", "--notebook").code == 0
     file = folder / "9.3-encoder-vs-decoder" / "masks" / "masks.ipynb"
     book = nbformat.read(file, as_version=4)
-    assert book.cells[-1].source.endswith("%load_ext kata\n%kata check masks")
+    assert book.cells[-1].source.endswith("%reload_ext kata\n%kata check masks")
     book.cells.insert(1, nbformat.v4.new_code_cell("import kata\nkata.check('masks')"))
     nbformat.write(book, file)
     assert kata("check", "masks", "--json").json["katas"][0]["status"] == "not_started"
