@@ -183,13 +183,16 @@ class Channel:
 
     def _read(self, begun: bytearray, size: int, deadline: Deadline) -> bytearray:
         """Return so many bytes, of which the first have come."""
-        data, filled = begun, len(begun)
+        data, filled = bytearray(min(size, FIRST_READ)), len(begun)
+        data[:filled] = begun
         while filled < size:
             if filled == len(data):  # what is announced takes no memory before it comes
-                data += bytes(min(size - filled, max(filled, FIRST_READ)))
-            self._wait(deadline)
+                data += bytes(min(size - filled, filled))
             with memoryview(data) as whole, whole[filled:] as rest:
-                filled += self._receive_into(rest)
+                count = self._receive_into(rest)
+            if not count:
+                self._wait(deadline)
+            filled += count
         return data
 
     def _receive_into(self, view: memoryview) -> int:
