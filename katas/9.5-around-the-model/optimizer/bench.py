@@ -66,14 +66,20 @@ class Bench:
         return all(one.is_leaf and one.requires_grad for one in self.parameters)
 
 
-def clipped(clip: Callable[..., Any], gradients: Sequence[Tensor | None], max_norm: float,
-            generator: bool = False) -> tuple[Any, list[Tensor]]:  # fmt: skip
-    """Return what `clip` returns, and the very tensors that were the gradients before."""
-    parameters = [nn.Parameter(torch.zeros(2) if g is None else torch.zeros_like(g)) for g in gradients]
-    held = []
-    for parameter, gradient in zip(parameters, gradients, strict=True):
-        if gradient is not None:
-            parameter.grad = gradient.detach().clone()
-            held.append(parameter.grad)
-    norm = clip((one for one in parameters) if generator else parameters, max_norm)
-    return norm, [one.clone() for one in held]
+class Clipper:
+    """Puts gradients where `clip` finds them."""
+
+    def __init__(self, clip: Callable[..., Any]) -> None:
+        self.clip = clip
+
+    def __call__(self, gradients: Sequence[Tensor | None], max_norm: float,
+                 generator: bool = False) -> tuple[Any, list[Tensor]]:  # fmt: skip
+        """Return what `clip` returns, and the very tensors that were the gradients before."""
+        parameters = [nn.Parameter(torch.zeros(2) if g is None else torch.zeros_like(g)) for g in gradients]
+        held = []
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            if gradient is not None:
+                parameter.grad = gradient.detach().clone()
+                held.append(parameter.grad)
+        norm = self.clip((one for one in parameters) if generator else parameters, max_norm)
+        return norm, [one.clone() for one in held]

@@ -48,6 +48,32 @@ class t_from_zero:
         """
 
 
+class second_corrected_by_beta1:
+    """your second moment is corrected with beta1: divide it by 1 - beta2 ** t
+
+    Fails: test_first_step, test_steps
+    """
+
+    class AdamW:
+        step = """
+            - size = (second / (1 - beta2**t)).sqrt() + group["eps"]
+            + size = (second / (1 - beta1**t)).sqrt() + group["eps"]
+        """
+
+
+class first_corrected_by_beta2:
+    """your first moment is corrected with beta2: divide it by 1 - beta1 ** t
+
+    Fails: test_first_step, test_steps
+    """
+
+    class AdamW:
+        step = """
+            - parameter.sub_(lr * (first / (1 - beta1**t)) / size)
+            + parameter.sub_(lr * (first / (1 - beta2**t)) / size)
+        """
+
+
 class betas_exchanged:
     """your two betas are exchanged: the first is for the mean of g, the second for that of its square
 
