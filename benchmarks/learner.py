@@ -1,9 +1,9 @@
-"""How long a learner waits: `kata check` against plain pytest, `kata watch`, the light commands, the boundary.
+"""How long a learner waits: `kata check` beside pytest, `kata watch`, a notebook, the light commands, the boundary.
 
     python benchmarks/learner.py            everything, a few minutes
     python benchmarks/learner.py --quick    a look, under a minute
     python benchmarks/learner.py --only boundary grade --katas masks    of one kata
-    python benchmarks/learner.py --write    and rewrite the tables of docs/benchmarks.md
+    python benchmarks/learner.py --write    and rewrite what docs/benchmarks.md has of it, part by part
 
 What is compared is measured in turns (A B A B …) in one run, so that whatever else the machine does falls on both.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import select
@@ -25,7 +26,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -53,15 +54,19 @@ def main() -> None:
     """Measure, print, and write when asked to."""
     chosen = _arguments()
     rounds = 3 if chosen.quick else chosen.rounds
-    tables: list[Figures] = []
     CHOSEN.update(chosen.katas)
+    katas = f" --katas {' '.join(chosen.katas)}" if chosen.katas else ""
     with tempfile.TemporaryDirectory(prefix="kata-bench-") as name:
         folder = Path(name)
         for part in chosen.only:
-            tables += PARTS[part](folder / part, rounds)
-    command = "make bench" if rounds == ROUNDS else f"python benchmarks/learner.py --rounds {rounds}"
-    how = f"measured with `{command}`, {rounds} rounds"
-    publish(tables, "benchmarks.md", "learner", write=chosen.write, how=how)
+            how = f"measured with `python benchmarks/learner.py --only {part} --rounds {rounds}{katas}`"
+            publish(
+                PARTS[part](folder / part, rounds),
+                "benchmarks.md",
+                f"learner, {part}",
+                write=chosen.write,
+                how=how,
+            )
 
 
 # A whole check, cold, beside plain pytest and beside a watch that is already running ---------------------------------
@@ -137,6 +142,10 @@ def cold(folder: Path, rounds: int) -> list[Figures]:
 def _stand_by(space: Path, kata: Kata) -> None:
     """Leave a warm process behind, as a first check does, and wait until it answers."""
     _timed_check(space, kata, warm=True)
+    _wait_for_warm_process()
+
+
+def _wait_for_warm_process() -> None:
     until = time.monotonic() + 120
     while not standing_by():
         if time.monotonic() > until:
@@ -319,6 +328,79 @@ def _watching(space: Path, kata: Kata) -> Iterator[Callable[[Path, int], float]]
     finally:
         process.terminate()
         process.wait()
+
+
+# A notebook ----------------------------------------------------------------------------------------------------------
+
+
+def notebook(folder: Path, rounds: int) -> list[Figures]:
+    """Measure `%kata check` in a kernel of its own, each kata with its reference in a cell."""
+    katas = alone()
+    folder.mkdir()
+    runtime = folder / "runtime"
+    runtime.mkdir(mode=0o700)
+    os.environ["XDG_RUNTIME_DIR"] = str(runtime)  # a warm process of its own
+    os.environ["IPYTHONDIR"] = str(folder / "ipython")
+    table = Figures(
+        "`%kata check` in a notebook",
+        "From the request to run the cell to the verdict's HTML, as the notebook's server gets both from the kernel; "
+        "the answer is run anew before each, as one runs a cell after an edit. *The first time* nothing stands by: the "
+        "answer is that of the first kata. A page adds what a browser takes to show it.",
+        ["kata", "the first time", "again", f"≤ {WARM_S:g} s"],
+    )
+    with ExitStack() as stack:
+        stack.callback(end_all)
+        verdict_after = stack.enter_context(_kernel(folder))
+        first = verdict_after(katas[0], 0)
+        _wait_for_warm_process()
+        for kata in katas:
+            verdict_after(kata, 0)  # warms the caches
+            again = [verdict_after(kata, number + 1) for number in range(rounds)]
+            _progress(f"cells that check {kata.slug}", rounds, rounds)
+            opening = f"{first:.2f} s" if kata is katas[0] else ""
+            table.rows.append(
+                [kata.slug, opening, spread(again, 3), verdict(statistics.median(again), WARM_S)]
+            )
+    return [table]
+
+
+@contextmanager
+def _kernel(folder: Path) -> Iterator[Callable[[Kata, int], float]]:
+    """Start a kernel; yield what runs a kata's reference in it and returns the seconds that its check then takes."""
+    from jupyter_client.manager import start_new_kernel
+
+    manager, client = start_new_kernel(cwd=str(folder))
+
+    def run(code: str) -> tuple[float, str]:
+        """Return the seconds until the cell's result came, and its HTML."""
+        came, html = math.nan, ""
+
+        def hear(message: dict[str, Any]) -> None:
+            nonlocal came, html
+            kind, content = message["msg_type"], message["content"]
+            if kind == "error":
+                raise SystemExit("\n".join(content["traceback"]))
+            if kind in ("execute_result", "display_data") and "text/html" in content["data"]:
+                came, html = time.perf_counter() - began, content["data"]["text/html"]
+
+        began = time.perf_counter()
+        client.execute_interactive(code, timeout=PATIENCE_S, output_hook=hear)
+        return came, html
+
+    def verdict_after(kata: Kata, number: int) -> float:
+        assert kata.solution is not None
+        run(kata.solution.read_text() + f"\n# run {number}\n")
+        took, html = run(f"%kata check {kata.slug}")
+        if "passed" not in html:
+            raise SystemExit(f"%kata check {kata.slug} does not pass its reference")
+        return took
+
+    try:
+        run("%load_ext kata")
+        yield verdict_after
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
 
 
 # Commands that need no tensors ---------------------------------------------------------------------------------------
@@ -509,7 +591,7 @@ def _with_solution() -> tuple[Kata, ...]:
 
 # A class of a real kata --------------------------------------------------------------------------------------------
 
-FEW, MANY = 4, 24
+FEW, MANY = 4, 16
 """Hand-ins of the two classes; what the larger takes longer, the hand-ins between them take."""
 
 
@@ -643,6 +725,7 @@ def _in_turns(repetitions: int, *functions: Callable[[], object]) -> tuple[float
 ROUNDS = 11
 PARTS: dict[str, Callable[[Path, int], list[Figures]]] = {
     "cold": cold,
+    "notebook": notebook,
     "light": light,
     "boundary": boundary,
     "grade": grade,
