@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -121,26 +121,25 @@ def check(
     from grader.running.suite import Options, with_suites
 
     options = Options(seed=seed, fail_fast=fail_fast, timeout_s=timeout, device=device)
-    try:
+    with (
+        closing(launcher) if launcher is not None else nullcontext()
+    ):  # nobody waits for the end of its workers
         reports = with_suites(
             [target.kata for target in request.targets],
             partial(run, request, launcher, options, keyword),
             speed=perf,
             keyword=keyword,
         )
-    finally:
-        if launcher is not None:
-            launcher.close()
-    if annotations is not None:
-        from grader.reports.annotations import WRITERS
+        if annotations is not None:
+            from grader.reports.annotations import WRITERS
 
-        click.echo(WRITERS[annotations](reports))
-    else:
-        _show(reports, request, as_json=as_json, verbose=verbose, quiet=quiet)
-    if not (perf or for_programs or quiet or pdb or keyword):
-        _ask_for_speed(request, reports)
-    if not (keyword or fail_fast or pdb):
-        remember(request, reports)
+            click.echo(WRITERS[annotations](reports))
+        else:
+            _show(reports, request, as_json=as_json, verbose=verbose, quiet=quiet)
+        if not (perf or for_programs or quiet or pdb or keyword):
+            _ask_for_speed(request, reports)
+        if not (keyword or fail_fast or pdb):
+            remember(request, reports)
     return 0 if all(report.status == "pass" and not _is_slow(report) for report in reports) else 1
 
 

@@ -350,10 +350,9 @@ def collect(
 
 def _forget_modules(files: Sequence[Path]) -> None:
     """Let the next collection read its own files: each is a module `checks`, and pytest would keep the first."""
-    collected = {str(file) for file in files}
-    for name, module in list(sys.modules.items()):
-        if getattr(module, "__file__", None) in collected:
-            del sys.modules[name]
+    for file in files:
+        if getattr(sys.modules.get(file.stem), "__file__", None) == str(file):
+            del sys.modules[file.stem]
 
 
 _UNUSED = (

@@ -9,11 +9,12 @@ import contextlib
 import fcntl
 import os
 import signal
+import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.sandbox import landlock, libc, seccomp
+from grader.sandbox import landlock, libc, namespaces, seccomp
 from grader.sandbox.limits import ResourceLimits
 from grader.sandbox.namespaces import in_child
 from grader.sandbox.read_paths import View, links_on_the_way, python_links, python_view
@@ -100,11 +101,15 @@ def prepare(anchor: Path, view: View | None = None) -> SharedMounts | None:
             for path in view.hidden:
                 if path.is_relative_to(place):
                     libc.bind(str(anchor / _NOTHING), str(point / path.relative_to(place)), _RDONLY)
-        for cuda in (False, True):
-            seccomp.assemble(os.uname().machine, _WORKER, cuda)  # it remembers
+        _assemble()
         return SharedMounts(anchor, places, python_links(), _first_user(places), view.hidden)
     except (OSError, KeyError):
         return None
+
+
+def _assemble() -> None:
+    for cuda in (False, True):
+        seccomp.assemble(os.uname().machine, _WORKER, cuda)  # it remembers
 
 
 def renewed(shared: SharedMounts) -> SharedMounts:
@@ -119,6 +124,27 @@ def rehearse(anchor: Path) -> bool:
         return bool(in_child(lambda: libc.unshare(libc.CLONE_NEWPID) == 0 and in_child(lambda: _act(anchor))))
     except OSError:
         return False
+
+
+_rehearsed: bool | None = None
+
+
+def rehearse_ahead() -> None:
+    """Try now what every zygote that this process or one of its forks makes would try anew, while somebody waits.
+
+    Should the system grant less later, workers are shut in less, and say so, or none can be started.
+    """
+    global _rehearsed
+    namespaces.allowed(os.geteuid())
+    with contextlib.suppress(KeyError):  # a machine whose calls cannot be filtered
+        _assemble()
+    with tempfile.TemporaryDirectory(prefix="kata-cells-") as folder:
+        _rehearsed = bool(in_child(lambda: "net" in namespaces.enter_namespaces() and rehearse(Path(folder))))
+
+
+def can_live(anchor: Path) -> bool:
+    """Return whether workers of this process could live in sandboxes, as was found out ahead or is found out now."""
+    return rehearse(anchor) if _rehearsed is None else _rehearsed
 
 
 def _act(anchor: Path) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from grader.sandbox import landlock, libc
@@ -23,12 +24,18 @@ def enter_namespaces() -> frozenset[str]:
     landlock.abi()
     if sys.platform != "linux":
         return frozenset()
+    bits = allowed(os.geteuid())
+    return frozenset(name for bit, name in enumerate(_NAMES) if bits >> bit & 1 and _enter(name))
+
+
+@cache
+def allowed(user: int) -> int:
+    """Return which of `_NAMES` this user can renew, as bits; tried once, for this process and those that it forks."""
     try:
         # A user namespace without powers is worse than none, and there is no way back: a child tries first.
-        bits = in_child(lambda: sum(1 << _NAMES.index(name) for name in _attempt()))
+        return in_child(lambda: sum(1 << _NAMES.index(name) for name in _attempt()))
     except OSError:
-        return frozenset()
-    return frozenset(name for bit, name in enumerate(_NAMES) if bits >> bit & 1 and _enter(name))
+        return 0
 
 
 def renew_processes() -> bool:

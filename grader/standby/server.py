@@ -282,6 +282,7 @@ def stand_by(root: str, asked: str, command: Callable[[], object], modules: Call
         if contents.digest() != before:  # edited while it was imported
             return
         malloc.give_back()
+        malloc.gather_memory()
         server = Server(folder, facts, before, command)
     except (OSError, place.Odd):
         return

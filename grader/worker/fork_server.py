@@ -115,7 +115,7 @@ def _move_into_namespace(link: socket.socket, view: sandbox.View) -> None:
     """
     anchor = Path(tempfile.mkdtemp(prefix="kata-cells-"))
     try:
-        if not sandbox.rehearse(anchor) or not sandbox.renew_processes():
+        if not sandbox.can_live(anchor) or not sandbox.renew_processes():
             return
         pid = os.fork()
         if pid == 0:
