@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 import json
 import os
 import subprocess
 import sys
+import tempfile
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -192,9 +195,27 @@ def _made(cells: list[str]) -> set[str]:
 
 
 def _ask(arguments: list[str], given: str | None) -> tuple[str, str]:
-    process = _start(arguments, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    """Return what a command says on both its streams: its document as soon as that is whole, or all to its end."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as told:
+        process = _start(arguments, stdin=subprocess.PIPE, stderr=told)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with contextlib.suppress(BrokenPipeError), process.stdin as stdin:
+            stdin.write(given or "")
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            if line == "}\n":  # no line within an indented document
+                break
+        # Before it ends it ends its workers: nobody has to wait for that.
+        threading.Thread(target=_see_off, args=(process,), daemon=True).start()
+        told.seek(0)
+        return "".join(lines), told.read()
+
+
+def _see_off(process: subprocess.Popen[str]) -> None:
     with process:
-        return process.communicate(given or "")
+        pass
 
 
 def _start(arguments: Any, **streams: Any) -> subprocess.Popen[str]:

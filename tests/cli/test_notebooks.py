@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +17,7 @@ from xml.etree import ElementTree
 import pytest
 
 from grader.catalogue import Catalogue
+from grader.cli import notebook
 from grader.reports import markup
 from grader.reports.report import CheckReport, CheckStatus, KataReport, KataStatus
 from tests.pages import demo_class
@@ -100,6 +104,23 @@ def test_what_was_run_is_judged_with_the_marks_of_the_terminal(
     assert "hint 1 of 3" in only(outputs[8], "text/markdown")
     assert "no unit or kata" in str(outputs[9]).lower() or "error" in str(outputs[9])
     assert only(outputs[10], "text/plain") == f"({terminal['score']}, {terminal['max_score']}, False)"
+
+
+def test_a_verdict_is_there_before_its_command_has_ended_its_workers(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that has told its document and then waits for whoever opens the pipe."""
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    told = "print(sys.stdin.read(), file=sys.stderr, flush=True); print('{\\n}', flush=True); open(sys.argv[1])"
+
+    def start(arguments: Any, **streams: Any) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", f"import sys; {told}", str(pipe)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8", **streams)
+
+    monkeypatch.setattr(notebook, "_start", start)
+    assert notebook._ask(["check"], "cells") == ("{\n}\n", "cells\n")
+    pipe.open("w").close()
 
 
 def test_a_message_names_the_cell_by_the_number_beside_it(play: Callable[..., list[Any]]) -> None:
