@@ -112,7 +112,9 @@ def test_a_verdict_is_there_before_its_command_has_ended_its_workers(
     """A command that has told its document and then waits for whoever opens the pipe."""
     pipe = folder / "pipe"
     os.mkfifo(pipe)
-    told = "print(sys.stdin.read(), file=sys.stderr, flush=True); print('{\\n}', flush=True); open(sys.argv[1])"
+    told = (
+        "print(sys.stdin.read(), file=sys.stderr, flush=True); print('{\\n}', flush=True); open(sys.argv[1])"
+    )
 
     def start(arguments: Any, **streams: Any) -> subprocess.Popen[str]:
         command = [sys.executable, "-c", f"import sys; {told}", str(pipe)]

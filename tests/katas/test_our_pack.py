@@ -17,6 +17,18 @@ from tests import record
 
 SEEDS, SEEDS_WHERE_CHECKS_TRAIN = 3, 1
 MISTAKE_SEEDS, MISTAKE_SEEDS_WHERE_CHECKS_TRAIN = 20, 5
+TELLING = b"""
+import sys
+
+class _Telling:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "sympy"):
+            print("imports", name)
+
+sys.meta_path.insert(0, _Telling())
+"""
+"""Put behind an answer: it prints which of torch's modules calls import."""
+FEW_MODULES = 50
 MISTAKE_SEEDS_IN_A_LIGHT_GATE = 1
 """What a mistake costs shows on one seed; whether its mark hangs on the draw takes the full gate's many to tell."""
 
@@ -27,13 +39,18 @@ def test_the_reference_has_full_marks(slug: str, launcher: Any) -> None:
     kata = record.katas()[slug]
     assert kata.solution is not None
     file = kata.solution
+    content = file.read_bytes() + TELLING
     report = with_suites(
         [kata],
-        lambda suites: suites[slug].check(file, launcher, Options(seed=record.seed(slug))),
+        lambda suites: suites[slug].check(file, launcher, Options(seed=record.seed(slug)), content=content),
         hidden=True,
     )
     lost = {check.id: check.message for check in report.checks if check.points < check.max_points}
     assert (report.status, lost) == ("pass", {})
+    printed = [line for check in report.checks for line in (check.output or "").splitlines()]
+    imported = [line for line in printed if line.startswith("imports ")]
+    # Each worker is new: what one imports, every submission pays for. `preload` in kata.toml is paid for once.
+    assert len(imported) < FEW_MODULES, imported[:FEW_MODULES]
 
 
 @pytest.mark.gate
