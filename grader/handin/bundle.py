@@ -151,7 +151,7 @@ def _templates(system: System, pack: Pack, wanted: Wanted) -> dict[str, str]:
         texts = {
             _under(path, folder): path.read_text("utf-8")
             for path in sorted(folder.rglob("*"))
-            if path.is_file()
+            if path.is_file() and path.suffix != ".pyc"  # installers compile what they install
         }
     for name, text in texts.items():
         for word, meant in words.items():

@@ -1,0 +1,68 @@
+"""What Gradescope runs for one submission: grade it as `kata grade` grades a class of one, and leave results.json.
+
+`python -I -m grader.cli.on_gradescope FOLDER`; nobody types this. The layout is that of
+gradescope-autograders.readthedocs.io: `submission/`, `source/` with the bundle, `results/`. This runs as root in a
+container that refuses namespaces; submissions run as nobody, so neither the results nor the bundle are in their reach.
+`run_autograder` has left results that say "not graded" before anything else: only whole ones replace them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from grader.cli.main import main as command
+from grader.files import write_atomic
+from grader.gradebook.store import Gradebook
+from grader.handin.gradescope import results
+
+LEARNER = "submission"
+
+
+def main(arguments: list[str]) -> int:
+    """Grade what was handed in below a folder such as /autograder; 0 says that its results are there."""
+    (root,) = map(Path, arguments)
+    settings = json.loads((root / "source" / "bundle.json").read_text("utf-8"))
+    katas = [kata["kata"] for kata in settings["katas"]]
+    with tempfile.TemporaryDirectory(prefix="kata-gradescope-") as name:
+        work = Path(name)
+        for folder in ("class", "stand"):
+            (work / folder).mkdir(mode=0o700)
+        # Links stay links: the class's reader follows none.
+        shutil.copytree(root / "submission", work / "class" / LEARNER, symlinks=True)
+        book = work / "gradebook.sqlite"
+        chosen = [part for kata in katas for part in ("--only", kata)]
+        speed = ["--perf"] if settings["perf"] else []
+        code = _run(
+            work / "stand",
+            ["grade", str(work / "class"), *chosen, *speed, "-j", "1", "--gradebook", str(book)],
+        )
+        if code != 0:
+            print("kata grade ended with", code, file=sys.stderr)
+            return 1
+        with Gradebook.open(str(book), create=False) as gradebook:
+            rows = list(gradebook.rows(katas=katas))
+        document = results(rows, marks_speed=settings["marks_speed"])
+    write_atomic(root / "results" / "results.json", json.dumps(document, indent=2))
+    return 0
+
+
+def _run(folder: Path, words: list[str]) -> object:
+    """Run a command in a folder and return its exit code: here, for another interpreter would import all of it anew."""
+    here = Path.cwd()
+    sys.argv[1:] = words
+    os.chdir(folder)
+    try:
+        command()
+    except SystemExit as end:
+        return end.code
+    finally:
+        os.chdir(here)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
