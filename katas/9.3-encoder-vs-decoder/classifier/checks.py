@@ -29,6 +29,7 @@ from grader.checks import (
 POOLINGS = ("cls", "mean", "max")
 POOLED, LOGITS = "batch width", "batch class"
 SMALL = {"d_model": 12, "num_heads": 3, "d_ff": 20, "num_layers": 2, "max_len": 16}
+STUB = {"d_model": 64, "num_heads": 4, "d_ff": 128, "num_layers": 2}
 
 
 def load_sentiment():
@@ -218,8 +219,10 @@ def test_pool_cls(submission, draw):
 )
 def test_pool_mean(submission, draw):
     hidden, mask = hidden_for(draw, shift=1.0), ragged_mask(draw)
-    vector = submission.pool(hidden, mask, "mean")
-    expect(vector, "mean pooling", axes=POOLED).close_to(oracle(pooled(mask, "mean"), hidden))
+    alone = with_axes(torch.eye(5, dtype=torch.bool, device=draw.device)[1:], "batch", "time")
+    for real in (mask, alone):  # some real positions, and one in each row
+        vector = submission.pool(hidden, real, "mean")
+        expect(vector, "mean pooling", axes=POOLED).close_to(oracle(pooled(real, "mean"), hidden))
 
 
 @check(
@@ -345,7 +348,7 @@ def test_logits_shape(submission, draw):
     aspect="parameters",
     points=1,
     follows=["test_logits_shape"],
-    asked=["sizes of the encoder.", "the longest sequence that must work."],
+    asked=["sizes of the encoder.", "the longest sequence that must work.", "d_ff: int = 128,"],
 )
 def test_sizes(submission, draw):
     sizes = dict(vocab_size=11, num_classes=3, d_model=8, num_heads=2, d_ff=12, num_layers=1, max_len=9)
@@ -358,6 +361,13 @@ def test_sizes(submission, draw):
     for name, size in larger.items():
         if parameters(**{**sizes, name: size}) <= few:
             fail(f"no more parameters with {name}={size} than with {name}={sizes[name]}", "  is it used?")
+
+    unsaid, said = parameters(vocab_size=31, num_classes=6), parameters(vocab_size=31, num_classes=6, **STUB)
+    if unsaid != said:
+        fail(
+            f"other defaults  EncoderClassifier(31, 6) has {unsaid:,} parameters; want {said:,}",
+            f"  as with {', '.join(f'{name}={size}' for name, size in STUB.items())}, which the stub says",
+        )
 
     long = classifier(submission, draw, max_len=150)
     logits_of(long, real_tokens(draw, batch=2, time=150), "logits of 150 tokens with max_len=150")
@@ -633,7 +643,7 @@ def test_fit_every_example(submission, draw):
     for examples, options, epochs, batch_size in (
         (11, {"epochs": 2, "batch_size": 4, "generator": generator(2)}, 2, 4),
         (7, {"epochs": 1, "batch_size": 9}, 1, 9),
-        (43, {}, 10, 32),  # the defaults
+        (64, {}, 10, 32),  # the defaults
     ):
         books, tokens, labels = table(submission, draw, examples)
         submission.fit(books.model, tokens, labels, **options)
@@ -679,13 +689,15 @@ def test_fit_zeroes_gradients(submission, draw):
     asked=[
         "logits → loss → empty the gradients → backward → step",
         "it learns at the `lr` it is given",
+        "lr: float = 1e-3,",
     ],
 )
 def test_fit_updates(submission, draw):
     moved = {}
-    for lr in (0.1, 0.001):
+    for lr in (0.1, 0.001, None):
         books, tokens, labels = table(submission, draw, 10)
-        submission.fit(books.model, tokens, labels, epochs=2, batch_size=4, lr=lr, generator=generator(4))
+        rate = {} if lr is None else {"lr": lr}
+        submission.fit(books.model, tokens, labels, epochs=2, batch_size=4, generator=generator(4), **rate)
         updates, followed = books.updates(), books.followed()
         still = sum(not bool(update.any()) for update in updates)
         if still or not updates:
@@ -703,6 +715,11 @@ def test_fit_updates(submission, draw):
     if not moved[0.1] > 5 * moved[0.001]:
         fail(
             f"lr is not used  with lr=0.1 parameters move by {moved[0.1]:.2g}, with lr=0.001 by {moved[0.001]:.2g}"
+        )
+    if not moved[0.001] / 5 < moved[None] < 5 * moved[0.001]:
+        fail(
+            f"another lr by default  parameters move by {moved[None]:.2g}, with lr=0.001 by {moved[0.001]:.2g}",
+            "  the stub says what is meant when nothing is said",
         )
 
 

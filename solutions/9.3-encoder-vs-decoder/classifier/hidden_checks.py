@@ -138,8 +138,8 @@ def test_any_fit(submission, draw):
         books.model.eval()
         generator = torch.Generator().manual_seed(draw.size(0, 1 << 20))
         losses = submission.fit(
-            books.model, with_axes(tokens, "example", "time"), labels, epochs=2, batch_size=batch_size, lr=1e-3,
-            generator=generator,
+            model=books.model, tokens=with_axes(tokens, "example", "time"), labels=labels,
+            epochs=2, batch_size=batch_size, lr=1e-3, generator=generator,
         )  # fmt: skip
         expect_unchanged(submission)
         losses = [
@@ -161,6 +161,7 @@ def test_any_fit(submission, draw):
 @check(
     "it learns which of two words comes first, in sentences of all lengths",
     aspect="learning",
+    trained=True,
     points=4,
     asked=["Positions matter; padding never does.", "it learns at the `lr` it is given"],
 )
