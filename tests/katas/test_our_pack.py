@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch
 
 from grader.packs.gate import Gate, Verdict
 from grader.running.suite import Options, Suite, with_suites
@@ -35,7 +36,8 @@ MISTAKE_SEEDS_IN_A_LIGHT_GATE = 1
 
 @pytest.mark.gate
 @pytest.mark.parametrize("slug", record.katas())
-def test_the_reference_has_full_marks(slug: str, launcher: Any) -> None:
+def test_the_reference_has_full_marks(slug: str, launcher: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    explicit = gradients_given(monkeypatch)
     kata = record.katas()[slug]
     assert kata.solution is not None
     file = kata.solution
@@ -51,6 +53,20 @@ def test_the_reference_has_full_marks(slug: str, launcher: Any) -> None:
     imported = [line for line in printed if line.startswith("imports ")]
     # Each worker is new: what one imports, every submission pays for. `preload` in kata.toml is paid for once.
     assert len(imported) < FEW_MODULES, imported[:FEW_MODULES]
+    assert not explicit, "torch's first explicit gradient in the grader imports sympy: grader.wire.cotangents"
+
+
+def gradients_given(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Return what the grader will have called torch's `backward` or `grad` with, beside scalars."""
+    found: list[object] = []
+    make: Callable[..., Any] = torch.autograd._make_grads
+
+    def making(outputs: Any, gradients: Any, **options: Any) -> Any:
+        found.extend(gradient for gradient in gradients if gradient is not None)
+        return make(outputs, gradients, **options)
+
+    monkeypatch.setattr(torch.autograd, "_make_grads", making)
+    return found
 
 
 @pytest.mark.gate
