@@ -91,7 +91,7 @@ def test_what_is_refused_lowers_the_level_and_the_rest_holds(
         monkeypatch.setattr(libc, "mount", refuse)
     else:  # the zygote thinks that it can, and the worker cannot
         monkeypatch.setattr(libc, "move_root", refuse)
-        monkeypatch.setattr(sandbox, "rehearse", lambda anchor: True)
+        monkeypatch.setattr(sandbox, "can_live", lambda anchor: True)
     lab = Lab(None, None)
     try:
         submission = lab.open("def read():\n    return open('/etc/passwd').read()\n", expect="confined")
