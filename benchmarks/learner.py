@@ -83,8 +83,6 @@ class Waits:
     plain: list[float] = field(default_factory=list)
     warm: list[float] = field(default_factory=list)
     verdict: list[float] = field(default_factory=list)
-    part: list[float] = field(default_factory=list)
-    """The warm verdict, of the cold check in the same round."""
     watch: list[float] = field(default_factory=list)
 
 
@@ -94,10 +92,7 @@ def cold(folder: Path, rounds: int) -> list[Figures]:
     waits = {kata.slug: Waits() for kata in katas}
     space = _workspace(folder, katas)
     with ExitStack() as stack:
-        runtime = folder / "runtime"
-        runtime.mkdir(mode=0o700)
-        os.environ["XDG_RUNTIME_DIR"] = str(runtime)  # a warm process of its own
-        stack.callback(end_all)
+        stack.enter_context(_warm_processes_in(folder))
         _stand_by(space, katas[0])
         watches = {kata.slug: stack.enter_context(_watching(space, kata)) for kata in katas}
         for number in range(rounds + 1):
@@ -113,7 +108,6 @@ def cold(folder: Path, rounds: int) -> list[Figures]:
                     one.cold.append(whole.end)
                     one.warm.append(warm.end)
                     one.verdict.append(warm.verdict)
-                    one.part.append(warm.verdict / whole.end)
                     one.first_line.append(whole.first_line)
                     one.plain.append(plain)
                     one.watch.append(again)
@@ -144,6 +138,18 @@ def cold(folder: Path, rounds: int) -> list[Figures]:
             ]
         )
     return [against, again_table, watching]
+
+
+@contextmanager
+def _warm_processes_in(folder: Path) -> Iterator[None]:
+    """Let warm processes stand by in a folder and nowhere else, and end them."""
+    runtime = folder / "runtime"
+    runtime.mkdir(mode=0o700)
+    os.environ["XDG_RUNTIME_DIR"] = str(runtime)
+    try:
+        yield
+    finally:
+        end_all()
 
 
 def _stand_by(space: Path, kata: Kata) -> None:
@@ -178,7 +184,8 @@ def _warm_table(waits: dict[str, Waits]) -> Figures:
         ],
     )
     for slug, one in waits.items():
-        judged, part, end, plain = map(statistics.median, (one.verdict, one.part, one.warm, one.plain))
+        part = statistics.median(map(truediv, one.verdict, one.cold))
+        judged, end, plain = map(statistics.median, (one.verdict, one.warm, one.plain))
         table.rows.append(
             [
                 slug,
@@ -369,9 +376,6 @@ def notebook(folder: Path, rounds: int) -> list[Figures]:
     """Measure `%kata check` in a kernel of its own, each kata with its reference in a cell."""
     katas = tuple(kata for kata in alone() if not CHOSEN or kata.slug in CHOSEN)
     space = _workspace(folder, katas)
-    runtime = folder / "runtime"
-    runtime.mkdir(mode=0o700)
-    os.environ["XDG_RUNTIME_DIR"] = str(runtime)  # a warm process of its own
     os.environ["IPYTHONDIR"] = str(folder / "ipython")
     table = Figures(
         "`%kata check` in a notebook",
@@ -389,8 +393,7 @@ def notebook(folder: Path, rounds: int) -> list[Figures]:
             f"≤ {WARM_PART:.2f}",
         ],
     )
-    with ExitStack() as stack:
-        stack.callback(end_all)
+    with _warm_processes_in(folder):
         for kata in katas:
             end_all()
             cold, again = [], []

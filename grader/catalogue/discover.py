@@ -103,9 +103,12 @@ def installed_folders() -> Iterator[Path]:
     Reading the small files ourselves takes 1 ms; importing importlib.metadata takes 30.
     """
     for place in filter(is_installed, sys.path):
-        with contextlib.suppress(OSError):
-            for path, text in _declarations(place, os.stat(place).st_mtime_ns):
-                yield from _named_folders(text, path)
+        try:
+            found = _declarations(place, os.stat(place).st_mtime_ns)
+        except OSError:
+            continue
+        for path, text in found:
+            yield from _named_folders(text, path)
 
 
 @cache

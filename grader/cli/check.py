@@ -121,9 +121,8 @@ def check(
     from grader.running.suite import Options, with_suites
 
     options = Options(seed=seed, fail_fast=fail_fast, timeout_s=timeout, device=device)
-    with (
-        closing(launcher) if launcher is not None else nullcontext()
-    ):  # nobody waits for the end of its workers
+    workers = nullcontext() if launcher is None else closing(launcher)
+    with workers:  # a verdict does not wait for their end
         reports = with_suites(
             [target.kata for target in request.targets],
             partial(run, request, launcher, options, keyword),

@@ -203,19 +203,15 @@ def _ask(arguments: list[str], given: str | None) -> tuple[str, str]:
         with contextlib.suppress(BrokenPipeError), process.stdin as stdin:
             stdin.write(given or "")
         lines = []
-        for line in process.stdout:
-            lines.append(line)
-            if line == "}\n":  # no line within an indented document
-                break
+        with process.stdout as printed:
+            for line in printed:
+                lines.append(line)
+                if line == "}\n":  # no line within an indented document
+                    break
         # Before it ends it ends its workers: nobody has to wait for that.
-        threading.Thread(target=_see_off, args=(process,), daemon=True).start()
+        threading.Thread(target=process.wait, daemon=True).start()
         told.seek(0)
         return "".join(lines), told.read()
-
-
-def _see_off(process: subprocess.Popen[str]) -> None:
-    with process:
-        pass
 
 
 def _start(arguments: Any, **streams: Any) -> subprocess.Popen[str]:

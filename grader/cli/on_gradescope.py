@@ -8,14 +8,14 @@ container that refuses namespaces; submissions run as nobody, so neither the res
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
-from grader.cli.main import main as command
+from grader.cli.main import cli
 from grader.files import write_atomic
 from grader.gradebook.store import Gradebook
 from grader.handin.gradescope import results
@@ -37,10 +37,13 @@ def main(arguments: list[str]) -> int:
         book = work / "gradebook.sqlite"
         chosen = [part for kata in katas for part in ("--only", kata)]
         speed = ["--perf"] if settings["perf"] else []
-        code = _run(
-            work / "stand",
-            ["grade", str(work / "class"), *chosen, *speed, "-j", "1", "--gradebook", str(book)],
-        )
+        code: object = 0
+        # Here: another interpreter would import all of it anew.
+        with contextlib.chdir(work / "stand"):
+            try:
+                cli.main(["grade", str(work / "class"), *chosen, *speed, "-j", "1", "--gradebook", str(book)])
+            except SystemExit as end:
+                code = end.code
         if code != 0:
             print("kata grade ended with", code, file=sys.stderr)
             return 1
@@ -49,19 +52,6 @@ def main(arguments: list[str]) -> int:
         document = results(rows, marks_speed=settings["marks_speed"])
     write_atomic(root / "results" / "results.json", json.dumps(document, indent=2))
     return 0
-
-
-def _run(folder: Path, words: list[str]) -> object:
-    """Run a command in a folder and return its exit code: here, for another interpreter would import all of it anew."""
-    here = Path.cwd()
-    sys.argv[1:] = words
-    os.chdir(folder)
-    try:
-        command()
-    except SystemExit as end:
-        return end.code
-    finally:
-        os.chdir(here)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,9 @@ def _import() -> None:
     for name in MODULES:
         with contextlib.suppress(ImportError):  # one of torch's that this version lacks
             importlib.import_module(name)
-    importlib.import_module("grader.sandbox").rehearse_ahead()
+    from grader import sandbox
+
+    sandbox.rehearse_ahead()
 
 
 def _command() -> None:

@@ -150,8 +150,7 @@ def _templates(system: System, pack: Pack, wanted: Wanted) -> dict[str, str]:
     with resources.as_file(top) as folder:
         texts = {
             _under(path, folder): path.read_text("utf-8")
-            for path in sorted(folder.rglob("*"))
-            if path.is_file() and path.suffix != ".pyc"  # installers compile what they install
+            for path in files_of(folder)  # not what an installer compiled there
         }
     for name, text in texts.items():
         for word, meant in words.items():

@@ -126,25 +126,31 @@ def rehearse(anchor: Path) -> bool:
         return False
 
 
-_rehearsed: bool | None = None
+_granted = False
+"""Whether it was found out ahead that workers can live in sandboxes."""
 
 
 def rehearse_ahead() -> None:
     """Try now what every zygote that this process or one of its forks makes would try anew, while somebody waits.
 
-    Should the system grant less later, workers are shut in less, and say so, or none can be started.
+    Only what was granted is remembered: a moment's shortage must not last. Should the system grant less later, workers
+    are shut in less, and say so, or none can be started.
     """
-    global _rehearsed
-    namespaces.allowed(os.geteuid())
+    global _granted
+    landlock.abi()
+    with contextlib.suppress(OSError):
+        namespaces.allowed(os.geteuid())
     with contextlib.suppress(KeyError):  # a machine whose calls cannot be filtered
         _assemble()
     with tempfile.TemporaryDirectory(prefix="kata-cells-") as folder:
-        _rehearsed = bool(in_child(lambda: "net" in namespaces.enter_namespaces() and rehearse(Path(folder))))
+        _granted = bool(in_child(lambda: "net" in namespaces.enter_namespaces() and rehearse(Path(folder))))
+    if not _granted:
+        namespaces.allowed.cache_clear()
 
 
 def can_live(anchor: Path) -> bool:
     """Return whether workers of this process could live in sandboxes, as was found out ahead or is found out now."""
-    return rehearse(anchor) if _rehearsed is None else _rehearsed
+    return _granted or rehearse(anchor)
 
 
 def _act(anchor: Path) -> int:

@@ -24,18 +24,22 @@ def enter_namespaces() -> frozenset[str]:
     landlock.abi()
     if sys.platform != "linux":
         return frozenset()
-    bits = allowed(os.geteuid())
+    try:
+        bits = allowed(os.geteuid())
+    except OSError:
+        return frozenset()
     return frozenset(name for bit, name in enumerate(_NAMES) if bits >> bit & 1 and _enter(name))
 
 
 @cache
 def allowed(user: int) -> int:
-    """Return which of `_NAMES` this user can renew, as bits; tried once, for this process and those that it forks."""
-    try:
-        # A user namespace without powers is worse than none, and there is no way back: a child tries first.
-        return in_child(lambda: sum(1 << _NAMES.index(name) for name in _attempt()))
-    except OSError:
-        return 0
+    """Return which of `_NAMES` this user can renew, as bits; tried once, for this process and those that it forks.
+
+    Raises:
+        OSError: no process could be forked to try it, and the next call tries again.
+    """
+    # A user namespace without powers is worse than none, and there is no way back: a child tries first.
+    return in_child(lambda: sum(1 << _NAMES.index(name) for name in _attempt()))
 
 
 def renew_processes() -> bool:

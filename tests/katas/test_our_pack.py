@@ -18,6 +18,9 @@ from tests import record
 
 SEEDS, SEEDS_WHERE_CHECKS_TRAIN = 3, 1
 MISTAKE_SEEDS, MISTAKE_SEEDS_WHERE_CHECKS_TRAIN = 20, 5
+MISTAKE_SEEDS_IN_A_LIGHT_GATE = 1
+"""What a mistake costs shows on one seed; whether its mark hangs on the draw takes the full gate's many to tell."""
+
 TELLING = b"""
 import sys
 
@@ -30,10 +33,9 @@ sys.meta_path.insert(0, _Telling())
 """
 """Put behind an answer: it prints which of torch's modules calls import."""
 FEW_MODULES = 50
+"""More of them are an import that takes long."""
 GIVE_GRADIENTS = frozenset({"masked-attention"})
 """Whose checks give `backward` a tensor, for which the grader waits half a second once; to end with its next gate."""
-MISTAKE_SEEDS_IN_A_LIGHT_GATE = 1
-"""What a mistake costs shows on one seed; whether its mark hangs on the draw takes the full gate's many to tell."""
 
 
 @pytest.mark.gate
