@@ -154,6 +154,22 @@ def launcher() -> Any:
     return Borrowed(_fork_once())
 
 
+@pytest.fixture
+def explicit_gradients(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What this process will have given torch's `backward` or `grad` beside scalars: it imports sympy for the first."""
+    import torch
+
+    found: list[object] = []
+    make: Callable[..., Any] = torch.autograd._make_grads
+
+    def making(outputs: Any, gradients: Any, **options: Any) -> Any:
+        found.extend(gradient for gradient in gradients if gradient is not None)
+        return make(outputs, gradients, **options)
+
+    monkeypatch.setattr(torch.autograd, "_make_grads", making)
+    return found
+
+
 def _repeated(config: pytest.Config, kind: str, name: str, digest: str) -> bool:
     which = config.getoption("gate")
     return which == "full" or (which == "changed" and record.changed(kind, name, digest))

@@ -16,6 +16,7 @@ from torch import Tensor
 from grader.checks.failure import fail
 from grader.host.lent import Lent
 from grader.host.remote import behind
+from grader.wire.cotangents import products
 
 F = TypeVar("F", bound=Callable[..., Any])
 STAND_IN = "grader.worker.stand_in"
@@ -77,13 +78,16 @@ class _Asked:
             value.detach().requires_grad_(value.is_floating_point()) if isinstance(value, Tensor) else value
             for value in self._calls[number]
         ]
+        # The worker asks within a backward, where torch records nothing.
         with torch.enable_grad():
             result = self._function(*leaves)
-        outputs = result if isinstance(result, tuple) else (result,)
+            outputs = result if isinstance(result, tuple) else (result,)
+            pairs = [(y, g) for y, g in zip(outputs, gradients, strict=True) if y.requires_grad]
+            if any(not isinstance(g, Tensor) or g.shape != y.shape for y, g in pairs):
+                fail("gave a stand-in a gradient that is none of its result")
+            scalars = products(pairs)
         wanted = [value for value in leaves if isinstance(value, Tensor) and value.requires_grad]
-        pairs = [(y, g) for y, g in zip(outputs, gradients, strict=True) if y.requires_grad]
-        ours, theirs = [y for y, _ in pairs], [g for _, g in pairs]
-        found = iter(torch.autograd.grad(ours, wanted, theirs, allow_unused=True)) if pairs else iter(())
+        found = iter(torch.autograd.grad(scalars, wanted, allow_unused=True)) if scalars else iter(())
         return [
             next(found, None) if isinstance(value, Tensor) and value.requires_grad else None
             for value in leaves

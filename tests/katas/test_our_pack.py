@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import torch
 
 from grader.packs.gate import Gate, Verdict
 from grader.running.suite import Options, Suite, with_suites
@@ -34,14 +33,11 @@ sys.meta_path.insert(0, _Telling())
 """Put behind an answer: it prints which of torch's modules calls import."""
 FEW_MODULES = 50
 """More of them are an import that takes long."""
-GIVE_GRADIENTS = frozenset({"masked-attention"})
-"""Whose checks give `backward` a tensor, for which the grader waits half a second once; to end with its next gate."""
 
 
 @pytest.mark.gate
 @pytest.mark.parametrize("slug", record.katas())
-def test_the_reference_has_full_marks(slug: str, launcher: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    explicit = gradients_given(monkeypatch)
+def test_the_reference_has_full_marks(slug: str, launcher: Any, explicit_gradients: list[object]) -> None:
     kata = record.katas()[slug]
     assert kata.solution is not None
     file = kata.solution
@@ -57,20 +53,7 @@ def test_the_reference_has_full_marks(slug: str, launcher: Any, monkeypatch: pyt
     imported = [line for line in printed if line.startswith("imports ")]
     # Each worker is new: what one imports, every submission pays for. `preload` in kata.toml is paid for once.
     assert len(imported) < FEW_MODULES, imported[:FEW_MODULES]
-    assert not explicit or slug in GIVE_GRADIENTS, "see grader.wire.cotangents"
-
-
-def gradients_given(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Return what the grader will have called torch's `backward` or `grad` with, beside scalars."""
-    found: list[object] = []
-    make: Callable[..., Any] = torch.autograd._make_grads
-
-    def making(outputs: Any, gradients: Any, **options: Any) -> Any:
-        found.extend(gradient for gradient in gradients if gradient is not None)
-        return make(outputs, gradients, **options)
-
-    monkeypatch.setattr(torch.autograd, "_make_grads", making)
-    return found
+    assert not explicit_gradients, "see grader.wire.cotangents"
 
 
 @pytest.mark.gate

@@ -109,8 +109,11 @@ def halves(bench: Bench) -> Bench:  # noqa: F811
 @pytest.mark.parametrize(
     "call", ["half(x) + 1", "half(x=x) + 1", "half(x, True)[0] + 1", "half(more=1, x=x)[0] + 1"]
 )
-def test_what_calls_a_wrong_function_is_judged_with_the_authors(halves: Bench, call: str) -> None:
+def test_what_calls_a_wrong_function_is_judged_with_the_authors(
+    halves: Bench, call: str, explicit_gradients: list[object]
+) -> None:
     report = halves.check(THING.format(half="x / 3", thing=call))
+    assert not explicit_gradients, "see grader.wire.cotangents"
     assert statuses(report) == {"half": "fail", "thing": "pass", "gradient": "pass", "gone": "pass"}
     assert message(report, "thing") == "judged with our `half` in place of yours"
     assert (report.status, report.score) == ("fail", 3)
