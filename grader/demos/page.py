@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from grader.demos.exhibit_types import Exhibit, Still
 from grader.demos.pictures import draw
-from grader.demos.printing import cell
+from grader.demos.printing import cell, of_numbers
 
 HERE = Path(__file__).parent
 LONG = 24
@@ -59,22 +59,18 @@ def page(
     environment.globals.update(
         cell=cell,
         cell_class=_cell_class,
+        of_numbers=of_numbers,
         picture=picture,
         as_data=_as_data,
         scripts=[Markup(source) for source in code.values()],
         policy=f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {hashes}; base-uri 'none'",
     )
-    environment.tests["a_number"] = _is_number
     return environment.get_template("page.html").render(title=title, intro=intro, exhibits=exhibits) + "\n"
 
 
-def _cell_class(value: object) -> Markup:
-    kind = "n" if _is_number(value) else "long" if len(cell(value)) > LONG else ""
+def _cell_class(value: object, number: bool) -> Markup:
+    kind = "n" if number else "long" if len(cell(value)) > LONG else ""
     return Markup(' class="{}"').format(kind) if kind else Markup()
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _as_data(value: object) -> Markup:

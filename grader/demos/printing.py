@@ -95,17 +95,24 @@ def cell(value: object) -> str:
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> RichTable:
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-    for index, column in enumerate(columns):
-        numeric = all(_is_number(row[index]) for row in rows if index < len(row))
-        table.add_column(safe(column), justify="right" if numeric and rows else "left")
+    for column, number in zip(columns, of_numbers(rows, len(columns)), strict=True):
+        table.add_column(safe(column), justify="right" if number else "left")
     for row in rows:
         table.add_row(*row)
     return table
 
 
+def of_numbers(rows: Sequence[Sequence[object]], columns: int) -> list[bool]:
+    """Tell which columns of a table hold numbers alone, however they are written: 1,024, 97%, 1.5 ×, or nothing."""
+    return [
+        bool(rows) and all(_is_number(cell(row[index])) for row in rows if index < len(row))
+        for index in range(columns)
+    ]
+
+
 def _is_number(text: str) -> bool:
     try:
-        float(text.rstrip("×%"))
+        float(text.rstrip(" ×%").replace(",", ""))
     except ValueError:
         return not text
     return True

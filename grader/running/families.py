@@ -110,7 +110,9 @@ def alike(one: Family, other: Family) -> bool:
 
 
 def _same_curve(one: ValueCurve, other: ValueCurve) -> bool:
-    if (one.frame, one.values, one.scaled_by) != (other.frame, other.values, other.scaled_by):
+    if (one.frame, one.scaled_by, len(one.values)) != (other.frame, other.scaled_by, len(other.values)):
+        return False
+    if not np.allclose(one.values, other.values, rtol=1e-8, atol=0.0):
         return False
     return bool((one._off(np.array(one.numbers), np.array(other.numbers)) <= LEAST_SLACK).all())
 
@@ -133,10 +135,15 @@ def _written(value: float) -> str:
 
 
 def spread(low: float, high: float) -> list[float]:
-    """Return values from one to the other: by equal factors where both have one sign, else by equal steps."""
+    """Return values from one to the other: by equal factors where both have one sign, else by equal steps.
+
+    They are rounded: in the last digit of a power processors differ.
+    """
     if low * high > 0:
-        return [float(x) for x in math.copysign(1.0, low) * np.geomspace(abs(low), abs(high), SAMPLES)]
-    return [float(x) for x in np.linspace(low, high, SAMPLES)]
+        values = math.copysign(1.0, low) * np.geomspace(abs(low), abs(high), SAMPLES)
+    else:
+        values = np.linspace(low, high, SAMPLES)
+    return [_rounded(x) for x in values]
 
 
 def curve(marks: Mapping[float, Sequence[Mark]]) -> ValueCurve | None:
@@ -164,8 +171,12 @@ def curve(marks: Mapping[float, Sequence[Mark]]) -> ValueCurve | None:
     best = min(errors, key=lambda name: errors[name])
     # Left out, a sample is told from twice as far away as a place between two; a cubic errs 16 times as much there.
     slack = max(LEAST_SLACK, float(f"{errors[best] / 8:.2g}"))
-    rounded = [[float(f"{x:.9g}") for x in row] for row in numbers]
+    rounded = [[_rounded(x) for x in row] for row in numbers]
     return ValueCurve(frame, best, list(marks), rounded, scaled_by, slack)
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.9g}")
 
 
 def _told(position: Numbers, numbers: Numbers, piece: int, places: Numbers) -> Numbers:

@@ -321,6 +321,17 @@ def test_words_stay_words(words: str) -> None:
     assert read_page(page(words, words, drawn)).headings == [words] * (len(data) + 1)
 
 
+def test_a_column_of_numbers_is_on_the_right_however_they_are_written() -> None:
+    columns = ["words", "whole", "written", "share", "times", "none"]
+    rows = [["1 x 1", 7, "1,024", "97%", "1.5 ×", None], ["2 x 2", 1234567, "8", "3%", "12 ×", 2.5]]
+    [table] = read_exhibits([make.table("t", columns, rows)])
+    text = page("t", "i", [(table, None)])
+    right = [name for name in columns if f'<th scope="col" class="n">{name}</th>' in text]
+    assert right == columns[1:]
+    assert '<td class="n">1,024</td>' in text
+    assert '<td class="n"></td>' in text
+
+
 @pytest.mark.filterwarnings("error")
 def test_nothing_to_draw_is_drawn_all_the_same() -> None:
     nan = float("nan")

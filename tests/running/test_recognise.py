@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import math
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ import torch
 from grader.checks import recognised_by
 from grader.host.endings import SubmissionRaised
 from grader.running.families import Family, curve, spread
+from grader.running.families import alike as same_family
 from grader.running.recognise import (
     SCHEMA,
     SEED,
@@ -210,6 +213,19 @@ def test_what_lies_beside_the_curve_or_beyond_its_ends_is_not_of_the_family() ->
         left_behind(-2.0),
     ]
     assert [known.recognise({"one": marks}) for marks in others] == [{}] * 4
+
+
+def test_a_family_is_the_same_on_a_processor_that_rounds_otherwise() -> None:
+    here = family(-1e4, -10.0)
+    values = here.checks["one"].values
+    assert values == [float(f"{value:.9g}") for value in values]
+    there = copy.deepcopy(here)
+    there.checks["one"].values = [math.nextafter(value, 0.0) for value in values]
+    assert same_family(here, there)
+    there.checks["one"].values[3] *= 1.001
+    assert not same_family(here, there)
+    there.checks["one"].values = values[1:]
+    assert not same_family(here, there)
 
 
 def test_a_value_that_changes_nothing_is_not_told() -> None:
