@@ -103,7 +103,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> RichTable:
 
 
 def of_numbers(rows: Sequence[Sequence[object]], columns: int) -> list[bool]:
-    """Tell which columns of a table hold numbers alone, however they are written: 1,024, 97%, 1.5 ×, or nothing."""
+    """Tell which columns hold numbers alone, however they are written: 1,024, 97%, 1.5 ×; or none, as nothing or –."""
     return [
         bool(rows) and all(_is_number(cell(row[index])) for row in rows if index < len(row))
         for index in range(columns)
@@ -114,7 +114,7 @@ def _is_number(text: str) -> bool:
     try:
         float(text.rstrip(" ×%").replace(",", ""))
     except ValueError:
-        return not text
+        return text in ("", "–")
     return True
 
 

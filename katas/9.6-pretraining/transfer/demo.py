@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import cache
 
 import letters
 import torch
@@ -130,17 +132,19 @@ def demo() -> list[Exhibit]:
     body = Reader()
     curve = _read(body, texts, held.tokens)
     pretrained = {name: tensor.clone() for name, tensor in body.state_dict().items()}
-    alone = {
-        how: [_right(_train(pretrained, how, (task,), labeled, FEW), task, held) for task in TASKS]
-        for how in WAYS
-    }
+
+    @cache  # several exhibits look at the same model
+    def trained(how: str, tasks: tuple[str, ...], count: int) -> tuple[MultiTask, float]:
+        return _train(pretrained, how, tasks, labeled, count)
+
+    alone = {how: [_right(trained(how, (task,), FEW)[0], task, held) for task in TASKS] for how in WAYS}
     return [
         _reading(curve),
-        *_answers(pretrained, labeled, held),
-        _by_labels(pretrained, labeled, held),
+        *_answers(trained, held),
+        _by_labels(trained, held),
         _by_task(alone),
-        *_moved(pretrained, labeled, held),
-        _together(alone["tuned"], _train(pretrained, "tuned", tuple(TASKS), labeled, FEW), held),
+        *_moved(pretrained, trained, held),
+        _together(alone["tuned"], trained("tuned", tuple(TASKS), FEW)[0], held),
     ]
 
 
@@ -151,8 +155,8 @@ def _read(body: Reader, texts: Tensor, held: Tensor) -> tuple[list[int], list[fl
     """Train the body to fill gaps; return by step the share of gaps that it fills right."""
     generator, optimizer = torch.Generator().manual_seed(0), torch.optim.AdamW(body.parameters(), lr=3e-3)
     steps, shares = [], []
-    for step in range(601):
-        if step % 100 == 0:
+    for step in range(401):
+        if step % 50 == 0:
             steps.append(step)
             shares.append(_gaps(body, held))
         tokens = texts[torch.randint(len(texts), (64,), generator=generator)]
@@ -165,6 +169,7 @@ def _read(body: Reader, texts: Tensor, held: Tensor) -> tuple[list[int], list[fl
 @torch.no_grad()
 def _gaps(body: Reader, held: Tensor) -> float:
     """Hide one word of each letter; return how many of 100 are found."""
+    training = body.training
     body.eval()
     place = torch.tensor(
         [1 + row % (int((words != letters.PAD).sum()) - 1) for row, words in enumerate(held)]
@@ -172,7 +177,7 @@ def _gaps(body: Reader, held: Tensor) -> float:
     rows, inputs = torch.arange(len(held)), held.clone()
     inputs[rows, place] = letters.MASK
     found = F.linear(body(inputs)[rows, place], body.words.weight).argmax(-1)
-    body.train()
+    body.train(training)
     return 100 * float((found == held[rows, place]).float().mean())
 
 
@@ -204,9 +209,16 @@ def _loss(found: Tensor | tuple[Tensor, Tensor], task: str, some: letters.Letter
     return F.cross_entropy(found, some.topic[rows])
 
 
+Trained = Callable[[str, tuple[str, ...], int], tuple[MultiTask, float]]
+
+
 def _train(pretrained: dict[str, Tensor], how: str, tasks: tuple[str, ...], some: letters.Letters,
-           count: int) -> MultiTask:  # fmt: skip
-    """Train heads, and the body as `how` says, on the first `count` letters; tasks take turns."""
+           count: int) -> tuple[MultiTask, float]:  # fmt: skip
+    """Train heads, and the body as `how` says, on the first `count` letters; tasks take turns.
+
+    Returns:
+        The model, and how many milliseconds a step took.
+    """
     torch.manual_seed(0)
     body, heads = Reader(), _heads()
     if how != "from nothing":
@@ -220,11 +232,12 @@ def _train(pretrained: dict[str, Tensor], how: str, tasks: tuple[str, ...], some
     else:
         groups.append({"params": list(body.parameters()), "lr": RATE})
     optimizer, generator = torch.optim.AdamW(groups), torch.Generator().manual_seed(0)
-    for step in range(STEPS * len(tasks)):
+    begun, steps = time.perf_counter(), STEPS * len(tasks)
+    for step in range(steps):
         task = tasks[step % len(tasks)]
         rows = torch.randint(count, (min(count, 32),), generator=generator)
         _step(optimizer, _loss(model(some.tokens[rows], task), task, some, rows))
-    return model.eval()
+    return model.eval(), 1000 * (time.perf_counter() - begun) / steps
 
 
 @torch.no_grad()
@@ -257,8 +270,8 @@ def _reading(curve: tuple[list[int], list[float]]) -> Exhibit:
     )
 
 
-def _answers(pretrained: dict[str, Tensor], labeled: letters.Letters, held: letters.Letters) -> list[Exhibit]:
-    model, rows, frames = _train(pretrained, "tuned", tuple(TASKS), labeled, LABELED), [], {}
+def _answers(trained: Trained, held: letters.Letters) -> list[Exhibit]:
+    model, rows, frames = trained("tuned", tuple(TASKS), LABELED)[0], [], {}
     with torch.no_grad():
         found = {task: model(held.tokens[:8], task) for task in TASKS}
     for row in range(8):
@@ -271,13 +284,15 @@ def _answers(pretrained: dict[str, Tensor], labeled: letters.Letters, held: lett
             f"{float(found['degree'][row]):+.1f} ({float(held.degree[row]):+.1f})",
             letters.TOPICS[int(found["topic"][row].argmax())],
         ])  # fmt: skip
-        begins, ends = (100 * each[row].softmax(-1) for each in found["span"])
+        begins, ends = (
+            [round(100 * share, 1) for share in each[row].softmax(-1).tolist()] for each in found["span"]
+        )
         frames[" ".join(words)] = bars(
             "An opinion: where it begins and ends",
             [f"{place + 1} {word}" for place, word in enumerate(words)],
             {
-                "begins here": begins[1 : len(words) + 1].tolist(),
-                "ends here": ends[1 : len(words) + 1].tolist(),
+                "begins here": begins[1 : len(words) + 1],
+                "ends here": ends[1 : len(words) + 1],
             },
             y_axis="probability, %",
         )
@@ -305,14 +320,10 @@ def _outside(scores: tuple[Tensor, Tensor], held: letters.Letters) -> float:
     return max(100 * float((each.softmax(-1) * ~words).sum(-1).max()) for each in scores)
 
 
-def _by_labels(pretrained: dict[str, Tensor], labeled: letters.Letters, held: letters.Letters) -> Exhibit:
+def _by_labels(trained: Trained, held: letters.Letters) -> Exhibit:
     counts = [8, 32, 128, LABELED]
     curves = {
-        how: (
-            counts,
-            [_right(_train(pretrained, how, ("topic",), labeled, n), "topic", held) for n in counts],
-        )
-        for how in WAYS
+        how: (counts, [_right(trained(how, ("topic",), n)[0], "topic", held) for n in counts]) for how in WAYS
     }
     few = {how: round(shares[0]) for how, (_, shares) in curves.items()}
     return lines(
@@ -342,20 +353,18 @@ def _by_task(shares: dict[str, list[float]]) -> Exhibit:
     )
 
 
-def _moved(pretrained: dict[str, Tensor], labeled: letters.Letters, held: letters.Letters) -> list[Exhibit]:
+def _moved(pretrained: dict[str, Tensor], trained: Trained, held: letters.Letters) -> list[Exhibit]:
     start = Reader()
     start.load_state_dict(pretrained)
     first = [torch.cat([p.detach().flatten() for p in layer.parameters()]) for layer in start.stack()]
     names, moved, rows = ["words", *(f"layer {n + 1}" for n in range(LAYERS))], {}, []
     rows.append(["before", "–", "–", f"{_gaps(start, held.tokens):.0f}%"])
     for how in WAYS[1:]:
-        begun = time.perf_counter()
-        model = _train(pretrained, how, ("topic",), labeled, LABELED)
-        took = 1000 * (time.perf_counter() - begun) / STEPS
+        model, took = trained(how, ("topic",), LABELED)
         last = [torch.cat([p.detach().flatten() for p in layer.parameters()]) for layer in model.body.stack()]
         moved[how] = [100 * float((b - a).norm() / a.norm()) for a, b in zip(first, last, strict=True)]
         learning = sum(p.numel() for p in model.parameters() if p.requires_grad)
-        rows.append([how, learning, f"{took:.1f}", f"{_gaps(model.body, held.tokens):.0f}%"])
+        rows.append([how, f"{learning:,}", f"{took:.1f}", f"{_gaps(model.body, held.tokens):.0f}%"])
     groups = layerwise_groups(start.stack(), RATE, 0.5)
     return [
         bars(
@@ -387,6 +396,6 @@ def _together(alone: list[float], one: MultiTask, held: letters.Letters) -> Exhi
         shares,
         y_axis="% right",
         note="Sharing changes them by "
-        + ", ".join(f"{gain:+.0f}" for gain in gains)
+        + ", ".join(f"{round(gain):+d}" if round(gain) else "0" for gain in gains)
         + " points: a body that all four use, at a quarter of the parameters.",
     )
