@@ -61,6 +61,14 @@ def read(text: object, runs: dict[str, dict]) -> dict[str, tuple[int, Rows]]:
     return log
 
 
+def kind(text: object) -> list[object]:
+    """Return by what a log that cannot be read is known: its type, its first line, how many cells its lines have."""
+    if type(text) is not str:
+        return [type(text).__name__]
+    head, *lines = [line.strip() for line in text.splitlines() if line.strip()] or [""]
+    return [head == HEADER, sorted({min(len(line.split(",")), 9) for line in lines})]
+
+
 def expect_whole(log: dict[str, tuple[int, Rows]], runs: dict[str, dict], steps: tuple[int, ...]) -> None:
     """Require all runs, each with all these steps."""
     for run in runs:

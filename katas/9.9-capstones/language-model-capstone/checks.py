@@ -23,10 +23,12 @@ from grader.checks import (
     fail,
     given_module,
     presupposed,
+    recognised_by,
     with_axes,
 )
 
 RUNS = runpy.run_path(str(Path(__file__).with_name("runs.py")))
+FACTS = runpy.run_path(str(Path(__file__).parents[1] / "facts.py"))
 LOGS = runpy.run_path(str(Path(__file__).parents[1] / "logs.py"))
 STORY = runpy.run_path(str(Path(__file__).parents[2] / "given" / "story.py"))
 LOGITS = "batch time token"
@@ -82,7 +84,11 @@ def trained(submission, text, vocab, steps, seed, **settings):
 
 
 def trained_for_certain(submission, text, vocab, steps, seed, **settings):
-    model, rows = expect(submission.train(text, vocab, steps, seed, **settings), "result").is_tuple(2)
+    return as_asked(submission.train(text, vocab, steps, seed, **settings), steps)
+
+
+def as_asked(found, steps):
+    model, rows = expect(found, "result").is_tuple(2)
     rows = expect(rows, "rows").is_list(steps)
     found = []
     for place, row in enumerate(rows):
@@ -161,12 +167,15 @@ def test_causal(submission, draw):
         model, text = build(submission, draw, **sizes), draw.integers(0, V, batch=2, time=7)
         before = score(model, text)
         told = ", ".join(f"{name}={value!r}" for name, value in sizes.items()) or "no options"
+        sees = {}
         for place in (0, 3, 6):
             changed = text.clone()
             changed[:, place] = (changed[:, place] + 1) % V
-            moved = dependence(before, score(model, tokens(changed)))
+            sees[place] = dependence(before, score(model, tokens(changed))).tolist()
+        recognised_by(submission, sees=list(sees.values()))
+        for place, moved in sees.items():
             for t in range(7):
-                if bool(moved[t]) != (t >= place):
+                if moved[t] != (t >= place):
                     fail(
                         f"{'depends' if t < place else 'does not depend'}  logits at position {t}"
                         f"  on the token at {place}",
@@ -225,6 +234,7 @@ def test_no_positions(submission, draw):
         model = build(submission, draw, num_layers=1, norm=norm, positions=False)
         before = score(model, text)
         swapped = score(model, tokens(text[:, [2, 1, 0, 3, 4, 5]]))
+        recognised_by(submission, order_matters=FACTS["apart"](swapped[:, -1], before[:, -1]))
         expect(swapped[:, -1], "logits at position 5", axes="batch token").same_as(
             before[:, -1],
             name="those before",
@@ -240,6 +250,17 @@ def silent(submission, draw, text, scale=1.0, **sizes):
     return score(model, text)
 
 
+def with_few_and_many_layers(submission, draw, text, norm):
+    """Return the logits of silent models of 1 and 3 layers; what layers do under each norm says which norm is wrong."""
+    pairs = {}
+    for one in sorted(
+        ("first", "last"), key=norm.__eq__
+    ):  # the norm that is asked about last, where messages look
+        pairs[one] = [silent(submission, draw, text, num_layers=layers, norm=one) for layers in (1, 3)]
+    recognised_by(submission, **{one: FACTS["of_norms"](*pairs[one]) for one in ("first", "last")})
+    return pairs[norm]
+
+
 @check(
     'with norm="first" a stream to which no sublayer adds anything reaches the head as it was, whatever the depth',
     aspect="values",
@@ -248,7 +269,7 @@ def silent(submission, draw, text, scale=1.0, **sizes):
 )
 def test_norm_first(submission, draw):
     text = tokens(torch.stack([draw.permutation(V)[:5] for _ in range(2)]))
-    shallow, deep = (silent(submission, draw, text, num_layers=layers) for layers in (1, 3))
+    shallow, deep = with_few_and_many_layers(submission, draw, text, "first")
     expect(deep, "logits of 3 layers", axes=LOGITS).same_as(
         shallow,
         name="those of one layer",
@@ -271,6 +292,7 @@ def test_final_norm(submission, draw):
     text = draw.integers(0, V, batch=2, time=5)
     small = silent(submission, draw, text, positions=False)
     large = silent(submission, draw, text, positions=False, scale=4.0)
+    recognised_by(submission, times_as_large=round(float(large.norm() / small.norm())))
     # The head's weights are four times as large as well.
     expect(large, "logits", axes=LOGITS).same_as(
         with_axes(4 * small, "batch", "time", "token"),
@@ -287,8 +309,8 @@ def test_final_norm(submission, draw):
     asked='"last": norm(x + f(x)).',
 )
 def test_norm_last(submission, draw):
-    text = draw.integers(0, V, batch=2, time=5)
-    shallow, deep = (silent(submission, draw, text, num_layers=layers, norm="last") for layers in (1, 3))
+    text = tokens(torch.stack([draw.permutation(V)[:5] for _ in range(2)]))
+    shallow, deep = with_few_and_many_layers(submission, draw, text, "last")
     expect(deep, "logits of 3 layers", axes=LOGITS).differs_from(
         shallow,
         why="all matrices of the sublayers are 0 here, but norms with uneven weights act one after the other",
@@ -311,12 +333,16 @@ def test_sizes(submission, draw):
         return size(submission.LanguageModel(**{**SIZES, **sizes}))
 
     one, two, three = (count(num_layers=n) for n in (1, 2, 3))
+    grown = {"layers": ["more" if more else "no more" for more in (two - one, three - two)]}
+    recognised_by(submission, **grown)
     expect(two - one, "parameters that a second layer adds").is_between(
         4 * D**2 + 2 * D * SIZES["d_ff"], float("inf"), why="four matrices of attention, two of the network"
     )
     expect(three - two, "parameters that a third layer adds").is_value(two - one)
-    for name, larger in (("vocab_size", 25), ("d_ff", 30), ("d_model", 24)):
-        expect(count(**{name: larger}) - two, f"parameters that {name}={larger} adds").is_between(
+    for name, larger in {"vocab_size": 25, "d_ff": 30, "d_model": 24}.items():
+        more = count(**{name: larger}) - two
+        recognised_by(submission, **grown, ignored=name if more == 0 else "none so far")
+        expect(more, f"parameters that {name}={larger} adds").is_between(
             1, float("inf"), why=f"it was {SIZES[name]}"
         )
     expect(size(submission.LanguageModel(9)), "parameters of LanguageModel(9)").is_value(
@@ -324,9 +350,10 @@ def test_sizes(submission, draw):
         why="those of LanguageModel(9, 64, 4, 128, 2, 64)",
     )
     text = draw.integers(0, V, batch=2, time=6)
-    few, many = (build(submission, draw, num_heads=heads) for heads in (2, 4))
-    expect(score(many, text), "logits with num_heads=4", axes=LOGITS).differs_from(
-        score(few, text), why="2 heads with the same parameters give others"
+    few, many = (score(build(submission, draw, num_heads=heads), text) for heads in (2, 4))
+    recognised_by(submission, heads_matter=FACTS["apart"](few, many))
+    expect(many, "logits with num_heads=4", axes=LOGITS).differs_from(
+        few, why="2 heads with the same parameters give others"
     )
 
 
@@ -338,13 +365,16 @@ def test_sizes(submission, draw):
 )
 def test_scores(submission, draw):
     found = score(build(submission, draw), draw.integers(0, V, batch=2, time=6)).double()
-    if bool((found >= 0).all()) and bool((found.sum(dim=-1) - 1).abs().max() < 1e-3):
+    shares = bool((found >= 0).all()) and bool((found.sum(dim=-1) - 1).abs().max() < 1e-3)
+    logs = bool(found.logsumexp(dim=-1).abs().max() < 1e-3)
+    recognised_by(submission, shares=shares, logs=logs)
+    if shares:
         fail(
             "softmaxed  logits  sum to one over the vocabulary",
             "  give the head's scores as they are",
             stage="values",
         )
-    if bool(found.logsumexp(dim=-1).abs().max() < 1e-3):
+    if logs:
         fail(
             "log-softmaxed  logits  none is above zero",
             "  give the head's scores as they are",
@@ -367,6 +397,8 @@ def test_dtypes(submission, draw):
         model = build(submission, draw).to(dtype)
         with torch.no_grad():
             found = model(text)
+        if isinstance(found, torch.Tensor):
+            recognised_by(submission, model=str(dtype), logits=str(found.dtype))
         expect(found, "logits", axes=LOGITS).is_tensor(shape=(2, 6, V), dtype=dtype)
     model = build(submission, draw)
     found = score(model, text)
@@ -410,7 +442,9 @@ def test_start(submission, draw):
     for settings in ({}, {"norm": "last"}, {"num_layers": 4}):
         model, _ = trained_for_certain(submission, text, 57, 0, draw.size(0, 1000), **settings)
         told = ", ".join(f"{name}={value!r}" for name, value in settings.items())
-        expect(nats(model, text), f"loss at the start{told and ' with ' + told}").is_between(
+        paid = nats(model, text)
+        recognised_by(submission, start=FACTS["of_a_first_loss"](paid, math.log(57)))
+        expect(paid, f"loss at the start{told and ' with ' + told}").is_between(
             math.log(57) - 0.5,
             math.log(57) + 0.5,
             why="ln 57 is 4.043: logits of a new model have to be small, and its head's weights with them",
@@ -424,7 +458,10 @@ def test_start(submission, draw):
     asked="(model, rows): a row (step, loss, rate) for each step, from 1 on.",
 )
 def test_rows_of_training(submission, draw):
-    _, rows = trained_for_certain(submission, some_text(draw, vocab=57), 57, 4, 3)
+    found = submission.train(some_text(draw, vocab=57), 57, 4, 3)
+    recognised_by(submission, returned=FACTS["of_training"](found, 4))
+    _, rows = as_asked(found, 4)
+    recognised_by(submission, first=FACTS["of_a_first_loss"](rows[0][1], math.log(57)))
     expect(rows[0][1], "loss of step 1").is_between(
         math.log(57) - 0.6,
         math.log(57) + 0.6,
@@ -440,10 +477,21 @@ def test_rows_of_training(submission, draw):
 )
 def test_seeds(submission, draw):
     text, probes = some_text(draw), given_module(submission, "probes")
-    losses = []
+    begun, losses = [], []
+    for left in (1, 2):
+        probes.reseed(left)
+        begun.append(trained(submission, text, 11, 0, 5)[0])
+    weights = probes.distance(*begun) < 1e-6
     for left, seed in ((1, 5), (2, 5), (1, 6)):
         probes.reseed(left)
         losses.append([loss for _, loss, _ in trained(submission, text, 11, 4, seed)[1]])
+    runs = torch.tensor(losses, dtype=torch.float64)
+    recognised_by(
+        submission,
+        weights=weights,
+        losses=bool((runs[0] - runs[1]).abs().max() < 1e-3),
+        of_another_seed=bool((runs[0] - runs[2]).abs().max() < 1e-6),
+    )
     for step, (first, again) in enumerate(zip(losses[0], losses[1], strict=True), 1):
         if abs(first - again) > 1e-3:
             fail(
@@ -472,8 +520,11 @@ def test_warmup(submission, draw):
     text = some_text(draw)
     full = trained(submission, text, 11, 12, 1, warmup=0)[1][0][2]
     expect(full, "rate of step 1 with warmup=0").is_between(1e-12, 1e3)
+    rates = [rate / full for _, _, rate in trained(submission, text, 11, 12, 1, warmup=4)[1]]
+    told = FACTS["of_a_warmup"](rates, 4)
     for warmup, steps in ((0, 12), (4, 12), (8, 6), (1, 3)):
         rows = trained(submission, text, 11, steps, 1, warmup=warmup)[1]
+        recognised_by(submission, **told)
         for step, _, rate in rows:
             share = rate / full
             wanted = step / warmup if step <= warmup else (1.0 if step == 1 else None)
@@ -502,6 +553,7 @@ def test_rate_used(submission, draw):
         moved.append(far(model, start))
         rates.append(rows[0][2])
     expect(moved[0], "how far the first update with warmup=0 moves the parameters").is_between(1e-9, 1e6)
+    recognised_by(submission, as_far_as_without_warmup=moved[1] > 0.8 * moved[0])
     expect(moved[1] / moved[0], "share of it that the first update with warmup=50 moves them").is_between(
         0.5 * rates[1] / rates[0],
         2 * rates[1] / rates[0],
@@ -519,6 +571,7 @@ def test_settings(submission, draw):
     text, probes = some_text(draw, vocab=V), given_module(submission, "probes")
     kept = {layers: trained(submission, text, V, 0, 1, num_layers=layers)[0] for layers in (1, 2, 3)}
     one, two, three = (probes.count_parameters(model) for model in kept.values())
+    recognised_by(submission, depth=[one < two, two < three])
     expect(two > one, "more parameters with num_layers=2 than with 1").is_value(True)
     expect(three - two, "parameters that num_layers=3 adds to those of 2").is_value(two - one)
     default = probes.count_parameters(trained(submission, text, V, 0, 1)[0])
@@ -527,14 +580,17 @@ def test_settings(submission, draw):
     swapped = tokens(row[:, [2, 1, 0, 3, 4, 5]])
     bag, _ = trained(submission, text, V, 0, 1, num_layers=1, positions=False)
     probes.refill(bag, draw.seed)
-    expect(score(bag, swapped)[:, -1], "logits with positions=False", axes="batch token").same_as(
-        score(bag, row)[:, -1], name="those of the same tokens in another order", size=LARGEST
+    there, here = score(bag, swapped)[:, -1], score(bag, row)[:, -1]
+    recognised_by(submission, order_matters=FACTS["apart"](there, here))
+    expect(there, "logits with positions=False", axes="batch token").same_as(
+        here, name="those of the same tokens in another order", size=LARGEST
     )
     last = [trained(submission, text, V, 0, 1, num_layers=layers, norm="last")[0] for layers in (1, 3)]
     for model in last:
         probes.quiet(model, draw.seed, [V])
     with presupposed("widths must not be those of the vocabulary"):
         shallow, deep = (score(model, row) for model in last)
+    recognised_by(submission, norm_last=FACTS["of_norms"](shallow, deep))
     expect(deep, 'logits with norm="last"', axes=LOGITS).differs_from(
         shallow, why="all matrices of the sublayers are 0 here, but norms act one after the other"
     )
@@ -553,6 +609,12 @@ def test_next_token(submission, draw):
     model, rows = trained(submission, text, 7, 40, 1)
     model.eval()
     found = score(model, tokens(text[None, :21]), 7)
+    best = found.argmax(dim=-1)[0].cpu()
+    ahead = [
+        far for far in range(7) if bool((best[7:] == text[7 + far : 21 + far].cpu()).double().mean() > 0.9)
+    ]
+    if ahead and ahead != [1]:
+        recognised_by(submission, predicts="what it reads" if ahead == [0] else "what comes later")
     expect(found.argmax(dim=-1), "best next token", axes="batch time").equals(
         tokens(text[None, 1:22]), why="after 40 steps on a text in which each token has one successor"
     )
@@ -636,6 +698,13 @@ def test_long(submission, draw):
         prompt = draw.integers(0, WORDS, batch=4, time=length)
         found = submission.generate(model, prompt, 8, temperature=0.0)
         expect(found, "tokens", axes="batch time").is_tensor(shape=(4, length + 8), dtype=torch.int64)
+        read = [
+            far
+            for far in range(1, 5)
+            if torch.equal(found.cpu(), continued(table.cpu(), prompt.cpu(), 8, far))
+        ]
+        if read:
+            recognised_by(submission, reads="too few")
         expect(found, "tokens", axes="batch time").equals(
             continued(table.cpu(), prompt.cpu(), 8, 5).to(found.device), why="max_len is 5"
         )
@@ -657,9 +726,18 @@ def test_temperature(submission, draw):
     for temperature in (1.0, 0.5, 2.0):
         found = submission.generate(model, prompt, 1, temperature=temperature, generator=chance(draw, 3))
         expect(found, "tokens", axes="batch time").is_tensor(shape=(2000, 3), dtype=torch.int64)
-        with torch.no_grad():
-            wanted = (scores / temperature).softmax(dim=-1).cpu()
         shares = torch.bincount(found[:, -1].cpu().clamp(0, WORDS - 1), minlength=WORDS) / 2000
+        wanted, ignored, multiplied = (
+            (scores.cpu() * sharpness).softmax(dim=-1) for sharpness in (1 / temperature, 1, temperature)
+        )
+        recognised_by(
+            submission,
+            at=temperature,
+            one_for_all_rows=bool(shares.max() == 1),
+            best=bool(shares[scores.argmax()] == 1),
+            ignored=bool((shares - ignored).abs().max() < 0.06),
+            multiplied=bool((shares - multiplied).abs().max() < 0.06),
+        )
         for token in range(WORDS):
             if abs(float(shares[token] - wanted[token])) > 0.06:  # more than five deviations
                 fail(
@@ -685,13 +763,12 @@ def test_generator(submission, draw):
         found = submission.generate(model, prompt, 8, generator=chance(draw, seed))
         return expect(found, "tokens", axes="batch time").is_tensor(shape=(4, 10), dtype=torch.int64).actual
 
-    first = sample(1, 1)
-    expect(sample(1, 2), "tokens", axes="batch time").same_as(
+    first, again, other = sample(1, 1), sample(1, 2), sample(2, 1)
+    recognised_by(submission, same_seed=torch.equal(first, again), other_seed=torch.equal(first, other))
+    expect(again, "tokens", axes="batch time").same_as(
         first, name="the same seed before", why="a generator of the same seed was given"
     )
-    expect(sample(2, 1), "tokens", axes="batch time").differs_from(
-        first, why="the generator had another seed"
-    )
+    expect(other, "tokens", axes="batch time").differs_from(first, why="the generator had another seed")
 
 
 @check(
@@ -703,19 +780,23 @@ def test_generator(submission, draw):
 def test_modes(submission, draw):
     model, table = scripted(submission, draw, dropout=0.5)
     prompt = draw.integers(0, WORDS, batch=3, time=3)
+    wanted = continued(table.cpu(), prompt.cpu(), 8, 64)
+    written, left, grad = {}, {}, {}
     for training in (True, False):
         model.train(training)
         found = submission.generate(model, prompt, 8, temperature=0.0)
-        expect(found, "tokens", axes="batch time").is_tensor(shape=(3, 11), dtype=torch.int64)
-        if training:
-            expect(found, "tokens", axes="batch time").equals(
-                continued(table.cpu(), prompt.cpu(), 8, 64).to(found.device),
-                why="this model has dropout=0.5 and came in train mode",
-            )
+        written[training] = expect(found, "tokens", axes="batch time").is_tensor(
+            shape=(3, 11), dtype=torch.int64
+        )
         with as_left(submission):
             first, second = model(prompt), model(prompt)
-        expect(not torch.equal(first, second), "model.training afterwards").is_value(training)
-        expect(first.requires_grad, "torch.is_grad_enabled() afterwards").is_value(True)
+        left[training], grad[training] = not torch.equal(first, second), first.requires_grad
+    right = [torch.equal(found.actual.cpu(), wanted) for found in written.values()]
+    recognised_by(submission, right=right, left=list(left.values()), grad=list(grad.values()))
+    written[True].equals(wanted.to(prompt.device), why="this model has dropout=0.5 and came in train mode")
+    for training in (True, False):
+        expect(left[training], "model.training afterwards").is_value(training)
+        expect(grad[training], "torch.is_grad_enabled() afterwards").is_value(True)
 
 
 # --- the log ---
@@ -732,7 +813,9 @@ def whole_log(submission):
     asked='the header "run,seed,step,loss,rate", then a line for each step that runs.py logs.',
 )
 def test_log(submission, draw):
-    LOGS["read"](submission.training_log(), RUNS["RUNS"])
+    text = submission.training_log()
+    recognised_by(submission, log=LOGS["kind"](text))
+    LOGS["read"](text, RUNS["RUNS"])
 
 
 @check(
@@ -744,6 +827,7 @@ def test_log(submission, draw):
 )
 def test_log_whole(submission, draw):
     log = LOGS["read"](submission.training_log(), RUNS["RUNS"])
+    recognised_by(submission, **FACTS["of_a_log"](log, RUNS["RUNS"], RUNS["LOGGED"]))
     LOGS["expect_whole"](log, RUNS["RUNS"], RUNS["LOGGED"])
     if log["base"][0] == log["base-again"][0]:
         fail(
@@ -762,7 +846,10 @@ def test_log_whole(submission, draw):
     asked="Its rates follow the warm-up that each run had",
 )
 def test_log_rates(submission, draw):
-    LOGS["expect_rates"](whole_log(submission), RUNS["RUNS"])
+    log = whole_log(submission)
+    constant = all(len({rate for _, _, rate in rows}) == 1 for _, rows in log.values())
+    recognised_by(submission, rates="one for all steps" if constant else "several")
+    LOGS["expect_rates"](log, RUNS["RUNS"])
 
 
 @check(
@@ -778,6 +865,7 @@ def test_log_falls(submission, draw):
     start = math.log(len(STORY["CHARACTERS"]))
     for run in RUNS["RUNS"]:
         losses = [loss for _, loss, _ in log[run][1]]
+        recognised_by(submission, in_bits=abs(losses[0] - start / math.log(2)) < 0.3)
         expect(losses[0], f"loss of step 1 of run {run}").is_between(
             start - 0.6, start + 0.6, why="ln 57 is 4.043"
         )

@@ -22,10 +22,12 @@ from grader.checks import (
     fail,
     given_module,
     presupposed,
+    recognised_by,
     with_axes,
 )
 
 RUNS = runpy.run_path(str(Path(__file__).with_name("runs.py")))
+FACTS = runpy.run_path(str(Path(__file__).parents[1] / "facts.py"))
 LOGS = runpy.run_path(str(Path(__file__).parents[1] / "logs.py"))
 LANGUAGE = runpy.run_path(str(Path(__file__).parents[2] / "given" / "language.py"))
 LOGITS = "batch time token"
@@ -106,7 +108,11 @@ def trained(submission, pairs, sizes, steps, seed, **settings):
 
 
 def trained_for_certain(submission, pairs, sizes, steps, seed, **settings):
-    model, rows = expect(submission.train(*pairs, *sizes, steps, seed, **settings), "result").is_tuple(2)
+    return as_asked(submission.train(*pairs, *sizes, steps, seed, **settings), steps)
+
+
+def as_asked(found, steps):
+    model, rows = expect(found, "result").is_tuple(2)
     rows = expect(rows, "rows").is_list(steps)
     found = []
     for place, row in enumerate(rows):
@@ -180,12 +186,15 @@ def test_causal(submission, draw):
         model, (source, target) = build(submission, draw, **sizes), pair(draw, time=6)
         before = score(model, source, target)
         told = ", ".join(f"{name}={value!r}" for name, value in sizes.items()) or "no options"
+        sees = {}
         for place in (0, 3, 5):
             changed = target.clone()
             changed[:, place] = changed[:, place] % (WRITTEN - 1) + 1
-            moved = dependence(before, score(model, source, tokens(changed)))
+            sees[place] = dependence(before, score(model, source, tokens(changed))).tolist()
+        recognised_by(submission, sees=list(sees.values()))
+        for place, moved in sees.items():
             for t in range(6):
-                if bool(moved[t]) != (t >= place):
+                if moved[t] != (t >= place):
                     fail(
                         f"{'depends' if t < place else 'does not depend'}  logits at position {t}"
                         f"  on the target word at {place}",
@@ -206,12 +215,15 @@ def test_source(submission, draw):
     for sizes in ({}, {"norm": "last"}):
         model, (source, target) = build(submission, draw, **sizes), pair(draw)
         before = score(model, source, target)
+        sees = {}
         for place in (0, 2, 5):
             changed = source.clone()
             changed[:, place] = changed[:, place] % (READ - 1) + 1
-            moved = dependence(before, score(model, tokens(changed), target))
+            sees[place] = dependence(before, score(model, tokens(changed), target)).tolist()
+        recognised_by(submission, sees=list(sees.values()))
+        for place, moved in sees.items():
             for t in range(5):
-                if not bool(moved[t]):
+                if not moved[t]:
                     fail(
                         f"does not depend  logits at position {t}  on the source word at {place}",
                         "  the decoder looks at the whole memory from each of its positions",
@@ -270,6 +282,14 @@ def test_rows(submission, draw):
         )
 
 
+def tell_of_order(submission, before, source_swapped, target_swapped):
+    recognised_by(
+        submission,
+        of_the_source=FACTS["apart"](source_swapped, before),
+        of_the_target=FACTS["apart"](target_swapped[:, -1], before[:, -1]),
+    )
+
+
 @check(
     "with positions the order of the source matters, and that of the target",
     aspect="values",
@@ -281,12 +301,13 @@ def test_positions(submission, draw):
     for norm in ("first", "last"):
         model = build(submission, draw, num_layers=1, norm=norm)
         before = score(model, source, target)
-        swapped = score(model, tokens(source[:, [2, 1, 0, 3, 4, 5]]), target)
-        expect(swapped, "logits", axes=LOGITS).differs_from(
+        elsewhere = score(model, tokens(source[:, [2, 1, 0, 3, 4, 5]]), target)
+        swapped = score(model, source, tokens(target[:, [2, 1, 0, 3, 4]]))
+        tell_of_order(submission, before, elsewhere, swapped)
+        expect(elsewhere, "logits", axes=LOGITS).differs_from(
             before,
             why=f'source words 0 and 2 were exchanged, norm="{norm}": attention alone sees a bag of words',
         )
-        swapped = score(model, source, tokens(target[:, [2, 1, 0, 3, 4]]))
         expect(swapped[:, -1], "logits at position 4", axes="batch token").differs_from(
             before[:, -1], why=f'target words 0 and 2 were exchanged, norm="{norm}"'
         )
@@ -304,14 +325,15 @@ def test_no_positions(submission, draw):
     for norm in ("first", "last"):
         model = build(submission, draw, num_layers=1, norm=norm, positions=False)
         before = score(model, source, target)
-        swapped = score(model, tokens(source[:, [2, 1, 0, 3, 4, 5]]), target)
-        expect(swapped, "logits", axes=LOGITS).same_as(
+        elsewhere = score(model, tokens(source[:, [2, 1, 0, 3, 4, 5]]), target)
+        swapped = score(model, source, tokens(target[:, [2, 1, 0, 3, 4]]))
+        tell_of_order(submission, before, elsewhere, swapped)
+        expect(elsewhere, "logits", axes=LOGITS).same_as(
             before,
             name="those before",
             why="source words 0 and 2 were exchanged, positions=False",
             size=LARGEST,
         )
-        swapped = score(model, source, tokens(target[:, [2, 1, 0, 3, 4]]))
         expect(swapped[:, -1], "logits at position 4", axes="batch token").same_as(
             before[:, -1],
             name="those before",
@@ -327,6 +349,20 @@ def silent(submission, draw, source, target, scale=1.0, **sizes):
     return score(model, source, target)
 
 
+def with_few_and_many_layers(submission, draw, norm):
+    """Return the logits of silent models of 1 and 3 layers; what layers do under each norm says which norm is wrong."""
+    source, target = distinct(draw, 6, READ), distinct(draw, 5, WRITTEN)
+    pairs = {}
+    for one in sorted(
+        ("first", "last"), key=norm.__eq__
+    ):  # the norm that is asked about last, where messages look
+        pairs[one] = [
+            silent(submission, draw, source, target, num_layers=layers, norm=one) for layers in (1, 3)
+        ]
+    recognised_by(submission, **{one: FACTS["of_norms"](*pairs[one]) for one in ("first", "last")})
+    return pairs[norm]
+
+
 @check(
     'with norm="first" a stream to which no sublayer adds anything reaches the head as it was, whatever the depth',
     aspect="values",
@@ -334,8 +370,7 @@ def silent(submission, draw, source, target, scale=1.0, **sizes):
     asked='"first": x + f(norm(x)) around each sublayer, and one norm behind each stack.',
 )
 def test_norm_first(submission, draw):
-    source, target = distinct(draw, 6, READ), distinct(draw, 5, WRITTEN)
-    shallow, deep = (silent(submission, draw, source, target, num_layers=layers) for layers in (1, 3))
+    shallow, deep = with_few_and_many_layers(submission, draw, "first")
     expect(deep, "logits of 3 layers", axes=LOGITS).same_as(
         shallow,
         name="those of one layer",
@@ -358,6 +393,7 @@ def test_final_norm(submission, draw):
     source, target = pair(draw)
     small = silent(submission, draw, source, target, positions=False)
     large = silent(submission, draw, source, target, positions=False, scale=4.0)
+    recognised_by(submission, times_as_large=round(float(large.norm() / small.norm())))
     # The head's weights are four times as large as well.
     expect(large, "logits", axes=LOGITS).same_as(
         with_axes(4 * small, "batch", "time", "token"),
@@ -374,10 +410,7 @@ def test_final_norm(submission, draw):
     asked='"last": norm(x + f(x)).',
 )
 def test_norm_last(submission, draw):
-    source, target = pair(draw)
-    shallow, deep = (
-        silent(submission, draw, source, target, num_layers=layers, norm="last") for layers in (1, 3)
-    )
+    shallow, deep = with_few_and_many_layers(submission, draw, "last")
     expect(deep, "logits of 3 layers", axes=LOGITS).differs_from(
         shallow,
         why="all matrices of the sublayers are 0 here, but norms with uneven weights act one after the other",
@@ -397,14 +430,22 @@ def test_sizes(submission, draw):
         return size(submission.TranslationModel(**{**SIZES, **sizes}))
 
     one, two, three = (count(num_layers=n) for n in (1, 2, 3))
+    both = 3 * 4 * D**2 + 2 * 2 * D * SIZES["d_ff"]
+    kinds = [
+        "none" if not more else "too few" if more < both else "enough" for more in (two - one, three - two)
+    ]
+    grown = {"layers": kinds}
+    recognised_by(submission, **grown)
     expect(two - one, "parameters that a second layer adds").is_between(
-        3 * 4 * D**2 + 2 * 2 * D * SIZES["d_ff"],
+        both,
         float("inf"),
         why="to the encoder and to the decoder: three attentions and two networks",
     )
     expect(three - two, "parameters that a third layer adds").is_value(two - one)
-    for name, larger in (("source_vocab", 25), ("target_vocab", 25), ("d_ff", 30), ("d_model", 24)):
-        expect(count(**{name: larger}) - two, f"parameters that {name}={larger} adds").is_between(
+    for name, larger in {"source_vocab": 25, "target_vocab": 25, "d_ff": 30, "d_model": 24}.items():
+        more = count(**{name: larger}) - two
+        recognised_by(submission, **grown, ignored=name if more == 0 else "none so far")
+        expect(more, f"parameters that {name}={larger} adds").is_between(
             1, float("inf"), why=f"it was {SIZES[name]}"
         )
     expect(size(submission.TranslationModel(9, 8)), "parameters of TranslationModel(9, 8)").is_value(
@@ -412,9 +453,10 @@ def test_sizes(submission, draw):
         why="those of TranslationModel(9, 8, 48, 4, 96, 1, 16)",
     )
     source, target = pair(draw)
-    few, many = (build(submission, draw, num_heads=heads) for heads in (2, 4))
-    expect(score(many, source, target), "logits with num_heads=4", axes=LOGITS).differs_from(
-        score(few, source, target), why="2 heads with the same parameters give others"
+    few, many = (score(build(submission, draw, num_heads=heads), source, target) for heads in (2, 4))
+    recognised_by(submission, heads_matter=FACTS["apart"](few, many))
+    expect(many, "logits with num_heads=4", axes=LOGITS).differs_from(
+        few, why="2 heads with the same parameters give others"
     )
 
 
@@ -426,13 +468,16 @@ def test_sizes(submission, draw):
 )
 def test_scores(submission, draw):
     found = score(build(submission, draw), *pair(draw)).double()
-    if bool((found >= 0).all()) and bool((found.sum(dim=-1) - 1).abs().max() < 1e-3):
+    shares = bool((found >= 0).all()) and bool((found.sum(dim=-1) - 1).abs().max() < 1e-3)
+    logs = bool(found.logsumexp(dim=-1).abs().max() < 1e-3)
+    recognised_by(submission, shares=shares, logs=logs)
+    if shares:
         fail(
             "softmaxed  logits  sum to one over the vocabulary",
             "  give the head's own scores",
             stage="values",
         )
-    if bool(found.logsumexp(dim=-1).abs().max() < 1e-3):
+    if logs:
         fail("log-softmaxed  logits  none is above zero", "  give the head's own scores", stage="values")
 
 
@@ -451,6 +496,8 @@ def test_dtypes(submission, draw):
         model = build(submission, draw).to(dtype)
         with torch.no_grad():
             found = model(source, target)
+        if isinstance(found, torch.Tensor):
+            recognised_by(submission, model=str(dtype), logits=str(found.dtype))
         expect(found, "logits", axes=LOGITS).is_tensor(shape=(2, 5, WRITTEN), dtype=dtype)
     model = build(submission, draw)
     found = score(model, source, target)
@@ -495,7 +542,9 @@ def test_start(submission, draw):
     for settings in ({}, {"norm": "last"}, {"num_layers": 4}):
         model, _ = trained_for_certain(submission, pairs, BOTH, 0, draw.size(0, 1000), **settings)
         told = ", ".join(f"{name}={value!r}" for name, value in settings.items())
-        expect(nats(model, *pairs), f"loss at the start{told and ' with ' + told}").is_between(
+        paid = nats(model, *pairs)
+        recognised_by(submission, start=FACTS["of_a_first_loss"](paid, math.log(WRITTEN)))
+        expect(paid, f"loss at the start{told and ' with ' + told}").is_between(
             math.log(WRITTEN) - 0.5,
             math.log(WRITTEN) + 0.5,
             why="ln 17 is 2.833: logits of a new model have to be small, and its head's weights with them",
@@ -509,7 +558,10 @@ def test_start(submission, draw):
     asked="(model, rows): a row (step, loss, rate) for each step, from 1 on.",
 )
 def test_rows_of_training(submission, draw):
-    _, rows = trained_for_certain(submission, some_pairs(draw), BOTH, 4, 3)
+    found = submission.train(*some_pairs(draw), *BOTH, 4, 3)
+    recognised_by(submission, returned=FACTS["of_training"](found, 4))
+    _, rows = as_asked(found, 4)
+    recognised_by(submission, first=FACTS["of_a_first_loss"](rows[0][1], math.log(WRITTEN)))
     expect(rows[0][1], "loss of step 1").is_between(
         math.log(WRITTEN) - 0.6,
         math.log(WRITTEN) + 0.6,
@@ -527,8 +579,15 @@ def test_rows_of_training(submission, draw):
 def test_loss_padding(submission, draw):
     source, target = some_pairs(draw)
     more = tuple(tokens(torch.cat((part, torch.zeros_like(part[:, :3])), dim=1)) for part in (source, target))
-    plain = trained(submission, (source, target), BOTH, 2, 5)[1]
+    model, _ = trained(submission, more, BOTH, 0, 5)
+    unmoved = not FACTS["apart"](*(score(model, part, more[1]) for part in (source, more[0])))
+    plain, again = (trained(submission, (source, target), BOTH, 2, 5)[1] for _ in range(2))
     padded = trained(submission, more, BOTH, 2, 5)[1]
+    repeats, keeps = (
+        [abs(one[1] - two[1]) < 1e-3 for one, two in zip(plain, other, strict=True)]
+        for other in (again, padded)
+    )
+    recognised_by(submission, repeats=all(repeats), keeps=all(keeps), model_ignores_padding=unmoved)
     for (step, one, _), (_, other, _) in zip(plain, padded, strict=True):
         if abs(one - other) > 1e-3:
             fail(
@@ -546,10 +605,21 @@ def test_loss_padding(submission, draw):
 )
 def test_seeds(submission, draw):
     pairs, probes = some_pairs(draw), given_module(submission, "probes")
-    losses = []
+    begun, losses = [], []
+    for left in (1, 2):
+        probes.reseed(left)
+        begun.append(trained(submission, pairs, BOTH, 0, 5)[0])
+    weights = probes.distance(*begun) < 1e-6
     for left, seed in ((1, 5), (2, 5), (1, 6)):
         probes.reseed(left)
         losses.append([loss for _, loss, _ in trained(submission, pairs, BOTH, 4, seed)[1]])
+    runs = torch.tensor(losses, dtype=torch.float64)
+    recognised_by(
+        submission,
+        weights=weights,
+        losses=bool((runs[0] - runs[1]).abs().max() < 1e-3),
+        of_another_seed=bool((runs[0] - runs[2]).abs().max() < 1e-6),
+    )
     for step, (first, again) in enumerate(zip(losses[0], losses[1], strict=True), 1):
         if abs(first - again) > 1e-3:
             fail(
@@ -578,8 +648,11 @@ def test_warmup(submission, draw):
     pairs = some_pairs(draw)
     full = trained(submission, pairs, BOTH, 12, 1, warmup=0)[1][0][2]
     expect(full, "rate of step 1 with warmup=0").is_between(1e-12, 1e3)
+    rates = [rate / full for _, _, rate in trained(submission, pairs, BOTH, 12, 1, warmup=4)[1]]
+    told = FACTS["of_a_warmup"](rates, 4)
     for warmup, steps in ((0, 12), (4, 12), (8, 6), (1, 3)):
         rows = trained(submission, pairs, BOTH, steps, 1, warmup=warmup)[1]
+        recognised_by(submission, **told)
         for step, _, rate in rows:
             share = rate / full
             wanted = step / warmup if step <= warmup else (1.0 if step == 1 else None)
@@ -608,6 +681,7 @@ def test_rate_used(submission, draw):
         moved.append(far(model, start))
         rates.append(rows[0][2])
     expect(moved[0], "how far the first update with warmup=0 moves the parameters").is_between(1e-9, 1e6)
+    recognised_by(submission, as_far_as_without_warmup=moved[1] > 0.8 * moved[0])
     expect(moved[1] / moved[0], "share of it that the first update with warmup=50 moves them").is_between(
         0.5 * rates[1] / rates[0],
         2 * rates[1] / rates[0],
@@ -625,6 +699,7 @@ def test_settings(submission, draw):
     pairs, probes = some_pairs(draw), given_module(submission, "probes")
     models = [trained(submission, pairs, BOTH, 0, 1, num_layers=layers)[0] for layers in (1, 2, 3)]
     one, two, three = (probes.count_parameters(model) for model in models)
+    recognised_by(submission, depth=[one < two, two < three])
     expect(two > one, "more parameters with num_layers=2 than with 1").is_value(True)
     expect(three - two, "parameters that num_layers=3 adds to those of 2").is_value(two - one)
     default = probes.count_parameters(trained(submission, pairs, BOTH, 0, 1)[0])
@@ -633,14 +708,17 @@ def test_settings(submission, draw):
     bag, _ = trained(submission, pairs, BOTH, 0, 1, positions=False)
     probes.refill(bag, draw.seed)
     swapped = tokens(source[:, [2, 1, 0, 3, 4, 5]])
-    expect(score(bag, swapped, target), "logits with positions=False", axes=LOGITS).same_as(
-        score(bag, source, target), name="those of the same words in another order", size=LARGEST
+    there, here = score(bag, swapped, target), score(bag, source, target)
+    recognised_by(submission, order_matters=FACTS["apart"](there, here))
+    expect(there, "logits with positions=False", axes=LOGITS).same_as(
+        here, name="those of the same words in another order", size=LARGEST
     )
     last = [trained(submission, pairs, BOTH, 0, 1, num_layers=layers, norm="last")[0] for layers in (1, 3)]
     for model in last:
         probes.quiet(model, draw.seed, [READ, WRITTEN])
     with presupposed("widths must not be those of the vocabulary"):
         shallow, deep = (score(model, source, target) for model in last)
+    recognised_by(submission, norm_last=FACTS["of_norms"](shallow, deep))
     expect(deep, 'logits with norm="last"', axes=LOGITS).differs_from(
         shallow, why="all matrices of the sublayers are 0 here, but norms act one after the other"
     )
@@ -722,6 +800,18 @@ def expect_translations(found, rows, pad=PAD, why=""):
     )
 
 
+def standing_behind(found, rows, pad):
+    """Return what stands behind translations that are right up to their ends: one token, 0, or nothing known."""
+    if not isinstance(found, torch.Tensor) or found.dim() != 2 or len(found) != len(rows):
+        return None
+    texts = found.tolist()
+    behind = {token for text, row in zip(texts, rows, strict=True) for token in text[len(row) :]}
+    right = all(text[: len(row)] == row for text, row in zip(texts, rows, strict=True))
+    if not right or len(behind) != 1 or behind == {pad}:
+        return None
+    return "0" if behind == {0} else "another token"
+
+
 @check(
     "the best next word is written, beginning with BOS, up to EOS",
     aspect="values",
@@ -748,6 +838,8 @@ def test_ends(submission, draw):
     for pad in (PAD, 5):
         model, source, rows = scripted(submission, draw, (2, 0, 4, 1), 6, pad)
         found = submission.translate(model, source, max_len=6)
+        if behind := standing_behind(found, rows, pad):
+            recognised_by(submission, stands_behind=behind)
         expect_translations(
             found, rows, pad, why=f"rows have {', '.join(str(len(row)) for row in rows)} words"
         )
@@ -775,15 +867,20 @@ def test_long(submission, draw):
 def test_modes(submission, draw):
     model, source, rows = scripted(submission, draw, (0, 0, 3), 8, dropout=0.5)
     target = tokens(torch.full_like(source, BOS))
+    written, left, grad = {}, {}, {}
     for training in (True, False):
         model.train(training)
-        found = submission.translate(model, source, max_len=8)
-        if training:
-            expect_translations(found, rows, why="this model has dropout=0.5 and came in train mode")
+        written[training] = submission.translate(model, source, max_len=8)
         with as_left(submission):
             first, second = model(source, target), model(source, target)
-        expect(not torch.equal(first, second), "model.training afterwards").is_value(training)
-        expect(first.requires_grad, "torch.is_grad_enabled() afterwards").is_value(True)
+        left[training], grad[training] = not torch.equal(first, second), first.requires_grad
+    wanted = torch.tensor([row + [PAD] * (8 - len(row)) for row in rows])
+    right = [isinstance(one, torch.Tensor) and torch.equal(one.cpu(), wanted) for one in written.values()]
+    recognised_by(submission, right=right, left=list(left.values()), grad=list(grad.values()))
+    expect_translations(written[True], rows, why="this model has dropout=0.5 and came in train mode")
+    for training in (True, False):
+        expect(left[training], "model.training afterwards").is_value(training)
+        expect(grad[training], "torch.is_grad_enabled() afterwards").is_value(True)
 
 
 @check(
@@ -821,7 +918,9 @@ def whole_log(submission):
     asked='the header "run,seed,step,loss,rate", then a line for each step that runs.py logs.',
 )
 def test_log(submission, draw):
-    LOGS["read"](submission.training_log(), RUNS["RUNS"])
+    text = submission.training_log()
+    recognised_by(submission, log=LOGS["kind"](text))
+    LOGS["read"](text, RUNS["RUNS"])
 
 
 @check(
@@ -833,6 +932,7 @@ def test_log(submission, draw):
 )
 def test_log_whole(submission, draw):
     log = LOGS["read"](submission.training_log(), RUNS["RUNS"])
+    recognised_by(submission, **FACTS["of_a_log"](log, RUNS["RUNS"], RUNS["LOGGED"]))
     LOGS["expect_whole"](log, RUNS["RUNS"], RUNS["LOGGED"])
     if log["base"][0] == log["base-again"][0]:
         fail(
@@ -851,7 +951,10 @@ def test_log_whole(submission, draw):
     asked="Its rates follow the warm-up that each run had",
 )
 def test_log_rates(submission, draw):
-    LOGS["expect_rates"](whole_log(submission), RUNS["RUNS"])
+    log = whole_log(submission)
+    constant = all(len({rate for _, _, rate in rows}) == 1 for _, rows in log.values())
+    recognised_by(submission, rates="one for all steps" if constant else "several")
+    LOGS["expect_rates"](log, RUNS["RUNS"])
 
 
 @check(
@@ -867,6 +970,7 @@ def test_log_falls(submission, draw):
     start = math.log(len(LANGUAGE["TARGET_WORDS"]))
     for run in RUNS["RUNS"]:
         losses = [loss for _, loss, _ in log[run][1]]
+        recognised_by(submission, in_bits=abs(losses[0] - start / math.log(2)) < 0.3)
         expect(losses[0], f"loss of step 1 of run {run}").is_between(
             start - 0.6, start + 0.6, why="ln 42 is 3.738"
         )

@@ -13,6 +13,18 @@ class target_not_shifted:
     """
 
 
+class target_too_far_ahead:
+    """your targets lie further ahead than the next token
+
+    Fails: test_next_token
+    """
+
+    train = """
+        - loss = F.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
+        + loss = F.cross_entropy(logits[:, :-2].flatten(0, 1), batch[:, 3:].flatten())
+    """
+
+
 class weights_not_from_the_seed:
     """your weights come from wherever torch's global generator stands, not from the seed
 
@@ -178,6 +190,45 @@ class loss_after_the_update:
         - rows.append((step, loss.item(), rate))
         + after = F.cross_entropy(model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
         + rows.append((step, after.item(), rate))
+    """
+
+
+class loss_not_a_number:
+    """your rows hold the loss as a tensor: loss.item() makes a number of it, and lets its graph go
+
+    Fails: test_rows_of_training
+    Costs: every check that trains reads the rows
+    """
+
+    train = """
+        - rows.append((step, loss.item(), rate))
+        + rows.append((step, loss, rate))
+    """
+
+
+class rows_left_out:
+    """your rows leave steps out: there is one for each
+
+    Fails: test_rows_of_training
+    Costs: every check that trains reads the rows
+    """
+
+    train = """
+        - rows.append((step, loss.item(), rate))
+        + if step % 2 == 0:
+        +     rows.append((step, loss.item(), rate))
+    """
+
+
+class rate_rises_on:
+    """your rate rises beyond the full one after the warm-up
+
+    Fails: test_warmup
+    """
+
+    rate_at = """
+        - return 1 - 0.9 * (step - first) / max(steps - first, 1)
+        + return 1 + 0.5 * (step - first) / first
     """
 
 

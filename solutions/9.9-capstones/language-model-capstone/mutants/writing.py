@@ -40,6 +40,18 @@ class first_tokens_read:
     """
 
 
+class window_too_short:
+    """your model reads fewer than the last max_len tokens
+
+    Fails: test_long
+    """
+
+    generate = """
+        - logits = model(tokens[:, -model.max_len :])[:, -1]
+        + logits = model(tokens[:, -(model.max_len + 1) // 2 :])[:, -1]
+    """
+
+
 class scores_of_the_first_position:
     """your next token is chosen by the scores of the first position: it is the last one that counts
 
@@ -85,6 +97,18 @@ class always_the_best:
     generate = """
         - if temperature == 0:
         + if temperature >= 0:
+    """
+
+
+class one_draw_for_a_batch:
+    """your rows share one draw: each row draws by itself
+
+    Fails: test_temperature
+    """
+
+    generate = """
+        - chosen = torch.multinomial(shares, 1, generator=generator)
+        + chosen = torch.multinomial(shares.mean(dim=0), 1, generator=generator).expand(len(shares), 1)
     """
 
 

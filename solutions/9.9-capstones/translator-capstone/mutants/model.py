@@ -107,6 +107,19 @@ class source_without_positions:
         """
 
 
+class target_positions_alike:
+    """your target's positions tell nothing apart: the decoder sees a bag of words
+
+    Fails: test_positions
+    """
+
+    class TranslationModel:
+        forward = """
+            - x = self.placed(self.target(target), 1)
+            + x = self.target(target) if self.places is None else self.target(target) + self.places[1].weight[0]
+        """
+
+
 class positions_always:
     """your model has positions though positions=False
 

@@ -106,6 +106,45 @@ class steps_from_zero:
     """
 
 
+class loss_not_a_number:
+    """your rows hold the loss as a tensor: loss.item() makes a number of it, and lets its graph go
+
+    Fails: test_rows_of_training
+    Costs: every check that trains reads the rows
+    """
+
+    train = """
+        - rows.append((step, loss.item(), rate))
+        + rows.append((step, loss, rate))
+    """
+
+
+class rows_left_out:
+    """your rows leave steps out: there is one for each
+
+    Fails: test_rows_of_training
+    Costs: every check that trains reads the rows
+    """
+
+    train = """
+        - rows.append((step, loss.item(), rate))
+        + if step % 2 == 0:
+        +     rows.append((step, loss.item(), rate))
+    """
+
+
+class rate_rises_on:
+    """your rate rises beyond the full one after the warm-up
+
+    Fails: test_warmup
+    """
+
+    rate_at = """
+        - return 1 - 0.9 * (step - first) / max(steps - first, 1)
+        + return 1 + 0.5 * (step - first) / first
+    """
+
+
 class gradients_pile_up:
     """your gradients pile up over the steps: they have to be cleared before each backward pass
 

@@ -48,6 +48,18 @@ class padded_with_0:
     """
 
 
+class padded_with_another_token:
+    """behind the EOS of your translations stands another token than pad_id
+
+    Fails: test_ends
+    """
+
+    translate = """
+        - written = torch.cat((written, word.masked_fill(ended, model.pad_id)), dim=1)
+        + written = torch.cat((written, word.masked_fill(ended, BOS)), dim=1)
+    """
+
+
 class one_word_too_many:
     """your translations may have one word more than max_len
 
