@@ -50,6 +50,8 @@ RECORD = HERE / "curriculum.json"
 PAGE = HERE.parent / "docs" / "curriculum.md"
 FIGURES, TIMES, TRAINING = "figures", "times", "training"
 """The parts of the page that are renewed."""
+EQUIVALENT = "equivalent"
+"""So begins the reason of a survivor that changes nothing the kata asks for."""
 CHECK_TIMEOUT_S, PATIENT_TIMEOUT_S = 5.0, 30.0
 """A mutant that ran out of time is asked once more: on a busy machine a right answer is slow too."""
 TIMED_RUNS, GOAL_S = 5, 3.0
@@ -209,7 +211,7 @@ class Record:
     def scores(self, slugs: list[str]) -> list[Score]:
         """Return the scores there are, in this order."""
         entries = [self._entry(slug, Score) for slug in slugs]
-        return [Score(**entry["score"]) for entry in entries if entry]
+        return [explained(Score(**entry["score"])) for entry in entries if entry]
 
     def trainings(self, slugs: list[str]) -> list[Training]:
         """Return what is known of checks that train, in this order."""
@@ -222,6 +224,22 @@ class Record:
 
     def _entry(self, slug: str, kind: type[Score] | type[Training]) -> Any:
         return self._kept.get(slug, {}).get(kind.__name__.lower())
+
+
+def reasons_of(slug: str) -> dict[str, str]:
+    """Return why changes of a kata's reference may survive, as survivors.toml has it."""
+    reasons: dict[str, str] = tomllib.loads((HERE / "survivors.toml").read_text(encoding="utf-8")).get(
+        slug, {}
+    )
+    return reasons
+
+
+def explained(score: Score) -> Score:
+    """Return a score by the reasons of today: to explain a survivor takes no other run."""
+    reasons = reasons_of(score.kata)
+    told = [(change, reasons.get(change, reason)) for change, reason in score.survivors]
+    left = [(change, reason) for change, reason in told if not reason.startswith(EQUIVALENT)]
+    return replace(score, survivors=left, equivalent=score.equivalent + len(told) - len(left))
 
 
 def found_elsewhere(slug: str, kind: type[Score] | type[Training], seeds: int) -> Score | Training:
@@ -297,7 +315,7 @@ def score(kata, suite, launcher: Launcher, seeds: int) -> Score:
     from grader.running.suite import Options
 
     found = Score(kata.slug)
-    reasons = tomllib.loads((HERE / "survivors.toml").read_text(encoding="utf-8")).get(kata.slug, {})
+    reasons = reasons_of(kata.slug)
     still = suite.but_for(suite.trained())
     named_by = still.only(still.visible_names())
     with tempfile.TemporaryDirectory() as name:
@@ -322,7 +340,7 @@ def score(kata, suite, launcher: Launcher, seeds: int) -> Score:
         source = kata.solution.read_text(encoding="utf-8")
         for change, text in automatic_mutants(source):
             reason = reasons.get(change, "")
-            if reason.startswith("equivalent"):
+            if reason.startswith(EQUIVALENT):
                 found.equivalent += 1
                 continue
             file.write_text(text, encoding="utf-8")
