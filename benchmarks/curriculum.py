@@ -334,9 +334,10 @@ def score(kata, suite, launcher: Launcher, seeds: int) -> Score:
             file.write_text(mutant.text, encoding="utf-8")
             outcome = named_by.check(file, launcher, Options(seed=0))
             found.mutants += 1
-            said = {c.likely for c in outcome.checks if c.likely}
-            found.named += mutant.say in said
-            found.misnamed += bool(said - {mutant.say})
+            # By name and not by sentence: that of a mistake with a value says the value only where it can be told.
+            said = {c.misconception.replace("-", "_") for c in outcome.checks if c.misconception}
+            found.named += mutant.name in said
+            found.misnamed += bool(said - {mutant.name})
         source = kata.solution.read_text(encoding="utf-8")
         for change, text in automatic_mutants(source):
             reason = reasons.get(change, "")
