@@ -174,7 +174,7 @@ class decay_alone:
 class warmup_overshoots:
     """The rate goes on rising after the warm-up.
 
-    Named: no_warmup
+    Named: no_warmup, rate_rises_on
     """
 
     def rate_at(step, steps, warmup):
@@ -214,7 +214,7 @@ class rows_of_every_tenth_step:
 class tensors_in_the_rows:
     """Rows hold tensors.
 
-    Named: steps_from_zero
+    Named: loss_not_a_number
     """
 
     train = """
@@ -284,7 +284,7 @@ class log_of_one_run:
 class log_as_list:
     """The log is a list of its lines.
 
-    Named: log_empty
+    Named: log_in_cells
     """
 
     def training_log():

@@ -58,7 +58,7 @@ class memory_averaged:
 class one_table_of_positions_for_the_target:
     """The target has no positions.
 
-    Named: source_without_positions
+    Named: target_positions_alike
     """
 
     class TranslationModel:
@@ -175,7 +175,7 @@ class step_counted_from_zero:
 class warmup_overshoots:
     """The rate goes on rising after the warm-up.
 
-    Named: no_warmup
+    Named: no_warmup, rate_rises_on
     """
 
     def rate_at(step, steps, warmup):
@@ -197,7 +197,7 @@ class seed_of_the_clock:
 class tensors_in_the_rows:
     """Rows hold tensors.
 
-    Named: steps_from_zero
+    Named: loss_not_a_number
     """
 
     train = """
@@ -209,7 +209,7 @@ class tensors_in_the_rows:
 class end_repeated:
     """Behind the first EOS stand more of them.
 
-    Named: end_ignored, padded_with_0
+    Named: end_ignored, padded_with_0, padded_with_another_token
     """
 
     translate = """
@@ -269,7 +269,7 @@ class log_of_one_run:
 class log_as_list:
     """The log is a list of its lines.
 
-    Named: log_empty
+    Named: log_in_cells
     """
 
     def training_log():
