@@ -49,7 +49,7 @@ class padded_with_0:
 
 
 class padded_with_another_token:
-    """behind the EOS of your translations stands another token than pad_id
+    """your translations have another token than pad_id behind their EOS
 
     Fails: test_ends
     """
