@@ -122,11 +122,7 @@ def score(kata, suite, launcher, seeds: int, only: list[str] | None, verbose: bo
                 if report.score >= report.max_score:
                     found.false_passes.append(f"{answer.name}, seed {seed}")
                 visible = [check for check in failed if not check.hidden]
-                said = {
-                    check.id: check.misconception.replace("-", "_")
-                    for check in visible
-                    if check.misconception
-                }
+                said = answers.said(visible)
                 found.failing += len(visible)
                 found.named += len(said)
                 told = told and bool(said)

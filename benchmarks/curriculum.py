@@ -32,6 +32,7 @@ import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ from table import rewrite  # noqa: E402
 from grader.files import write_atomic  # noqa: E402
 from grader.host.launcher import Launcher  # noqa: E402
 from grader.host.warm import start_launcher  # noqa: E402
+from tests import answers  # noqa: E402
 from tests.record import digest_of_kata  # noqa: E402
 
 RECORD = HERE / "curriculum.json"
@@ -226,18 +228,16 @@ class Record:
         return self._kept.get(slug, {}).get(kind.__name__.lower())
 
 
-def reasons_of(slug: str) -> dict[str, str]:
-    """Return why changes of a kata's reference may survive, as survivors.toml has it."""
-    reasons: dict[str, str] = tomllib.loads((HERE / "survivors.toml").read_text(encoding="utf-8")).get(
-        slug, {}
-    )
-    return reasons
+@cache
+def reasons() -> dict[str, dict[str, str]]:
+    """Return why changes of each kata's reference may survive, as survivors.toml has it."""
+    return tomllib.loads((HERE / "survivors.toml").read_text(encoding="utf-8"))
 
 
 def explained(score: Score) -> Score:
     """Return a score by the reasons of today: to explain a survivor takes no other run."""
-    reasons = reasons_of(score.kata)
-    told = [(change, reasons.get(change, reason)) for change, reason in score.survivors]
+    known = reasons().get(score.kata, {})
+    told = [(change, known.get(change, reason)) for change, reason in score.survivors]
     left = [(change, reason) for change, reason in told if not reason.startswith(EQUIVALENT)]
     return replace(score, survivors=left, equivalent=score.equivalent + len(told) - len(left))
 
@@ -315,7 +315,7 @@ def score(kata, suite, launcher: Launcher, seeds: int) -> Score:
     from grader.running.suite import Options
 
     found = Score(kata.slug)
-    reasons = reasons_of(kata.slug)
+    known = reasons().get(kata.slug, {})
     still = suite.but_for(suite.trained())
     named_by = still.only(still.visible_names())
     with tempfile.TemporaryDirectory() as name:
@@ -335,12 +335,12 @@ def score(kata, suite, launcher: Launcher, seeds: int) -> Score:
             outcome = named_by.check(file, launcher, Options(seed=0))
             found.mutants += 1
             # By name and not by sentence: that of a mistake with a value says the value only where it can be told.
-            said = {c.misconception.replace("-", "_") for c in outcome.checks if c.misconception}
+            said = set(answers.said(outcome.checks).values())
             found.named += mutant.name in said
             found.misnamed += bool(said - {mutant.name})
         source = kata.solution.read_text(encoding="utf-8")
         for change, text in automatic_mutants(source):
-            reason = reasons.get(change, "")
+            reason = known.get(change, "")
             if reason.startswith(EQUIVALENT):
                 found.equivalent += 1
                 continue

@@ -72,6 +72,7 @@ def main() -> None:
 def score(kata, suite, launcher, wanted: int, draw: int) -> Score:
     from grader.packs.pairs import paired
     from grader.running.mistakes import mistakes
+    from tests import answers
 
     found = Score(kata.slug)
     drawn = list(combinations(mistakes(kata), 2))
@@ -91,7 +92,7 @@ def score(kata, suite, launcher, wanted: int, draw: int) -> Score:
                 "NameError" in (c.message or "") or "UnboundLocal" in (c.message or "") for c in failed
             ):
                 continue
-            said = {check.misconception.replace("-", "_") for check in failed if check.misconception}
+            said = set(answers.said(failed).values())
             pair = {one.name, other.name}
             found.pairs += 1
             found.named += bool(said & pair)

@@ -8,7 +8,7 @@ for on that curve, which has one freedom among many numbers, so that nothing els
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -143,7 +143,7 @@ def spread(low: float, high: float) -> list[float]:
         values = math.copysign(1.0, low) * np.geomspace(abs(low), abs(high), SAMPLES)
     else:
         values = np.linspace(low, high, SAMPLES)
-    return [_rounded(x) for x in values]
+    return rounded(values)
 
 
 def curve(marks: Mapping[float, Sequence[Mark]]) -> ValueCurve | None:
@@ -171,12 +171,12 @@ def curve(marks: Mapping[float, Sequence[Mark]]) -> ValueCurve | None:
     best = min(errors, key=lambda name: errors[name])
     # Left out, a sample is told from twice as far away as a place between two; a cubic errs 16 times as much there.
     slack = max(LEAST_SLACK, float(f"{errors[best] / 8:.2g}"))
-    rounded = [[_rounded(x) for x in row] for row in numbers]
-    return ValueCurve(frame, best, list(marks), rounded, scaled_by, slack)
+    return ValueCurve(frame, best, list(marks), [rounded(row) for row in numbers], scaled_by, slack)
 
 
-def _rounded(number: float) -> float:
-    return float(f"{number:.9g}")
+def rounded(values: Iterable[float]) -> list[float]:
+    """Return values with nine digits, as marks and families are recorded."""
+    return [float(f"{value:.9g}") for value in values]
 
 
 def _told(position: Numbers, numbers: Numbers, piece: int, places: Numbers) -> Numbers:

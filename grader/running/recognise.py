@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -25,7 +25,7 @@ from grader.errors import PackError
 from grader.host.endings import SubmissionRaised
 from grader.host.objects import RemoteObject, facts_of
 from grader.host.session import State
-from grader.running.families import Family
+from grader.running.families import Family, rounded
 
 SEED = 0
 """The seed that fingerprints are taken at; a check that failed at another is run again at this one."""
@@ -283,9 +283,9 @@ def _tensor_mark(value: torch.Tensor) -> Mark:
     finite = numbers.isfinite()
     if not bool(finite.all()):
         odd = [numbers.isnan(), numbers == math.inf, numbers == -math.inf]
-        mark["odd"] = [_rounded(_project(part.to(torch.float64))) for part in odd]
+        mark["odd"] = [rounded(_project(part.to(torch.float64))) for part in odd]
         numbers = numbers.where(finite, torch.zeros((), dtype=torch.float64))
-    mark["p"] = _rounded([*_project(numbers), float(numbers.norm())])
+    mark["p"] = rounded([*_project(numbers), float(numbers.norm())])
     return mark
 
 
@@ -305,10 +305,6 @@ def _project(numbers: torch.Tensor) -> list[float]:
 def _directions(size: int) -> tuple[torch.Tensor, ...]:
     index = torch.arange(1, size + 1, dtype=torch.float64)
     return tuple(torch.sin(index * (_GOLDEN * (k + 1)) + k) for k in range(DIRECTIONS))
-
-
-def _rounded(values: Iterable[float]) -> list[float]:
-    return [float(f"{value:.9g}") for value in values]
 
 
 def _equal(one: Any, other: Any, rounding: float = 3e-5) -> bool:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.catalogue import Kata
+from grader.reports.report import CheckReport
 from grader.running.merge import PythonFile, merged
 
 HERE = Path(__file__).parent
@@ -50,6 +51,11 @@ def wrong(kata: Kata) -> list[Answer]:
         PackError: one of them does not apply to the reference.
     """
     return list(_read(kata, "wrong"))
+
+
+def said(checks: Iterable[CheckReport]) -> dict[str, str]:
+    """Return which catalogued mistake each check names, by its identifier; checks that name none are left out."""
+    return {check.id: check.misconception.replace("-", "_") for check in checks if check.misconception}
 
 
 def count(kata: Kata, verdict: str) -> int:
