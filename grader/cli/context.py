@@ -199,7 +199,7 @@ def print_markdown(text: str, *, paged: bool = False) -> None:
         out.print(Markdown(safe(text), code_theme="ansi_dark", hyperlinks=False))
     rendered = shown.get()
     if paged and sys.stdin.isatty() and rendered.count("\n") >= out.height:
-        click.echo_via_pager(rendered, color=True)
+        click.echo_via_pager(rendered)  # with colours where the pager shows them: click asks LESS for that
     else:
         click.echo(rendered, nl=False)
 

@@ -195,6 +195,26 @@ def test_a_lesson_goes_through_a_pager_on_a_terminal(folder: Path) -> None:
     assert text.count("paged:") > 24
 
 
+@pytest.mark.parametrize(
+    ("variables", "coloured"),
+    [({}, True), ({"LESS": "-RX"}, True), ({"LESS": "-X"}, False), ({"PAGER": "other"}, False)],
+)
+def test_a_pager_gets_colours_where_it_shows_them(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], coloured: bool
+) -> None:
+    for name in ("less", "other"):
+        pager = folder / name
+        pager.write_text('#!/bin/sh\necho "told [$LESS]"\ncat -v\n')
+        pager.chmod(0o755)
+    monkeypatch.delenv("LESS", raising=False)
+    monkeypatch.delenv("PAGER", raising=False)
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    text = screen([str(KATA), "show", "masks"], folder, b"", "", PATH=path, **variables)
+    assert ("^[[1" in text) == coloured
+    if coloured:
+        assert re.search(r"told \[-RX?\]", text)
+
+
 def test_no_line_of_a_lesson_is_taken_for_a_list_by_its_first_character() -> None:
     for lesson in Path(__file__).parents[2].glob("katas/**/README.md"):
         fenced = False
