@@ -82,17 +82,25 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
 def _find(text: str, around: Here) -> tuple[Kata | Unit, Path]:
     """Return the unit or kata that is meant, and its demo; a unit's only kata with one stands for the unit."""
     subjects: list[Kata | Unit] = [*around.catalogue.units, *around.catalogue.katas]
-    have = ", ".join(item.slug for item in subjects if _demo(item).is_file())
-    hint = f"These have a demo: {have or 'none yet'}."
     try:
         found = around.catalogue.find(text)
     except UsageError as error:
-        raise UsageError(error.message, hint) from error
+        have = ", ".join(item.slug for item in subjects if _demo(item).is_file())
+        raise UsageError(error.message, f"These have a demo: {have or 'none yet'}.") from error
     inside = [kata for unit in found if isinstance(unit, Unit) for kata in unit.katas if kata.demo.is_file()]
     for subject in (*found, *(inside if len(inside) == 1 else ())):
         if _demo(subject).is_file():
             return subject, _demo(subject)
-    raise UsageError(f"{text} has no demo.", hint)
+    if inside:
+        raise UsageError(
+            f"{text} has no demo of its own; its katas do.",
+            f"Name one: {', or: '.join(f'kata demo {kata.number}' for kata in inside)}",
+        )
+    units = dict.fromkeys(
+        item if isinstance(item, Unit) else item.unit for item in subjects if _demo(item).is_file()
+    )
+    have = ", ".join(unit.number for unit in units)
+    raise UsageError(f"{text} has no demo.", f"There are some in {have}." if have else None)
 
 
 def _whose(own: list[str], wanted: list[str]) -> str:

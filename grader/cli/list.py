@@ -95,4 +95,4 @@ def _hours(unit: Unit) -> str:
     """Say how long a unit takes, where each of its katas says so."""
     minutes = [kata.minutes for kata in unit.katas]
     whole = sum(filter(None, minutes))
-    return "" if not all(minutes) else f"{whole / 60:.2g} h" if whole > 90 else f"{whole} min"
+    return "" if not all(minutes) else f"{round(whole / 60, 2):g} h" if whole > 90 else f"{whole} min"
