@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib
+import itertools
 import json
 import os
 import subprocess
@@ -15,12 +16,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from grader.catalogue import Kata
     from grader.reports.report import KataReport
 
 WIDTH = "100"
 """Columns of what is printed below a cell."""
 _PLAIN = frozenset({"--json", "--format", "--pdb", "--stdin", "--help", "-h"})
 """Options that ask for other things than a verdict."""
+_WITH_VALUE = frozenset({"-k", "--seed", "--timeout", "--device"})
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ def _verdict(arguments: list[str], shell: Any) -> NotebookVerdict | None:
 
     from grader.reports.report import KataReport
 
-    book, note = _what_was_run(arguments[1:], shell)
+    book, note = _what_was_run(_meant(arguments), shell)
     extra = ["--json", *(["--stdin"] if book is not None else [])]
     out, err = _ask([*arguments, *extra], book)
     if not out.strip():
@@ -132,10 +135,11 @@ def _try(arguments: list[str], shell: Any) -> None:
     from grader.cli.try_ import at_hand
     from grader.errors import KataError
 
-    book, note = _what_was_run(arguments[1:], shell)
-    words = [*arguments[1:]]
-    keyword = words.pop(words.index("-k") + 1) if "-k" in words[:-1] else None
-    what = next((word for word in words if not word.startswith("-")), None)
+    kata = _meant(arguments)
+    book, note = _what_was_run(kata, shell)
+    what, keyword = _word_of(arguments), _keyword_of(arguments)
+    if book is not None and kata is not None:
+        what, keyword = kata.slug, what if _is_check(what) else keyword
     try:
         names = at_hand(what, keyword, book.encode() if book is not None else None)
     except KataError as error:
@@ -146,21 +150,48 @@ def _try(arguments: list[str], shell: Any) -> None:
         print(f"{note}\n{', '.join(names)}: these are names of this notebook now.".strip())
 
 
-def _what_was_run(arguments: list[str], shell: Any) -> tuple[str | None, str]:
-    """Return the cells that were run as a notebook, or None where what is saved is to be judged; and which it is."""
-    from grader.catalogue import Catalogue
+def _meant(arguments: list[str]) -> Kata | None:
+    """Return the one kata that is meant, as the command understands it; None where it is none or several."""
+    from grader.cli.context import here
     from grader.errors import KataError
+    from grader.workspace import katas_in
 
-    words = [word for word in arguments if not word.startswith("-")]
+    what = _word_of(arguments)
     try:
-        katas = Catalogue.discover().resolve(words[0]) if words else []
+        place = here()
+        if what is not None and not _is_check(what):
+            katas = place.catalogue.resolve(what)
+        elif arguments[0] == "check":
+            katas = [kata for kata, _ in katas_in(place.folder, place.catalogue)]
+        else:
+            katas = [place.kata(None)]
     except KataError:
-        return None, ""
-    if len(katas) != 1:
+        return None
+    return katas[0] if len(katas) == 1 else None
+
+
+def _word_of(arguments: list[str]) -> str | None:
+    """Return what stands in a command beside its options and their values."""
+    pairs = itertools.pairwise(arguments)
+    return next((word for before, word in pairs if word[:1] != "-" and before not in _WITH_VALUE), None)
+
+
+def _keyword_of(arguments: list[str]) -> str | None:
+    pairs = itertools.pairwise(arguments)
+    return next((word for before, word in pairs if before == "-k"), None)
+
+
+def _is_check(word: str | None) -> bool:
+    return word is not None and word.startswith("test_")
+
+
+def _what_was_run(kata: Kata | None, shell: Any) -> tuple[str | None, str]:
+    """Return the cells that were run as a notebook, or None where what is saved is to be judged; and which it is."""
+    if kata is None:
         return None, "Judged: what is saved."
     cells = [str(cell) for cell in shell.history_manager.input_hist_raw[1:]]
-    if not _made(cells) & set(katas[0].required):
-        names = ", ".join(katas[0].required)
+    if not _made(cells) & set(kata.required):
+        names = ", ".join(kata.required)
         return None, f"Judged: what is saved. No cell that you ran makes {names}."
     # Numbered as the notebook numbers them: a message's cell is the one beside which [n] stands.
     book = {

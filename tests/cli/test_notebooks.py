@@ -178,6 +178,34 @@ def test_nothing_that_was_run_is_an_answer_so_what_is_saved_is_judged(
     assert verdict.reports[0].status == "not_started"
 
 
+@pytest.mark.parametrize("line", ["try", "try -k causal_values", "try test_causal_values"])
+def test_without_an_id_what_was_run_is_looked_at_too(
+    kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], line: str
+) -> None:
+    import kata as library
+
+    assert kata("start", "masks").code == 0
+
+    class History:
+        input_hist_raw = ("", RIGHT, WRONG, f"%kata {line}")
+
+    class Shell:
+        history_manager = History()
+        magics: dict[str, Any] = {}  # noqa: RUF012
+        names: dict[str, Any] = {}  # noqa: RUF012
+
+        def register_magic_function(self, function: Any, kind: str, name: str) -> None:
+            self.magics[name] = function
+
+        def push(self, names: dict[str, Any]) -> None:
+            self.names |= names
+
+    library.load_ipython_extension(Shell())
+    Shell.magics["kata"](line)
+    assert set(Shell.names) == {"seq_len", "yours", "expected", "difference"}
+    assert "Judged: the cells that you ran" in capfd.readouterr().out
+
+
 def test_stdin_is_judged_as_if_it_were_saved(
     kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
