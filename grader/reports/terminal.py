@@ -101,6 +101,10 @@ def _focus(reports: Sequence[KataReport]) -> KataReport | None:
 def _print_where_to_begin(reports: Sequence[KataReport], out: Console, program: str) -> None:
     """Say what to do when nothing went wrong, but something is still to be written."""
     waiting = next((report for report in reports if report.status == "not_started"), None)
+    missing = next((report for report in reports if report.status == "missing"), None)
+    if waiting is None and missing is not None:
+        out.print()
+        hanging(out, Text("next  "), Text(f"{program} start {missing.kata}"))
     if waiting is not None:
         out.print()
         hanging(out, Text("next  "), Text(f"edit {_file(waiting)}, then check again"))
@@ -166,20 +170,24 @@ def _print_checks(report: KataReport, out: Console) -> None:
 
     What builds on a failure is no news beside it, and its titles would scroll the score off a small terminal.
     """
-    held = [check for check in report.checks if check.status == "pass" and not _says_more(check)]
+    told = [check for check in report.checks if _says_why(check)]
+    held = [check for check in report.checks if check.status == "pass" and check not in told]
+    measured = [check for check in report.checks if isinstance(check.speed, Measured)]
     waiting = [check for check in report.checks if check.status == "todo"]
     after = [check for check in report.checks if check.status == "skipped" and check.max_points]
     after = after if len(after) > 1 else []
-    ours = [check for check in report.checks if _judged_with_ours(check)]
-    rest = [check for check in report.checks if check not in (*held, *waiting, *after, *ours)]
+    rest = [
+        check for check in report.checks if check in measured or check not in (*held, *waiting, *after, *told)
+    ]
     if held:
         hanging(
             out, Text("  ").append_text(status_text("pass", out)).append("  "), Text(_held(report, len(held)))
         )
-    for said in dict.fromkeys(check.message for check in ours):
-        alike = [check for check in ours if check.message == said]
+    why = {id(check): (check.message or "").partition("\n")[0] for check in told}
+    for said in dict.fromkeys(why.values()):
+        alike = [check for check in told if why[id(check)] == said]
         head = Text("  ").append_text(status_text("pass", out)).append("  ")
-        hanging(out, head, Text(f"{_counted(alike)}, {safe(said or '')} (-v names them)"))
+        hanging(out, head, Text(f"{_counted(alike)}, {safe(said)} (-v names them)"))
     _print_each(rest, report, out)
     if after:
         head = Text("  ").append_text(status_text("skipped", out)).append("  ")
@@ -197,15 +205,9 @@ def _counted(checks: Sequence[CheckReport]) -> str:
     return f"{number}, {points(sum(check.max_points for check in checks))} points"
 
 
-def _judged_with_ours(check: CheckReport) -> bool:
-    """Return whether a check holds with a function of the author's in place of a wrong one: what it says is why."""
-    earned = check.status == "pass" and check.points == check.max_points > 0
-    return earned and bool(check.message) and not isinstance(check.speed, Measured)
-
-
-def _says_more(check: CheckReport) -> bool:
-    """Return whether a check that holds still has something to tell: what was measured, why it earned nothing."""
-    return isinstance(check.speed, Measured) or check.message is not None
+def _says_why(check: CheckReport) -> bool:
+    """Return whether a check that holds says what its points rest on: a function of the author's, what was used."""
+    return check.status == "pass" and check.message is not None and not isinstance(check.speed, Measured)
 
 
 def _held(report: KataReport, held: int) -> str:
