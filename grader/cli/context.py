@@ -15,6 +15,7 @@ from grader import devices
 from grader.catalogue import Catalogue, Kata, Unit
 from grader.errors import UsageError
 from grader.files import replacing
+from grader.reports.report import WRONG
 from grader.reports.style import console, safe
 from grader.workspace import (
     KataProgress,
@@ -99,7 +100,10 @@ class Here:
         touched: list[tuple[str, Unit]] = []
         for kata in self.catalogue.katas:
             entry = self.entry(kata)
-            when = max(entry.checked or "", entry.started or "")
+            looked_at = (
+                entry.checked if entry.status != "missing" else None
+            )  # who finds no file has gone nowhere
+            when = max(looked_at or "", entry.started or "")
             if when:
                 touched.append((when, kata.unit))
         if not touched:
@@ -109,17 +113,25 @@ class Here:
         return next(unit for when, unit in touched if when == latest)
 
     def next_kata(self) -> Kata | None:
-        """Return the kata that comes next: of this unit before others, what never passed before what broke again."""
-        unit = self.current_unit()
-        units = [unit] if unit is not None else []
-        units += [other for other in self.catalogue.units if other is not unit]
+        """Return the kata that comes next: the one whose folder this is, else one that is open.
+
+        Of this unit what goes wrong now, then what is under way, as `kata check` shows them; then what never passed, of
+        this unit before others; then what broke again elsewhere.
+        """
         around = kata_around(self.folder, self.catalogue)
-        for is_open in (lambda entry: entry.passed is None, lambda entry: entry.status != "pass"):
-            for candidate in units:
-                todo = [kata for kata in candidate.katas if is_open(self.entry(kata))]
-                if todo:
-                    return around if around is not None and around in todo else todo[0]
-        return None
+        if around is not None and self.entry(around).status != "pass":
+            return around
+        unit = self.current_unit()
+        own = unit.katas if unit is not None else ()
+        katas = [*own, *(kata for kata in self.catalogue.katas if kata.unit is not unit)]
+        rules: tuple[tuple[Iterable[Kata], Callable[[KataProgress], bool]], ...] = (
+            (own, lambda entry: entry.status in WRONG),
+            (own, lambda entry: entry.status == "in_progress"),
+            (katas, lambda entry: entry.passed is None),
+            (katas, lambda entry: entry.status != "pass"),
+        )
+        found = (kata for among, is_open in rules for kata in among if is_open(self.entry(kata)))
+        return next(found, None)
 
     def passed_last(self) -> Kata | None:
         """Return the kata that passed for the first time most lately."""

@@ -113,6 +113,8 @@ def _step_for(place: Here, kata: Kata) -> NextStep:
         fresh = all(place.entry(other).started is None for other in kata.unit.katas)
         what = kata.unit.number if fresh else kata.slug
         return NextStep(f"kata start {what}", kata.unit.title if fresh else kata.title)
+    if entry.status == "missing":
+        return NextStep(f"kata start {kata.slug}", "its file is not there")
     if entry.attempts == 0:
         return NextStep(f"kata check {kata.slug}", f"when you have edited {_file(place, kata)}")
     return NextStep(f"kata check {kata.slug}", f"stuck? kata hint {kata.slug}")

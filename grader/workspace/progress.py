@@ -107,7 +107,11 @@ def edit_progress(root: Path) -> Iterator[Progress]:
 
 
 def record_check(progress: Progress, report: KataReport) -> None:
-    """Note the outcome of a full check; a kata that nobody has worked on yet is no attempt."""
+    """Note the outcome of a full check; a kata that nobody has worked on yet is no attempt, and one without a file
+    that nobody has begun is nothing."""
+    known = progress.peek(report.kata)
+    if report.status == "missing" and known.started is None and known.attempts == 0:
+        return
     entry = progress.of(report.kata)
     entry.checked = now()
     entry.status = report.status

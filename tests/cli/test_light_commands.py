@@ -261,6 +261,20 @@ def test_of_several_katas_the_folder_or_the_one_that_was_tried_is_meant(
     check(home)
     assert "1.1.2 merge, hint 2" in kata("hint").stderr
     assert "next:  kata check merge" in kata().stdout
+    check(home, "fail", 1)  # what passed before and fails now is what the learner works on
+    assert "next:  kata check insertion-sort" in kata().stdout
+    assert "1.1.1 insertion-sort, hint 3" in kata("hint").stderr
+
+
+def test_a_kata_without_a_file_is_not_where_the_learner_is(kata: Kata, home: Path) -> None:
+    kata("start", "1.1")
+    (home / FOLDER / "insertion_sort.py").unlink()
+    check(home, "missing", 0)
+    assert "next:  kata start insertion-sort" in kata().stdout
+    with edit_progress(home) as progress:
+        progress.katas.clear()
+    check(home, "missing", 0)
+    assert load_progress(home).katas == {}
 
 
 def test_the_solution_stays_closed_until_a_pass(kata: Kata, home: Path) -> None:

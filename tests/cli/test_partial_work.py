@@ -208,3 +208,46 @@ def test_prints_of_a_check_that_holds_are_shown_with_v(kata: Run, stub: Path) ->
     stub.write_text(SOLUTION.read_text() + PRINTING)
     assert "combining" not in kata("check", "masks").out
     assert "| combining 3" in kata("check", "masks", "-v").out
+
+
+def test_a_unit_that_was_never_started_does_not_become_the_current_one(kata: Run, stub: Path) -> None:
+    ran = kata("check", "9.9")
+    assert re.search(r"^next  kata start language-model-capstone$", ran.out, re.MULTILINE)
+    assert kata("--json").json["unit"] == "9.3"
+    assert "9.3.1 masks, hint 1" in kata("hint").err
+
+
+def test_with_speed_what_holds_is_all_that_was_asked(kata: Run, stub: Path) -> None:
+    from rich.console import Console
+
+    from grader.reports.report import CheckReport, KataReport, Measured, SpeedScore
+    from grader.reports.terminal import print_reports
+
+    def one(name: str, **more: Any) -> CheckReport:
+        terms = {"hidden": False, "status": "pass", "points": 1, "max_points": 1, **more}
+        return CheckReport(name=name, id=f"test_{name}", aspect="values", **terms)
+
+    speed = Measured(form="ratio", value=0.5, threshold=2, verdict="pass")
+    report = KataReport(
+        kata="masks", number="9.3.1", status="pass", score=2, max_score=2, seed=0,
+        speed=SpeedScore(score=1, max_score=1), checks=[one("a"), one("b"), one("fast", speed=speed)],
+    )  # fmt: skip
+    out = Console(width=80, record=True, quiet=False, file=open("/dev/null", "w"))  # noqa: SIM115
+    print_reports([report], out)
+    text = out.export_text()
+    assert "all 3 checks hold" in text
+    assert "0.50×, at most 2× asked" in text
+
+
+def test_points_that_are_withheld_are_said_once_and_why(kata: Run, stub: Path) -> None:
+    assert kata("start", "layer-norm").code == 0
+    norm = stub.parents[1] / "layer-norm" / "layer_norm.py"
+    norm.write_text(
+        "from torch import nn\n\n\nclass LayerNorm(nn.LayerNorm):\n"
+        "    def __init__(self, d_model, eps=1e-5):\n        super().__init__(d_model, eps=eps)\n"
+    )
+    text = " ".join(kata("check", "layer-norm").out.split())
+    assert re.search(
+        r"✔ passed 18 checks, 19\.5 points, right, but no points: the submission used torch", text
+    )
+    assert text.count("passed") == 1
