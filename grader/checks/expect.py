@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeGuard, TypeVar
 
 import torch
 from torch import Tensor
@@ -19,7 +19,7 @@ from grader.checks.locate import first_index, locate, places
 from grader.checks.oracle import Expected, doubled, rounding_tolerance, slack
 from grader.checks.picture import PICTURES, Picture, draw_difference
 from grader.checks.shapes import diagnose
-from grader.checks.text import axis_names, clean, listed, pair, place, short, sizes
+from grader.checks.text import Span, axis_names, clean, listed, pair, place, short, sizes, unsliced
 from grader.errors import PackError
 
 _Self = TypeVar("_Self", bound="Expectation")
@@ -253,7 +253,7 @@ class Expectation:
             rest = Expectation(
                 self.actual, f"sum of {self._name} along {names[index]}", names[:index] + names[index + 1 :]
             )
-            rest._differs(sums, torch.full_like(sums, value), wrong, limit, why)
+            rest._differs(sums, torch.full_like(sums, value), wrong, limit, why, judged=where is None)
         return self
 
     def is_between(self, low: float, high: float, why: str = "") -> Expectation:
@@ -280,10 +280,12 @@ class Expectation:
             got = pair(value[index].item(), None)[0]
             self._fail(
                 "values",
-                f"out of range  {place(self._name, names, index)}  got {got}  {_range(low, high)}",
-                *_joined([_count(wrong, "are out of range"), *places(wrong, names)]),
+                f"out of range  {self._place(value, names, index)}  got {got}  {_range(low, high)}",
+                *_joined(
+                    [_count(wrong, "are out of range"), *self._places(wrong, names, "one", judged=False)]
+                ),
                 why,
-                location=dict(zip(names, index, strict=True)),
+                location=self._location(value, names, index),
             )
         return self
 
@@ -348,6 +350,8 @@ class Expectation:
         found = _unequal(self.actual, want, self._name)
         if found is None:
             return self
+        if self._name.startswith("shape of ") and _is_shape(self.actual) and _is_shape(want):
+            self._misshapen(self.actual, want, self._name.removeprefix("shape of "))
         where, got, wanted = found
         mine, theirs = describe(got), describe(wanted)
         if type(got) is not type(wanted):
@@ -426,6 +430,10 @@ class Expectation:
             return
         if self._axes and len(self._axes) != len(want):
             raise PackError(f"{len(self._axes)} axis names for {self._name}, of shape {sizes(want)}")
+        self._misshapen(got, want, self._name)
+
+    def _misshapen(self, got: Sequence[int], want: Sequence[int | None], name: str) -> NoReturn:
+        __tracebackhide__ = True
         why: str | None = None
         if len(got) == len(want):
             want_known = tuple(g if w is None else w for g, w in zip(got, want, strict=True))
@@ -434,7 +442,7 @@ class Expectation:
             why = diagnose(got, [w for w in want if w is not None], self._axes)
         names = axis_names(self._axes, len(want))
         self._fail(
-            "shape", f"wrong shape  {self._name}  got {sizes(got)}  want {sizes(want, names)}", why or ""
+            "shape", f"wrong shape  {name}  got {sizes(got)}  want {sizes(want, names)}", guess=why or ""
         )
 
     def _wrong_dtype(self, got: torch.dtype, want: torch.dtype) -> NoReturn:
@@ -529,17 +537,37 @@ class Expectation:
         bad, n = int(wrong.sum()), value.numel()
         share = f"all {n} values" if bad == n > 1 else f"{bad} of {n} values"
         known = want if want.shape == value.shape else None
-        notes = places(wrong, names, self._picture is not None, known, noun="one")
+        notes = self._places(wrong, names, "one", judged=False, want=known)
         if len(counts) == 1:
             tally = f"{share} {'is' if bad == 1 else 'are'} {counts[0].partition(' ')[2]}"
         else:
             tally = f"{share} are not finite: {listed(counts)}"
         self._fail(
             "nan",
-            f"not finite  {place(self._name, names, index)}  got {value[index].item()}",
+            f"not finite  {self._place(value, names, index)}  got {value[index].item()}",
             *_joined([tally, *notes]),
-            location=dict(zip(names, index, strict=True)),
+            location=self._location(value, names, index),
         )
+
+    def _spans(self, value: Tensor) -> list[Span]:
+        return unsliced(self._name, value.shape)[1]
+
+    def _absolute(self, value: Tensor, index: Sequence[int]) -> list[int]:
+        """Return where a value of a slice stands in what the slice was cut from, as the learner counts."""
+        spans = self._spans(value)
+        return [i if span is None else span[i] for i, span in zip(index, spans, strict=True)]
+
+    def _place(self, value: Tensor, names: Sequence[str], index: Sequence[int]) -> str:
+        return place(unsliced(self._name, value.shape)[0], names, self._absolute(value, index))
+
+    def _location(self, value: Tensor, names: Sequence[str], index: Sequence[int]) -> dict[str, int]:
+        return dict(zip(names, self._absolute(value, index), strict=True))
+
+    def _places(
+        self, wrong: Tensor, names: Sequence[str], noun: str, *, judged: bool, want: Tensor | None = None
+    ) -> list[str]:
+        grid = self._picture is not None
+        return places(wrong, names, grid, want, noun, judged, self._spans(wrong))
 
     def _differs(
         self,
@@ -551,13 +579,15 @@ class Expectation:
         out_of: int | None = None,
         of_what: str = "values",
         against: str = "",
+        judged: bool = True,
     ) -> NoReturn:
+        """Fail with where `got` is wrong; unless `judged`, what is not wrong need not be right."""
         __tracebackhide__ = True
         names = axis_names(self._axes, got.ndim)
         index = first_index(wrong)
         mine, theirs = pair(got[index].item(), want[index].item())
         first = [
-            f"first difference  {place(self._name, names, index)}" if index else f"wrong value  {self._name}",
+            f"first difference  {self._place(got, names, index)}" if index else f"wrong value  {self._name}",
             f"got {mine}  {against} has {theirs}" if against else f"got {mine}  want {theirs}",
         ]
         if len(first[0]) + len(first[1]) <= 100:
@@ -568,32 +598,48 @@ class Expectation:
         else:
             count = _count(wrong, "differ" if of_what == "values" else "are not", out_of, of_what)
             count += f" ({limit})" if limit else ""
-            count += _greatest(got, want, wrong, index, names)
-        grid = self._picture is not None
-        if out_of is None and not against:
-            notes = locate(got, want, wrong, names, tolerance, grid)
+            count += self._greatest(got, want, wrong, index, names)
+        spans = self._spans(got)
+        if judged and out_of is None and not against:
+            notes = locate(got, want, wrong, names, tolerance, self._picture is not None, spans)
         else:
-            notes = places(wrong, names, grid)
-        picture = draw_difference(got, want, wrong, names, self._picture) if self._picture else ()
+            notes = self._places(wrong, names, "difference", judged=False)
+        picture = draw_difference(got, want, wrong, names, self._picture, spans) if self._picture else ()
         self._fail(
             "values",
             *first,
             *count.split("; ", 1) if len(count) > 100 else [count],
             *_joined(notes),
             why,
-            location=dict(zip(names, index, strict=True)),
+            location=self._location(got, names, index),
             picture=picture,
         )
+
+    def _greatest(
+        self, got: Tensor, want: Tensor, wrong: Tensor, first: tuple[int, ...], names: Sequence[str]
+    ) -> str:
+        if got.dtype == torch.bool or got.dtype.is_complex or int(wrong.sum()) < 2:
+            return ""
+        gap = torch.where(wrong, (got.double() - want.double()).abs(), 0.0)
+        if not bool(gap.isfinite().all()):
+            return ""
+        # The first of those that are as great but for rounding: which one is greatest hangs on the processor.
+        index = first_index(gap >= gap.max() * (1 - 1e-4))
+        if index == first:
+            return f"; greatest difference {short(float(gap[index]))}, there"
+        where = place("", names, self._absolute(got, index))
+        return f"; greatest difference {short(float(gap[index]))} at {where}"
 
     def _fail(
         self,
         stage: Stage,
         *lines: str,
+        guess: str = "",
         location: dict[str, int] | None = None,
         picture: tuple[str, ...] = (),
     ) -> NoReturn:
         __tracebackhide__ = True
-        failure = Failure(stage, tuple(line for line in lines if line), location, picture)
+        failure = Failure(stage, (*lines, guess), location, picture, guess)
         raise CheckFailure(failure, self.actual, expected=self._wanted, name=self._name)
 
 
@@ -602,19 +648,6 @@ def _count(wrong: Tensor, verb: str, out_of: int | None = None, of_what: str = "
     if bad == 1:
         verb = {"differ": "differs", "are not": "is not"}.get(verb, verb.replace("are", "is", 1))
     return f"all {n} {of_what} {verb}" if bad == n > 1 else f"{bad} of {n} {of_what} {verb}"
-
-
-def _greatest(got: Tensor, want: Tensor, wrong: Tensor, first: tuple[int, ...], names: Sequence[str]) -> str:
-    if got.dtype == torch.bool or got.dtype.is_complex or int(wrong.sum()) < 2:
-        return ""
-    gap = torch.where(wrong, (got.double() - want.double()).abs(), 0.0)
-    if not bool(gap.isfinite().all()):
-        return ""
-    # The first of those that are as great but for rounding: which one is greatest hangs on the processor.
-    index = first_index(gap >= gap.max() * (1 - 1e-4))
-    if index == first:
-        return f"; greatest difference {short(float(gap[index]))}, there"
-    return f"; greatest difference {short(float(gap[index]))} at {place('', names, index)}"
 
 
 def _joined(parts: Sequence[str]) -> list[str]:
@@ -628,7 +661,11 @@ def _range(low: float, high: float) -> str:
         return f"want at least {low:g}"
     if low == -math.inf:
         return f"want at most {high:g}"
-    return f"want {low:g} to {high:g}"
+    return f"want {low:g}" if low == high else f"want {low:g} to {high:g}"
+
+
+def _is_shape(value: object) -> TypeGuard[Sequence[int]]:
+    return type(value) in (list, tuple) and all(type(size) is int for size in value)  # type: ignore[attr-defined]
 
 
 def _counts(got: int, want: int) -> str:

@@ -43,6 +43,8 @@ class Failure:
     """The first wrong value's index by axis name."""
     picture: tuple[str, ...] = ()
     """Expected and yours side by side, with a legend."""
+    guess: str = ""
+    """The line of the summary that supposes how a few numbers came about: what names the mistake replaces it."""
 
     def __post_init__(self) -> None:
         # the picture gives way only to a summary of its own bounded length

@@ -16,7 +16,7 @@ from math import comb, lgamma, log
 import torch
 from torch import Tensor
 
-from grader.checks.text import is_unnamed, label, listed, short
+from grader.checks.text import Span, is_unnamed, label, listed, short
 
 STATEMENTS = 3
 """At most so many are said."""
@@ -41,20 +41,22 @@ def locate(
     axes: Sequence[str],
     tolerance: float = 0.0,
     grid: bool = False,
+    spans: Sequence[Span] = (),
 ) -> list[str]:
     """Return up to three true statements about how `got` differs from `want`, most telling first.
 
     `wrong` is True where they differ. `grid` says that the last two axes index the same kind of thing (rows
     that look at columns), so that their indices may be compared; axes of equal size are compared anyway.
+    `spans` says which indices of each axis these are, where they are not all of them.
     """
     if not wrong.any():
         return []
     if got.numel() <= _LARGE:
-        explained = transformation(got, want, axes, tolerance)
+        explained = transformation(got, want, axes, tolerance, spans)
         if explained is not None:
             return [explained]
-    found = places(wrong, axes, grid, want)
-    leak = [] if torch.equal(wrong, wrong & (want == 0)) else _leak(got, want, axes, grid)
+    found = places(wrong, axes, grid, want, spans=spans)
+    leak = [] if torch.equal(wrong, wrong & (want == 0)) else _leak(got, want, axes, grid, spans)
     return [*leak, *found][:STATEMENTS]
 
 
@@ -64,16 +66,27 @@ def places(
     grid: bool = False,
     want: Tensor | None = None,
     noun: str = "difference",
+    judged: bool = True,
+    spans: Sequence[Span] = (),
 ) -> list[str]:
-    """Return up to three true statements about where `wrong` is True; an exact one stands alone."""
+    """Return up to three true statements about where `wrong` is True; an exact one stands alone.
+
+    `noun` is what is found there. Where it is not `judged` by right values, the rest need not be right.
+    """
     if wrong.numel() > _VAST or not wrong.any():
         return []
-    diagonal = _diagonal(wrong, axes, grid, noun)
+    spans = spans or (None,) * wrong.ndim
+    diagonal = _diagonal(wrong, axes, grid, noun, spans)
     if diagonal is not None and diagonal.exact:
         return [diagonal.text]
     by_value = list(_by_value(wrong, want, noun))
     regions = [region for _, region in by_value]
-    along = [s for axis in range(wrong.ndim) if (s := _along(wrong, axis, axes[axis], regions)) is not None]
+    none = "" if judged else f"no{'ne' if noun == 'one' else f' {noun}'}"
+    along = [
+        s
+        for axis in range(wrong.ndim)
+        if (s := _along(wrong, axis, axes[axis], regions, none, spans[axis])) is not None
+    ]
     exact = next((s for s in along if s.exact), None)
     if exact is not None:
         return [exact.text]
@@ -91,25 +104,28 @@ class _Statement:
 # -- what the whole result is --------------------------------------------------------------------------
 
 
-def transformation(got: Tensor, want: Tensor, axes: Sequence[str], tolerance: float) -> str | None:
+def transformation(
+    got: Tensor, want: Tensor, axes: Sequence[str], tolerance: float, spans: Sequence[Span] = ()
+) -> str | None:
     """Return what turns the expected values into `got` everywhere, or None."""
     if got.shape != want.shape or not got.numel():
         return None
+    spans = spans or (None,) * got.ndim
     if got.dtype == torch.bool or want.dtype == torch.bool:
         if got.dtype == want.dtype and got.numel() > 1 and torch.equal(got, ~want):
             return "yours is the expected with True and False swapped"
-        moved = _moved(got, want, axes, 0.0)
+        moved = _moved(got, want, axes, 0.0, spans)
         # A value has no more than two ways to be: of few values many ways to move them give the same.
         wrong = int((got != want).sum())
         return _one_value(got) or (moved if _is_rare(wrong, got.numel(), _MOVED_WAYS) else None)
     if got.dtype.is_complex or want.dtype.is_complex:  # which are compared exactly
-        return _one_value(got) or _moved(got, want, axes, 0.0)
+        return _one_value(got) or _moved(got, want, axes, 0.0, spans)
     a, b = got.double(), want.double()
     return (
         _one_value(got)
         or _factor(a, b, tolerance)
         or _offset(a, b, tolerance)
-        or _moved(a, b, axes, tolerance)
+        or _moved(a, b, axes, tolerance, spans)
     )
 
 
@@ -179,17 +195,23 @@ def _offset(got: Tensor, want: Tensor, tolerance: float) -> str | None:
     return f"yours is the expected {'plus' if middle > 0 else 'minus'} {about}{shown} everywhere"
 
 
-def _moved(got: Tensor, want: Tensor, axes: Sequence[str], tolerance: float) -> str | None:
+def _moved(
+    got: Tensor, want: Tensor, axes: Sequence[str], tolerance: float, spans: Sequence[Span]
+) -> str | None:
     """Find an exchange, a reversal, a shift by one, or an axis that makes no difference in `got`."""
     if got.numel() * got.ndim**2 > _MOVES:
         return None
     for i, j in combinations(range(got.ndim), 2):
-        if got.shape[i] == got.shape[j] > 1 and _close(got, want.transpose(i, j), tolerance):
+        alike = got.shape[i] == got.shape[j] > 1 and spans[i] == spans[j]
+        if alike and _close(got, want.transpose(i, j), tolerance):
             return f"yours is the expected with axes {_bare(axes[i])} and {_bare(axes[j])} swapped"
     long = [axis for axis in range(got.ndim) if got.shape[axis] > 1]
     for axis in long:
-        if _close(got, want.flip(axis), tolerance):
-            return f"yours is the expected in reverse order along {axes[axis]}"
+        if spans[axis] is not None or not _close(got, want.flip(axis), tolerance):
+            continue
+        if got.shape[axis] == 2:  # which are reversed by whatever exchanges neighbours
+            return f"yours is the expected with {_labels(axes[axis], (0, 1))} swapped"
+        return f"yours is the expected in reverse order along {axes[axis]}"
     for axis in long:
         n = got.shape[axis]
         if n < 3 or _constant(want, axis, tolerance):
@@ -198,13 +220,16 @@ def _moved(got: Tensor, want: Tensor, axes: Sequence[str], tolerance: float) -> 
             a = got.narrow(axis, max(step, 0), n - 1)
             b = want.narrow(axis, max(-step, 0), n - 1)
             if not _constant(b, axis, tolerance) and _close(a, b, tolerance):
-                return (
-                    f"yours at {label(axes[axis], 'i')} is the expected at {label(axes[axis], f'i {sign} 1')}"
-                )
+                there = f"i {sign} {_step(spans[axis])}"
+                return f"yours at {label(axes[axis], 'i')} is the expected at {label(axes[axis], there)}"
     for axis in long:
         if _constant(got, axis, 0.0) and not _constant(want, axis, tolerance):
             return f"yours is the same for every {_bare(axes[axis], 'index of ')}, the expected is not"
     return None
+
+
+def _step(span: Span) -> int:
+    return 1 if span is None else span.step
 
 
 def _constant(x: Tensor, axis: int, tolerance: float) -> bool:
@@ -230,12 +255,18 @@ _DIAGONALS: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
 )
 
 
-def _diagonal(wrong: Tensor, axes: Sequence[str], grid: bool, noun: str) -> _Statement | None:
+def _diagonal(
+    wrong: Tensor, axes: Sequence[str], grid: bool, noun: str, spans: Sequence[Span]
+) -> _Statement | None:
     if wrong.ndim < 2 or min(wrong.shape[-2:]) < 2 or not (grid or wrong.shape[-1] == wrong.shape[-2]):
         return None
     rows, columns = wrong.shape[-2:]
     hit = wrong.reshape(-1, rows, columns).any(0)
-    offset = torch.arange(columns)[None, :] - torch.arange(rows)[:, None]
+    down, across = (
+        torch.tensor(range(n) if span is None else span)
+        for n, span in zip((rows, columns), spans[-2:], strict=True)
+    )
+    offset = across[None, :] - down[:, None]
     count = int(hit.sum())
     names = [f"index of {name}" if is_unnamed(name) else name for name in axes[-2:]]
     for words, inside in _DIAGONALS:
@@ -253,12 +284,14 @@ def _diagonal(wrong: Tensor, axes: Sequence[str], grid: bool, noun: str) -> _Sta
     return None
 
 
-def _leak(got: Tensor, want: Tensor, axes: Sequence[str], grid: bool) -> list[str]:
+def _leak(
+    got: Tensor, want: Tensor, axes: Sequence[str], grid: bool, spans: Sequence[Span] = ()
+) -> list[str]:
     """Say where `got` is not 0 though it should be: a cause that normalising spreads over whole rows."""
     leaks = (want == 0) & (got != 0)
     if got.dtype == torch.bool or not leaks.any():
         return []
-    found = _diagonal(leaks, axes, grid, "value")
+    found = _diagonal(leaks, axes, grid, "value", spans or (None,) * got.ndim)
     if found is None:
         return []
     claim = found.text.partition(" where " if found.exact else " has ")[2]
@@ -289,39 +322,54 @@ def _by_value(wrong: Tensor, want: Tensor | None, noun: str) -> Iterator[tuple[_
             yield _Statement(words.format(noun)), region
 
 
-def _along(wrong: Tensor, axis: int, name: str, regions: Sequence[Tensor]) -> _Statement | None:
-    """Say which indices of one axis have errors, or which have none; `regions` explain the errors already."""
+def _along(
+    wrong: Tensor, axis: int, name: str, regions: Sequence[Tensor], none: str, span: Span
+) -> _Statement | None:
+    """Say which indices of one axis have errors, or which have none; `regions` explain the errors already.
+
+    `none` is what those have that have no errors, where that does not make them right.
+    """
     n = wrong.shape[axis]
     hit = wrong.movedim(axis, 0).reshape(n, -1).any(1)
     count, k = int(wrong.sum()), int(hit.sum())
     if k == n or k == 0 or _log_comb(n, k) + count * log(k / n) > log(CHANCE):
         return None
     first, last = _ends(hit)
-    good = (~hit).nonzero().flatten().tolist() if n - k <= 2 else None
+    shown = range(n) if span is None else span
+    good = [shown[i] for i in (~hit).nonzero().flatten().tolist()] if n - k <= 2 else None
     exact = count == k * (wrong.numel() // n)
-    start = "all of" if exact else "only"
-    end = ", nothing else" if exact else ""
+    # Of every second column nothing is known about those between: few are listed, and of many only the ends told.
+    listing = shown.step > 1 and k <= 3
+    start = "all of" if exact and (shown.step == 1 or listing) else "only"
+    end = ", nothing else" if start != "only" else ""
     if k == 1:
         note = (
             ""
-            if is_unnamed(name) or n < 3 or first not in (0, n - 1)
+            if is_unnamed(name) or n < 3 or first not in (0, n - 1) or span is not None
             else ", the last"
             if first
             else ", the first"
         )
-        text = f"{start} {label(name, first)}{note}{end}"
-    elif _is_every_second(hit, first) and not any(_same_indices(wrong, region, axis) for region in regions):
-        parity = "odd" if first else "even"
+        text = f"{start} {label(name, shown[first])}{note}{end}"
+    elif (
+        shown.step % 2
+        and _is_every_second(hit, first)
+        and not any(_same_indices(wrong, region, axis) for region in regions)
+    ):
+        parity = "odd" if shown[first] % 2 else "even"
         text = f"{'everywhere and only' if exact else 'only'} where {_index(name)} is {parity}"
     elif good is not None:
-        rest = ", all else is wrong" if exact else ""
-        text = f"{_labels(name, good)} {'is' if len(good) == 1 else 'are'} right{rest}"
-    elif last - first == k - 1 and last == n - 1:
-        text = f"{start} {label(name, first)} and later{end}"
-    elif last - first == k - 1:
-        text = f"{start} {label(name, f'{first} to {last}')}{end}"
+        one, which = len(good) == 1, _labels(name, good)
+        if not none:
+            text = f"{which} {'is' if one else 'are'} right{', all else is wrong' if exact else ''}"
+        else:
+            text = f"all but {which}" if exact else f"{which} {'has' if one else 'have'} {none}"
+    elif last - first == k - 1 and last == n - 1 and span is None:
+        text = f"{start} {label(name, f'{shown[first]} and later', several=True)}{end}"
+    elif last - first == k - 1 and not listing:
+        text = f"{start} {label(name, f'{shown[first]} to {shown[last]}', several=True)}{end}"
     elif k <= 3:
-        text = f"{start} {_labels(name, hit.nonzero().flatten().tolist())}{end}"
+        text = f"{start} {_labels(name, [shown[i] for i in hit.nonzero().flatten().tolist()])}{end}"
     else:
         return None
     return _Statement(text, exact)
@@ -363,7 +411,7 @@ def first_index(wrong: Tensor) -> tuple[int, ...]:
 
 
 def _labels(name: str, indices: Sequence[int]) -> str:
-    return label(name, listed([str(i) for i in indices]))
+    return label(name, listed([str(i) for i in indices]), several=len(indices) > 1)
 
 
 def _repeated(wrong: Tensor, axes: Sequence[str]) -> _Statement | None:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from grader.checks.locate import first_index
-from grader.checks.text import LINE, is_unnamed, label
+from grader.checks.text import LINE, Span, is_unnamed, label
 
 Picture = Literal["mask", "attention"]
 PICTURES = get_args(Picture)
@@ -22,7 +22,12 @@ WIDTH = min(100, LINE)
 
 
 def draw_difference(
-    got: Tensor, want: Tensor, wrong: Tensor, axes: Sequence[str], picture: Picture
+    got: Tensor,
+    want: Tensor,
+    wrong: Tensor,
+    axes: Sequence[str],
+    picture: Picture,
+    spans: Sequence[Span] = (),
 ) -> tuple[str, ...]:
     """Return the lines of a picture of the first slice in which `got` and `want` differ, or none.
 
@@ -33,10 +38,12 @@ def draw_difference(
     if not got.ndim or not wrong.any() or got.dtype.is_complex:
         return ()
     first = list(first_index(wrong))
+    spans = spans or (None,) * got.ndim
     column = got.ndim - 1
     row = next((a for a in reversed(range(column)) if got.shape[a] > 1), column - 1)
     if row < 0:
         got, want, wrong, axes, first = got[None], want[None], wrong[None], ["", *axes], [0, *first]
+        spans = (None, *spans)
         row, column = 0, 1
     where = tuple(slice(None) if a in (row, column) else i for a, i in enumerate(first))
     mine, theirs, differs = got[where], want[where], wrong[where]
@@ -49,11 +56,18 @@ def draw_difference(
         left, right, legend = _weights(mine, theirs, differs)
     if left == right:
         return ()
-    notes = [label(axes[a], i) for a, i in enumerate(first) if a not in (row, column) and got.shape[a] > 1]
-    for axis, span in ((row, rows), (column, columns)):
-        if len(span) < got.shape[axis]:
-            notes.append(f"{label(axes[axis], f'{span.start} to {span.stop - 1}')} of {got.shape[axis]}")
-    return _layout(left, right, rows, columns, axes[row], axes[column], legend, notes)
+    shown = [span or range(n) for span, n in zip(spans, got.shape, strict=True)]
+    notes = [
+        label(axes[a], shown[a][i])
+        for a, i in enumerate(first)
+        if a not in (row, column) and got.shape[a] > 1
+    ]
+    for axis, seen in ((row, rows), (column, columns)):
+        if len(seen) < got.shape[axis]:
+            ends = f"{shown[axis][seen.start]} to {shown[axis][seen.stop - 1]}"
+            notes.append(f"{label(axes[axis], ends)} of {got.shape[axis]}")
+    down, across = ([shown[axis][i] for i in seen] for axis, seen in ((row, rows), (column, columns)))
+    return _layout(left, right, down, across, axes[row], axes[column], legend, notes)
 
 
 def _window(size: int, at: int) -> range:
@@ -119,8 +133,8 @@ def _weight(x: float, top: float, full: bool) -> str:
 def _layout(
     left: list[list[str]],
     right: list[list[str]],
-    rows: range,
-    columns: range,
+    rows: Sequence[int],
+    columns: Sequence[int],
     row_axis: str,
     column_axis: str,
     legend: list[str],
@@ -135,13 +149,15 @@ def _layout(
     column_name = column_name or "column"
     margin = max(len(column_name), *(len(head) for head in heads))
     between = " " if cell == 1 else ""
-    # from 10 on the last digit stands for a column: counting, or the note above, says the rest
-    numbers = between.join(str(i % 10).rjust(max(1, cell - 1)).ljust(cell) for i in columns)
+    # a column is as narrow as a digit, so that those of its number stand one above the other
+    digits = zip(*(str(i).rjust(len(str(max(columns)))) for i in columns), strict=True)
+    *above, numbers = (between.join(d.rjust(max(1, cell - 1)).ljust(cell) for d in row) for row in digits)
     wide = max(len(numbers), len("expected"))
     indent = " " * (margin + 2)
     lines = [", ".join(notes)] if notes else []
     lines += [
         f"{indent}{'expected'.ljust(wide)}   yours",
+        *(f"{indent}{row.ljust(wide)}   {row}" for row in above),
         f"{column_name.ljust(margin)}  {numbers.ljust(wide)}   {numbers}",
     ]
     for head, a, b in zip(heads, left, right, strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -109,9 +110,55 @@ def is_unnamed(name: str) -> bool:
     return name.startswith("axis ")
 
 
-def label(name: str, index: int | str) -> str:
-    """Return one index of an axis in words: `query 3`, or `index 3 of axis 1` where axes have no names."""
-    return f"index {index} of {name}" if is_unnamed(name) else f"{name} {index}"
+def label(name: str, index: int | str, *, several: bool = False) -> str:
+    """Return an index of an axis in words, or several: `query 3`, or `index 3 of axis 1` where axes have no names.
+
+    >>> label("query", "0 and 3", several=True), label("axis 1", "0 and 3", several=True)
+    ('queries 0 and 3', 'indices 0 and 3 of axis 1')
+    """
+    if is_unnamed(name):
+        return f"{'indices' if several else 'index'} {index} of {name}"
+    return f"{_plural(name) if several else name} {index}"
+
+
+def _plural(noun: str) -> str:
+    if not noun.isalpha():
+        return noun
+    if noun[-1] == "y" and noun[-2:-1] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("s", "x", "z", "ch", "sh")) else "s")
+
+
+Span = range | None
+"""Which indices of the learner's own axis are compared; None is all of them, and nothing is known to lie beyond."""
+
+_SLICED = re.compile(r"(.+)\[([-\d:, ]*:[-\d:, ]*)\]")
+
+
+def unsliced(name: str, shape: Sequence[int]) -> tuple[str, list[Span]]:
+    """Return what a check cut a value of this shape from, and which indices of that the value holds.
+
+    A check says so in the value's name. Where it does not, or counts from an end, the name stays as it is.
+
+    >>> unsliced("buckets[:, 8:]", (2, 3))
+    ('buckets', [None, range(8, 11)])
+    >>> unsliced("weights", (2, 3)), unsliced("output[:, -1:]", (2, 1))
+    (('weights', [None, None]), ('output[:, -1:]', [None, None]))
+    """
+    whole: list[Span] = [None] * len(shape)
+    found = _SLICED.fullmatch(name)
+    parts = [part.strip().split(":") for part in found[2].split(",")] if found else []
+    if found is None or len(parts) > len(shape) or any(len(part) not in (2, 3) for part in parts):
+        return name, whole
+    spans = list(whole)
+    for axis, (start, stop, *step) in enumerate(parts):
+        by = (step or [""])[0] or "1"
+        if not (start or "0").isdecimal() or not by.isdecimal() or by == "0":
+            return name, whole
+        if start or stop or step:
+            first = int(start or 0)
+            spans[axis] = range(first, first + int(by) * shape[axis], int(by))
+    return found[1], spans
 
 
 def place(name: str, axes: Sequence[str], index: Sequence[int]) -> str:

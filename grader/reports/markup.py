@@ -104,12 +104,20 @@ def _pictures(lines: Sequence[str]) -> Iterator[_Picture]:
 def _picture(lines: Sequence[str], first: int) -> _Picture | None:
     """Read a picture whose first line says "expected   yours"; None where it is laid out in another way."""
     left, right = lines[first].index("expected"), lines[first].index("yours")
-    if first + 2 >= len(lines):
+    units = first + 1
+    while units < len(lines) and not lines[units][:left].strip():  # above are the digits of tens and hundreds
+        units += 1
+    if units + 1 >= len(lines):
         return None
-    numbers = lines[first + 1]
-    count = len(numbers[left:right].split())
+    numbers = lines[units]
+    columns = [
+        "".join(line[at : at + 1] for line in lines[first + 1 : units + 1]).strip()
+        for at in range(left, min(right, len(numbers)))
+        if numbers[at] != " "
+    ]
+    count = len(columns)
     rows = []
-    last = first + 2
+    last = units + 1
     wide = (len(numbers[left:right].rstrip()) + 1) // max(count, 1)
     while last < len(lines) and lines[last][:left].strip():
         line = lines[last].ljust(right + right - left)
@@ -120,9 +128,7 @@ def _picture(lines: Sequence[str], first: int) -> _Picture | None:
         last += 1
     if not rows or not count or last >= len(lines):
         return None
-    return _Picture(
-        first, last, numbers[left:right].split(), rows, numbers[:left].strip(), lines[last].strip()
-    )
+    return _Picture(first, last, columns, rows, numbers[:left].strip(), lines[last].strip())
 
 
 def _cells(text: str, count: int) -> list[str] | None:

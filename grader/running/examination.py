@@ -337,6 +337,7 @@ class Examination:
             if (named := found.get(one.report.id)) is not None:
                 one.report.misconception = named.names[0].replace("_", "-")
                 one.report.likely = named.say
+                one.report.message = one.outcome.without_guess()
 
     def _charge_the_mistake_once(self) -> None:
         """Judge hidden checks that failed by the reference with the mistake that visible ones have named and charged.

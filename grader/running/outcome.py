@@ -42,6 +42,8 @@ class Outcome:
     """What is not written yet, where the check came upon that."""
     machine: bool = False
     """Skipped because of the machine: its points leave the maximum."""
+    guess: str = ""
+    """The line that what names the mistake takes the place of."""
     killed: bool = False
     """Its worker was ended by SIGKILL, which may have come from the machine."""
 
@@ -49,6 +51,10 @@ class Outcome:
     def message(self) -> str | None:
         """The lines as one text."""
         return "\n".join(self.lines) or None
+
+    def without_guess(self) -> str | None:
+        """Return the message of a mistake that is known by name: a size that fits by chance would say another."""
+        return "\n".join(line for line in self.lines if line != self.guess) or None
 
 
 Signatures = Mapping[str, Sequence[str]]
@@ -76,7 +82,8 @@ def judge(
         call = calls.origin(error.subject)
         wrote = [] if error.failure.stage == "arguments" else _changed(call, signatures)
         lines = [*_called(call, signatures), *wrote, *error.failure.lines()]
-        return Outcome("fail", lines, error.failure.location, used=error.used)
+        failure = error.failure
+        return Outcome("fail", lines, failure.location, used=error.used, guess=failure.guess)
     if isinstance(error, PackError):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
     called = _called(calls.last, signatures)

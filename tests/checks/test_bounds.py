@@ -71,12 +71,12 @@ def test_chances_are_weighed_without_counting_astronomical_numbers(monkeypatch: 
     [
         ([9], "all of row 9, the last, nothing else"),
         ([0], "all of row 0, the first, nothing else"),
-        ([3, 4, 5], "all of row 3 to 5, nothing else"),
-        ([6, 7, 8, 9], "all of row 6 and later, nothing else"),
+        ([3, 4, 5], "all of rows 3 to 5, nothing else"),
+        ([6, 7, 8, 9], "all of rows 6 and later, nothing else"),
         ([1, 3, 5, 7, 9], "everywhere and only where row is odd"),
         ([0, 2, 4, 6, 8], "everywhere and only where row is even"),
-        ([0, 1, 3, 4, 5, 6, 8, 9], "row 2 and 7 are right, all else is wrong"),
-        ([2, 5, 9], "all of row 2, 5 and 9, nothing else"),
+        ([0, 1, 3, 4, 5, 6, 8, 9], "rows 2 and 7 are right, all else is wrong"),
+        ([2, 5, 9], "all of rows 2, 5 and 9, nothing else"),
     ],
 )
 def test_rows_are_named_as_before(bad: list[int], said: str) -> None:

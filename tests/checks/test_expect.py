@@ -157,6 +157,11 @@ def test_nan_and_infinities():
         "not finite  output[batch 0, query 1, width 0]  got nan\n"
         "8 of 24 values are NaN; all of query 1, nothing else",
     )
+    wild = torch.full((2, 3, 4), math.nan)
+    wild[:, 1] = 2.36  # as wrong as can be
+    assert said(lambda: expect(wild, "output", "batch query width").close_to(X)).endswith(
+        "16 of 24 values are NaN; all but query 1"
+    )
     bad[0, 0, 0] = -math.inf
     assert said(lambda: expect(bad, "output").is_finite()) == (
         "not finite  output[0, 0, 0]  got -inf\n9 of 24 values are not finite: 8 NaN and 1 -inf"
@@ -371,6 +376,39 @@ def test_a_wrong_shape_is_never_the_packs_fault():
     assert said(lambda: expect(flat, "weights").is_zero_where(CAUSAL)) == text
     with pytest.raises(CheckFailure, match="broadcasts to"):
         expect(flat, "weights").sums_to(1, 1, where=torch.ones(3).bool())
+
+
+def test_a_number_out_of_a_range_of_one_is_held_to_that_one():
+    assert said(lambda: expect(6, "length").is_between(5, 5)) == "out of range  length  got 6  want 5"
+
+
+def test_of_a_slice_the_indices_are_those_of_what_it_was_cut_from():
+    want = torch.arange(60.0).reshape(3, 20)
+    got = want.clone()
+    got[:, 15:] = 7
+    assert message(lambda: expect(got[:, 8:], "buckets[:, 8:]", "query key").equals(want[:, 8:])) == (
+        "values",
+        {"query": 0, "key": 15},
+        "first difference  buckets[query 0, key 15]  got 7.000  want 15.000\n"
+        "15 of 36 values differ; greatest difference 52 at [query 2, key 19]\n"
+        "all of keys 15 to 19, nothing else",
+    )
+    assert said(lambda: expect(got[:, 1::2], "buckets[:, 1::2]").equals(want[:, 1::2])).startswith(
+        "first difference  buckets[0, 15]  got 7.000"
+    )
+    assert said(lambda: expect(got[:, -5:], "buckets[:, -5:]").equals(want[:, -5:])).startswith(
+        "first difference  buckets[:, -5:][0, 0]  got 7.000"  # nobody knows from here how many there are
+    )
+
+
+def test_a_shape_that_is_compared_as_a_list_is_shown_whole():
+    for got, why in (
+        ([1, 7], "yours has an extra axis of size 1 (axis 0)"),
+        ([], "yours is a single number"),
+    ):
+        told = said(lambda got=got: expect(got, "shape of weight").is_value([7]))
+        assert told.startswith(f"wrong shape  weight  got {got}  want [7]\n{why}")
+    assert said(lambda: expect([1, 7], "sizes").is_value([7])) == "wrong value  sizes[0]  got 1  want 7"
 
 
 def test_is_between():

@@ -38,6 +38,14 @@ def named_indices(words, size):
     return {int(n) for n in re.findall(r"\d+", words)}
 
 
+def named_axis(word, words, size):
+    """Read "key" and "3", or "queries" and "3 and 4": the axis stands in the plural before several indices."""
+    axis = {"batches": "batch", "heads": "head", "queries": "query", "keys": "key"}.get(word, word)
+    these = named_indices(words, size[axis])
+    assert (axis != word) == (not words.isdecimal())
+    return axis, these
+
+
 def holds(statement, wrong, want):
     """Prove a statement by looking at every value."""
     bad = [c for c in cells(wrong) if wrong[tuple(c.values())]]
@@ -57,15 +65,15 @@ def holds(statement, wrong, want):
         inside = [c for c in cells(wrong) if c[m[2]] % 2 == (m[3] == "odd")]
         return all(c in inside for c in bad) and (m[1] == "only" or len(inside) == len(bad))
     if m := re.fullmatch(r"(\w+) ([\d, and]+) (?:is|are) right(, all else is wrong)?", statement):
-        right = named_indices(m[2], size[m[1]])
-        return all(c[m[1]] not in right for c in bad) and (not m[3] or all(c[m[1]] in right for c in good))
+        axis, right = named_axis(m[1], m[2], size)
+        return all(c[axis] not in right for c in bad) and (not m[3] or all(c[axis] in right for c in good))
     if m := re.fullmatch(r"(only|all of) (\w+) (.*?)(, the first|, the last)?(, nothing else)?", statement):
-        these = named_indices(m[3], size[m[2]])
-        if m[4] and these != {0 if "first" in m[4] else size[m[2]] - 1}:
+        axis, these = named_axis(m[2], m[3], size)
+        if m[4] and these != {0 if "first" in m[4] else size[axis] - 1}:
             return False
         exact = m[1] == "all of"
         assert exact == bool(m[5])
-        return all(c[m[2]] in these for c in bad) and (not exact or all(c[m[2]] not in these for c in good))
+        return all(c[axis] in these for c in bad) and (not exact or all(c[axis] not in these for c in good))
     if m := re.fullmatch(r"the same places in every (.*)", statement):
         axes = [AXES.index(name) for name in re.split(r", | and ", m[1])]
         return all(torch.equal(wrong, wrong.roll(n, axis)) for axis in axes for n in range(wrong.shape[axis]))
@@ -130,9 +138,9 @@ EVERY = slice(None)
         (block(EVERY, EVERY, 4), ["all of query 4, the last, nothing else"]),
         (block(EVERY, 0), ["all of head 0, the first, nothing else"]),
         (block(EVERY, EVERY, EVERY, slice(1, None, 2)), ["everywhere and only where key is odd"]),
-        (block(EVERY, EVERY, slice(3, None)), ["all of query 3 and later, nothing else"]),
-        (block(EVERY, EVERY, EVERY, slice(3, None)), ["all of key 3 and later, nothing else"]),
-        (block(EVERY, EVERY, EVERY, slice(1, 4)), ["all of key 1 to 3, nothing else"]),
+        (block(EVERY, EVERY, slice(3, None)), ["all of queries 3 and later, nothing else"]),
+        (block(EVERY, EVERY, EVERY, slice(3, None)), ["all of keys 3 and later, nothing else"]),
+        (block(EVERY, EVERY, EVERY, slice(1, 4)), ["all of keys 1 to 3, nothing else"]),
         (block(EVERY, EVERY, slice(1, None)), ["query 0 is right, all else is wrong"]),
         (block(1, EVERY, 2), ["only batch 1", "only query 2", "the same places in every head and key"]),
         (block(0, 0, 0, 0), []),
@@ -147,7 +155,37 @@ def test_unnamed_axes_are_said_by_number():
     wrong = torch.zeros(4, 5, dtype=torch.bool)
     wrong[:, 2:] = True
     axes = ("axis 0", "axis 1")
-    assert places(wrong, axes) == ["index 0 and 1 of axis 1 are right, all else is wrong"]
+    assert places(wrong, axes) == ["indices 0 and 1 of axis 1 are right, all else is wrong"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "statements"),
+    [
+        (block(EVERY, EVERY, EVERY, 5), ["all of key 13, nothing else"]),
+        (block(EVERY, EVERY, EVERY, slice(3, None)), ["all of keys 11 to 13, nothing else"]),
+        (block(EVERY, EVERY, EVERY, slice(1, None)), ["key 8 is right, all else is wrong"]),
+        (block(EVERY, EVERY, EVERY, slice(1, None, 2)), ["everywhere and only where key is odd"]),
+        (block(EVERY, EVERY, 1), ["all of query 3, nothing else"]),
+        (block(EVERY, EVERY, slice(1, 3)), ["all of queries 3 and 5, nothing else"]),
+        (block(EVERY, EVERY, slice(0, None, 2)), ["queries 3 and 7 are right, all else is wrong"]),
+    ],
+)  # fmt: skip
+def test_indices_of_a_slice_are_those_of_what_it_was_cut_from(wrong, statements):
+    assert places(wrong, AXES, spans=(None, None, range(1, 11, 2), range(8, 14))) == statements
+
+
+def test_a_diagonal_of_a_slice_is_that_of_what_it_was_cut_from():
+    wrong = triangle((2, 3, 5, 5), lambda q, k: k + 2 == q)
+    assert places(wrong, AXES, spans=(None, None, None, range(2, 7))) == [
+        "differences are exactly where key = query"
+    ]
+
+
+def test_where_nothing_was_found_is_not_called_right():
+    assert places(block(EVERY, EVERY, slice(1, None)), AXES, noun="one", judged=False) == ["all but query 0"]
+    some = block(EVERY, EVERY, slice(1, None), slice(1, None))
+    some[0, 0, 1, 1] = False
+    assert places(some, AXES, noun="one", judged=False)[:2] == ["query 0 has none", "key 0 has none"]
 
 
 X = torch.randn(2, 3, 4, 4, generator=torch.Generator().manual_seed(3))
@@ -167,6 +205,7 @@ X = torch.randn(2, 3, 4, 4, generator=torch.Generator().manual_seed(3))
         (X * 0, "yours is 0 everywhere"),
         (X * 0 + 0.25, "yours is 0.25 everywhere"),
         (X.flip(2), "yours is the expected in reverse order along query"),
+        (X.flip(0), "yours is the expected with batches 0 and 1 swapped"),
         (X.roll(1, 3), "yours at key i is the expected at key i - 1"),
         (X.roll(-1, 2), "yours at query i is the expected at query i + 1"),
         (X[:, :1].expand_as(X), "yours is the same for every head, the expected is not"),

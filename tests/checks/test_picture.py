@@ -119,9 +119,29 @@ def test_a_large_picture_is_cropped_around_the_first_difference_and_says_so():
     got[25, 28] = False
     lines = drawn(got, want).splitlines()
     assert lines[0] == "query 17 to 32 of 40, key 14 to 29 of 30"
-    assert lines[2] == "key       4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9   4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9"
-    assert len(lines) == 1 + 2 + 16 + 1
+    assert lines[2] == "          1 1 1 1 1 1 2 2 2 2 2 2 2 2 2 2   1 1 1 1 1 1 2 2 2 2 2 2 2 2 2 2"
+    assert lines[3] == "key       4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9   4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9"
+    assert len(lines) == 1 + 3 + 16 + 1
     assert sum("x" in line for line in lines) == 3  # "expected", the cell, the legend
+
+
+def test_a_column_above_nine_is_not_called_by_its_last_digit():
+    want = torch.ones(1, 11).bool()
+    lines = drawn(~want, want, ("query", "key")).splitlines()
+    assert lines[1:3] == [
+        "                             1                       1",
+        "key      0 1 2 3 4 5 6 7 8 9 0   0 1 2 3 4 5 6 7 8 9 0",
+    ]
+
+
+def test_a_slice_is_drawn_with_the_numbers_of_what_it_was_cut_from():
+    want = torch.ones(2, 2).bool()
+    lines = draw_difference(~want, want, want, ("query", "key"), "mask", (None, range(9, 11)))
+    assert lines[1:4] == (
+        "           1          1",
+        "key      9 0        9 0",
+        "query 0  # #        x x",
+    )
 
 
 def test_no_picture_where_nothing_would_be_seen():
@@ -141,7 +161,7 @@ def test_any_picture_fits(shape, seed, picture, named):
     axes = ("a long name", "batch", "another long name", "the longest of all")[-len(shape) :]
     axes = axes if named else tuple(f"axis {i}" for i in range(len(shape)))
     lines = draw_difference(got, want, got != want, axes, picture)
-    assert len(lines) <= 20
+    assert len(lines) <= 21
     assert all(len(line) <= WIDTH and line.isprintable() for line in lines)
 
 

@@ -256,3 +256,19 @@ def test_what_differs_from_the_known_mistake_still_fails(catalogued: Bench) -> N
 def test_a_mistake_that_nobody_knows_is_charged_wherever_it_shows(catalogued: Bench) -> None:
     report = catalogued.check("def thing(x):\n    return x + 3\n", hidden=True)
     assert statuses(report) == {"thing": "fail", "much": "fail", "whole": "fail"}
+
+
+def test_what_a_size_alone_suggests_gives_way_to_the_mistake_that_is_known(
+    bench: Bench,  # noqa: F811
+    launcher: Any,
+) -> None:
+    text = "import torch\n\n\ndef thing(x):\n    return torch.cat((x, {}))\n"
+    ends_in_ones = text.format("torch.ones(1)")
+    mistake = (
+        'class ends_in_ones:\n    """you append ones where 1 is to be added\n\n    Fails: test_thing\n    """\n\n'
+        "    def thing(x):\n        return torch.cat((x, torch.ones(1)))\n"
+    )
+    kata = with_catalogue(bench, launcher, mistake, ends_in_ones)
+    known, other = (message(kata.check(one), "thing") for one in (ends_in_ones, text.format("2 * x[:1]")))
+    assert "wrong shape  thing  got [4]  want [3]" in known
+    assert other.removeprefix(known) == "\naxis 0 is one longer than it should be"
