@@ -76,7 +76,9 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
     for exhibit in exhibits:
         print_exhibit(exhibit, terminal)
     terminal.print(f"\n{intro}")
-    terminal.print(f"page  {shown(files[-1], around.folder)}   and {len(files) - 1} pictures beside it")
+    beside = len(files) - 1
+    pictures = f"{beside} picture{'' if beside == 1 else 's'}"
+    terminal.print(f"page  {shown(files[-1], around.folder)}   and {pictures} beside it")
 
 
 def _find(text: str, around: Here) -> tuple[Kata | Unit, Path]:

@@ -202,7 +202,8 @@ def _print_checks(report: KataReport, out: Console) -> None:
 def _counted(checks: Sequence[CheckReport]) -> str:
     """Say how many checks these are, and what they are worth."""
     number = f"{len(checks)} check{'' if len(checks) == 1 else 's'}"
-    return f"{number}, {points(sum(check.max_points for check in checks))} points"
+    worth = points(sum(check.max_points for check in checks))
+    return f"{number}, {worth} point{'' if worth == '1' else 's'}"
 
 
 def _says_why(check: CheckReport) -> bool:
