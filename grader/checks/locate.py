@@ -115,18 +115,17 @@ def transformation(
         if got.dtype == want.dtype and got.numel() > 1 and torch.equal(got, ~want):
             return "yours is the expected with True and False swapped"
         moved = _moved(got, want, axes, 0.0, spans)
-        # A value has no more than two ways to be: of few values many ways to move them give the same.
+        # Of few values that have no more than two ways to be, many ways to move them give the same.
         wrong = int((got != want).sum())
         return _one_value(got) or (moved if _is_rare(wrong, got.numel(), _MOVED_WAYS) else None)
     if got.dtype.is_complex or want.dtype.is_complex:  # which are compared exactly
         return _one_value(got) or _moved(got, want, axes, 0.0, spans)
     a, b = got.double(), want.double()
-    return (
-        _one_value(got)
-        or _factor(a, b, tolerance)
-        or _offset(a, b, tolerance)
-        or _moved(a, b, axes, tolerance, spans)
-    )
+    plain = _one_value(got) or _factor(a, b, tolerance) or _offset(a, b, tolerance)
+    if plain or (moved := _moved(a, b, axes, tolerance, spans)) is None:
+        return plain
+    wrong = int(((a != b) & ~((a - b).abs() <= tolerance)).sum())
+    return moved if len(torch.unique(b)) > 2 or _is_rare(wrong, got.numel(), _MOVED_WAYS) else None
 
 
 def _close(a: Tensor, b: Tensor, tolerance: float) -> bool:

@@ -59,7 +59,7 @@ def _merges(shape: Shape) -> Iterator[tuple[int, int, Shape]]:
 
 def _scalar(got: Shape, want: Shape, names: Names) -> str | None:
     if not got and prod(want) != 1:
-        return "yours is a single number: it was reduced over every axis"
+        return "yours is a single number, without axes"
     if not want and prod(got) != 1:
         return "a single number is wanted: a mean or a sum over all axes is missing"
     if not want:

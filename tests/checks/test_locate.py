@@ -216,6 +216,14 @@ def test_transformations(got, statement):
     assert locate(got, X, wrong, AXES, 1e-6) == [statement]
 
 
+def test_of_two_values_in_turn_no_move_is_told():
+    turns = torch.tensor([0.0, 1.0] * 4)
+    assert locate(1 - turns, turns, turns == turns, ("column",), 1e-6) == []
+    assert locate((1 - turns).bool(), turns.bool(), turns == turns, ("column",)) == [
+        "yours is the expected with True and False swapped"
+    ]
+
+
 def test_a_transformation_that_one_value_breaks_is_not_said():
     got = X * 2
     got[1, 2, 3, 3] += 0.01

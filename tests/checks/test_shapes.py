@@ -45,7 +45,7 @@ TABLE = [
     ((2, 5, 3), (2, 5, 12), BTD, "axis width is 1/4 as long as it should be"),
     ((2, 5, 17), (2, 5, 12), None, "axis 2 is 17, want 12"),
     ((2, 8, 9), (2, 5, 12), BTD, "axes time and width have the wrong size"),
-    ((), (2, 5), "batch time", "yours is a single number: it was reduced over every axis"),
+    ((), (2, 5), "batch time", "yours is a single number, without axes"),
     ((3,), (), None, "a single number is wanted: a mean or a sum over all axes is missing"),
     ((1,), (), None, "a single number is wanted, without axes: yours holds one number but has axes"),
     ((4, 3, 10), (2, 60), None, "it holds as many values as expected, in other axes"),
