@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,15 +39,19 @@ def read_stub(path: Path) -> Stub:
         ) from error
     except ValueError as error:
         raise PackError(f"{path}: the stub cannot be read ({error}).") from error
-    names: set[str] = set()
+    names = frozenset(name for node in tree.body for name in defined_names(node))
+    return Stub(names, signatures_of(tree.body))
+
+
+def signatures_of(body: Iterable[ast.stmt]) -> Signatures:
+    """Return the parameters of what statements define: of functions, of classes and of their methods."""
     signatures: Signatures = {}
-    for node in tree.body:
-        names.update(defined_names(node))
+    for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
             signatures[node.name] = _parameters(node.args)
         elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             signatures.update(_class_signatures(node))
-    return Stub(frozenset(names), signatures)
+    return signatures
 
 
 def _class_signatures(node: ast.ClassDef) -> Signatures:

@@ -158,10 +158,12 @@ def expect_no_error(what: str) -> Iterator[None]:
 def expect_unchanged(submission: Any) -> None:
     """Demand that the latest call left the tensors it was given as they were."""
     __tracebackhide__ = True
-    call = behind(submission).calls.last
+    calls = behind(submission).calls
+    call = calls.last
     if call is None or not call.changed:
         return
-    names = changed_arguments((), call.args, call.kwargs, call.changed)
+    parameters = calls.parameters.get(call.signature, ())
+    names = changed_arguments(parameters, call.args, call.kwargs, call.changed)
     fail(
         f"changed what it was given: {', '.join(names)}",
         *(f"  it was {describe(value)}" for value in call.changed[:2]),

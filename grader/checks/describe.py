@@ -128,10 +128,15 @@ def _in_full(value: Tensor) -> bool:
     return value.layout == torch.strided and rows <= NUMBERS and value.device.type == "cpu"
 
 
+def is_starred(name: str) -> bool:
+    """Tell whether a parameter takes any number of arguments: `*masks`."""
+    return name.startswith("*") and not name.startswith("**")
+
+
 def _spread(names: Sequence[str], count: int) -> list[str]:
     """Return a name for each argument: those behind `*masks` are masks[0], masks[1] and so on."""
     for place, name in enumerate(names):
-        if name.startswith("*") and not name.startswith("**"):
+        if is_starred(name):
             rest = [f"{name[1:]}[{number}]" for number in range(max(count - place, 0))]
             return [*names[:place], *rest]
     return list(names)
@@ -158,6 +163,21 @@ def _wrapped(head: str, arguments: Sequence[str]) -> list[str]:
     return [clean(line, _WIDTH) for line in (lines if arguments else [f"{head})"])]
 
 
+def _label(name: str) -> str:
+    """Return what was called within a line; what a class was made with gives way to the method called of it."""
+    text, room = clean(name, WHOLE), _WIDTH - 10
+    head, opened, rest = text.partition("(")
+    inside, closed, method = rest.rpartition(")")
+    if len(text) <= room or not (opened and closed) or len(head) + len(method) > room // 2:
+        return clean(text, room)
+    kept: list[str] = []
+    for argument in inside.split(", "):
+        if len(f"{head}({', '.join([*kept, argument, '…'])}){method}") > room:
+            break
+        kept.append(argument)
+    return f"{head}({', '.join([*kept, '…'])}){method}"
+
+
 def describe_call(
     name: str,
     parameter_names: Sequence[str] = (),
@@ -180,7 +200,7 @@ def describe_call(
             tensors.setdefault(describe(value), []).append(shown)
         else:
             inline.append(f"{argument}={describe(value, 60)}" if argument else describe(value, 60))
-    *before, call = _wrapped(f"called  {clean(name, _WIDTH - 10)}(", inline)
+    *before, call = _wrapped(f"called  {_label(name)}(", inline)
     if not tensors:
         return [*before, call]
     if len(tensors) == 1:

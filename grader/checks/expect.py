@@ -351,7 +351,7 @@ class Expectation:
         if found is None:
             return self
         if self._name.startswith("shape of ") and _is_shape(self.actual) and _is_shape(want):
-            self._misshapen(self.actual, want, self._name.removeprefix("shape of "))
+            self._misshapen(self.actual, want, self._name.removeprefix("shape of "), why)
         where, got, wanted = found
         mine, theirs = describe(got), describe(wanted)
         if type(got) is not type(wanted):
@@ -432,7 +432,9 @@ class Expectation:
             raise PackError(f"{len(self._axes)} axis names for {self._name}, of shape {sizes(want)}")
         self._misshapen(got, want, self._name)
 
-    def _misshapen(self, got: Sequence[int], want: Sequence[int | None], name: str) -> NoReturn:
+    def _misshapen(
+        self, got: Sequence[int], want: Sequence[int | None], name: str, note: str = ""
+    ) -> NoReturn:
         __tracebackhide__ = True
         why: str | None = None
         if len(got) == len(want):
@@ -442,7 +444,10 @@ class Expectation:
             why = diagnose(got, [w for w in want if w is not None], self._axes)
         names = axis_names(self._axes, len(want))
         self._fail(
-            "shape", f"wrong shape  {name}  got {sizes(got)}  want {sizes(want, names)}", guess=why or ""
+            "shape",
+            f"wrong shape  {name}  got {sizes(got)}  want {sizes(want, names)}",
+            note,
+            guess=why or "",
         )
 
     def _wrong_dtype(self, got: torch.dtype, want: torch.dtype) -> NoReturn:

@@ -127,13 +127,24 @@ def _compare(gradient: Tensor, want: Expected, name: str, axes: str, subject: Te
     raise CheckFailure(Failure("gradient", tuple(summary), failure.location), subject)
 
 
-def _no_graph(output: Tensor, name: str) -> None:
-    __tracebackhide__ = True
-    lines = (
+def cut_off(name: str) -> tuple[str, ...]:
+    """Say of a result that no gradient can go back from it."""
+    return (
         f"no gradient  {name}  is cut off from its inputs: backward finds no way in",
         ".detach(), .data, .item(), NumPy, a new torch.tensor(...) and torch.no_grad() all cut it off",
     )
-    raise CheckFailure(Failure("gradient", lines), output)
+
+
+def is_cut_off(error: BaseException) -> bool:
+    """Tell whether torch refused to go back from a result, wherever a check asked it to."""
+    return isinstance(error, RuntimeError) and "does not require grad and does not have a grad_fn" in str(
+        error
+    )
+
+
+def _no_graph(output: Tensor, name: str) -> None:
+    __tracebackhide__ = True
+    raise CheckFailure(Failure("gradient", cut_off(name)), output)
 
 
 def _no_path(output: Tensor, name: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, cast
@@ -29,6 +29,8 @@ class CallRecord:
     """In one process: the function or the module itself."""
     frame: FrameType | None = None
     """In one process: the learner's own call as it ended, with its variables."""
+    root: str = ""
+    """The name that what was called was got by, of the submission or of what is given."""
 
 
 class Calls:
@@ -39,6 +41,10 @@ class Calls:
         self._origin = WeakIdKeyDictionary()
         self._plain: deque[tuple[object, CallRecord]] = deque(maxlen=64)
         """Results that are no tensors, which nothing can refer to weakly, and their calls."""
+        self.parameters: Mapping[str, Sequence[str]] = {}
+        """What the arguments of a call are called, by its signature, as far as anybody has said so."""
+        self.given: set[str] = set()
+        """Modules that are given beside the submission: what is called of them is not the learner's."""
 
     @property
     def last(self) -> CallRecord | None:
@@ -69,7 +75,7 @@ class Calls:
             self._recent.pop()
 
     def origin(self, value: Any) -> CallRecord | None:
-        """Return the call that gave `value`, or else the latest."""
+        """Return the call that gave `value`, or else the latest, of something of the learner's if there was one."""
         part = value
         while isinstance(part, torch.Tensor):
             if part in self._origin:
@@ -79,7 +85,8 @@ class Calls:
             for given, record in reversed(self._plain):
                 if given is value:
                     return record
-        return self.last
+        own = (record for record in reversed(self._recent) if record.root not in self.given)
+        return next(own, self.last)
 
 
 @dataclass

@@ -83,6 +83,9 @@ class Facts:
     label: str
     """How a message speaks of it: `DecoderLM(13, 12)`."""
     root: str = ""
+    """The learner's name that it was got from: `DecoderLM`."""
+    path: str = ""
+    """Where it stands behind that name: `DecoderLM.generate` of a method, whatever its object was made with."""
     calls: Calls | None = None
     """Where its calls are noted; None when a check has not got it from the submission by name."""
     plain: bool = False
@@ -123,13 +126,13 @@ class RemoteObject:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it in the worker; a class gives a proxy of the new object."""
         mine = facts_of(self)
-        signature = mine.label if mine.kind in ("function", "class") else f"{mine.root}.forward"
+        signature = mine.path if mine.kind in ("function", "class") else f"{mine.path}.forward"
         result = _run(self, None, args, kwargs, mine.label, signature)
         if isinstance(result, RemoteObject) and mine.kind == "class":
             arguments = [brief(value) for value in args] + [
                 f"{key}={brief(value)}" for key, value in kwargs.items()
             ]
-            call_it(result, f"{mine.label}({', '.join(arguments)})", mine.root, mine.calls)
+            call_it(result, f"{mine.label}({', '.join(arguments)})", mine.root, mine.calls, mine.path)
         return result
 
     def __len__(self) -> int:
@@ -186,28 +189,32 @@ def handle_of(value: RemoteObject, session: Conversation | None = None) -> int:
 def stand_for(value: Any, other: Any) -> None:
     """Let messages speak of calls of `value` as if they were calls of `other`; in one process they do so anyway."""
     if isinstance(value, RemoteObject) and isinstance(other, RemoteObject):
-        theirs = facts_of(other)
-        call_it(value, theirs.label, theirs.root, theirs.calls)
+        theirs, called = facts_of(other), ("function", "class")
+        path = theirs.path
+        if facts_of(value).kind in called and theirs.kind not in called:
+            path += ".forward"
+        call_it(value, theirs.label, theirs.root, theirs.calls, path)
 
 
 def speak_of(value: Any, label: str) -> None:
     """Let messages call an object in the worker by a name that tells a learner more than how it was made."""
     if isinstance(value, RemoteObject):
         mine = facts_of(value)
-        call_it(value, label, mine.root, mine.calls)
+        call_it(value, label, mine.root, mine.calls, mine.path)
 
 
-def call_it(value: RemoteObject, label: str, root: str, calls: Calls | None) -> None:
+def call_it(value: RemoteObject, label: str, root: str, calls: Calls | None, path: str = "") -> None:
     """Let messages speak of an object by a label, and note its calls as those of the required name `root`."""
     mine = facts_of(value)
-    mine.label, mine.root, mine.calls = label, root, calls
+    mine.label, mine.root, mine.calls, mine.path = label, root, calls, path or root
 
 
 def _adopt(owner: RemoteObject, value: Any, name: str) -> Any:
     if isinstance(value, RemoteObject) and facts_of(value).root == "":
         mine = facts_of(owner)
         separator = "" if name.startswith("[") or not mine.label else "."
-        call_it(value, f"{mine.label}{separator}{name}", mine.root, mine.calls)
+        label, path = (f"{start}{separator}{name}" for start in (mine.label, mine.path))
+        call_it(value, label, mine.root, mine.calls, path)
     return value
 
 
@@ -226,7 +233,7 @@ def _run(
     if mine.number is None and mine.method_of is not None and method is None:
         target, method = mine.method_of
         if facts_of(target).plain:
-            record = CallRecord(label, signature, args, kwargs)
+            record = CallRecord(label, signature, args, kwargs, root=mine.root)
             known = put_off.answer_of(target, method, args, kwargs)
             if known is not NotImplemented and _put_off(target, method, known, mine, record):
                 if calls is not None:
@@ -239,11 +246,11 @@ def _run(
         if isinstance(error, SubmissionRaised) and error.put_off:
             raise
         if calls is not None:
-            calls.add(CallRecord(label, signature, args, kwargs), None)
+            calls.add(CallRecord(label, signature, args, kwargs, root=mine.root), None)
         note(session, mine.root, error)
         raise
     if calls is not None:
-        calls.add(CallRecord(label, signature, args, kwargs, tuple(changed)), result)
+        calls.add(CallRecord(label, signature, args, kwargs, tuple(changed), root=mine.root), result)
     note(session, mine.root, None)
     return result
 

@@ -93,6 +93,7 @@ class _Remotely:
 
     def given(self, name: str) -> Any:
         value = self.session.given(name)
+        self.calls.given.add(name)
         if isinstance(value, RemoteObject):
             call_it(value, "", name, self.calls)  # its file's name tells a learner nothing
         return value

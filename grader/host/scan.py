@@ -53,15 +53,21 @@ def examined(source: Source, roots: Iterable[str], forbid: Iterable[str]) -> tup
         return {}, 0
     budget = _Budget(MAX_STEPS)
     try:
-        body = (
-            statements(read_notebook("", source.data)[0])
-            if source.is_notebook
-            else ast.parse(source.data).body
-        )
-        found = _Scan(body, forbid, budget).of(roots)
-    except (SyntaxError, ValueError, UnreadableNotebook, RecursionError, MemoryError, _Spent):
+        found = _Scan(body_of(source), forbid, budget).of(roots)
+    except (*UNPARSED, _Spent):
         found = {}
     return found, MAX_STEPS - max(budget.left, 0)
+
+
+UNPARSED = (SyntaxError, ValueError, UnreadableNotebook, RecursionError, MemoryError)
+"""What parsing may raise."""
+
+
+def body_of(source: Source) -> list[ast.stmt]:
+    """Return a submission's statements, of a notebook those of its cells; may raise one of `UNPARSED`."""
+    if source.is_notebook:
+        return statements(read_notebook("", source.data)[0])
+    return ast.parse(source.data).body
 
 
 class _Spent(Exception):

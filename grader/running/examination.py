@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import pytest
 import torch
 
+from grader.catalogue.stub import signatures_of
+from grader.checks.describe import is_starred
 from grader.checks.failure import told_breach
 from grader.checks.marks import CheckInfo
 from grader.checks.stand_ins import put_in_place
@@ -18,6 +21,7 @@ from grader.errors import PackError
 from grader.host.calls import Calls
 from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.host.launcher import Launcher
+from grader.host.scan import MAX_SCANNED, UNPARSED, body_of
 from grader.host.session import Session
 from grader.host.source import Source, read_source
 from grader.reports.report import WRONG, CheckReport, CheckStatus, KataStatus
@@ -247,13 +251,25 @@ class Examination:
             who.take_output()
         return outcome
 
+    @cached_property
+    def _unstarred(self) -> Mapping[str, Sequence[str]]:
+        """The learner's own parameters where any number of arguments is asked for and none of them is that."""
+        asked = {name for name, names in self.checks.kata.signatures().items() if any(map(is_starred, names))}
+        if not asked or len(self.attempt.source.data) > MAX_SCANNED:
+            return {}
+        try:
+            own = signatures_of(body_of(self.attempt.source))
+        except UNPARSED:
+            return {}
+        return {name: own[name] for name in asked & own.keys() if not any(map(is_starred, own[name]))}
+
     def _conditions(self, seed: int) -> Conditions:
         attempt, checks = self.attempt, self.checks
         timeout_s = attempt.options.timeout_s or checks.terms.check_timeout_s
         return Conditions(
             seed,
             torch.device(attempt.options.device),
-            Wording(attempt.source.path.name, checks.kata.signatures(), timeout_s),
+            Wording(attempt.source.path.name, checks.kata.signatures(), timeout_s, self._unstarred),
             # Where a learner looks around there is no answer.
             checks.reference if attempt.launcher is not None else no_reference,
             attempt.look,
@@ -337,7 +353,7 @@ class Examination:
             if (named := found.get(one.report.id)) is not None:
                 one.report.misconception = named.names[0].replace("_", "-")
                 one.report.likely = named.say
-                one.report.message = one.outcome.without_guess()
+                one.report.message = "\n".join(one.outcome.without_guess()) or None
 
     def _charge_the_mistake_once(self) -> None:
         """Judge hidden checks that failed by the reference with the mistake that visible ones have named and charged.

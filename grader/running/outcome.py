@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
 from grader.checks.describe import describe_call, describe_changed
 from grader.checks.failure import CheckFailure, Untold
+from grader.checks.gradients import cut_off, is_cut_off
 from grader.checks.raised import describe_raised
 from grader.checks.text import WHOLE, clean
 from grader.errors import PackError
@@ -52,9 +53,9 @@ class Outcome:
         """The lines as one text."""
         return "\n".join(self.lines) or None
 
-    def without_guess(self) -> str | None:
-        """Return the message of a mistake that is known by name: a size that fits by chance would say another."""
-        return "\n".join(line for line in self.lines if line != self.guess) or None
+    def without_guess(self) -> list[str]:
+        """Return the lines where the mistake is known by name: a size that fits by chance would say another."""
+        return [line for line in self.lines if line != self.guess]
 
 
 Signatures = Mapping[str, Sequence[str]]
@@ -68,6 +69,8 @@ class Wording:
     signatures: Signatures = field(default_factory=dict)
     """Parameter names by function."""
     timeout_s: float = 0.0
+    unstarred: Signatures = field(default_factory=dict)
+    """The learner's own parameter names of functions that have to take any number of arguments, and do not."""
 
 
 UNSAID = Wording()
@@ -81,9 +84,10 @@ def judge(
     if isinstance(error, CheckFailure):
         call = calls.origin(error.subject)
         wrote = [] if error.failure.stage == "arguments" else _changed(call, signatures)
-        lines = [*_called(call, signatures), *wrote, *error.failure.lines()]
-        failure = error.failure
-        return Outcome("fail", lines, failure.location, used=error.used, guess=failure.guess)
+        failure, star = error.failure, _unstarred(call, wording)
+        lines = [*_called(call, signatures), *wrote, *failure.lines(), *star]
+        judged = Outcome("fail", lines, failure.location, used=error.used, guess=failure.guess)
+        return replace(judged, lines=judged.without_guess()) if star else judged
     if isinstance(error, PackError):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
     called = _called(calls.last, signatures)
@@ -97,7 +101,7 @@ def judge(
             return _unwritten(error, calls.last, wording)
         if isinstance(error, SubmissionMissing) and not error.frames:
             return Outcome("fail", _missing(error, file, called))
-        return Outcome("error", [*called, *describe_raised(error)])
+        return Outcome("error", [*called, *describe_raised(error), *_unstarred(calls.last, wording)])
     if isinstance(error, SubmissionUnsendable):
         return Outcome("fail", [*called, f"returned {clean(error.reason)}"])
     if isinstance(error, BudgetSpent):
@@ -117,6 +121,8 @@ def judge(
         return Outcome("error", [*called, f"your code {clean(error.how)}"], killed=error.killed)
     if calls.last is None and all(_is_callable(value) for value in observed):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
+    if is_cut_off(error):
+        return Outcome("fail", [*called, *cut_off("the result")])
     return unusable(called, [_short(error)])
 
 
@@ -143,6 +149,17 @@ def _called(call: CallRecord | None, signatures: Signatures) -> list[str]:
     if call is None:
         return []
     return list(describe_call(call.label, list(signatures.get(call.signature, ())), call.args, call.kwargs))
+
+
+def _unstarred(call: CallRecord | None, wording: Wording) -> list[str]:
+    """Say that a function takes one argument where any number is asked for, whatever came of it."""
+    name = call.signature if call is not None else ""
+    if name not in wording.unstarred:
+        return []
+    asked, own = (", ".join(names[name]) for names in (wording.signatures, wording.unstarred))
+    return [
+        clean(f"it is to be {name}({asked}), for any number of them; yours is {name}({own}), without the *")
+    ]
 
 
 def _changed(call: CallRecord | None, signatures: Signatures) -> list[str]:

@@ -192,6 +192,7 @@ class KataPlugin(Generic[A, T]):
     def run(self, item: pytest.Item, context: CheckContext) -> Outcome:
         """Run one check: directly where it uses nothing of pytest's, which is most, else through pytest's protocol."""
         self._context, self._outcome = context, PASSED
+        context.backend.calls.parameters = context.conditions.wording.signatures
         try:
             wanted = self._wants.get(item)
             if wanted is None:

@@ -78,6 +78,9 @@ def test_describe(value, text):
         ("layer", [], [QUERY], {"mask": None},
          ["called  layer(arg1, mask=None)   arg1 float32 [batch 2, head 3, query 5, width 8]"]),
         ("model.eval", [], [], {}, ["called  model.eval()"]),
+        (f"Model({', '.join(f'size_{i}={i}' for i in range(20))}).encode", ["source"], [torch.tensor([1])], {},
+         ["called  Model(size_0=0, size_1=1, size_2=2, size_3=3, size_4=4, size_5=5, size_6=6, size_7=7, …).encode(",
+          "          source=[1])"]),
     ],
 )  # fmt: skip
 def test_describe_call(name, names, args, kwargs, lines):

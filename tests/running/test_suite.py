@@ -615,3 +615,117 @@ def test_what_is_no_tensor_is_told_with_the_call_that_gave_it(bench: Bench) -> N
     report = bench.check("def thing(x, which):\n    return x if which == 'second' else None\n")
     assert "which='first'" in message(report, "thing")
     assert "which='second'" not in message(report, "thing")
+
+
+MACHINE = """
+import torch
+
+
+class Machine:
+    def __init__(self, width):
+        self.width = width
+
+    def turn(self, numbers, speed):
+        return numbers
+
+    def go(self):
+        return 0
+
+
+def joined(*masks):
+    raise NotImplementedError
+
+
+def spoilt(mask):
+    raise NotImplementedError
+"""
+
+
+@pytest.fixture
+def machine(bench: Bench) -> Bench:
+    (bench.folder / "thing.py").write_text(MACHINE)
+    (bench.folder / "probes.py").write_text("def look(machine):\n    return 0\n")
+    bench.kata_toml('support = ["probes.py"]\n', required='["Machine"]')
+    return bench
+
+
+def test_arguments_of_a_method_are_called_as_the_stub_calls_them(machine: Bench) -> None:
+    machine.checks("""
+        @check("it turns", aspect="values")
+        def test_turn(submission, draw):
+            x = draw.normal(time=3)
+            expect(submission.Machine(7).turn(x, 2), "turned").equals(x + 1)
+    """)
+    assert message(machine.check(MACHINE), "turn").startswith(
+        "called  Machine(7).turn(numbers, speed=2)   numbers float32 [time 3]\n"
+    )
+
+
+def test_what_is_given_is_told_only_where_nothing_of_the_learners_was_called(machine: Bench) -> None:
+    machine.checks("""
+        from grader.checks import given_module
+
+        @check("it goes", aspect="values")
+        def test_goes(submission):
+            made = submission.Machine(7)
+            made.go()
+            expect(given_module(submission, "probes").look(made) == 1, "looks right").is_value(True)
+
+        @check("it looks", aspect="values")
+        def test_looks(submission):
+            expect(given_module(submission, "probes").look(1) == 1, "looks right").is_value(True)
+    """)
+    report = machine.check(MACHINE)
+    assert message(report, "goes").startswith("called  Machine(7).go()\n")
+    assert message(report, "looks").startswith("called  look(1)\n")
+
+
+@pytest.mark.parametrize("answer", ["return masks", "return masks + 1"])
+def test_a_star_that_is_missing_is_said_whatever_came_of_it(machine: Bench, answer: str) -> None:
+    machine.checks("""
+        @check("one", aspect="values")
+        def test_one(submission, draw):
+            expect(submission.joined(draw.normal(time=3)), "joined").is_tensor(shape=(2, 3))
+
+        @check("two", aspect="values")
+        def test_two(submission, draw):
+            submission.joined(draw.normal(time=3), draw.normal(time=3))
+    """)
+    said = "it is to be joined(*masks), for any number of them; yours is joined(masks), without the *"
+    report = machine.check(
+        MACHINE.replace("*masks):\n    raise NotImplementedError", f"masks):\n    {answer}")
+    )
+    assert "is missing" not in message(report, "one")
+    for name in ("one", "two"):
+        assert message(report, name).endswith(said)
+    starred = machine.check(
+        MACHINE.replace("*masks):\n    raise NotImplementedError", "*all):\n    return all[0]")
+    )
+    assert "axis 0 is missing" in message(starred, "one")
+
+
+def test_an_argument_that_was_changed_has_its_name(machine: Bench) -> None:
+    machine.checks("""
+        from grader.checks import expect_unchanged
+
+        @check("nothing is changed", aspect="arguments")
+        def test_kept(submission, draw):
+            submission.spoilt(draw.normal(time=3))
+            expect_unchanged(submission)
+    """)
+    report = machine.check(
+        MACHINE.replace("(mask):\n    raise NotImplementedError", "(mask):\n    mask.add_(1)")
+    )
+    assert "changed what it was given: mask\n" in message(report, "kept")
+
+
+def test_a_check_that_goes_back_itself_says_as_others_do_that_there_is_no_way(machine: Bench) -> None:
+    machine.checks("""
+        @check("a gradient arrives", aspect="gradient")
+        def test_gradient(submission, draw):
+            x = draw.normal(time=3, requires_grad=True)
+            submission.Machine(7).turn(x, 2).sum().backward()
+    """)
+    said = message(machine.check(MACHINE.replace("return numbers", "return numbers.detach()")), "gradient")
+    assert "no gradient  the result  is cut off from its inputs: backward finds no way in" in said
+    assert "could not use" not in said
