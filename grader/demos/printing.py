@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 
 from rich import box
@@ -166,9 +167,15 @@ def _map(panel: Panel, exhibit: Heatmap, out: Console) -> tuple[int, list[str]]:
     title = safe(panel.title)
     if not _is_coarse(panel, exhibit, out):
         wide = _wide(panel, out)
+        heads = [textwrap.wrap(safe(label), wide - 1) or [""] for label in panel.columns]
+        deep = max(map(len, heads))
+        heads = [[""] * (deep - len(head)) + head for head in heads]
         lines = [
             title,
-            " " * left + "".join(safe(label)[: wide - 1].rjust(wide - 1) + " " for label in panel.columns),
+            *(
+                " " * left + "".join(part.rjust(wide - 1) + " " for part in row)
+                for row in zip(*heads, strict=True)
+            ),
         ]
         for label, values in zip(panel.rows[:SHOWN], panel.values, strict=False):
             cells = "".join(f"{_short(value):>{wide - 1}}{shade(value)}" for value in values)
@@ -183,7 +190,7 @@ def _map(panel: Panel, exhibit: Heatmap, out: Console) -> tuple[int, list[str]]:
         lines = [title, f"{'':<{left}} {_header(small.columns)}"]
         for label, values in zip(small.rows, small.values, strict=True):
             lines.append(f"{safe(label):<{left}} {''.join(2 * shade(value) for value in values)}")
-    if len(lines) - 2 < len(panel.rows) and not _is_coarse(panel, exhibit, out):
+    if len(panel.rows) > SHOWN and not _is_coarse(panel, exhibit, out):
         lines.append(f"… {len(panel.rows) - SHOWN} more rows are in the picture")
     return max(map(len, lines)), lines
 

@@ -9,6 +9,9 @@ WIDTH, HEIGHT = 76, 18
 MARKS = "ox+*#@%&"
 """Letters, so that no colour is needed to tell the lines apart."""
 
+TICKS = 6
+"""Marks on an axis of whole numbers at most."""
+
 ASCII = str.maketrans("┌┐└┘┤├┬┴┼─│", "+++++++++-|")
 """Frames, for a terminal that has no more than ASCII."""
 
@@ -49,10 +52,26 @@ def plot(
     for place, (name, points) in enumerate(drawn.items()):
         if points:
             draw(*map(list, zip(*points, strict=True)), marker=marks[place % len(marks)], label=name)
+    xs, ys = zip(*(point for points in drawn.values() for point in points), strict=True)
     if ticks is not None:
         plotext.xticks(ticks)
+    elif not log_x and (across := _whole(xs)):
+        plotext.xticks(across, list(map(str, across)))
+    if not log_y and (up := _whole(ys)):
+        plotext.yticks(up, list(map(str, up)))
     plotext.title(title)
     plotext.xlabel(x_axis or None)
     text = plotext.uncolorize(plotext.build())
     plotext.clear_figure()
     return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+def _whole(values: Sequence[float]) -> list[int]:
+    """Return ticks for what is counted, at most `TICKS` and all whole; none where there are fractions."""
+    if not all(value == round(value) for value in values):
+        return []
+    low, high = min(values), max(values)
+    step = 1
+    while (high - low) / step > TICKS - 1:
+        step = step * 5 // 2 if str(step)[0] == "2" else step * 2
+    return list(range(-int(-low // step) * step, int(high) + 1, step))

@@ -371,6 +371,27 @@ def test_bars_leave_room_for_their_numbers_beside_long_names() -> None:
     assert len(line) <= 80
 
 
+def printed(*data: Any) -> str:
+    out = Console(file=io.StringIO(), width=80)
+    for exhibit in read_exhibits(list(data)):
+        print_exhibit(exhibit, out)
+    return out.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_what_is_counted_has_whole_marks() -> None:
+    text = printed(make.lines("l", {"a": ([0, 90, 203], [1, 4, 9])}, x_axis="step", y_axis="words"))
+    assert re.search(r"^ +0 +50 +100 +150 +200$", text, re.MULTILINE)
+    assert re.findall(r"^ +(\d+)┤", text, re.MULTILINE) == ["8", "6", "4", "2"]
+    text = printed(make.lines("l", {"a": ([0.5, 203], [1.5, 9])}, x_axis="step", y_axis="words"))
+    assert re.search(r"^ +0\.5 +51\.1", text, re.MULTILINE)
+
+
+def test_a_columns_name_is_not_cut() -> None:
+    names = ["ben: white", "cleo: green"] * 3
+    text = printed(make.heatmap("h", [make.panel("p", [[0.25] * 6], ["one"], names)]))
+    assert all(text.count(word) == 3 for word in ("ben:", "white", "cleo:", "green"))
+
+
 def test_numbers_give_way_to_shades_where_a_map_is_wide() -> None:
     wide, small = read_exhibits(
         [make.heatmap("m", [make.panel("p", [[0.25] * n], "a", range(n))]) for n in (40, 4)]
