@@ -15,7 +15,7 @@ from grader.devices import kind_of
 from grader.errors import UsageError
 from grader.files import write_atomic
 from grader.host.warm import start_launcher
-from grader.reports.style import console, safe
+from grader.reports.style import console, hanging, print_laid, safe_text, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -71,7 +71,7 @@ def bench(what: str | None, out: Path | None, device: str, as_json: bool) -> Non
     for one in measured:
         _show(one, device, terminal)
     for file in files:
-        terminal.print(f"picture  {shown(file, around.folder)}", soft_wrap=True)
+        say(f"picture  {shown(file, around.folder)}")
 
 
 def _timed(targets: list[Target], around: Here) -> list[Target]:
@@ -184,16 +184,20 @@ def _document(one: Benched, device: str) -> dict[str, Any]:
 
 def _show(one: Benched, device: str, out: Console) -> None:
     from rich.table import Table
+    from rich.text import Text
 
     from grader.timing.message import asked, milliseconds, plot_of
 
     for demand in one.demands:
-        out.print(f"\n{demand.kata.number} {demand.kata.slug}: {safe(demand.title)}", style="bold")
-        out.print(f"  {asked(demand.form, demand.threshold.on(kind_of(device)), one.work.axis)}")
+        out.print()
+        hanging(
+            out, Text(f"{demand.kata.number} {demand.kata.slug}: ", "bold"), safe_text(demand.title, "bold")
+        )
+        print_laid(f"  {asked(demand.form, demand.threshold.on(kind_of(device)), one.work.axis)}", out)
     if one.wrong is not None:
-        out.print(f"  the answers are wrong, so these times count for nothing: {safe(one.wrong)}")
+        print_laid(f"  the answers are wrong, so these times count for nothing: {one.wrong}", out)
     if one.stopped is not None:
-        out.print(f"  yours was not measured to the end: {safe(one.stopped)}")
+        print_laid(f"  yours was not measured to the end: {one.stopped}", out)
     curve = one.curve
     columns = {
         "yours": curve.submission,

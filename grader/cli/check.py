@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
@@ -20,7 +21,7 @@ from grader.devices import Device
 from grader.errors import KataError, UsageError
 from grader.host.warm import start_launcher
 from grader.reports import FORMATS, Format
-from grader.reports.style import console
+from grader.reports.style import console, say
 from grader.workspace import Workspace, changed_blocks, edit_progress, katas_in, locate, record_check
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ def announce(request: CheckRequest, *, quiet: bool) -> None:
         return
     names = ", ".join(target.kata.slug for target in request.targets[:4])
     more = f" and {len(request.targets) - 4} more" if len(request.targets) > 4 else ""
-    click.echo(f"checking {names}{more} …", err=True)
+    note(f"checking {names}{more} …")
     for target in request.targets:
         changed = changed_blocks(target.kata, target.file.parent)
         if changed is not None:
@@ -247,9 +248,10 @@ def run(
     reports = []
     asked = [target for target in request.targets if not keyword or len(suites[target.kata.slug])]
     if launcher is None:
-        from grader.running.at_hand import stop
+        from grader.running.at_hand import debugging
 
-        return [suites[target.kata.slug].debug(target.file, options, stop) for target in asked]
+        look = debugging()
+        return [suites[target.kata.slug].debug(target.file, options, look) for target in asked]
     with _counting(len(asked)) as tell:
         for number, target in enumerate(asked, 1):
             tell(number, target.kata)
@@ -308,10 +310,9 @@ def _ask_for_speed(request: CheckRequest, reports: list[KataReport]) -> None:
         target.kata.slug for target in request.targets if target.kata.speed and target.kata.slug in right
     ]
     if timed and len(right) == len(reports):
-        which = " ".join([*request.again, "--perf"])
-        click.echo(
-            f"  Is it fast, too?  kata check {which}      where does the time go?  kata bench {timed[0]}"
-        )
+        which = shlex.join(request.again or timed[:1])
+        say(f"  Is it fast, too?  kata check {which} --perf")
+        say(f"  Where does the time go?  kata bench {timed[0]}")
 
 
 def _held_by(folder: Path, around: Here, again: list[str]) -> CheckRequest:

@@ -16,7 +16,7 @@ from grader.catalogue import Catalogue, Kata, Unit
 from grader.errors import UsageError
 from grader.files import replacing
 from grader.reports.report import WRONG
-from grader.reports.style import console, safe
+from grader.reports.style import console, safe, say
 from grader.workspace import (
     KataProgress,
     Progress,
@@ -224,14 +224,15 @@ def print_python(source: str) -> None:
         return
     from rich.syntax import Syntax
 
-    code = safe(source).rstrip("\n")
-    # Wrapped, because rich cuts longer lines off.
-    out.print(Syntax(code, "python", theme="ansi_dark", background_color="default", word_wrap=True))
+    code = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(safe(source))
+    code.rstrip()
+    # Its lines are Python's: neither broken nor cut, the terminal itself may fold what is too long for it.
+    out.print(code, no_wrap=True, overflow="ignore", crop=False)
 
 
 def note(text: str) -> None:
     """Print a remark on stderr, beside the results."""
-    click.echo(safe(text), err=True)
+    say(text, stderr=True)
 
 
 def _meant(context: click.Context, parameter: click.Parameter, value: str) -> str:

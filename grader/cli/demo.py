@@ -11,7 +11,7 @@ from grader.cli.context import Here, complete_id, here, json_option, note, print
 from grader.errors import UsageError
 from grader.files import write_atomic
 from grader.host.warm import start_launcher
-from grader.reports.style import console
+from grader.reports.style import console, say
 from grader.workspace import locate
 
 FOLDER = "kata-demo"
@@ -75,20 +75,21 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
     terminal = console()
     for exhibit in exhibits:
         print_exhibit(exhibit, terminal)
-    terminal.print(f"\n{intro}")
+    say(f"\n{intro}")
     beside = len(files) - 1
     pictures = f"{beside} picture{'' if beside == 1 else 's'}"
-    terminal.print(f"page  {shown(files[-1], around.folder)}   and {pictures} beside it")
+    say(f"page  {shown(files[-1], around.folder)}   and {pictures} beside it")
 
 
 def _find(text: str, around: Here) -> tuple[Kata | Unit, Path]:
     """Return the unit or kata that is meant, and its demo; a unit's only kata with one stands for the unit."""
     subjects: list[Kata | Unit] = [*around.catalogue.units, *around.catalogue.katas]
+    have = ", ".join(item.slug for item in subjects if _demo(item).is_file())
+    hint = f"These have a demo: {have or 'none yet'}."
     try:
         found = around.catalogue.find(text)
     except UsageError as error:
-        have = ", ".join(item.slug for item in subjects if _demo(item).is_file())
-        raise UsageError(error.message, f"These have a demo: {have or 'none yet'}.") from error
+        raise UsageError(error.message, hint) from error
     inside = [kata for unit in found if isinstance(unit, Unit) for kata in unit.katas if kata.demo.is_file()]
     for subject in (*found, *(inside if len(inside) == 1 else ())):
         if _demo(subject).is_file():
@@ -98,11 +99,7 @@ def _find(text: str, around: Here) -> tuple[Kata | Unit, Path]:
             f"{text} has no demo of its own; its katas do.",
             f"Name one: {', or: '.join(f'kata demo {kata.number}' for kata in inside)}",
         )
-    units = dict.fromkeys(
-        item if isinstance(item, Unit) else item.unit for item in subjects if _demo(item).is_file()
-    )
-    have = ", ".join(unit.number for unit in units)
-    raise UsageError(f"{text} has no demo.", f"There are some in {have}." if have else None)
+    raise UsageError(f"{text} has no demo.", hint)
 
 
 def _whose(own: list[str], wanted: list[str]) -> str:

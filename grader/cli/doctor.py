@@ -19,7 +19,7 @@ from grader.catalogue import Catalogue
 from grader.cli.context import json_option, print_json
 from grader.devices import accelerator_here
 from grader.errors import KataError, MachineFault
-from grader.reports.style import console, safe
+from grader.reports.style import console, hanging, safe, safe_text
 from grader.standby import place
 from grader.standby.look import end_all, standing_by
 
@@ -87,6 +87,7 @@ def doctor(end_warm: bool, as_json: bool) -> int:
         print_json({**facts, "notes": notes})
         return 3 if broken else 0
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, value in facts.items():
@@ -97,7 +98,7 @@ def doctor(end_warm: bool, as_json: bool) -> int:
     if notes:
         out.print("\nWorth knowing")
         for note in notes:
-            out.print(f"  - {safe(note)}")
+            hanging(out, Text("  - "), safe_text(note))
     else:
         out.print("\nNothing is missing.")
     return 3 if broken else 0

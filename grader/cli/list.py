@@ -9,7 +9,7 @@ import click
 from grader.catalogue import Unit
 from grader.cli.context import Here, here, json_option, print_json
 from grader.cli.status import describe, passes, status_words
-from grader.reports.style import console, keep_whole, points, safe_text, status_text
+from grader.reports.style import console, keep_whole, keep_words, points, safe_text, status_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,26 +50,32 @@ def list_katas(as_json: bool) -> None:
 
     out = console()
     known = any(kata.effort for kata in place.catalogue.katas)
-    for titles, efforts in ((True, known), (False, known), (False, False)):
-        table = _table(place, out, titles=titles, efforts=efforts)
+    for titles, efforts, worth in (
+        (True, known, True),
+        (False, known, True),
+        (False, False, True),
+        (False, False, False),
+    ):
+        table = _table(place, out, titles=titles, efforts=efforts, worth=worth)
         if out.measure(table, options=out.options.update(width=WIDEST)).maximum <= out.width:
             break  # what does not fit is left out by whole columns: what is typed stays, and so does the status
     keep_whole(table, 0, 1)
-    out.print(table)
+    keep_words(table, len(table.columns) - 1)
+    out.print(table, crop=False)
 
 
-def _table(place: Here, out: Console, *, titles: bool, efforts: bool) -> Table:
+def _table(place: Here, out: Console, *, titles: bool, efforts: bool, worth: bool) -> Table:
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
 
     def add(
-        number: str, slug: str, title: str, worth: float, effort: str, status: Text, style: str = ""
+        number: str, slug: str, title: str, most: float, effort: str, status: Text, style: str = ""
     ) -> None:
         cells = [Text(number, style=style), Text(slug, style=style)]
         cells += [safe_text(title, style)] if titles else []
-        cells += [Text(f"{points(worth)} points", style=style)]
+        cells += [Text(f"{points(most)} points", style=style)] if worth else []
         cells += [Text(effort, style=style)] if efforts else []
         table.add_row(*cells, status)
 
@@ -77,7 +83,8 @@ def _table(place: Here, out: Console, *, titles: bool, efforts: bool) -> Table:
     table.add_column(no_wrap=True)
     if titles:
         table.add_column()
-    table.add_column(no_wrap=True, justify="right")
+    if worth:
+        table.add_column(no_wrap=True, justify="right")
     if efforts:
         table.add_column(no_wrap=True)
     table.add_column()

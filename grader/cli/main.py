@@ -20,6 +20,8 @@ from grader import __version__
 from grader.cli.interrupts import Interrupts
 from grader.errors import KataError, UsageError, did_you_mean
 
+click.IntRange.name, click.FloatRange.name = "integer", "number"  # in "'x' is not a valid …", and in help
+
 COMMANDS = {
     "list": "grader.cli.list:list_katas",
     "start": "grader.cli.start:start",
@@ -180,11 +182,11 @@ def main() -> NoReturn:
 
 def report(message: str, hint: str | None = None) -> None:
     """Print an error and what to do about it, on stderr."""
-    from grader.reports.style import safe
+    from grader.reports.style import say
 
-    click.echo(f"error: {safe(message)}", err=True)
+    say(f"error: {message}", stderr=True)
     if hint:
-        click.echo(f"  {safe(hint)}", err=True)
+        say(f"  {hint}", stderr=True)
 
 
 def _unknown_command(word: str) -> UsageError:

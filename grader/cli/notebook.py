@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from grader.catalogue import Kata
     from grader.reports.report import KataReport
 
@@ -82,14 +84,31 @@ def command_here(arguments: list[str], shell: Any) -> Any:
     in_notebook = getattr(shell, "history_manager", None) is not None
     if (extensions := getattr(shell, "extension_manager", None)) is not None:
         extensions.load_extension("kata")  # a verdict names commands of `%kata`
-    if in_notebook and arguments[:1] == ["check"] and _PLAIN.isdisjoint(_names_of(arguments)):
-        return _verdict(arguments, shell)
-    if in_notebook and arguments[:1] == ["hint"] and _PLAIN.isdisjoint(_names_of(arguments)):
-        return _hint(arguments)
-    if in_notebook and arguments[:1] == ["try"] and _PLAIN.isdisjoint(_names_of(arguments)):
-        return _try(arguments, shell)
-    run(*arguments)
+    with _commands_of_a_notebook() if in_notebook else contextlib.nullcontext():
+        if in_notebook and _PLAIN.isdisjoint(_names_of(arguments)):
+            match arguments[:1]:
+                case ["check"]:
+                    return _verdict(arguments, shell)
+                case ["hint"]:
+                    return _hint(arguments)
+                case ["try"]:
+                    return _try(arguments, shell)
+        run(*arguments)
     return None
+
+
+@contextlib.contextmanager
+def _commands_of_a_notebook() -> Iterator[None]:
+    """Let all that is said, here and by processes, name commands as a notebook has them."""
+    from grader.reports.style import IN_NOTEBOOK
+
+    before = os.environ.get(IN_NOTEBOOK)
+    os.environ[IN_NOTEBOOK] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[IN_NOTEBOOK]
 
 
 def _names_of(arguments: list[str]) -> set[str]:
@@ -143,7 +162,9 @@ def _try(arguments: list[str], shell: Any) -> None:
     try:
         names = at_hand(what, keyword, book.encode() if book is not None else None)
     except KataError as error:
-        sys.stderr.write(f"error: {error.message}\n  {error.hint or ''}\n")
+        from grader.cli.main import report
+
+        report(error.message, error.hint)
         return
     if names:
         shell.push(names)

@@ -9,6 +9,7 @@ import click
 from grader import workspace as workspaces
 from grader.cli.context import complete_id, here, json_option, print_json, shown
 from grader.errors import UsageError
+from grader.reports.style import say
 
 
 @click.command(short_help="Put back the files you started from; yours are backed up first.")
@@ -55,10 +56,10 @@ def reset(id_: str, as_json: bool) -> None:
 def _print(one: workspaces.Reset, folder: Path) -> None:
     touched = [file for file in one.files if file.action != "unchanged"]
     if not touched:
-        click.echo(f"{one.kata.number} {one.kata.slug}: nothing to reset, the files are as they were written")
+        say(f"{one.kata.number} {one.kata.slug}: nothing to reset, the files are as they were written")
         return
-    click.echo(f"{one.kata.number} {one.kata.slug}: reset")
+    say(f"{one.kata.number} {one.kata.slug}: reset")
     for file in touched:
-        click.echo(f"  {file.action:8} {shown(file.path, folder)}")
+        say(f"  {file.action:8} {shown(file.path, folder)}")
     if one.backup is not None:
-        click.echo(f"  what you had is in {shown(one.backup, folder)}")
+        say(f"  what you had is in {shown(one.backup, folder)}")

@@ -14,7 +14,7 @@ from grader.catalogue import Catalogue, Kata, Unit
 from grader.catalogue.given import BLOCKS
 from grader.cli.context import complete_id, current_folder, json_option, note, print_json, shown
 from grader.errors import UsageError
-from grader.reports.style import console, hanging, safe_text
+from grader.reports.style import console, hanging, safe_text, say
 from grader.workspace import Started, Workspace, load_progress, unit_around
 from grader.workspace.tools import lay_actions, lay_vscode
 
@@ -93,17 +93,17 @@ def start(
         note(f"           for a workspace of its own in this folder: kata start {id_} --here")
     for one in started:
         for file in one.files:
-            click.echo(f"  {file.action:8} {shown(file.path, folder)}")
+            say(f"  {file.action:8} {shown(file.path, folder)}")
     for path, laid in tools:
-        click.echo(f"  {_action(laid):8} {shown(path, folder)}")
+        say(f"  {_action(laid):8} {shown(path, folder)}")
     if blocks and closed:
         note(f"Recorded as given up: {_names(closed)}. You can still pass them.")
-    _tell_unopened([one for one in started if one.unopened], closed)
+    _tell_unopened([one for one in started if one.unopened], closed, space)
     first = started[0]
     again = "as you left it; go on with" if all(one.resumed for one in started) else "edit"
-    click.echo(f"\n{again} {shown(first.submission, folder)}")
-    click.echo(f"read  {shown(first.folder / 'README.md', folder)}, or: kata show {first.kata.slug}")
-    click.echo(f"then  kata check {first.kata.slug}")
+    say(f"\n{again} {shown(first.submission, folder)}")
+    say(f"read  {shown(first.folder / 'README.md', folder)}, or: kata show {first.kata.slug}")
+    say(f"then  kata check {first.kata.slug}")
 
 
 def _action(laid: bool) -> str:
@@ -119,22 +119,22 @@ def _closed(kata: Kata, space: Workspace) -> list[Kata]:
 
 def _opens(kata: Kata, closed: Sequence[Kata]) -> bool:
     note(f"{BLOCKS} of {kata.slug} holds answers to katas that have not passed: {_names(closed)}.")
+    note("Checks work without it.")
     return click.confirm(
-        f"Checks work without it. Write it now, and record {'that' if len(closed) == 1 else 'them'} as given up?",
-        err=True,
+        f"Write it now, and record {'that' if len(closed) == 1 else 'them'} as given up?", err=True
     )
 
 
-def _tell_unopened(unopened: Sequence[Started], closed: Sequence[Kata]) -> None:
+def _tell_unopened(unopened: Sequence[Started], closed: Sequence[Kata], space: Workspace) -> None:
     if not unopened:
         return
     names = _names([one.kata for one in unopened])
-    last = unopened[0].kata.slug
-    if closed:
-        whose = f"{_names(closed)}, not passed yet"
-        how = f"To read it, which is recorded: kata start {last} --given"
+    first = unopened[0].kata
+    whose = f"{_names(closed)}, not passed yet" if closed else "earlier katas"
+    if workspaces.still_closed(first, load_progress(space.root)):
+        how = f"To read it, which records what has not passed as given up: kata start {first.slug} --given"
     else:
-        whose, how = "earlier katas", f"It comes when you start one by name: kata start {last}"
+        how = f"It comes with: kata start {first.slug}"
     click.echo()
     out, head = console(), "not written  "
     hanging(out, Text(head), safe_text(f"{BLOCKS} of {names}: it answers {whose}"))

@@ -11,7 +11,17 @@ from grader import __version__
 from grader.catalogue import Kata, Unit
 from grader.cli.context import Here, here, print_json, shown
 from grader.errors import UsageError
-from grader.reports.style import LOOKS, bar, console, hanging, keep_whole, points, safe_text, status_text
+from grader.reports.style import (
+    LOOKS,
+    bar,
+    console,
+    hanging,
+    keep_whole,
+    keep_words,
+    points,
+    safe_text,
+    status_text,
+)
 from grader.workspace import locate
 
 
@@ -151,8 +161,9 @@ def _print_unit(place: Here, unit: Unit) -> None:
             Text(points(score_of(place, kata), kata.points), justify="right"),
             status_text(entry.status, out, word=status_words(place, kata)),
         )
-    keep_whole(table, 0, 1)
-    out.print(table)
+    keep_whole(table, 0, 1, 2)
+    keep_words(table, 3)
+    out.print(table, crop=False)
     others = [other for other in place.catalogue.units if other is not unit and _touched(place, other)]
     for other in others:
         line = f"{other.number}  {other.title}: {passes(place, other)}"
@@ -180,6 +191,7 @@ def _print_overview(place: Here) -> None:
             Text(f"{count} {'kata' if count == 1 else 'katas'}"),
             Text(f"{points(sum(kata.points for kata in unit.katas))} points"),
         )
-    keep_whole(table, 0)
-    out.print(table)
+    keep_whole(table, 0, 2, 3)
+    keep_words(table, 1)
+    out.print(table, crop=False)
     click.echo()

@@ -12,7 +12,7 @@ import click
 from grader.cli.check import CheckRequest, find_targets, with_content
 from grader.cli.context import Here, complete_id, here, note, seed_option
 from grader.errors import KataError, UsageError
-from grader.reports.style import console
+from grader.reports.style import console, say
 
 if TYPE_CHECKING:
     from grader.reports.report import KataReport
@@ -41,12 +41,12 @@ def try_(what: str | None, keyword: str | None, seed: int, pdb: bool) -> int:
     """
     around = here()
     request, keyword = _meant(what, keyword, around)
-    from grader.running.at_hand import stop, talk
+    from grader.running.at_hand import debugging, talk
     from grader.running.suite import with_suites
 
     looked, reports = with_suites(
         [target.kata for target in request.targets],
-        partial(_look, request, seed, stop if pdb else talk),
+        partial(_look, request, seed, debugging() if pdb else talk),
         keyword=keyword,
     )
     if not reports:
@@ -139,5 +139,5 @@ def _print_what_there_is(reports: list[KataReport]) -> int:
     last = reports[-1]
     print_reports([last], console(), again=[last.kata])
     if last.status == "pass":
-        click.echo("Nothing is wrong, so there is nothing to look at.")
+        say("Nothing is wrong, so there is nothing to look at.")
     return 0 if last.status == "pass" else 1

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,10 +17,10 @@ from rich.text import Text
 
 from grader.catalogue import SUBMISSION_SUFFIXES
 from grader.cli.check import CheckRequest, Target, announce, find_targets, remember
-from grader.cli.context import complete_id, here, seed_option, timeout_option
+from grader.cli.context import complete_id, here, note, seed_option, timeout_option
 from grader.errors import KataError, UsageError
 from grader.host.warm import start_launcher
-from grader.reports.style import console, hanging
+from grader.reports.style import IN_NOTEBOOK, console, hanging, say
 
 if TYPE_CHECKING:
     from grader.host.launcher import Launcher
@@ -57,24 +57,35 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
     """
     if as_json and annotations:
         raise UsageError("--json and --format are two ways to print one result.", "Leave out one of them.")
-    request = find_targets(what, here())
-    announce(request, quiet=as_json or annotations is not None)
-    launcher = start_launcher()
-    from grader.running.suite import Options, with_suites
-
-    options = Options(seed=seed, timeout_s=timeout)
-    katas = [target.kata for target in request.targets]
-    try:
-        with_suites(
-            katas,
-            lambda suites: WatchLoop(
-                request, suites, launcher, options, as_json=as_json, for_vscode=annotations is not None
-            ).loop(),
+    if os.environ.get(IN_NOTEBOOK):
+        raise UsageError(
+            "Watching ends with a key on a terminal, and a notebook has none.",
+            "Judge when you want to: kata check",
         )
-    except KeyboardInterrupt:
-        pass
-    finally:
-        launcher.close()
+    request = find_targets(what, here())
+    silent = as_json or annotations is not None
+    # Before anything that takes its time: what is typed meanwhile is a key, and no text on the screen.
+    with nullcontext() if silent else single_keys() as keys, suppress(KeyboardInterrupt):
+        announce(request, quiet=silent)
+        launcher = start_launcher()
+        try:
+            from grader.running.suite import Options, with_suites
+
+            options = Options(seed=seed, timeout_s=timeout)
+            with_suites(
+                [target.kata for target in request.targets],
+                lambda suites: WatchLoop(
+                    request,
+                    suites,
+                    launcher,
+                    options,
+                    keys,
+                    as_json=as_json,
+                    for_vscode=annotations is not None,
+                ).loop(),
+            )
+        finally:
+            launcher.close()
     return 0
 
 
@@ -91,6 +102,7 @@ class WatchLoop:
         suites: dict[str, Suite],
         launcher: Launcher,
         options: Options,
+        keys: int | None,
         *,
         as_json: bool,
         for_vscode: bool = False,
@@ -99,6 +111,7 @@ class WatchLoop:
         self._suites = suites
         self._launcher = launcher
         self._options = options
+        self._keys = keys
         self._as_json = as_json
         self._for_vscode = for_vscode
         self._out = console()
@@ -111,7 +124,7 @@ class WatchLoop:
     def loop(self) -> None:
         """Check, wait for a save or a key, and again, until `q` or Ctrl-C."""
         with ExitStack() as stack:
-            keys = stack.enter_context(single_keys()) if not (self._as_json or self._for_vscode) else None
+            keys = self._keys
             stop = threading.Event()
             stack.callback(stop.set)
             folders = sorted(
@@ -199,7 +212,7 @@ class WatchLoop:
         try:
             remember(self._request, [report])
         except KataError as error:
-            click.echo(f"error: {error.message}", err=True)
+            note(f"error: {error.message}")
 
     def _interrupt_if_saved(self) -> None:
         if select.select([self._wake], [], [], 0)[0] and self._saved():
@@ -227,7 +240,7 @@ class WatchLoop:
         print_reports([report], self._out, verbose=self._verbose, again=again)
         self._out.print()
         if report.status == "pass" and self._place + 1 < len(self._request.targets):
-            self._out.print(f"Passed. Press n for {self._request.targets[self._place + 1].kata.slug}.")
+            say(f"Passed. Press n for {self._request.targets[self._place + 1].kata.slug}.")
         if sys.stdin.isatty():
             keys = KEYS_AMONG_SEVERAL if len(self._request.targets) > 1 else KEYS
             hanging(self._out, Text(""), Text("   ".join(keys), "dim"))
@@ -238,11 +251,15 @@ class WatchLoop:
         from grader.reports.terminal import line_of
 
         count = len(self._request.targets)
-        line = line_of(report, self._out, brief=True)
-        line.append(f"   {report.duration_s:.2f} s", "dim")
-        line.append(f"   kata {self._place + 1} of {count}" if count > 1 else "", "dim")
-        line.append(f"   waiting for a save of {self._target.file.name}", "dim")
-        self._out.print(line, no_wrap=True, overflow="ellipsis")
+        verdict = line_of(report, self._out, brief=True)
+        place = f"   kata {self._place + 1} of {count}" if count > 1 else ""
+        waiting = f"   waiting for a save of {self._target.file.name}"
+        # What the line has no room for is left out, the least wanted first, so that its end is never cut.
+        for more in (f"   {report.duration_s:.2f} s{place}{waiting}", place + waiting, waiting):
+            line = verdict.copy().append(more, "dim")
+            if line.cell_len <= self._out.width:
+                break
+        hanging(self._out, Text(""), line)
         sys.stdout.flush()
 
     def _obey(self, key: bytes) -> bool:
@@ -273,7 +290,7 @@ class WatchLoop:
         try:
             hint.main([self._target.kata.slug], standalone_mode=False)
         except KataError as error:
-            click.echo(f"error: {error.message}", err=True)
+            note(f"error: {error.message}")
         if self._report is not None and not self._as_json:
             self._say_where_it_stands(self._report)
 
@@ -308,8 +325,11 @@ def single_keys() -> Iterator[int | None]:
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
 
+    ours = os.getpid()
+
     def leave(number: int, frame: object) -> None:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        if os.getpid() == ours:  # processes that were split off since have the handler, too
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
 

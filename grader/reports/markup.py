@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
 from grader.reports.report import KataReport
+from grader.reports.style import Terminal
 from grader.reports.terminal import print_reports
 
 WIDTH = 100
@@ -56,12 +56,13 @@ def note_html(note: str) -> str:
     return f"<div style='opacity:.75'>{html.escape(note)}</div>" if note else ""
 
 
-def _printed(reports: Sequence[KataReport], *, verbose: bool, quiet: bool) -> Console:
-    out = Console(
+def _printed(reports: Sequence[KataReport], *, verbose: bool, quiet: bool) -> Terminal:
+    out = Terminal(
         file=io.StringIO(), record=True, width=WIDTH, markup=False, highlight=False, emoji=False,
         force_terminal=True, color_system="standard", legacy_windows=False, force_jupyter=False,
     )  # fmt: skip
-    print_reports(reports, out, verbose=verbose, quiet=quiet, program="%kata")
+    out.before_commands = "%"
+    print_reports(reports, out, verbose=verbose, quiet=quiet)
     return out
 
 

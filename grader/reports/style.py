@@ -41,24 +41,73 @@ LOOKS = {
 }
 
 
-class _Piped(Console):
+IN_NOTEBOOK = "KATA_IN_NOTEBOOK"
+"""Set where a notebook runs the command: what a screen tells people to type has `%` before it there."""
+
+COMMANDS = (
+    *(
+        "list",
+        "start",
+        "show",
+        "check",
+        "try",
+        "bench",
+        "watch",
+        "hint",
+        "solution",
+        "reset",
+        "demo",
+        "doctor",
+    ),
+    *("completion", "man", "course", "grade", "gradebook", "report", "similar", "desk", "pack"),
+)
+_GLUE = "\ue000"
+"""A blank at which no line is broken."""
+_COMMAND = re.compile(
+    rf"(?<![\w/.-])%?kata[ {_GLUE}](?:{'|'.join(COMMANDS)})\b(?: [^\s,;:]+)?(?: --?[a-z][\w-]*)*"
+)
+_LABEL = re.compile(r"\S{1,8} {2,}(?=\S)")
+"""What a line of a message may begin with: `called  …`, `raised  …`."""
+_ONE_LINE = 100_000
+
+
+class Terminal(Console):
     """A console that leaves it to the command line what becomes of a reader that went away; rich's own exits with 1."""
+
+    before_commands = ""
+    """What is typed before `kata` where this is read."""
 
     def on_broken_pipe(self) -> None:
         """Tell the command line."""
         raise BrokenPipeError
 
 
-def console(*, stderr: bool = False) -> Console:
+def console(*, stderr: bool = False, plain_width: int = PLAIN_WIDTH) -> Console:
     """Return a console for results (stdout) or for progress and errors (stderr).
 
     It reads no markup, guesses no highlights, draws colours only on a terminal and never with NO_COLOR. Off a
     terminal it is 160 columns wide (COLUMNS changes that), so that nothing folds at 80.
     """
-    made = _Piped(stderr=stderr, markup=False, highlight=False, emoji=False, force_jupyter=False)
+    made = Terminal(stderr=stderr, markup=False, highlight=False, emoji=False, force_jupyter=False)
+    made.before_commands = "%" if os.environ.get(IN_NOTEBOOK) else ""
     if not made.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
-        made.width = PLAIN_WIDTH
+        made.width = plain_width
     return made
+
+
+def say(text: str, *, stderr: bool = False) -> None:
+    """Print a message of ours. Off a terminal none of its lines is broken: who looks for a sentence there finds it."""
+    print_laid(text, console(stderr=stderr, plain_width=_ONE_LINE))
+
+
+def print_laid(text: str, out: Console, outer: str = "") -> None:
+    """Print a message as it is laid out; what is wider than the terminal goes on below its own beginning."""
+    for line in text.splitlines() or [""]:
+        body = safe(line)
+        indent = len(body) - len(body.lstrip())
+        if (label := _LABEL.match(body)) is not None:
+            indent = label.end()
+        hanging(out, Text(f"{outer}{body[:indent]}"), Text(body[indent:]), 0 if indent else 2)
 
 
 def has_unicode(target: Console) -> bool:
@@ -85,20 +134,63 @@ def keep_whole(table: Table, *columns: int) -> None:
 def hanging(target: Console, head: Text, body: Text, further: int = 0) -> None:
     """Print `body` behind `head`; where it does not fit on the line it goes on below its own beginning.
 
+    Commands stand in it as a person types them here, and neither they nor paths are broken: they are copied.
+
     `further`: columns by which the lines below stand further in.
     """
     indent = head.cell_len + further
     width = max(target.width - indent, 20)  # narrower than that, the terminal itself may fold
     body.expand_tabs(4)
-    lines = body.wrap(target, width) if head.cell_len + body.cell_len > target.width else [body]
+    body = _as_typed(body, getattr(target, "before_commands", ""))
+    lines = [body]
+    if head.cell_len + body.cell_len > target.width:
+        body.plain = _COMMAND.sub(lambda found: whole(found[0]), body.plain)
+        long = [word for word in body.plain.split() if cell_len(word) > width]
+        copied = any("/" in word or _GLUE in word for word in long)
+        lines = _between_words(body, width) if copied else list(body.wrap(target, width))
     for number, line in enumerate(lines):
         line.rstrip()
+        line.plain = line.plain.replace(_GLUE, " ")
         target.print(
             Text.assemble(head if number == 0 else " " * indent, line),
             no_wrap=True,
             overflow="ignore",
             crop=False,
         )
+
+
+def _between_words(body: Text, width: int) -> list[Text]:
+    """Break a text between words alone: rich cuts a word that is longer than the line, or breaks nothing."""
+    lines: list[Text] = []
+    for line in body.split(allow_blank=True):
+        places, used = [], 0
+        for word in re.finditer(r"\s*\S+\s*", line.plain):
+            if used and used + cell_len(word[0].rstrip()) > width:
+                places.append(word.start())
+                used = 0
+            used += cell_len(word[0])
+        lines += line.divide(places)
+    return lines
+
+
+def whole(text: str) -> str:
+    """Return a text that `hanging` breaks nowhere."""
+    return text.replace(" ", _GLUE)
+
+
+def _as_typed(body: Text, before: str) -> Text:
+    places = (
+        [found.start() for found in _COMMAND.finditer(body.plain) if found[0].startswith("kata")]
+        if before
+        else []
+    )
+    return Text(before).join(body.divide(places)) if places else body
+
+
+def keep_words(table: Table, *columns: int) -> None:
+    """Never cut a word of these columns of a table whose rows are in; between words they may go on below."""
+    for column in (table.columns[number] for number in columns):
+        column.min_width = max(cell_len(word) for cell in column.cells for word in ("", *str(cell).split()))
 
 
 def bar(part: float, whole: float, target: Console, *, width: int = 20) -> Text:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Sequence
 
@@ -11,10 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.reports.report import UNWRITTEN, WRONG, CheckReport, KataReport, Measured
-from grader.reports.style import hanging, points, safe, safe_text, status_text
+from grader.reports.style import hanging, points, print_laid, safe, safe_text, status_text, whole
 
-_LABEL = re.compile(r"\S{1,8} {2,}(?=\S)")
-"""What a line of a message may begin with: `called  …`, `raised  …`."""
 PRINTED_LINES = 20
 """Lines of a submission's own prints that are shown with a failure."""
 
@@ -26,7 +23,6 @@ def print_reports(
     verbose: bool = False,
     quiet: bool = False,
     again: Sequence[str] = (),
-    program: str = "kata",
 ) -> None:
     """Print reports: one kata in full, the others in a line each.
 
@@ -36,16 +32,15 @@ def print_reports(
         verbose: every kata, every check and every message in full.
         quiet: one line a kata.
         again: how the check was asked for, so that the repeat line says it (a path, say).
-        program: what commands begin with where this is read.
     """
     focus = _focus(reports)
     for report in reports:
         if not quiet and (verbose or report is focus):
-            _print_full(report, out, verbose=verbose, again=again, program=program)
+            _print_full(report, out, verbose=verbose, again=again)
         else:
             out.print(line_of(report, out), no_wrap=True, overflow="ellipsis")
     if focus is None and not quiet:
-        _print_where_to_begin(reports, out, program)
+        _print_where_to_begin(reports, out)
     if len(reports) > 1:
         out.print(Text(_total(reports)))
 
@@ -98,21 +93,21 @@ def _focus(reports: Sequence[KataReport]) -> KataReport | None:
     return next(iter(wrong or touched), None)
 
 
-def _print_where_to_begin(reports: Sequence[KataReport], out: Console, program: str) -> None:
+def _print_where_to_begin(reports: Sequence[KataReport], out: Console) -> None:
     """Say what to do when nothing went wrong, but something is still to be written."""
     waiting = next((report for report in reports if report.status == "not_started"), None)
     missing = next((report for report in reports if report.status == "missing"), None)
     if waiting is None and missing is not None:
         out.print()
-        hanging(out, Text("next  "), Text(f"{program} start {missing.kata}"))
+        hanging(out, Text("next  "), Text(f"kata start {missing.kata}"))
     if waiting is not None:
         out.print()
         hanging(out, Text("next  "), Text(f"edit {_file(waiting)}, then check again"))
-        _print_where_to_read(waiting, out, "", program)
+        _print_where_to_read(waiting, out, "")
 
 
-def _print_where_to_read(report: KataReport, out: Console, indent: str, program: str) -> None:
-    said = Text(f"{program} show {report.kata}      stuck?  {program} hint {report.kata}", "dim")
+def _print_where_to_read(report: KataReport, out: Console, indent: str) -> None:
+    said = Text(f"kata show {report.kata}      stuck?  kata hint {report.kata}", "dim")
     hanging(out, Text(f"{indent}read  ", "dim"), said)
 
 
@@ -123,9 +118,7 @@ def _file(report: KataReport) -> str:
     return safe(near if len(near) < len(path) else path)
 
 
-def _print_full(
-    report: KataReport, out: Console, *, verbose: bool, again: Sequence[str], program: str
-) -> None:
+def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Sequence[str]) -> None:
     out.print()
     title = Text.assemble((f"{report.number} {report.kata}", "bold"), f"   {_points(report)} points   ")
     out.print(title.append_text(status_text(report.status, out)))
@@ -134,7 +127,7 @@ def _print_full(
         print_block(report.message, out)
     if report.status == "not_started":
         hanging(out, Text("  "), Text(f"Nothing is written yet in {_file(report)}."))
-        _print_where_to_read(report, out, "  ", program)
+        _print_where_to_read(report, out, "  ")
         if not verbose:
             return
     if report.output:
@@ -150,7 +143,7 @@ def _print_full(
         out.print()
         if not verbose:
             _print_failure(first, report, out)
-        _print_next_steps(first, report, out, again, program)
+        _print_next_steps(first, report, out, again)
     elif report.status == "in_progress" and report.todo:
         out.print()
         hanging(
@@ -158,11 +151,9 @@ def _print_full(
         )
         told = next(check.message for check in report.checks if check.status == "todo")
         hanging(out, Text("      "), Text(safe(told or ""), "dim"))
-        _print_where_to_read(report, out, "", program)
+        _print_where_to_read(report, out, "")
     elif report.status == "pass" and not report.left_out:
-        hanging(
-            out, Text("  "), Text(f"Ours, and what to think about:  {program} solution {report.kata}", "dim")
-        )
+        hanging(out, Text("  "), Text(f"Ours, and what to think about:  kata solution {report.kata}", "dim"))
 
 
 def _print_checks(report: KataReport, out: Console) -> None:
@@ -280,13 +271,8 @@ def _print_details(check: CheckReport, out: Console, indent: str = "") -> None:
 
 
 def print_block(text: str, out: Console, outer: str = "") -> None:
-    """Print a message as it is laid out; what is wider than the terminal goes on below its own beginning."""
-    for line in text.splitlines():
-        body = safe(line)
-        indent = len(body) - len(body.lstrip())
-        if (label := _LABEL.match(body)) is not None:
-            indent = label.end()
-        hanging(out, Text(f"{outer}  {body[:indent]}"), Text(body[indent:]), 0 if indent else 2)
+    """Print a message further in, as it is laid out."""
+    print_laid(text, out, f"{outer}  ")
 
 
 def _print_output(output: str, title: str, out: Console, indent: str = "") -> None:
@@ -298,9 +284,7 @@ def _print_output(output: str, title: str, out: Console, indent: str = "") -> No
         hanging(out, Text(f"{indent}    | ", "dim"), safe_text(line[:200]))
 
 
-def _print_next_steps(
-    check: CheckReport, report: KataReport, out: Console, again: Sequence[str], program: str
-) -> None:
+def _print_next_steps(check: CheckReport, report: KataReport, out: Console, again: Sequence[str]) -> None:
     target = list(again) or [report.kata]
     # What is timed gets inputs that nobody can know before, whatever the seed.
     how = ["--perf"] if check.aspect == "performance" else ["--seed", str(report.seed)]
@@ -311,5 +295,4 @@ def _print_next_steps(
         steps.insert(1, ("look", shlex.join(["try", *target, "-k", check.id, *seed])))
     for word, command in steps:
         # Unbroken, whatever the width: it is there to be copied.
-        line = Text.assemble((f"  {word:6}  ", "bold"), f"{program} {safe(command)}")
-        out.print(line, no_wrap=True, overflow="ignore", crop=False)
+        hanging(out, Text(f"  {word:6}  ", "bold"), Text(whole(f"kata {safe(command)}")))

@@ -83,19 +83,37 @@ def wanted(outcome: Outcome) -> bool:
     return outcome.status in WRONG
 
 
-def stop(here: AtHand) -> None:
-    """Open a debugger in the learner's own code, with `yours`, `expected` and `difference` among its variables."""
+def debugging() -> Look:
+    """Return what opens a debugger at each failure, until somebody quits one."""
+    ended = False
+
+    def look(here: AtHand) -> None:
+        nonlocal ended
+        ended = ended or stop(here)
+
+    return look
+
+
+def stop(here: AtHand) -> bool:
+    """Open a debugger in the learner's own code, with `yours`, `expected` and `difference` among its variables.
+
+    Returns:
+        Whether it was left by quitting, and not to go on.
+    """
     say(here)
     frame = here.frame
     if frame is None:
-        return
+        return False
     for name, value in here.told.items():
         frame.f_locals.setdefault(name, value)
     file = frame.f_code.co_filename
     if file in linecache.cache:  # a notebook's cell, which pdb looks for by a whole path
         linecache.cache[os.path.abspath(file)] = linecache.cache[file]
     # A traceback of one entry: in all other frames there is nothing of the learner's.
-    pdb.post_mortem(types.TracebackType(None, frame, frame.f_lasti, here.line or frame.f_lineno))
+    debugger = pdb.Pdb()
+    debugger.reset()
+    debugger.interaction(None, types.TracebackType(None, frame, frame.f_lasti, here.line or frame.f_lineno))
+    return debugger.quitting
 
 
 def talk(here: AtHand) -> None:

@@ -17,7 +17,8 @@ from grader.errors import EngineError
 from tests.conftest import KATA
 
 Run = Callable[..., Any]
-SOLUTION = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
+ROOT = Path(__file__).parents[2]
+SOLUTION = ROOT / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
 WRONG = (
     SOLUTION.read_text()
     + "\n\ndef causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len, seq_len).tril(1).bool()\n"
@@ -213,6 +214,13 @@ def test_a_pager_gets_colours_where_it_shows_them(
     assert ("^[[1" in text) == coloured
     if coloured:
         assert re.search(r"told \[-RX?\]", text)
+
+
+def test_code_on_a_terminal_has_the_lines_of_its_file(folder: Path) -> None:
+    text = screen([str(KATA), "show", "masks", "--stub"], folder, b"", "")
+    stub = ROOT / "katas" / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
+    assert max(map(len, stub.read_text().splitlines())) > 80
+    assert [line.rstrip() for line in text.splitlines()] == stub.read_text().splitlines()
 
 
 def test_no_line_of_a_lesson_is_taken_for_a_list_by_its_first_character() -> None:

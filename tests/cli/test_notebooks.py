@@ -141,7 +141,7 @@ def test_a_notebook_that_was_started_holds_lesson_stub_and_check(
     book = nbformat.read(file, as_version=4)
     kinds = [cell.cell_type for cell in book.cells]
     assert kinds[:2] == ["markdown", "markdown"]
-    assert book.cells[1].source == (ROOT / "katas/9.3-encoder-vs-decoder/masks/README.md").read_text()
+    assert book.cells[0].source == (ROOT / "katas/9.3-encoder-vs-decoder/masks/README.md").read_text()
     assert book.cells[-1].source.endswith("%kata check masks")
     code = [cell.source for cell in book.cells if cell.cell_type == "code"]
     outputs = play(*code, code[-1])

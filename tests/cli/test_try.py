@@ -130,6 +130,14 @@ def test_pdb_stops_where_the_wrong_value_was_returned(unit: Path) -> None:
     assert "('mine', torch.Size(" in text
 
 
+def test_quitting_the_debugger_ends_its_stops_and_the_check_goes_on(unit: Path) -> None:
+    wrong = "\n\ndef bidirectional_mask(seq_len, *, device=None):\n    return torch.zeros(seq_len, seq_len).bool()\n"
+    (unit / "masks" / "masks.py").write_text(WRONG + wrong)
+    text = typed(unit.parent, ["check", "masks", "--pdb"], ["q"])
+    assert text.count("(Pdb)") == 1
+    assert "FAIL 9.3.1" in text
+
+
 def test_pdb_shows_the_line_of_a_notebooks_cell(kata: Run, folder: Path) -> None:
     import nbformat
 

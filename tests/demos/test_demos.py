@@ -564,6 +564,13 @@ def test_an_id_without_a_demo_is_answered_with_those_that_have_one(
     assert not list(folder.iterdir())
 
 
+def test_a_unit_whose_katas_have_demos_names_these_alone(kata: Run, folder: Path) -> None:
+    ran = kata("demo", "9.2")
+    assert ran.code == 2
+    assert "kata demo 9.2.1, or: kata demo 9.2.2" in ran.err
+    assert "layer-norm" not in ran.err
+
+
 def causal(ran: Any) -> list[list[float]]:
     (masks,) = (exhibit for exhibit in ran.json["exhibits"] if exhibit["title"] == "The masks of this batch")
     (frame,) = (frame for frame in masks["frames"] if frame["label"] == "causal")
