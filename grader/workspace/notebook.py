@@ -29,20 +29,21 @@ def notebook_text(kata: Kata) -> str:
         introduction, cells = split_source(source)
     except (OSError, ValueError, SyntaxError) as error:
         raise PackError(f"{kata.stub}: the stub cannot be read ({error}).") from error
-    lead = [f"# {kata.number} {kata.title}", kata.summary]
-    if introduction:
-        lead.append(introduction)
-    lead.append(
+    lesson = kata.folder / "README.md"
+    heading = f"# {kata.number} {kata.title}\n\n{kata.summary}"
+    text = lesson.read_text(encoding="utf-8") if lesson.is_file() else heading
+    # The lesson's heading says it; a stub's docstring begins with the same number and title.
+    _, _, rest = (
+        introduction.partition("\n\n") if introduction.startswith(kata.number) else ("", "", introduction)
+    )
+    lead = [
+        *filter(None, [rest]),
         f"Replace each `NotImplementedError`, run your cells and then the last one; stuck: `%kata hint {kata.slug}`. "
         f"In a terminal `kata check {kata.slug}` checks what is saved. Imports, definitions and simple assignments are "
-        "graded; scratch cells are not."
-    )
-    lesson = kata.folder / "README.md"
-    made: list[Any] = [_cell(library.v4.new_markdown_cell, "\n\n".join(lead), kata, 0)]
-    if lesson.is_file():
-        made.append(
-            library.v4.new_markdown_cell(lesson.read_text(encoding="utf-8"), id=f"{kata.slug[:48]}-lesson")
-        )
+        "graded; scratch cells are not.",
+    ]
+    made: list[Any] = [library.v4.new_markdown_cell(text, id=f"{kata.slug[:48]}-lesson")]
+    made.append(_cell(library.v4.new_markdown_cell, "\n\n".join(lead), kata, 0))
     made += [_cell(library.v4.new_code_cell, text, kata, place) for place, text in enumerate(cells, 1)]
     made.append(_cell(library.v4.new_code_cell, CHECK.format(kata.slug), kata, len(made)))
     metadata = {
