@@ -10,8 +10,13 @@ from torch.nn.functional import one_hot
 from grader.checks import check, expect, expect_unchanged, oracle, presupposed, with_axes
 
 ROWS = "batch token"
-SHARES = (0.4, 0.25, 0.15, 0.1, 0.06, 0.04)
-"""Probabilities of a row, best first; sums 0.4, 0.65, 0.8, 0.9, 0.96, 1."""
+SHARES = (
+    (0.4, 0.25, 0.15, 0.1, 0.06, 0.04),  # sums 0.4, 0.65, 0.8, 0.9, 0.96, 1
+    (0.2, 0.19, 0.17, 0.16, 0.15, 0.13),  # 0.2, 0.39, 0.56, 0.72, 0.87, 1
+    (0.45, 0.33, 0.1, 0.07, 0.03, 0.02),  # 0.45, 0.78, 0.88, 0.95, 0.98, 1
+    (0.36, 0.21, 0.17, 0.13, 0.08, 0.05),  # 0.36, 0.57, 0.74, 0.87, 0.95, 1
+)
+"""Probabilities of rows, best first. No two rows are as sharp: a limit of one is none for another."""
 
 
 # --- what is right ---
@@ -45,11 +50,12 @@ def right_penalty(logits, tokens, penalty):
 
 
 def known(draw, *lead, shift=0.0):
-    """Return logits [.., 6] whose rows have the probabilities SHARES, the first turned by one, others shuffled."""
+    """Return logits [.., 6] with the probabilities of SHARES, row by row; the first turned by one, others shuffled."""
     rows = math.prod(lead)
     turned = torch.arange(6).roll(-1)  # in this order no wrong way back from sorting is right by chance
     orders = [turned, *(draw.permutation(6).cpu() for _ in range(rows - 1))]
-    logits = torch.stack([torch.tensor(SHARES).log()[order] for order in orders])
+    shares = torch.tensor(SHARES).log()
+    logits = torch.stack([shares[row % len(SHARES), order] for row, order in enumerate(orders)])
     logits = (logits + shift).reshape(*lead, 6).to(draw.device)
     return with_axes(logits, *("batch", "head")[: len(lead)], "token")
 
@@ -141,7 +147,7 @@ def test_top_p(submission, draw):
     asked="The token with which p is reached is kept, so there is always one.",
 )
 def test_top_p_small(submission, draw):
-    for p in (0.3, 0.0):
+    for p in (0.15, 0.0):
         logits = known(draw, 4)
         compare(submission.top_p(logits, p), right_top_p, logits, p, name=f"top_p, p={p}")
 
@@ -154,7 +160,8 @@ def test_top_p_small(submission, draw):
     asked="Keep the tokens that are at least p times as likely as the best one.",
 )
 def test_min_p(submission, draw):
-    for p in (0.12, 0.3, 0.5):  # of 0.4: 0.048, 0.12, 0.2; the first tells it from a probability
+    # Of 0.4 these are 0.048, 0.12, 0.2 and 0.4: the first tells it from a probability, the last leaves the best alone.
+    for p in (0.12, 0.3, 0.5, 1.0):
         logits = known(draw, 4)
         compare(submission.min_p(logits, p), right_min_p, logits, p, name=f"min_p, p={p}")
 
@@ -181,10 +188,10 @@ def test_shift(submission, draw):
     asked="Filters may be applied one after the other",
 )
 def test_chain(submission, draw):
-    shares = torch.tensor([SHARES[i] for i in (3, 0, 5, 1, 2, 4)], device=draw.device)
+    shares = torch.tensor(SHARES[:2], device=draw.device)[:, [3, 0, 5, 1, 2, 4]]
     out = torch.tensor([False, True, False, False, False, False], device=draw.device)  # the best is out
-    logits = with_axes(shares.log().masked_fill(out, -math.inf)[None], *ROWS.split())
-    # Of what is left, 0.6 together, the best three are 0.417, 0.25 and 0.167.
+    logits = with_axes(shares.log().masked_fill(out, -math.inf), *ROWS.split())
+    # Of what is left, 0.6 and 0.8 together, the best three are 0.417, 0.25, 0.167 and 0.238, 0.213, 0.2.
     for name, right, amount in (
         ("top_p", right_top_p, 0.5),
         ("min_p", right_min_p, 0.5),

@@ -9,12 +9,18 @@ import torch
 from grader.checks import check, expect, expect_unchanged, oracle, with_axes
 
 ROWS = "batch token"
+STEEP = (1.0, 0.5, 2.44)
 
 
 def spaced(draw, batch, token):
-    """Return rows of probabilities 1 : 1.3 : 1.3² : …, shuffled: no two alike, no sum on the edge of a round number."""
+    """Return rows of probabilities 1 : r : r² : …, shuffled: no two alike, no sum on the edge of a round number.
+
+    The first row's r is 1.3; others are sharper and flatter, so that a limit of one is none for another.
+    """
     steps = torch.arange(token) * 0.2623
-    rows = torch.stack([steps[draw.permutation(token).cpu()] for _ in range(batch)])
+    rows = torch.stack(
+        [STEEP[row % len(STEEP)] * steps[draw.permutation(token).cpu()] for row in range(batch)]
+    )
     return with_axes(rows.to(draw.device), *ROWS.split())
 
 

@@ -79,6 +79,18 @@ class top_k_of_the_batch:
     """
 
 
+class top_k_lowest_limit:
+    """your top_k takes the lowest of the rows' limits for all of them: each row keeps its own k best
+
+    Fails: test_top_k
+    """
+
+    top_k = """
+        - return logits.masked_fill(logits < least, -math.inf)
+        + return logits.masked_fill(logits < least.min(), -math.inf)
+    """
+
+
 class top_k_of_the_first_row:
     """your top_k takes its limit from the first row: each row keeps its own k best
 
@@ -252,6 +264,30 @@ class sums_of_logits:
     """
 
 
+class softmax_of_the_rows:
+    """your top_p takes the softmax over the rows: a row's own probabilities sum up to 1, along the last axis
+
+    Fails: test_top_p
+    """
+
+    top_p = """
+        - share = ordered.softmax(dim=-1)
+        + share = ordered.softmax(dim=0)
+    """
+
+
+class summed_over_the_rows:
+    """your top_p adds up probabilities from row to row: each row has its own sum, along the last axis
+
+    Fails: test_top_p
+    """
+
+    top_p = """
+        - before = share.cumsum(dim=-1) - share  # what the better ones have together
+        + before = share.cumsum(dim=0) - share
+    """
+
+
 class rest_not_normalised:
     """your top_p takes exp(logits) for probabilities: only the softmax makes them sum up to 1
 
@@ -292,12 +328,24 @@ class min_p_of_logits:
 class min_p_of_the_batch:
     """your min_p compares all rows with the best token of the batch: each row has a best one of its own
 
-    Fails: test_shift
+    Fails: test_min_p
     """
 
     min_p = """
         - best = logits.amax(dim=-1, keepdim=True)
         + best = logits.amax()
+    """
+
+
+class min_p_edge_dropped:
+    """your min_p drops what is exactly p times as likely as the best token: with p = 1 the best itself goes
+
+    Fails: test_min_p
+    """
+
+    min_p = """
+        - return logits.masked_fill(logits < best + math.log(p), -math.inf)
+        + return logits.masked_fill(logits <= best + math.log(p), -math.inf)
     """
 
 

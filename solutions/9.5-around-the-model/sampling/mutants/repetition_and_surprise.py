@@ -214,6 +214,18 @@ class zero_always_padding:
     """
 
 
+class softmax_over_positions:
+    """your perplexity takes log_softmax over the positions: it is over the vocabulary, the last axis
+
+    Fails: test_perplexity
+    """
+
+    perplexity = """
+        - losses = -logits.log_softmax(dim=-1).gather(-1, targets[..., None]).squeeze(-1)  # [B, T]
+        + losses = -logits.log_softmax(dim=1).gather(-1, targets[..., None]).squeeze(-1)
+    """
+
+
 class log_of_softmax:
     """your perplexity takes log(softmax): where a probability rounds to 0 it is infinite; log_softmax is exact
 
