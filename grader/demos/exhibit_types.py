@@ -114,6 +114,20 @@ class Bars(Base, tag="bars"):
         """Refuse a series that has not one bar for each label."""
         _same(len(self.labels), *(len(series.y) for series in self.series))
 
+    def written(self, digits: int) -> list[list[str]]:
+        """Return the numbers of each series as text: with as many decimals as give the largest so many digits.
+
+        A plain 0 is nothing at all. Where the axis is logarithmic, each number has its own digits.
+        """
+        values = [value for series in self.series for value in series.y]
+        largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+        decimals = max(0, digits - 1 - math.floor(math.log10(largest))) if largest else 0
+        own = self.log_y or not 1e-4 < largest < 1e6
+        if not own and all(value == round(value) for value in values if math.isfinite(value)):
+            decimals = 0
+        form = f".{digits}g" if own else f".{decimals}f"
+        return [[f"{value:{form}}" if value else "0" for value in series.y] for series in self.series]
+
 
 class Scatter(Base, tag="scatter"):
     """Points in groups."""

@@ -24,14 +24,16 @@ STYLE = {
     "axes.grid": False,
     "figure.constrained_layout.use": True,
 }
-FEW_LINES = 4
-"""With more of them there is no free place among them for their names."""
 DASHES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3))]
 MARKERS = "os^Dv*Px"
 NUMBERS = 12
 """Cells across in which numbers still fit."""
 BAR_LABELS = 90
 """Letters that fit below bars, one label beside the other."""
+LETTER, LINE = 0.085, 0.15
+"""Inches that a number's letters take above a bar, each: lying, and turned."""
+LEGEND = 44
+"""Letters beside each other in a legend: so much of a picture is in sight on a phone."""
 WIDE, HIGH = 10.0, 4.4
 """Inches of a page's width, and of a plot's height."""
 
@@ -129,8 +131,11 @@ def _axes(exhibit: Any) -> tuple[Any, Any]:
     return figure, axis
 
 
-def _legend_above(axis: Any, columns: int) -> None:
-    axis.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns)
+def _legend(axis: Any, names: list[str]) -> None:
+    """Name what is drawn, above it: among it there may be no free place, and its right is out of sight on a phone."""
+    if len(names) > 1:
+        columns = max(1, min(len(names), LEGEND // (max(map(len, names)) + 6)))
+        axis.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns)
 
 
 def _lines(exhibit: Lines) -> Any:
@@ -154,16 +159,16 @@ def _lines(exhibit: Lines) -> Any:
             axis.set_xticks([], minor=True)
     if exhibit.log_y and any(value > 0 for series in exhibit.series for value in series.y):
         axis.set_yscale("log")
-    if len(exhibit.series) > FEW_LINES:
-        _legend_above(axis, columns=3)
-    elif len(exhibit.series) > 1:
-        axis.legend(frameon=False)
+    _legend(axis, [series.name for series in exhibit.series])
     return figure
 
 
 def _bars(exhibit: Bars) -> Any:
     figure, axis = _axes(exhibit)
     width = 0.8 / max(len(exhibit.series), 1)
+    texts = exhibit.written(3)
+    room = (WIDE - 1.2) / max(len(exhibit.labels), 1) * width
+    lies = room >= LETTER * max((len(text) for line in texts for text in line), default=0)
     for place, series in enumerate(exhibit.series):
         positions = [
             number + (place - (len(exhibit.series) - 1) / 2) * width for number in range(len(series.y))
@@ -175,14 +180,16 @@ def _bars(exhibit: Bars) -> Any:
             label=_words(series.name),
             hatch=["", "//", "..", "xx"][place % 4],
         )
-        axis.bar_label(drawn, fmt="%.3g", fontsize=9, padding=1)
-    room = BAR_LABELS // max(len(exhibit.labels), 1)
-    labels = [_words(textwrap.fill(label, max(room, 6))) for label in exhibit.labels]
+        if lies or room >= LINE:
+            axis.bar_label(drawn, texts[place], fontsize=9, padding=2, rotation=0 if lies else 90)
+    if not lies:
+        axis.margins(y=0.15)
+    letters = BAR_LABELS // max(len(exhibit.labels), 1)
+    labels = [_words(textwrap.fill(label, max(letters, 6))) for label in exhibit.labels]
     axis.set_xticks(range(len(labels)), labels, fontsize=10)
     if exhibit.log_y and any(value > 0 for series in exhibit.series for value in series.y):
         axis.set_yscale("log")
-    if len(exhibit.series) > 1:
-        _legend_above(axis, columns=4)  # bars reach anywhere
+    _legend(axis, [series.name for series in exhibit.series])
     return figure
 
 
@@ -193,6 +200,5 @@ def _scatter(exhibit: Scatter) -> Any:
             group.x, group.y, s=18, marker=MARKERS[place % len(MARKERS)], label=_words(group.name), alpha=0.75
         )
     axis.set_xlabel(_words(exhibit.x_axis))
-    if exhibit.groups:
-        axis.legend(frameon=False)
+    _legend(axis, [group.name for group in exhibit.groups])
     return figure

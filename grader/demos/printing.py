@@ -33,6 +33,8 @@ SHOWN = 16
 """Rows of a terminal that a map takes at most, and columns up to which it is shown as numbers."""
 NARROWEST = 7
 """Columns that a number with its shade takes."""
+FAINT = 0.02
+"""The part of the scale from which on a value is seen: weights that are spread evenly are small, and there."""
 GAP = 3
 """Columns between two maps side by side."""
 LONGEST, SHORTEST, VALUE = 40, 8, 10
@@ -161,7 +163,7 @@ def _map(panel: Panel, exhibit: Heatmap, out: Console) -> tuple[int, list[str]]:
 
     def shade(value: float) -> str:
         part = (value - low) / (high - low) if high > low and math.isfinite(value) else 0.0
-        return shades[min(len(shades) - 1, int(part * len(shades)))]
+        return shades[max(part >= FAINT, min(len(shades) - 1, int(part * len(shades))))]
 
     left = _left(panel)
     title = safe(panel.title)
@@ -215,10 +217,11 @@ def _mean(values: list[float]) -> float:
 
 
 def _header(labels: Sequence[str]) -> str:
-    """Name the columns over shades, those that have room."""
+    """Name the columns over shades, those that have room: of numbers every second, say, so that none seems lost."""
     line = ""
+    every = -(-(max(map(len, labels)) + 1) // 2) if all(label.isdigit() for label in labels) else 1
     for place, label in enumerate(labels):
-        if place * 2 >= len(line):
+        if place % every == 0 and place * 2 >= len(line):
             line = f"{line:<{place * 2}}{safe(label)} "
     return line[: 2 * len(labels)].rstrip()
 
@@ -255,10 +258,13 @@ def _print_bars(exhibit: Bars, out: Console) -> None:
     taken = left + inner + (6 if inner else 4) + VALUE
     longest = min(LONGEST, max(SHORTEST, out.width - taken))
     out.print(f"  {safe(exhibit.y_axis)}")
+    texts = exhibit.written(4)
     for number, name in enumerate(names):
         for place, series in enumerate(exhibit.series):
-            value = series.y[number] if number < len(series.y) else math.nan
+            value = series.y[number]
             length = round(longest * abs(value) / largest) if math.isfinite(value) else 0
             head = name if place == 0 else ""
             which = f"{safe(series.name):<{inner}}  " if inner else ""
-            out.print(f"  {head:<{left}}  {which}{full * length} {value:.4g}", no_wrap=True, crop=False)
+            out.print(
+                f"  {head:<{left}}  {which}{full * length} {texts[place][number]}", no_wrap=True, crop=False
+            )

@@ -361,6 +361,59 @@ def test_long_names_of_bars_stand_on_several_lines() -> None:
     assert max(map(len, words)) <= 18
 
 
+def _written(svg: str | None) -> list[str]:
+    assert svg is not None
+    return ["".join(node.itertext()).strip() for node in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def test_numbers_of_bars_have_one_format_in_a_picture() -> None:
+    shares = {"all": [0.2734, 0.11, 0.00109], "three": [0.38438, 0.2, 0]}
+    (mixed,) = read_exhibits([make.bars("b", "xyz", shares, y_axis="share")])
+    assert {"0.273", "0.110", "0.001", "0.384", "0.200"} <= set(_written(draw(mixed)))
+    out = Console(file=io.StringIO(), width=80)
+    print_exhibit(mixed, out)
+    words = out.file.getvalue().split()  # type: ignore[attr-defined]
+    assert {"0.2734", "0.1100", "0.0011", "0.3844", "0.2000", "0"} <= set(words)
+
+
+def test_numbers_of_neighbouring_bars_stand_apart() -> None:
+    """Lying where each is as wide as its bar, turned where it is not, and nowhere where even that is too wide."""
+    turned = re.compile(r'<text style="[^"]*9px[^>]*rotate\(-90|<text[^>]*rotate\(-90[^>]*>0\.\d{3}<')
+    for count, lies, shown in ((3, True, True), (8, False, True), (40, False, False)):
+        series = {name: [0.25 + 0.001 * place for place in range(count)] for name in "abcd"}
+        (bars,) = read_exhibits([make.bars("b", range(count), series, y_axis="share")])
+        svg = draw(bars)
+        assert ("0.251" in _written(svg)) == shown, count
+        assert svg is not None
+        if shown:
+            assert (turned.search(svg) is None) == lies, count
+
+
+def test_the_names_of_curves_begin_at_the_left_above_them() -> None:
+    """What is at a picture's right is out of sight on a phone."""
+    points = ([0, 1, 2], [2, 1, 0])
+    (curves,) = read_exhibits([make.lines("c", {"one": points, "two": points}, x_axis="x", y_axis="y")])
+    svg = draw(curves)
+    assert svg is not None
+    legend = svg[svg.index('id="legend_1"') :]
+    place = re.search(r'translate\(([\d.]+) ([\d.]+)\)[^>]*>one<|x="([\d.]+)" y="([\d.]+)"[^>]*>one<', legend)
+    assert place is not None
+    x, y = (float(number) for number in place.groups() if number is not None)
+    assert x < 200
+    assert y < 40
+
+
+def test_shades_name_every_second_column_rather_than_lose_the_last_and_show_what_is_spread() -> None:
+    even = [[1 / 12] * 12, [1.0] + [0.0] * 11]
+    (shown,) = read_exhibits([make.heatmap("m", [make.panel("p", even, "ab", range(12))])])
+    out = Console(file=io.StringIO(), width=60)
+    print_exhibit(shown, out)
+    text = out.file.getvalue()  # type: ignore[attr-defined]
+    assert "0   2   4   6   8   10" in text
+    assert f"a {'░░' * 12}" in text
+    assert "b ██\n" in text
+
+
 def test_bars_leave_room_for_their_numbers_beside_long_names() -> None:
     label, name = "kept for the way back (activations)", "256 tokens a text"
     (long,) = read_exhibits([make.bars("b", [label, "x"], {name: [123.456, 1], "a": [1, 2]}, y_axis="MiB")])
