@@ -128,6 +128,7 @@ def keep_whole(table: Table, *columns: int) -> None:
     rich cuts even columns that do not wrap once the others have given all they have; it heeds their least width.
     """
     for column in (table.columns[number] for number in columns):
+        column.no_wrap = True  # so that others give what is missing
         column.min_width = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
 
 
