@@ -468,7 +468,8 @@ class Expectation:
     def _fail_as(self, subject: object, want: str, hint: str = "") -> NoReturn:
         __tracebackhide__ = True
         got = f"wrong type  {self._name}  got {self._kind()}  want {want}"
-        failure = Failure("type", (clean(got), hint or self._type_hint(want)))
+        missing = subject is None and self._name.endswith(".grad")
+        failure = Failure("gradient" if missing else "type", (clean(got), hint or self._type_hint(want)))
         raise CheckFailure(failure, subject, expected=self._wanted, name=self._name)
 
     def _kind(self) -> str:

@@ -124,7 +124,8 @@ def _compare(gradient: Tensor, want: Expected, name: str, axes: str, subject: Te
     summary = list(failure.summary)
     if failure.stage == "values":
         summary[0] = summary[0].replace("first difference", "wrong gradient", 1)
-    raise CheckFailure(Failure("gradient", tuple(summary), failure.location), subject)
+    # One that arrives is a value like others; "gradient" is for one that does not.
+    raise CheckFailure(Failure(failure.stage, tuple(summary), failure.location), subject)
 
 
 def cut_off(name: str) -> tuple[str, ...]:

@@ -125,6 +125,6 @@ def _say(
         f"moved at random, the {what} change by {tried[first]:.3g}; the gradient says {told[first]:.3g}",
         f"{len(wrong)} of {len(tried)} parameters are wrong",
         *notes,
-        stage="gradient",
+        stage="values" if told[first] else "gradient",
         subject=subject,
     )

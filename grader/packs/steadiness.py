@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.host.launcher import Launcher
-from grader.running.recognise import Mark
+from grader.running.recognise import LeftBehind
 from grader.running.suite import Options, Suite
 
 SEEDS, TRAINED_SEEDS = 20, 2
@@ -59,7 +59,7 @@ def grade(
     """Grade a mistake on the seeds from 0."""
     found = Gradings(name, suite.max_score(timed=False))
     drawn = suite.but_for(suite.trained())
-    left_behind: dict[str, list[Mark] | None] = {}
+    left_behind: dict[str, LeftBehind | None] = {}
     for seed in range(seeds):
         checks = suite if seed < trained else drawn
         report = checks.check(file, launcher, Options(seed=seed), left_behind=left_behind)

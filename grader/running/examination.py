@@ -31,7 +31,7 @@ from grader.running.collected import Collected
 from grader.running.copies import copies, refuse
 from grader.running.outcome import Outcome, Wording, judge, unusable
 from grader.running.plugin import CheckContext, Conditions, check_seed, no_reference
-from grader.running.recognise import SEED, Mark, fingerprint
+from grader.running.recognise import SEED, LeftBehind, Mark, fingerprint
 
 RECOGNISED = 12
 """Failed checks that are run again to recognise a mistake."""
@@ -90,7 +90,7 @@ class Judged:
     """Whether it is a check of speed or memory, which no status hangs on."""
     tells: bool = False
     """Whether it failed in a way that may say which mistake was made."""
-    marks: list[Mark] | None = None
+    left: LeftBehind | None = None
     """What the submission left behind when it was run again to recognise a mistake."""
 
 
@@ -103,7 +103,7 @@ class Examination:
     done: list[Judged] = field(default_factory=list)
     recognised: int = RECOGNISED
     """So many failed checks are run again."""
-    left_behind: dict[str, list[Mark] | None] = field(default_factory=dict)
+    left_behind: dict[str, LeftBehind | None] = field(default_factory=dict)
     """What the same submission left behind in checks that were run again in other runs."""
     used: dict[str, None] = field(default_factory=dict)
     """What the kata excludes and was used in any check."""
@@ -149,7 +149,7 @@ class Examination:
 
     def marks(self) -> dict[str, list[Mark]]:
         """Return what the submission left behind in each visible check that it failed."""
-        return {one.report.id: one.marks for one in self.done if one.marks is not None}
+        return {one.report.id: one.left.marks for one in self.done if one.left is not None}
 
     def lost(self, *, timed: bool) -> float:
         """Return the points that nobody could get, because of the machine: for being right, or for being fast."""
@@ -342,13 +342,16 @@ class Examination:
         for one in telling:
             if one.report.id not in self.left_behind:
                 self.left_behind[one.report.id] = self._marked(one.item)[1]
-            one.marks = self.left_behind[one.report.id]
-        rest, passed = self._marks_of_the_rest()
+            one.left = self.left_behind[one.report.id]
+        left, passed = self._marks_of_the_rest()
         # What passed with the author's function in place of the submission's speaks against nothing.
         passed |= {
             one.report.id for one in self.done if one.report.status == "pass" and not one.outcome.lines
         }
-        found = self.checks.fingerprints.recognise(self.marks() | rest, passed)
+        left |= {one.report.id: one.left for one in self.done if one.left is not None}
+        by_numbers = {name for name, one in left.items() if one.by_numbers}
+        marks = {name: one.marks for name, one in left.items()}
+        found = self.checks.fingerprints.recognise(marks, passed, by_numbers)
         for one in self.done:
             if (named := found.get(one.report.id)) is not None:
                 one.report.misconception = named.names[0].replace("_", "-")
@@ -389,21 +392,23 @@ class Examination:
                 steady = again.lines == used.lines
                 who.take_output()
             if again.status == "pass":
-                one.outcome, one.marks = (
+                one.outcome, one.left = (
                     Outcome("pass", [f"judged by ours with the same mistake: {say}"]),
                     None,
                 )
                 one.report.status, one.report.message, one.report.location = "pass", one.outcome.message, None
                 one.report.points = one.report.max_points
 
-    def _marked(self, item: pytest.Item) -> tuple[CheckStatus, list[Mark] | None]:
+    def _marked(self, item: pytest.Item) -> tuple[CheckStatus, LeftBehind | None]:
         """Run a check to recognise a mistake; return how it ended, and what the submission left behind if it failed."""
         who = self.attempt.backend
-        status = self._attempted(item, who, SEED, alike=True).status
+        outcome = self._attempted(item, who, SEED, alike=True)
         who.take_output()
-        return status, fingerprint(who.observed()) if status in ("fail", "error") else None
+        if outcome.status not in ("fail", "error"):
+            return outcome.status, None
+        return outcome.status, LeftBehind(fingerprint(who.observed()), outcome.by_numbers)
 
-    def _marks_of_the_rest(self) -> tuple[dict[str, list[Mark]], set[str]]:
+    def _marks_of_the_rest(self) -> tuple[dict[str, LeftBehind], set[str]]:
         """Run the checks that were not asked for, to see what they say of a mistake; nothing of it is reported.
 
         Returns what the submission left behind in those it failed, and those it passed.
@@ -413,7 +418,7 @@ class Examination:
         """
         ends: dict[str, CheckStatus] = {one.report.id: one.report.status for one in self.done}
         not_run = [item for item in (*self.checks.items, *self.checks.rest) if item.name not in ends]
-        marks: dict[str, list[Mark]] = {}
+        left: dict[str, LeftBehind] = {}
         passed: set[str] = set()
         for item in sorted(not_run, key=lambda item: item.location[1] or 0):
             info = self.checks.info(item)
@@ -428,10 +433,10 @@ class Examination:
             if ends[item.name] == "timeout":
                 break
             if found is not None:
-                marks[item.name] = found
+                left[item.name] = found
             elif ends[item.name] == "pass":
                 passed.add(item.name)
-        return marks, passed
+        return left, passed
 
     def _withhold(self) -> None:
         """Take the points of checks that rest on the policy when something was used that the kata excludes.

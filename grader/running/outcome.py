@@ -47,6 +47,8 @@ class Outcome:
     """The line that what names the mistake takes the place of."""
     killed: bool = False
     """Its worker was ended by SIGKILL, which may have come from the machine."""
+    by_numbers: bool = False
+    """Whether it failed by what was returned, and not by what nothing that was returned shows."""
 
     @property
     def message(self) -> str | None:
@@ -86,7 +88,10 @@ def judge(
         wrote = [] if error.failure.stage == "arguments" else _changed(call, signatures)
         failure, star = error.failure, _unstarred(call, wording)
         lines = [*_called(call, signatures), *wrote, *failure.lines(), *star]
-        judged = Outcome("fail", lines, failure.location, used=error.used, guess=failure.guess)
+        by_numbers = failure.stage != "gradient"  # a result that is cut off looks like one that is not
+        judged = Outcome(
+            "fail", lines, failure.location, used=error.used, guess=failure.guess, by_numbers=by_numbers
+        )
         return replace(judged, lines=judged.without_guess()) if star else judged
     if isinstance(error, PackError):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)

@@ -98,7 +98,12 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         body = ",\n".join(f'  "{name}": {{\n{lines}\n  }}' for name, lines in parts.items())
         return f'{{\n  "schema": {self.schema},\n  "seed": {self.seed},\n{body}\n}}\n'.encode()
 
-    def recognise(self, failures: Mapping[str, list[Mark]], passed: Container[str] = ()) -> dict[str, Named]:
+    def recognise(
+        self,
+        failures: Mapping[str, list[Mark]],
+        passed: Container[str] = (),
+        by_numbers: Container[str] | None = None,
+    ) -> dict[str, Named]:
         """Return for each failed check the one mistake that fits, or the two; nothing where none or several do.
 
         What fits none exactly may be one of a family, with a value of its own.
@@ -106,16 +111,28 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         Args:
             failures: for each failed check what `fingerprint` gave.
             passed: the checks that passed.
+            by_numbers: the failed checks that failed by what was returned; None when that is not known. What the others
+                have is weak: in it all numbers may be right.
         """
         known = {**self.pairs, **self.mutants}
+        alike = {
+            check: [name for name, one in known.items() if same(one.checks.get(check), marks)]
+            for check, marks in failures.items()
+        }
+        weak = {
+            check
+            for check, marks in failures.items()
+            if _is_weak(marks) or (by_numbers is not None and check not in by_numbers)
+        }
+        pairs = self._seen_pairs(alike, weak)
         fitting = {
             check: [
                 name
-                for name, one in known.items()
-                if same(one.checks.get(check), marks)
-                and not (_is_weak(marks) and _speaks_against(one, failures, passed))
+                for name in names
+                if (name in pairs or name in self.mutants)
+                and not (check in weak and self._speaks_against(name, failures, passed))
             ]
-            for check, marks in failures.items()
+            for check, names in alike.items()
         }
         explained = Counter(name for names in fitting.values() for name in names)
 
@@ -136,6 +153,38 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
                 found[check] = told
         return found
 
+    def _seen_pairs(self, alike: Mapping[str, Sequence[str]], weak: Container[str]) -> set[str]:
+        """Return the pairs of which numbers show both: those that neither mistake leaves alone.
+
+        What one of the two leaves as well is no sign of the other. What says little says too little for two: that
+        there are two is less likely from the start than one that nobody has catalogued.
+        """
+        return {
+            name
+            for check, names in alike.items()
+            if check not in weak
+            for name in names
+            if name in self.pairs and not any(part in names for part in name.split("+"))
+        }
+
+    def _speaks_against(self, name: str, failures: Mapping[str, list[Mark]], passed: Container[str]) -> bool:
+        """Return whether a check passed that the mistake fails alone, or failed with other numbers than it leaves.
+
+        Of a pair only some checks are kept. Each of the two has more, which should fail as well.
+        """
+        if name in self.pairs and any(
+            check in passed for part in name.split("+") for check in self.mutants[part].checks
+        ):
+            return True
+        return any(
+            check in passed
+            or (
+                check in failures
+                and not (_is_weak(marks) or _is_weak(failures[check]) or same(marks, failures[check]))
+            )
+            for check, marks in (self.pairs if name in self.pairs else self.mutants)[name].checks.items()
+        )
+
     def _said(self, name: str, check: str, marks: Sequence[Mark]) -> str:
         """Return what a mistake is told by: with its value where that can be told."""
         family = self.families.get(name)
@@ -149,6 +198,14 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
             if (said := family.said(check, marks)) is not None
         ]
         return told[0] if len(told) == 1 else None
+
+
+class LeftBehind(NamedTuple):
+    """What a submission left behind in a check that it failed."""
+
+    marks: list[Mark]
+    by_numbers: bool
+    """Whether the check failed by what was returned; by an exception, or a gradient that is missing, it did not."""
 
 
 class Named(NamedTuple):
@@ -165,18 +222,6 @@ def _is_weak(marks: Sequence[Mark]) -> bool:
     Such marks name a mistake only where nothing speaks against it.
     """
     return not any(_has_numbers(mark) for mark in marks)
-
-
-def _speaks_against(one: MutantMarks, failures: Mapping[str, list[Mark]], passed: Container[str]) -> bool:
-    """Return whether a check passed that the mistake fails alone, or failed with other numbers than it leaves."""
-    return any(
-        check in passed
-        or (
-            check in failures
-            and not (_is_weak(marks) or _is_weak(failures[check]) or same(marks, failures[check]))
-        )
-        for check, marks in one.checks.items()
-    )
 
 
 def _has_numbers(mark: Any) -> bool:

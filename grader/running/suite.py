@@ -31,7 +31,7 @@ from grader.running.collected import Collected
 from grader.running.control import try_the_machine
 from grader.running.examination import Examination, Options, Progress, SubmissionRun
 from grader.running.plugin import KataPlugin, check_seed, collect
-from grader.running.recognise import Mark
+from grader.running.recognise import LeftBehind, Mark
 
 __all__ = ["Options", "Progress", "Suite", "with_suites"]
 
@@ -50,7 +50,7 @@ class Suite(Collected):
         progress: Progress | None = None,
         marks: dict[str, list[Mark]] | None = None,
         content: bytes | None = None,
-        left_behind: dict[str, list[Mark] | None] | None = None,
+        left_behind: dict[str, LeftBehind | None] | None = None,
     ) -> KataReport:
         """Examine a submission in a worker.
 

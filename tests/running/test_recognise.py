@@ -147,6 +147,37 @@ def test_an_exception_names_nothing_that_a_check_speaks_against() -> None:
     assert known.recognise({"one": [NUMBERS]}, {"two"}) == {"one": Named(("b",), "your b")}
 
 
+def test_right_numbers_before_what_failed_are_no_numbers_of_the_mistake() -> None:
+    known = prints(a={"one": [NUMBERS], "two": [NUMBERS]})
+    a = {"one": Named(("a",), "your a")}
+    assert known.recognise({"one": [NUMBERS]}, {"three"}, by_numbers={}) == a
+    assert known.recognise({"one": [NUMBERS]}, {"two"}, by_numbers={"one"}) == a
+    assert known.recognise({"one": [NUMBERS]}, {"two"}, by_numbers={}) == {}
+    assert known.recognise({"one": [NUMBERS], "two": [OTHER]}, by_numbers={"two"}) == {}
+
+
+def test_two_mistakes_are_named_by_numbers_that_neither_leaves_alone() -> None:
+    both, a = Named(("a", "b"), "your a; and your b"), Named(("a",), "your a")
+    known = prints(
+        a={"one": [NUMBERS], "two": [RAISED], "four": [RAISED]},
+        b={"three": [NUMBERS]},
+        a_and_b={"one": [OTHER], "two": [RAISED]},
+    )
+    assert known.recognise({"one": [OTHER], "two": [RAISED]}) == {"one": both, "two": both}
+    # What a leaves alone is no sign of b, however much else of a was not seen.
+    assert known.recognise({"two": [RAISED]}) == {"two": a}
+    assert known.recognise({"two": [RAISED]}, {"four"}) == {}
+    # Right numbers, and a failure beside them: too little for two.
+    assert known.recognise({"one": [OTHER]}, by_numbers={}) == {}
+
+
+def test_what_one_of_two_would_break_speaks_against_both() -> None:
+    both = Named(("a", "b"), "your a; and your b")
+    known = prints(a={"one": [NUMBERS]}, b={"three": [NUMBERS]}, a_and_b={"one": [OTHER], "two": [RAISED]})
+    assert known.recognise({"one": [OTHER], "two": [RAISED]})["two"] == both
+    assert "two" not in known.recognise({"one": [OTHER], "two": [RAISED]}, {"three"})
+
+
 def test_bytes_are_part_of_what_a_mistake_leaves() -> None:
     one, other = (fingerprint([[(b"a", end)]]) for end in (b"b", b"c"))
     assert same(one, fingerprint([[(b"a", b"b")]]))

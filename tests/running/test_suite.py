@@ -13,6 +13,7 @@ import pytest
 from grader.catalogue import Catalogue, Kata, load_pack
 from grader.errors import PackError, UsageError
 from grader.reports.report import KataReport
+from grader.running.recognise import LeftBehind
 from grader.running.suite import Options, with_suites
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
@@ -729,3 +730,43 @@ def test_a_check_that_goes_back_itself_says_as_others_do_that_there_is_no_way(ma
     said = message(machine.check(MACHINE.replace("return numbers", "return numbers.detach()")), "gradient")
     assert "no gradient  the result  is cut off from its inputs: backward finds no way in" in said
     assert "could not use" not in said
+
+
+# --- what says which mistake it was ---
+
+GRADIENT = "expect_gradients(y, {'x': x}, draw, oracle=lambda x: 2 * x)"
+
+
+@pytest.mark.parametrize(
+    ("code", "then", "by_numbers"),
+    [
+        ("x * 3", "pass", True),
+        ("x * 2 + x - x.detach()", GRADIENT, True),
+        ("(x * 2).detach()", GRADIENT, False),
+        ("(x * 2).detach()", "y.sum().backward()", False),
+        ("x * 2", "expect(y, 'y').is_tensor(dtype=torch.float64)", True),
+        ("x * 2", "submission.thing(None)", False),
+    ],
+)
+def test_a_check_that_fails_beside_right_numbers_is_told_from_one_that_fails_by_them(
+    bench: Bench, code: str, then: str, by_numbers: bool
+) -> None:
+    bench.checks(f"""
+    from grader.checks import expect_gradients
+
+    @check("it doubles", aspect="values", points=1)
+    def test_double(submission, draw):
+        x = torch.ones(3, requires_grad=True)
+        y = submission.thing(x)
+        expect(y, "y").equals(torch.full((3,), 2.0))
+        {then}
+    """)
+    bench.answer.write_text(f"def thing(x):\n    return {code}\n")
+    left: dict[str, LeftBehind | None] = {}
+    with_suites(
+        [bench.kata],
+        lambda suites: suites["thing"].check(bench.answer, bench._launcher, left_behind=left),
+    )
+    found = left["test_double"]
+    assert found is not None
+    assert found.by_numbers is by_numbers
