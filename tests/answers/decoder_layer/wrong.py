@@ -356,3 +356,29 @@ class masks_left_out:
             for layer in self.layers:
                 x = layer(x, memory)
             return self.norm(x)
+
+
+class memory_asks_in_pre_norm:
+    """Query and memory change places in one of the two orders; every mask is where it belongs.
+
+    Named: memory_asks
+    """
+
+    class DecoderLayer:
+        forward = """
+            - x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
+            + x = x + self.dropout(self.cross_attention(memory, memory_mask, self.norm2(x)))
+        """
+
+
+class memory_as_mask_in_pre_norm:
+    """The memory arrives as a mask in one of the two orders.
+
+    Named: memory_as_mask
+    """
+
+    class DecoderLayer:
+        forward = """
+            - x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
+            + x = x + self.dropout(self.cross_attention(self.norm2(x), memory, memory_mask))
+        """
