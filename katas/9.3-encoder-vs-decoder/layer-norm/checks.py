@@ -14,6 +14,7 @@ from grader.checks import (
     oracle,
     oracle_gradients,
     presupposed,
+    recognised_by,
     resting_on,
     with_axes,
 )
@@ -79,6 +80,14 @@ def plain_output(submission, draw, x):
     return (
         expect(y, "output for weight 1 and bias 0", axes=AXES).is_tensor(shape=tuple(x.shape)).actual.detach()
     )
+
+
+def say_who_learns(submission, module, x, y):
+    """Say who gets a gradient, and whether the weight is read at each call: of that right numbers say nothing."""
+    learns = {name: getattr(module, name).grad is not None for name in ("weight", "bias")}
+    state = module.state_dict()
+    module.load_state_dict({**state, "weight": 2 * state["weight"]})
+    recognised_by(submission, **learns, weight_read=not torch.equal(module(x), y))
 
 
 def plainly_right(submission, draw):
@@ -341,6 +350,7 @@ def test_gradient_of_parameters(submission, draw):
     right = oracle(affine, normal, *state.values())
     for name, parameter in (("weight", module.weight), ("bias", module.bias)):
         if parameter.grad is None:
+            say_who_learns(submission, module, x, y)
             fail(f"no gradient  {name}  none arrives", stage="gradient", subject=y)
         with resting_on(
             "weight and bias must be applied", lambda: expect(y, "output", axes=AXES).close_to(right)

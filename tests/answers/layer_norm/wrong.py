@@ -750,3 +750,31 @@ class forward_unwritten:
     class LayerNorm:
         def forward(self, x):
             raise NotImplementedError("LayerNorm.forward")
+
+
+class frozen_weight:
+    """The weight is a parameter that wants no gradient.
+
+    Named: weight_cut
+    """
+
+    class LayerNorm:
+        def __init__(self, d_model, eps=1e-5):
+            super().__init__()
+            self.eps = eps
+            self.weight = nn.Parameter(torch.ones(d_model), requires_grad=False)
+            self.bias = nn.Parameter(torch.zeros(d_model))
+
+
+class frozen_bias:
+    """The bias is a parameter that wants no gradient.
+
+    Named: bias_cut
+    """
+
+    class LayerNorm:
+        def __init__(self, d_model, eps=1e-5):
+            super().__init__()
+            self.eps = eps
+            self.weight = nn.Parameter(torch.ones(d_model))
+            self.bias = nn.Parameter(torch.zeros(d_model), requires_grad=False)

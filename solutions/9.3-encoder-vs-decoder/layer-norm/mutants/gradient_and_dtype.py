@@ -30,6 +30,32 @@ class variance_detached:
         """
 
 
+class weight_cut:
+    """your weight is cut from the graph: with .detach(), .data or requires_grad=False it learns nothing
+
+    Fails: test_gradient_of_parameters
+    """
+
+    class LayerNorm:
+        forward = """
+            - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
+            + return centred / torch.sqrt(variance + self.eps) * self.weight.detach() + self.bias
+        """
+
+
+class bias_cut:
+    """your bias is cut from the graph: with .detach(), .data or requires_grad=False it learns nothing
+
+    Fails: test_gradient_of_parameters
+    """
+
+    class LayerNorm:
+        forward = """
+            - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
+            + return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias.detach()
+        """
+
+
 class in_place:
     """your mean is subtracted from the x that you were given: x -= ... changes the caller's tensor
 
