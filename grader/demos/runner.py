@@ -84,7 +84,21 @@ def uses(demo: Path, pack: Pack) -> tuple[Kata, ...]:
         if isinstance(node, ast.ImportFrom) and node.module == Path(MINE).stem
         for alias in node.names
     }
-    return tuple(kata for kata in pack.katas if names & {*kata.required, "*"})
+    return tuple(kata for kata in pack.katas if "*" in names or names & set(_answered(kata, demo, pack)))
+
+
+def _answered(kata: Kata, demo: Path, pack: Pack) -> list[str]:
+    """Return the names that a demo has of a kata: of several that require one, the demo's own, else the first."""
+
+    def owner(name: str) -> Kata:
+        having = [other for other in pack.katas if name in other.required]
+        places = (demo.parent, demo.parent.parent)
+        nearest = [
+            other for place in places for other in having if place in (other.folder, other.unit.folder)
+        ]
+        return next(iter([*nearest, *having]), kata)
+
+    return [name for name in kata.required if owner(name).folder == kata.folder]
 
 
 def scripts(exhibits: Sequence[Exhibit], demo: Path, pack: Pack) -> dict[str, str]:
@@ -120,8 +134,10 @@ def _lay_out(folder: Path, demo: Path, pack: Pack, own: Sequence[Own]) -> None:
         shutil.copy(blocks, folder / BLOCKS)
         lines.append("from blocks import *")
     for one in own:
+        names = ", ".join(_answered(one.kata, demo, pack))
+        if not names:
+            continue
         shutil.copy(one.file, folder / f"{one.kata.module}.py")
-        names = ", ".join(one.kata.required)
         lines += [
             "try:",
             f"    from {one.kata.module} import {names}",

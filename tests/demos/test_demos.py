@@ -523,6 +523,9 @@ def test_a_demo_is_said_to_use_what_it_imports(pack: Pack) -> None:
     unit = KATAS / "9.3-encoder-vs-decoder"
     assert [kata.slug for kata in uses(unit / "masks" / "demo.py", pack)] == ["masks"]
     assert "layer-norm" not in {kata.slug for kata in uses(unit / "masked-attention" / "demo.py", pack)}
+    # Three katas require a `train`: a demo has that of its own.
+    around = KATAS / "9.5-around-the-model"
+    assert [kata.slug for kata in uses(around / "byte-pairs" / "demo.py", pack)] == ["byte-pairs"]
 
 
 def test_the_line_that_failed_is_named(launcher: Any, pack: Pack, tmp_path: Path) -> None:
