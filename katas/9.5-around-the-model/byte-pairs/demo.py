@@ -143,8 +143,8 @@ def _try_it(merges: list[tuple[bytes, bytes]]) -> Exhibit:
             "steps": list(STEPS),
         },
         table(start, ["tokens", "how many"], [[" ".join(tokens), len(tokens)]]),
-        note="Each box is a token, with its id below. A byte that is no character by itself is shown as two figures: "
-        "half an emoji has no picture. Look where a word is cut that the text above never had.",
+        note="On the page each box is a token, with its id below. A byte that is no character by itself is shown as "
+        "two figures: half an emoji has no picture. Look where a word is cut that the text above never had.",
     )
 
 

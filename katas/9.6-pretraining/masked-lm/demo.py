@@ -159,16 +159,22 @@ def _found(model: nn.Module) -> Exhibit:
             for p, w in zip(best.values.tolist(), best.indices.tolist(), strict=True)
         ]
         rows.append([sentence, *guesses])
+    seen = {first.split()[0] for _, first, *_ in rows[3:4]} == {"these"}
+    behind = "as the model has it" if seen else "which the model does not see yet"
     return table(
         "Gaps, and what the model says",
         ["sentence", "1st guess", "2nd guess", "3rd guess"],
         rows,
-        note=f"After {STEPS} steps at a rate of 0.15. What stands behind a gap decides it as much as what is before. "
+        note=f"After {STEPS} steps at a rate of 0.15. What stands behind a gap can decide it: with “sailors” behind, "
+        f"the fourth begins with “these”, {behind}. "
         + ("Your own model." if OWN else "A given stand-in: yours takes its place when it passes."),
     )
 
 
 def _rates(curves: dict[float, tuple[list[int], list[float]]]) -> Exhibit:
+    best = max(curves, key=lambda rate: curves[rate][1][-1])
+    between = best not in (RATES[0], RATES[-1])
+    why = ". Few gaps are few lessons a step; many gaps leave little to read between them."
     return lines(
         "Single hidden words that are found, by the rate in training",
         {f"rate {rate:g}": curve for rate, curve in curves.items()},
@@ -176,7 +182,7 @@ def _rates(curves: dict[float, tuple[list[int], list[float]]]) -> Exhibit:
         y_axis="% found",
         note="At the end: "
         + ", ".join(f"{rate:g}: {shares[-1]:.0f}%" for rate, (_, shares) in curves.items())
-        + ". Few gaps are few lessons a step; many gaps leave little to read between them.",
+        + (why if between else f". After these steps a rate of {best:g} finds most."),
     )
 
 
@@ -211,14 +217,17 @@ def _sides(model: nn.Module, train: Tensor, test: Tensor) -> list[Exhibit]:
                 right[name].append(100 * float((logits.argmax(-1) == wanted).float().mean()))
     gained = {kind: both - past for kind, both, past in zip(kinds, *right.values(), strict=True)}
     most = max(gained, key=lambda kind: gained[kind])
+    helps = f"The other side helps most at “{most}”: {gained[most]:.0f} points more."
+    if gained[most] < 1:
+        helps = "After so few steps the other side helps nowhere yet: there is more to learn from two sides."
     return [
         bars(
             "A hidden word from both sides, a next word from one",
             list(kinds),
             right,
             y_axis="% right",
-            note=f"Trained as long, on the same sentences. The other side helps most at “{most}”: "
-            f"{gained[most]:.0f} points more. A thing has two words that fit equally, so that half is all there is.",
+            note=f"Trained as long, on the same sentences. {helps} A thing has two words that fit equally, so that "
+            "about half is all there is.",
         ),
         text(
             "What it costs",
@@ -233,10 +242,15 @@ def _neighbors(model: nn.Module) -> Exhibit:
     """Find the words whose vectors are nearest: the only table [V, D] is both ends' own."""
     (words,) = [p for p in model.parameters() if tuple(p.shape) == (VOCAB, 32)][:1]
     unit = F.normalize(words - words.mean(0), dim=-1)
-    rows = []
+    rows, together = [], 0
+    things = tuple(thing for pair in harbor.THINGS for thing in pair)
+    people = (*harbor.PEOPLE, *harbor.PLURALS)
+    groups = (people, harbor.PLACES, harbor.ADJECTIVES, (*harbor.VERBS, *harbor.PLURAL_VERBS), things)
     for word in ("keeper", "hill", "old", "lights", "lamp"):
         cosines = unit @ unit[harbor.WORDS.index(word)]
         best = cosines.topk(4)
+        nearest = harbor.WORDS[int(best.indices[1])]
+        together += any(word in group and nearest in group for group in groups)
         rows.append(
             [
                 word,
@@ -250,5 +264,7 @@ def _neighbors(model: nn.Module) -> Exhibit:
         "Words that are told by the same company: nearest in the table",
         ["word", "1st", "2nd", "3rd"],
         rows,
-        note="Cosines of rows of the one table that reads and answers. Words that fit the same gaps come together.",
+        note="Cosines of rows of the one table that reads and answers. A word of the same kind (a person, a place, a "
+        f"verb and so on) is nearest to {together} of the {len(rows)}"
+        + (": words that fit the same gaps come together." if together > len(rows) / 2 else "."),
     )

@@ -124,9 +124,9 @@ def _cut() -> Exhibit:
         f"A small image, {side} x {side}, in {number} patches of {size} x {size}, with little noise",
         "shape",
         frames,
-        note="In the middle each row is what the model gets as one word; the channels are averaged here. Nothing in it "
-        "says where the patch was. On the right the same words in another order: to an encoder without positions it "
-        "is the same image as on the left.",
+        note="In the second picture each row is what the model gets as one word; the channels are averaged here. "
+        "Nothing in it says where the patch was. The third has the same words in another order: to an encoder without "
+        "positions it is the same image as the first.",
     )
 
 
