@@ -17,7 +17,8 @@ from grader.host.objects import RemoteObject, facts_of
 NUMBERS = 12
 """Integer tensors of at most so many numbers are shown in full."""
 _WIDTH = 110
-_CALL_LINES, _INDENT = 3, 10
+_CALL = 3 * _WIDTH
+"""The longest call; whoever shows it breaks it where the terminal ends."""
 _ITEMS = 6
 _DEPTH = 3
 
@@ -151,18 +152,6 @@ def _named(
     return [*zip(names, args, strict=True), *((clean(name, 40), value) for name, value in kwargs.items())]
 
 
-def _wrapped(head: str, arguments: Sequence[str]) -> list[str]:
-    """Return the call in at most three lines, broken between arguments."""
-    lines = [head]
-    for place, argument in enumerate(arguments):
-        text = argument + (", " if place + 1 < len(arguments) else ")")
-        if len(lines[-1]) + len(text.rstrip()) > _WIDTH and len(lines) < _CALL_LINES:
-            lines[-1] = lines[-1].rstrip()
-            lines.append(" " * _INDENT)
-        lines[-1] += text
-    return [clean(line, _WIDTH) for line in (lines if arguments else [f"{head})"])]
-
-
 def _label(name: str) -> str:
     """Return what was called within a line; what a class was made with gives way to the method called of it."""
     text, room = clean(name, WHOLE), _WIDTH - 10
@@ -200,18 +189,17 @@ def describe_call(
             tensors.setdefault(describe(value), []).append(shown)
         else:
             inline.append(f"{argument}={describe(value, 60)}" if argument else describe(value, 60))
-    *before, call = _wrapped(f"called  {_label(name)}(", inline)
+    call = clean(f"called  {_label(name)}({', '.join(inline)})", _CALL)
     if not tensors:
-        return [*before, call]
+        return [call]
     if len(tensors) == 1:
         ((text, names),) = tensors.items()
         who = "each" if len(names) > 1 else names[0]
         if len(call) + 4 + len(who) + len(text) <= _WIDTH:
-            return [*before, f"{call}   {who} {text}"]
+            return [f"{call}   {who} {text}"]
     groups = {listed(names): text for text, names in tensors.items()}
     pad = max(len(names) for names in groups)
     return [
-        *before,
         call,
         *(clean(f"          {names.ljust(pad)}  {text}", _WIDTH) for names, text in groups.items()),
     ][:14]

@@ -244,7 +244,9 @@ def run(
 ) -> list[KataReport]:
     """Check every target once, in order; without a launcher in this process, under a debugger."""
     if keyword and not any(len(suite) for suite in suites.values()):
-        raise UsageError(f"No check matches -k {keyword!r}.", "kata check -v lists them with their titles.")
+        raise UsageError(
+            f"No check matches -k {keyword!r}.", "kata check -v lists them, each with its title and its name."
+        )
     reports = []
     asked = [target for target in request.targets if not keyword or len(suites[target.kata.slug])]
     if launcher is None:

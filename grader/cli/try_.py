@@ -50,7 +50,9 @@ def try_(what: str | None, keyword: str | None, seed: int, pdb: bool) -> int:
         keyword=keyword,
     )
     if not reports:
-        raise UsageError(f"No check matches {keyword!r}.", "kata check -v lists them with their titles.")
+        raise UsageError(
+            f"No check matches {keyword!r}.", "kata check -v lists them, each with its title and its name."
+        )
     if looked:
         return 0
     return _print_what_there_is(reports)

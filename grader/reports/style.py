@@ -66,6 +66,11 @@ _GLUE = "\ue000"
 _COMMAND = re.compile(
     rf"(?<![\w/.-])%?kata[ {_GLUE}](?:{'|'.join(COMMANDS)})\b(?: [^\s,;:]+)?(?: --?[a-z][\w-]*)*"
 )
+_TENSOR_OR_LIST = re.compile(
+    r"(?:[\w*]+(?:\[\d+\])? )?(?:float|bfloat|u?int|complex|bool)\d* \[[^\[\]]*\]"
+    r"|[\[(][^\[\]()]*[\])]"
+)
+"""A tensor's name, dtype and shape, or a list, an index or a tuple by itself: they are read as one word."""
 _LABEL = re.compile(r"\S{1,8} {2,}(?=\S)")
 """What a line of a message may begin with: `called  …`, `raised  …`."""
 _ONE_LINE = 100_000
@@ -135,7 +140,8 @@ def keep_whole(table: Table, *columns: int) -> None:
 def hanging(target: Console, head: Text, body: Text, further: int = 0) -> None:
     """Print `body` behind `head`; where it does not fit on the line it goes on below its own beginning.
 
-    Commands stand in it as a person types them here, and neither they nor paths are broken: they are copied.
+    Commands stand in it as a person types them here, and neither they nor paths are broken: they are copied. Nor are
+    shapes and lists that fit on a line.
 
     `further`: columns by which the lines below stand further in.
     """
@@ -146,6 +152,9 @@ def hanging(target: Console, head: Text, body: Text, further: int = 0) -> None:
     lines = [body]
     if head.cell_len + body.cell_len > target.width:
         body.plain = _COMMAND.sub(lambda found: whole(found[0]), body.plain)
+        body.plain = _TENSOR_OR_LIST.sub(
+            lambda found: whole(found[0]) if cell_len(found[0]) <= width else found[0], body.plain
+        )
         long = [word for word in body.plain.split() if cell_len(word) > width]
         copied = any("/" in word or _GLUE in word for word in long)
         lines = _between_words(body, width) if copied else list(body.wrap(target, width))

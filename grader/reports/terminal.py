@@ -219,12 +219,17 @@ def _print_every_check(report: KataReport, out: Console) -> None:
         out.print(Text(f"  {number} check{' was' if number == 1 else 's were'} not run", style="dim"))
         return
     for check in report.checks:
-        _print_each([check], report, out)
+        _print_each([check], report, out, named=True)
         _print_details(check, out, indent="    ")
 
 
-def _print_each(checks: Sequence[CheckReport], report: KataReport, out: Console) -> None:
-    """Print checks in a line each: status, points and title in columns that are the same for all of a kata."""
+def _print_each(
+    checks: Sequence[CheckReport], report: KataReport, out: Console, *, named: bool = False
+) -> None:
+    """Print checks in a line each: status, points and title in columns that are the same for all of a kata.
+
+    `named`: with the name, too, that `-k` finds it by.
+    """
     cells = [(status_text(one.status, out), points(one.points, one.max_points)) for one in report.checks]
     words = max((status.cell_len for status, _ in cells), default=0)
     numbers = max((len(score) for _, score in cells), default=0)
@@ -234,6 +239,8 @@ def _print_each(checks: Sequence[CheckReport], report: KataReport, out: Console)
         score = points(check.points, check.max_points).rjust(numbers)
         hidden = " (hidden)" if check.hidden else ""
         title = Text(safe(check.name) + hidden)
+        if named:
+            title.append(f"   {safe(check.id)}", "dim")
         if isinstance(check.speed, Measured):
             title.append(f"   {_measured(check.speed)}", "dim")
         hanging(out, Text.assemble("  ", status, " ", (score, "dim"), " "), title)

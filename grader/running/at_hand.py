@@ -120,11 +120,12 @@ def talk(here: AtHand) -> None:
     """Open a REPL in which all of it has its name."""
     say(here)
     out = console()
+    wide = max(10, *map(len, here.told)) if here.told else 10
     for name, value in here.told.items():
         what = clean(describe(value) if name != "error" else repr(value))
-        hanging(out, Text(f"  {name:12}"), safe_text(what))
+        hanging(out, Text(f"  {name:{wide}}  "), safe_text(what))
     own = [name for name, value in here.names.items() if name not in here.told and _is_own(name, value)]
-    hanging(out, Text("  and         "), safe_text(", ".join(["torch", *own])))
+    hanging(out, Text(f"  {'and':{wide}}  "), safe_text(", ".join(["torch", *own])))
     out.print("\nCtrl-D leaves.\n")
     names: dict[str, Any] = {"torch": torch, **here.names, **here.told}
     _complete(names)

@@ -10,6 +10,7 @@ import torch
 from grader.checks.describe import describe, describe_call
 from grader.checks.draw import Draw
 from grader.host.objects import RemoteObject
+from grader.reports.style import console, print_laid
 
 DRAW = Draw(0, "describe")
 QUERY = DRAW.normal(batch=2, head=3, query=5, width=8)
@@ -79,8 +80,8 @@ def test_describe(value, text):
          ["called  layer(arg1, mask=None)   arg1 float32 [batch 2, head 3, query 5, width 8]"]),
         ("model.eval", [], [], {}, ["called  model.eval()"]),
         (f"Model({', '.join(f'size_{i}={i}' for i in range(20))}).encode", ["source"], [torch.tensor([1])], {},
-         ["called  Model(size_0=0, size_1=1, size_2=2, size_3=3, size_4=4, size_5=5, size_6=6, size_7=7, …).encode(",
-          "          source=[1])"]),
+         ["called  Model(size_0=0, size_1=1, size_2=2, size_3=3, size_4=4, size_5=5, size_6=6, size_7=7, …).encode("
+          "source=[1])"]),
     ],
 )  # fmt: skip
 def test_describe_call(name, names, args, kwargs, lines):
@@ -92,4 +93,24 @@ def test_a_call_is_bounded():
         "f" * 500, [f"a{i}" * 50 for i in range(50)], [torch.zeros(i) for i in range(50)], {}
     )
     assert len(lines) <= 14
-    assert all(len(line) <= 110 for line in lines)
+    assert len(lines[0]) <= 330
+    assert all(len(line) <= 110 for line in lines[1:])
+
+
+def test_a_long_call_is_broken_between_arguments_and_never_within_a_shape(capsys, monkeypatch):
+    names = ["tokens", "mask_id", "vocab_size", "special_ids", "rate", "generator"]
+    tokens = torch.zeros(60, 500, dtype=torch.long)
+    arguments = [tokens, 3, 12, (0, 4, 3, 11), 0.9, torch.Generator()]
+    message = "\n".join(describe_call("hide", names, arguments))
+    monkeypatch.setenv("COLUMNS", "80")
+    print_laid(message, console(), "  ")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("  called  hide(tokens, mask_id=3, ")
+    assert lines[1].startswith(" " * 10)
+    assert lines[1].strip().startswith("rate=0.9, generator=<torch.Generator>)")
+    for width in range(40, 120):
+        monkeypatch.setenv("COLUMNS", str(width))
+        print_laid(message, console(), "  ")
+        out = capsys.readouterr().out
+        assert "tokens" + " " * (1 + ("tokens  " in out)) + "int64 [60, 500]" in out, width
+        assert "(0, 4, 3, 11)" in out, width

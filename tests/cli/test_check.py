@@ -179,6 +179,7 @@ def test_a_keyword_picks_checks_and_one_without_any_is_a_mistake(kata: Run, unit
     nothing = kata("check", "-k", "nonsense")
     assert (nothing.code, nothing.out) == (2, "")
     assert "No check matches -k 'nonsense'" in nothing.text
+    assert "test_causal_values" in kata("check", "masks", "-v").text  # where it is told to look
     broken = kata("check", "-k", "and or")
     assert broken.code == 2
     assert "-k" in broken.text

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from grader.running.at_hand import AtHand, talk
+from grader.running.outcome import Outcome
 from tests.conftest import KATA
 
 pytestmark = pytest.mark.usefixtures("kept_warm")
@@ -258,3 +260,18 @@ def test_ctrl_c_says_which_call_it_broke_off(unit: Path) -> None:
     line = len((unit / "masks" / "masks.py").read_text().splitlines())
     assert f"interrupted in bidirectional_mask, at line {line} of masks.py" in said
     assert "Traceback" not in said
+
+
+def test_a_long_name_does_not_run_into_its_value(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def leave(prompt: str = "") -> str:
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", leave)
+    told = {"lr": 0.1, "weight_decay": 0.5, "normalized_shape": 3}
+    talk(AtHand("t", Outcome("fail", ["m"]), told, {}, None))
+    lines = capsys.readouterr().out.splitlines()
+    shown = [line for line in lines if line.split() and line.split()[0] in told]
+    assert [line.split()[1:] for line in shown] == [["0.1"], ["0.5"], ["3"]]
+    assert len({len(line) - len(line.split()[1]) for line in shown}) == 1
