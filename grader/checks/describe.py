@@ -98,7 +98,7 @@ def _describe(value: Any, depth: int) -> str:
             return f"{{{inside}}}"
         return f"({inside}{',' if len(value) == 1 else ''})"
     if isinstance(value, RemoteObject) and facts_of(value).calls is not None and facts_of(value).label:
-        return clean(facts_of(value).label, 60)
+        return _label(facts_of(value).label, 60)
     return f"<{type_name(value).replace('torch._C.', 'torch.')}>"
 
 
@@ -152,9 +152,9 @@ def _named(
     return [*zip(names, args, strict=True), *((clean(name, 40), value) for name, value in kwargs.items())]
 
 
-def _label(name: str) -> str:
+def _label(name: str, room: int = _WIDTH - 10) -> str:
     """Return what was called within a line; what a class was made with gives way to the method called of it."""
-    text, room = clean(name, WHOLE), _WIDTH - 10
+    text = clean(name, WHOLE)
     head, opened, rest = text.partition("(")
     inside, closed, method = rest.rpartition(")")
     if len(text) <= room or not (opened and closed) or len(head) + len(method) > room // 2:

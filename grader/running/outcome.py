@@ -87,7 +87,7 @@ def judge(
         call = calls.origin(error.subject)
         wrote = [] if error.failure.stage == "arguments" else _changed(call, signatures)
         failure, star = error.failure, _unstarred(call, wording)
-        lines = [*_called(call, signatures), *wrote, *failure.lines(), *star]
+        lines = [*_called(call, calls, signatures), *wrote, *failure.lines(), *star]
         by_numbers = failure.stage != "gradient"  # a result that is cut off looks like one that is not
         judged = Outcome(
             "fail", lines, failure.location, used=error.used, guess=failure.guess, by_numbers=by_numbers
@@ -95,7 +95,7 @@ def judge(
         return replace(judged, lines=judged.without_guess()) if star else judged
     if isinstance(error, PackError):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
-    called = _called(calls.last, signatures)
+    called = _called(calls.last, calls, signatures)
     if isinstance(error, pytest.skip.Exception):
         return Outcome("skipped", [clean(str(error.msg))], machine=True)
     if isinstance(error, Untold):
@@ -150,10 +150,15 @@ def _is_callable(value: object) -> bool:
     return isinstance(value, RemoteObject) and facts_of(value).kind in ("function", "class")
 
 
-def _called(call: CallRecord | None, signatures: Signatures) -> list[str]:
+def _called(call: CallRecord | None, calls: Calls, signatures: Signatures) -> list[str]:
     if call is None:
         return []
-    return list(describe_call(call.label, list(signatures.get(call.signature, ())), call.args, call.kwargs))
+    lines = describe_call(call.label, list(signatures.get(call.signature, ())), call.args, call.kwargs)
+    name = call.label.partition("(")[0].partition(".")[0]
+    # What an author gave a name of its own speaks for itself: the check's model.
+    if call.root in calls.given and name.isidentifier():
+        lines.append(f"  {clean(name, 60)} is a helper of the check: it calls what you wrote")
+    return lines
 
 
 def _unstarred(call: CallRecord | None, wording: Wording) -> list[str]:

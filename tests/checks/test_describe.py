@@ -9,8 +9,11 @@ import torch
 
 from grader.checks.describe import describe, describe_call
 from grader.checks.draw import Draw
+from grader.checks.failure import CheckFailure, Failure
+from grader.host.calls import CallRecord, Calls
 from grader.host.objects import RemoteObject
 from grader.reports.style import console, print_laid
+from grader.running.outcome import judge
 
 DRAW = Draw(0, "describe")
 QUERY = DRAW.normal(batch=2, head=3, query=5, width=8)
@@ -114,3 +117,19 @@ def test_a_long_call_is_broken_between_arguments_and_never_within_a_shape(capsys
         out = capsys.readouterr().out
         assert "tokens" + " " * (1 + ("tokens  " in out)) + "int64 [60, 500]" in out, width
         assert "(0, 4, 3, 11)" in out, width
+
+
+def test_a_helper_of_the_check_is_told_apart_from_what_the_learner_wrote():
+    calls = Calls()
+    calls.given.add("probes")
+    calls.add(CallRecord("probe(hide, 3).off", "probe.off", (1,), {}, root="probes"), found := torch.ones(2))
+    message = judge(CheckFailure(Failure("values", ("wrong",)), found), calls).lines
+    assert message[:2] == [
+        "called  probe(hide, 3).off(1)",
+        "  probe is a helper of the check: it calls what you wrote",
+    ]
+    calls.add(CallRecord("hide", "hide", (1,), {}, root="hide"), found)
+    assert judge(CheckFailure(Failure("values", ("wrong",)), found), calls).lines == [
+        "called  hide(1)",
+        "wrong",
+    ]
