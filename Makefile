@@ -22,7 +22,7 @@ demo: setup            ## a learner's session on real submissions, played withou
 
 GATE ?= light
 
-test: setup services   ## every test; of the katas' gate a sample, and all of it in CI for katas that changed
+test: setup services   ## every test; of slow ones, and of the katas' gate, what the commit draws or changed
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --gate $(GATE)
 
 quick: setup           ## the core of everything; says how much it leaves out
@@ -48,7 +48,7 @@ newest: setup          ## the quick tests on the built wheel, with the newest ve
 	cd .newest/tree && KATA_TEST_DRAW="$$(git rev-parse --short=10 HEAD)" \
 		../venv/bin/python -m pytest -n 2 --dist loadgroup --quick --ignore tests/project --ignore tests/pages/test_browser.py
 
-everything: setup services  ## every test with every case, also where `make test` draws some: an hour
+everything: setup services  ## every test with every case, whatever it takes: an hour
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --gate $(GATE) --everything
 
 corpus: setup          ## every hostile submission at every isolation level, as an ordinary user, and on Gradescope

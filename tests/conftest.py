@@ -92,8 +92,9 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark by folder, leave out what `--quick` leaves out, and begin with what takes longest."""
     selection.mark(items)
-    if not config.getoption("everything"):
-        config.hook.pytest_deselected(items=selection.choose_drawn(items))
+    whole = any(config.getoption(name) for name in ("everything", "record_slow", "keyword"))
+    if not whole and all(Path(argument).is_dir() for argument in config.args):  # whoever names a file gets it
+        config.hook.pytest_deselected(items=selection.choose_drawn(items, config.getoption("gate")))
     if config.getoption("quick"):
         left_out = selection.choose_quick(items)
         config.hook.pytest_deselected(items=left_out)
@@ -170,15 +171,10 @@ def explicit_gradients(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return found
 
 
-def _repeated(config: pytest.Config, kind: str, name: str, digest: str) -> bool:
-    which = config.getoption("gate")
-    return which == "full" or (which == "changed" and record.changed(kind, name, digest))
-
-
 @pytest.fixture(scope="session")
 def in_full(pytestconfig: pytest.Config) -> Callable[[str], bool]:
     """Tell of which katas all of the gate is run."""
-    return lambda slug: _repeated(pytestconfig, "katas", slug, record.digest_of_kata(slug))
+    return lambda slug: record.in_full(pytestconfig.getoption("gate"), slug)
 
 
 @pytest.fixture(scope="session")
@@ -187,7 +183,7 @@ def walk_of(pytestconfig: pytest.Config) -> Callable[[str], Callable[[], None]]:
 
     def begin(name: str) -> Callable[[], None]:
         which, digest = pytestconfig.getoption("gate"), record.digest_of_walk(name)
-        if record.walked(name) and not _repeated(pytestconfig, "walks", name, digest):
+        if record.walked(name) and not record.repeated(which, "walks", name, digest):
             pytest.skip(f"passed on these files: {', '.join(record.WALKS[name])}; make gate repeats it")
         return lambda: record.keep("walks", name, digest) if which == "full" else None
 

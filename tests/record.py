@@ -38,10 +38,12 @@ WALKS = {
     ),
 }
 """Commands played one after the other, each of which has tests of its own: what of the repository they are about."""
-SAMPLE = 4
+SAMPLE, SAMPLE_WHERE_CHECKS_TRAIN = 4, 1
 """Mistakes of each kata that a light gate tries."""
 KATAS = 3
 """Katas whose light gate is run, and whose second corpus is sampled, when nothing of them has changed."""
+DEMOS = 1
+"""Demos that run when nothing of them has changed."""
 SEEDS = 1000
 """From so many seeds one is drawn for what is graded on one."""
 DEMO = "demo.py"
@@ -65,6 +67,21 @@ def sample(what: str, names: Sequence[str], count: int = SAMPLE) -> list[str]:
     """Return some of the names, in their order."""
     chosen = set(random.Random(f"{draw()} {what}").sample(sorted(names), min(count, len(names))))
     return [name for name in names if name in chosen]
+
+
+def has_turn(what: str, chance: float) -> bool:
+    """Tell whether something that runs with this chance does so this time."""
+    return random.Random(f"{draw()} turn of {what}").random() < chance
+
+
+@cache
+def touched() -> frozenset[str]:
+    """Return the test files that differ from the commit before, and the folders of tests whose code does."""
+    changed = _git("diff", "--name-only", os.environ.get(BASE, "HEAD~1"), "--").splitlines()
+    files = {path for path in changed if path.startswith("tests/")}
+    return frozenset(
+        files | {f"tests/{path.split('/')[1]}" for path in changed if path.startswith("grader/")}
+    )
 
 
 @cache
@@ -95,6 +112,16 @@ def drawn(slug: str) -> bool:
     """Tell whether a kata is one of those that this commit looks at closely, or has no record of its very files."""
     recorded = kept("katas").get(slug, {}).get("digest") == digest_of_kata(slug)
     return not recorded or slug in sample("katas", list(katas()), KATAS)
+
+
+def repeated(which: str, kind: str, name: str, digest: str) -> bool:
+    """Tell whether all of something is run under `--gate WHICH`, and not a sample."""
+    return which == "full" or (which == "changed" and changed(kind, name, digest))
+
+
+def in_full(which: str, slug: str) -> bool:
+    """Tell whether all of a kata's gate is run under `--gate WHICH`."""
+    return repeated(which, "katas", slug, digest_of_kata(slug))
 
 
 def seed(name: str) -> int:

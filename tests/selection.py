@@ -23,21 +23,33 @@ MARKERS = {
     "postgres": "needs a PostgreSQL server, which it starts itself",
     "browser": "needs Chromium",
     "timing": "times what workers do",
-    "drawn(count)": "so many of its cases run, drawn by the commit; all of them with --everything",
+    "entire": "it runs with all its cases, however long they take",
     "xdist_group(name)": "runs in one process of a run with the others of that name",
 }
 FOLDERS = {"hostile": "hostile", "isolation": "isolation", "sandbox": "isolation", "timing": "timing"}
 """Tests of these folders have this marker."""
-FIXTURES = {"postgres": "postgres", "postgres_where": "postgres", "browser": "browser"}
+FIXTURES = {
+    "postgres": "postgres",
+    "postgres_where": "postgres",
+    "browser": "browser",
+    "entry_at": "entire",  # the hostile submissions: what is graded where is chosen there
+    "shown": "entire",  # the demos draw for themselves which of them run
+}
 """And tests that ask for these."""
 CASES = 3
 """Of a test with many cases, so many are quick: drawn, as everything that is sampled."""
 
 
 SLOW = Path(__file__).with_name("slow.txt")
-"""Tests, without their cases, that `--record-slow` found slow."""
+"""Tests, without their cases, that `--record-slow` found slow, and what their dearest case costs in seconds."""
 SLOW_S, FAST_S = 0.15, 0.08
 """A test is slow from here on, and no longer from there down: between them it stays what it was."""
+SAME = 1.5
+"""A cost is written anew when it is so many times what it was, or a part of it: no two runs find the same."""
+SHARE_S = 0.6
+"""Of a slow test as many cases run as take so long together; one that takes longer has its turn so much more seldom."""
+TURN = 1 / 10
+"""But no test more seldom than this."""
 
 
 def spent() -> float:
@@ -127,13 +139,21 @@ class Bill:
         """Write the list of slow tests anew; what did not run stays as it was."""
         total = sum(self._own.values()) + sum(self._shared.values())
         terminalreporter.write_line(f"processor time of the tests: {total:.0f} s")
-        SLOW.write_text("".join(f"{test}\n" for test in sorted(slow_after(self.tests(), slow()))))
+        after = slow_after(self.tests(), slow())
+        SLOW.write_text("".join(f"{test} {seconds:.2g}\n" for test, seconds in sorted(after.items())))
 
 
-def slow_after(took: Mapping[str, float], before: frozenset[str]) -> frozenset[str]:
-    """Return which tests are slow after a run in which some took so many seconds."""
-    fast = {test for test, seconds in took.items() if seconds < FAST_S}
-    return before - fast | {test for test, seconds in took.items() if seconds >= SLOW_S}
+def slow_after(took: Mapping[str, float], before: Mapping[str, float]) -> dict[str, float]:
+    """Return which tests are slow, and what they cost, after a run in which some took so many seconds."""
+    after = dict(before)
+    for test, seconds in took.items():
+        if seconds < FAST_S:
+            after.pop(test, None)
+        elif test in before and before[test] / SAME < seconds < before[test] * SAME:
+            continue
+        elif test in before or seconds >= SLOW_S:
+            after[test] = seconds
+    return after
 
 
 def _fixture(definition: pytest.FixtureDef[Any]) -> str:
@@ -141,9 +161,10 @@ def _fixture(definition: pytest.FixtureDef[Any]) -> str:
 
 
 @cache
-def slow() -> frozenset[str]:
-    """Return the tests that are recorded as slow."""
-    return frozenset(SLOW.read_text().split())
+def slow() -> dict[str, float]:
+    """Return the tests that are recorded as slow, and the seconds that the dearest of their cases costs."""
+    lines = (line.rpartition(" ") for line in SLOW.read_text().splitlines())
+    return {test: float(seconds) for test, _, seconds in lines}
 
 
 def mark(items: list[pytest.Item]) -> None:
@@ -166,11 +187,30 @@ def choose_quick(items: list[pytest.Item]) -> list[pytest.Item]:
     return _leave([item for item in items if item.nodeid in chosen and _is_quick(item)], items)
 
 
-def choose_drawn(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Leave of each test that is marked `drawn` so many cases in the list, and return the others."""
-    marks = {_test(item): mark for item in items if (mark := item.get_closest_marker("drawn")) is not None}
-    chosen = _drawn(items, {test: mark.args[0] for test, mark in marks.items()})
-    return _leave([item for item in items if item.nodeid in chosen or _test(item) not in marks], items)
+def choose_drawn(items: list[pytest.Item], gate: str) -> list[pytest.Item]:
+    """Leave of each slow test what the commit draws of it in the list, and return the others.
+
+    Where the cases are our katas, those stay that this commit looks at closely, or that have changed. All of it stays
+    of what is marked `entire` or `core`, and of what the commit itself changes.
+    """
+    tests: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if _test(item) in slow() or item.get_closest_marker("gate") is not None:
+            tests[_test(item)].append(item)
+    looked_at = {slug for slug in record.katas() if record.drawn(slug) or record.in_full(gate, slug)}
+    touched = record.touched()
+    left_out = set()
+    for test, cases in tests.items():
+        if any(_is_entire(item) for item in cases) or touched & {_module(cases[0]), _folder(cases[0])}:
+            continue
+        if {_case(item) for item in cases} <= record.katas().keys():
+            left_out |= {item for item in cases if _case(item) not in looked_at}
+        else:
+            share = SHARE_S / slow().get(test, SHARE_S)
+            count = round(share) if share >= 1 else int(record.has_turn(test, max(share, TURN)))
+            chosen = _drawn(cases, {test: count})
+            left_out |= {item for item in cases if item.nodeid not in chosen}
+    return _leave([item for item in items if item not in left_out], items)
 
 
 def _drawn(items: list[pytest.Item], counts: Mapping[str, int]) -> set[str]:
@@ -213,6 +253,18 @@ def _module(item: pytest.Item) -> str:
 
 def _test(item: pytest.Item) -> str:
     return name_of(item.nodeid)
+
+
+def _folder(item: pytest.Item) -> str:
+    return _module(item).rpartition("/")[0]
+
+
+def _is_entire(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in ("entire", "core"))
+
+
+def _case(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[2].rpartition("]")[0]
 
 
 def name_of(nodeid: str) -> str:

@@ -217,7 +217,6 @@ def _few_checks(course: Path) -> None:
     assert "test_large_weights" in tail
 
 
-@pytest.mark.drawn(10)
 @pytest.mark.parametrize(
     ("spoil", "rule", "words", "handed_in"),
     [
@@ -367,7 +366,6 @@ def _slow_answer_without_sentence(course: Path) -> None:
     edit(course / SOLUTION / "slow" / "entry_by_entry.py", "Fails: test_time", "")
 
 
-@pytest.mark.drawn(4)
 @pytest.mark.parametrize(
     ("spoil", "rule", "words", "handed_in"),
     [

@@ -89,7 +89,7 @@ def runs(path: Path, in_full: Callable[[str], bool]) -> bool:
     """Tell whether a demo runs: one of those that are drawn, what has changed since, all in the full gate."""
     name = path.parent.name
     changed = record.kept("demos").get(name, {}).get("digest") != record.digest_of_demo(name)
-    drawn = record.sample("demos", list(record.demos()), record.KATAS)
+    drawn = record.sample("demos", list(record.demos()), record.DEMOS)
     return changed or name in drawn or (name in record.katas() and in_full(name))
 
 

@@ -159,7 +159,6 @@ def test_answers_are_marked_by_keyboard_alone(opened: Any) -> None:
     page.wait_for_url(lambda url: f"learner={after}" in url)
 
 
-@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     "opened", [(w, s) for w in (1280, 375) for s in ("light", "dark")], indirect=True
 )  # fmt: skip

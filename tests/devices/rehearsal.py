@@ -194,7 +194,6 @@ SOME = {
 }
 
 
-@pytest.mark.drawn(5)
 @pytest.mark.parametrize("slug", [kata.slug for kata in Catalogue.discover().katas])
 def test_a_reference_holds_there(slug: str, launcher: Any) -> None:
     """All checks of the small katas; of the large, whose models take thousands of operators, some of each kind."""

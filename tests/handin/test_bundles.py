@@ -145,7 +145,6 @@ def test_setup_asks_an_index_only_where_the_bundle_says_so(packs: Path, tmp_path
 
 
 @pytest.mark.slow
-@pytest.mark.drawn(2)
 @pytest.mark.parametrize("what", ["insertion-sort", "masks", None])
 def test_a_workflow_checks_as_it_says(
     bundles: dict[str, Path], packs: Path, tmp_path: Path, what: str | None
@@ -232,7 +231,6 @@ def test_gradescope_gives_the_marks_that_kata_grade_gives(
 
 
 @root_only
-@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     "source",
     [

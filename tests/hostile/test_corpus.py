@@ -158,6 +158,7 @@ def test_it_gets_what_it_earns_and_nothing_else(
     examine(enter(level, user), entry)
 
 
+@pytest.mark.entire
 def test_who_comes_after_them_is_graded_as_before(enter: Enter, level: str, user: int | None) -> None:
     room = enter(level, user)
     for kata, before in room.honest.items():

@@ -104,7 +104,6 @@ def standing(place: Place, workspace: Path) -> Iterator[Place]:
         path.unlink()
 
 
-@pytest.mark.drawn(8)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", TRIES)
 def test_a_submission_gets_nowhere(standing: Place, workspace: Path, name: str, level: str) -> None:

@@ -594,7 +594,6 @@ UNDOING: dict[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.drawn(28)
 @pytest.mark.parametrize(
     "name",
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,12 +20,12 @@ ROOT = Path(__file__).parents[2]
 class Item:
     """A test as the selection sees it."""
 
-    def __init__(self, nodeid: str, *marks: str, **more: int) -> None:
+    def __init__(self, nodeid: str, *marks: str) -> None:
         self.nodeid = nodeid
-        self.marks = {**dict.fromkeys(marks, ()), **{name: (value,) for name, value in more.items()}}
+        self.marks = marks
 
     def get_closest_marker(self, name: str) -> Any:
-        return SimpleNamespace(args=self.marks[name]) if name in self.marks else None
+        return name if name in self.marks else None
 
 
 @pytest.fixture
@@ -127,33 +128,110 @@ def test_quick_keeps_a_few_cases_of_everything_that_is_not_slow() -> None:
     ]
 
 
-def test_of_what_is_drawn_so_many_cases_run_and_each_has_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    def items() -> list[Any]:
-        many = [Item(f"a.py::test_many[{number}]", drawn=3) for number in range(9)]
-        return [Item("a.py::test_one"), *many, *(Item(f"a.py::test_all[{number}]") for number in range(5))]
+def test_of_a_slow_test_as_many_cases_run_as_it_has_time_for_and_each_has_its_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    costs = {"many": selection.SHARE_S / 3, "long": selection.SHARE_S * 4, "all": 99.0, "core": 99.0}
+    monkeypatch.setattr(selection, "slow", lambda: {f"a.py::test_{name}": s for name, s in costs.items()})
+    monkeypatch.setattr(record, "touched", frozenset)
 
-    seen: set[str] = set()
-    for commit in range(40):
+    def items() -> list[Any]:
+        marks = {"all": ["entire"], "core": ["core"]}
+        return [
+            Item(f"a.py::test_{name}[{number}]", *marks.get(name, []))
+            for name in (*costs, "fast")
+            for number in range(9)
+        ]
+
+    seen: Counter[str] = Counter()
+    for commit in range(400):
         monkeypatch.setenv(record.DRAW, f"commit {commit}")
         chosen = items()
-        left_out = selection.choose_drawn(chosen)
+        left_out = selection.choose_drawn(chosen, "light")
         assert sorted(item.nodeid for item in [*chosen, *left_out]) == sorted(i.nodeid for i in items())
-        assert all(item.marks for item in left_out)
-        drawn = [item.nodeid for item in chosen if item.marks]
-        assert len(drawn) == 3
-        seen.update(drawn)
-    assert len(seen) == 9
+        count = Counter(selection.name_of(item.nodeid)[len("a.py::test_") :] for item in chosen)
+        assert count.pop("long", 0) in (0, 1)
+        assert count == {"many": 3, "all": 9, "core": 9, "fast": 9}
+        seen.update(item.nodeid for item in chosen)
+    assert seen.keys() == {item.nodeid for item in items()}
+    assert 60 <= sum(count for nodeid, count in seen.items() if "long" in nodeid) <= 140  # of 400 a quarter
+
+
+def test_a_test_that_takes_very_long_has_its_turn_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selection, "slow", lambda: {"a.py::test_long": selection.SHARE_S * 1e6})
+    monkeypatch.setattr(record, "touched", frozenset)
+    ran = 0
+    for commit in range(400):
+        monkeypatch.setenv(record.DRAW, f"commit {commit}")
+        chosen: list[Any] = [Item("a.py::test_long")]
+        selection.choose_drawn(chosen, "light")
+        ran += len(chosen)
+    assert 20 <= ran <= 65
+
+
+def test_what_a_commit_changes_is_tested_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = [
+        "tests/a/test_one.py::test_long",
+        "tests/a/test_two.py::test_long",
+        "tests/b/test_one.py::test_long",
+    ]
+    monkeypatch.setattr(selection, "slow", lambda: dict.fromkeys(ids, 1e6))
+    monkeypatch.setattr(record, "has_turn", lambda what, chance: False)
+    for changed, expected in (
+        ("tests/a/test_two.py", ids[1:2]),
+        ("grader/a/part.py\ndocs/page.md", ids[:2]),
+        ("README.md", []),
+    ):
+        monkeypatch.setattr(record, "_git", lambda *_, changed=changed: changed)
+        record.touched.cache_clear()
+        chosen: list[Any] = [Item(one) for one in ids]
+        selection.choose_drawn(chosen, "light")
+        assert [item.nodeid for item in chosen] == expected
+    record.touched.cache_clear()
+
+
+def test_of_a_slow_test_of_every_kata_those_run_that_are_looked_at_or_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slugs = [f"kata-{number}" for number in range(9)]
+    monkeypatch.setattr(selection, "slow", lambda: {"a.py::test_each": 9.0})
+    monkeypatch.setattr(record, "katas", lambda: dict.fromkeys(slugs))
+    monkeypatch.setattr(record, "drawn", lambda slug: slug in ("kata-1", "kata-2"))
+    monkeypatch.setattr(record, "touched", frozenset)
+    monkeypatch.setattr(record, "in_full", lambda gate, slug: gate == "changed" and slug == "kata-8")
+    for gate, expected in (("light", "12"), ("changed", "128")):
+        chosen: list[Any] = [Item(f"a.py::test_each[{slug}]") for slug in slugs]
+        selection.choose_drawn(chosen, gate)
+        assert [item.nodeid[-2] for item in chosen] == list(expected)
+
+
+def test_who_names_cases_gets_them() -> None:
+    """More of them than the test has time for."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    test = "tests/policy/test_breaches.py::test_a_breach_fails_the_check_that_names_it_and_no_other"
+    named = [f"{test}[nn.Sequential]", f"{test}[torch.layer_norm]"]
+    done = subprocess.run([*command, *named], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert all(one in done.stdout for one in named), done.stdout
 
 
 def test_a_test_is_slow_by_what_it_took_and_stays_so_in_between() -> None:
+    between = (selection.SLOW_S + selection.FAST_S) / 2
     took = {
         "new": 2 * selection.SLOW_S,
         "mended": selection.FAST_S / 2,
-        "as before": (selection.SLOW_S + selection.FAST_S) / 2,
-        "still fast": selection.FAST_S,
+        "as before": between,
+        "still fast": between,
+        "about the same": 1.1,
+        "dearer": 3.0,
     }
-    before = frozenset({"mended", "as before", "not run"})
-    assert selection.slow_after(took, before) == {"new", "as before", "not run"}
+    before = {"mended": 1.0, "as before": between, "not run": 1.0, "about the same": 1.0, "dearer": 1.0}
+    assert selection.slow_after(took, before) == {
+        "new": 2 * selection.SLOW_S,
+        "as before": between,
+        "not run": 1.0,
+        "about the same": 1.0,
+        "dearer": 3.0,
+    }
 
 
 def test_what_tests_share_is_a_part_of_each_whoever_set_it_up() -> None:

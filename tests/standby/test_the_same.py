@@ -46,7 +46,6 @@ CASES: dict[str, tuple[list[str], str, dict[str, str], bytes]] = {
 }
 
 
-@pytest.mark.drawn(8)
 @pytest.mark.parametrize("case", CASES)
 def test_a_command_says_and_leaves_the_same(place: Place, workspace: Path, case: str) -> None:
     arguments, source, variables, given = CASES[case]
@@ -85,7 +84,6 @@ def test_a_folder_that_is_gone(place: Place, workspace: Path, tmp_path: Path) ->
     assert told[0][0] == 2
 
 
-@pytest.mark.drawn(2)
 @pytest.mark.parametrize(
     ("shell", "code"),
     [
