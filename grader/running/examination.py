@@ -103,6 +103,8 @@ class Examination:
     done: list[Judged] = field(default_factory=list)
     recognised: int = RECOGNISED
     """So many failed checks are run again."""
+    marking: bool = False
+    """Whether what is left behind is wanted even where no mistake is to be named."""
     left_behind: dict[str, LeftBehind | None] = field(default_factory=dict)
     """What the same submission left behind in checks that were run again in other runs."""
     used: dict[str, None] = field(default_factory=dict)
@@ -142,8 +144,9 @@ class Examination:
                 attempt.progress(report, who.calls)
             if attempt.options.fail_fast and report.status in WRONG:
                 break
-        if not attempt.look and attempt.options.name:
+        if not attempt.look and (attempt.options.name or self.marking):
             self._recognise()
+        if not attempt.look and attempt.options.name:
             self._charge_the_mistake_once()
         self._withhold()
 
@@ -343,6 +346,8 @@ class Examination:
             if one.report.id not in self.left_behind:
                 self.left_behind[one.report.id] = self._marked(one.item)[1]
             one.left = self.left_behind[one.report.id]
+        if not self.attempt.options.name:
+            return
         left, passed = self._marks_of_the_rest()
         # What passed with the author's function in place of the submission's speaks against nothing.
         passed |= {

@@ -75,7 +75,7 @@ class Suite(Collected):
                 attempt = SubmissionRun(source, backend, options, launcher, progress=progress)
                 examination = Examination(self, attempt)
                 if marks is not None:
-                    examination.recognised = len(self)
+                    examination.recognised, examination.marking = len(self), True
                 if left_behind is not None:
                     examination.left_behind = left_behind
                 examination.run()

@@ -305,7 +305,9 @@ def test_debugging_in_one_process_keeps_nothing(
     kata: Run, unit: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stops: list[str] = []
-    monkeypatch.setattr("pdb.post_mortem", lambda trace: stops.append(trace.tb_frame.f_code.co_name))
+    monkeypatch.setattr(
+        "pdb.Pdb.interaction", lambda _, frame, trace: stops.append(trace.tb_frame.f_code.co_name)
+    )
     (unit / "masks" / "masks.py").write_text(
         RIGHT + "\n\ndef causal_mask(seq_len, *, device=None):\n    raise ValueError('stop here')\n"
     )
