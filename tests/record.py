@@ -23,6 +23,7 @@ from grader.catalogue import Kata, load_pack
 from grader.catalogue.given import BLOCKS, blocks_of
 from grader.catalogue.katas import RUBRIC
 from grader.catalogue.syllabus import SYLLABUS_FILE
+from grader.packs.gate import TRANSCRIPTS
 from grader.packs.steadiness import Gradings
 
 TESTS = Path(__file__).parent
@@ -47,8 +48,9 @@ DEMOS = 1
 SEEDS = 1000
 """From so many seeds one is drawn for what is graded on one."""
 DEMO = "demo.py"
-APART = ("README.md", RUBRIC, DEMO, SYLLABUS_FILE)
-"""Files that no verdict hangs on: a unit that gets another kata, and a lesson that is told better, need no new gate."""
+APART = ("README.md", RUBRIC, DEMO, SYLLABUS_FILE, TRANSCRIPTS)
+"""Files that no verdict hangs on: a unit that gets another kata, and a lesson or a message that is told better, need no
+new gate. Transcripts are compared by a light one, too."""
 DRAW = "KATA_TEST_DRAW"
 BASE = "KATA_TEST_BASE"
 
