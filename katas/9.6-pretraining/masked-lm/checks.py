@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from pathlib import Path
 
 import torch
@@ -24,6 +25,9 @@ TEXT, BODY, LOGITS = "batch time", "batch time width", "batch time word"
 MASK, SPECIAL, VOCAB = 3, (0, 1, 3), 400
 SMALL = {"d_model": 12, "num_heads": 3, "d_ff": 20, "num_layers": 2, "max_len": 16}
 WORDS = 23
+FIRST = {"vocab_size": 400, "d_model": 64}
+TOO_LARGE = 20.0
+"""Rows as long as 2.4 begin at 18, those of nn.Embedding, 8 long, at 60; rows of length 1, and less, at 6 to 7."""
 IGNORED = -100
 
 
@@ -87,10 +91,20 @@ def equal(one, other):
     return isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor) and torch.equal(one, other)
 
 
+def apart(one, other):
+    """Tell whether two results differ by more than rounding."""
+    return bool((one - other).abs().max() > 1e-3)
+
+
 def alike(one, other):
     """Tell of each part of two results whether it is the same in both."""
     both = isinstance(one, tuple) and isinstance(other, tuple)
     return [equal(*parts) for parts in zip(one, other, strict=False)] if both else described(one)
+
+
+def fates_of(inputs, tokens):
+    """Tell of each token whether it became the mask (2), stayed (1) or became another (0)."""
+    return torch.where(inputs == MASK, 2, (inputs == tokens.cpu()).int())
 
 
 def expect_share(found, wanted, margin, what, *why):
@@ -127,6 +141,19 @@ def real_tokens(draw, batch=3, time=6):
     return draw.integers(1, WORDS, batch=batch, time=time)
 
 
+def looks_at(model, draw, pad_id=0):
+    """Tell of a token's body whether it hangs on the others, on padding, and on the others where there is padding."""
+    tokens = torch.full((1, 4), pad_id + 1, device=draw.device)
+    others, padded = tokens.clone(), tokens.clone()
+    others[:, 1:], padded[:, 2:] = pad_id + 2, pad_id
+    both = padded.clone()
+    both[:, 1] = pad_id + 2
+    found = [
+        read(model, with_axes(one, "batch", "time")).actual[:, 0] for one in (tokens, others, padded, both)
+    ]
+    return [apart(found[0], found[1]), apart(found[0], found[2]), apart(found[2], found[3])]
+
+
 def read(model, tokens, name="body"):
     with torch.no_grad():
         found = model.body(tokens)
@@ -156,7 +183,7 @@ def test_hide_shapes(submission, draw):
 @check(
     "targets are the tokens as they were where one was chosen, and -100 elsewhere",
     aspect="values",
-    points=3,
+    points=2,
     follows=["test_hide_shapes"],
     asked="the token as it was where it was chosen, else -100",
 )
@@ -205,6 +232,48 @@ def test_hide_rate(submission, draw):
 
 
 @check(
+    "each token is drawn by itself: how many are chosen, and what becomes of those in a column, is left to chance",
+    aspect="values",
+    points=1,
+    follows=["test_hide_shapes", "test_hide_rate"],
+    asked="Each token that is not special is chosen with probability `rate`.",
+)
+def test_hide_by_itself(submission, draw):
+    lowest = max(SPECIAL) + 1
+    fixed, found = [], []
+    for batch, time, rate in ((4000, 5, 0.05), (1000, 20, 0.15)):
+        tokens = draw.integers(lowest, VOCAB, batch=batch, time=time)
+        chosen = hidden(submission, draw, tokens, rate=rate)[1] != IGNORED
+        counts = chosen.sum(dim=1)
+        fixed.append(bool((counts == counts[0]).all()))
+        found.append(about(chosen.double().mean()))
+        recognised_by(submission, fixed=fixed, chosen=found)
+        if fixed[-1]:
+            fail(
+                f"as many in each row  {int(counts[0])} of {time} tokens are chosen in all {batch} rows",
+                f"  at rate={rate}; each token is drawn by itself",
+            )
+    row = draw.integers(lowest, VOCAB, batch=1, time=6)
+    counts = [int((hidden(submission, draw, row, rate=0.5)[1] != IGNORED).sum()) for _ in range(14)]
+    recognised_by(submission, fixed=[*fixed, len(set(counts)) == 1], chosen=found)
+    if len(set(counts)) == 1:
+        fail(
+            f"as many each time  {counts[0]} of 6 tokens are chosen in {len(counts)} calls",
+            "  at rate=0.5; each token is drawn by itself",
+        )
+    tokens = draw.integers(lowest, VOCAB, batch=60, time=200)
+    inputs, targets = hidden(submission, draw, tokens, rate=0.6)
+    alone, fates = targets == IGNORED, fates_of(inputs, tokens)
+    columns = torch.stack([(alone | (fates == fate)).all(dim=0) for fate in range(3)]).any(dim=0)
+    recognised_by(submission, fixed=fixed, columns=shares(columns))
+    if columns.sum() > 20:  # by chance 0.1
+        fail(
+            f"drawn together  in {int(columns.sum())} of 200 columns all chosen tokens of 60 rows become the same:",
+            "  mask_id, another token, or what they were; each is drawn by itself",
+        )
+
+
+@check(
     "of the chosen 80% become mask_id, 10% another token, and 10% stay",
     aspect="values",
     points=3,
@@ -212,6 +281,17 @@ def test_hide_rate(submission, draw):
     asked="Of the chosen, 80% become mask_id, 10% a random token",
 )
 def test_hide_mix(submission, draw):
+    rows = text(draw)
+    inputs, targets = hidden(submission, draw, rows, rate=0.9)
+    chosen = (targets != IGNORED) & ~special_in(rows)
+    at_another_rate = shares(inputs[chosen] == MASK)
+    masks = [set((row[asked] == MASK).tolist()) for row, asked in zip(inputs, chosen, strict=True)]
+    if all(len(row) == 1 for row in masks) and len(set.union(*masks)) > 1:
+        recognised_by(submission, becomes="one thing in each row")
+        fail(
+            f"drawn together  in each of {len(masks)} rows all chosen tokens become mask_id, or none does",
+            "  what becomes of each is drawn by itself",
+        )
     tokens = text(draw, 1, 30_000)  # one row: what all rows share is another check's affair
     inputs, targets = hidden(submission, draw, tokens, rate=0.5)
     before = tokens.cpu()
@@ -219,7 +299,13 @@ def test_hide_mix(submission, draw):
     if not chosen.any():
         fail("nothing chosen  every target is -100 at rate=0.5")
     masked, same = inputs[chosen] == MASK, inputs[chosen] == before[chosen]
-    recognised_by(submission, masked=shares(masked), stayed=shares(same))
+    recognised_by(
+        submission,
+        masked=shares(masked),
+        stayed=shares(same),
+        exchanged=shares(~masked & ~same),
+        at_another_rate=at_another_rate,
+    )
     for which, share, what in (
         (masked, 0.8, "became mask_id"),
         (same, 0.1, "stayed as they were"),
@@ -260,27 +346,34 @@ def test_hide_special(submission, draw):
     asked="10% a random token that is not special, each as likely",
 )
 def test_hide_random_tokens(submission, draw):
-    special_ids = (0, 4, MASK, 11)  # at both ends and between
     tokens = torch.full_like(text(draw), 5)
-    inputs, _ = hidden(submission, draw, tokens, rate=0.9, special_ids=special_ids, vocab_size=12)
-    put_in = inputs[(inputs != MASK) & (inputs != 5)]
-    counts = torch.bincount(put_in.clamp(0, 12), minlength=13)
-    never = [token for token in (1, 2, 6, 7, 8, 9, 10) if not counts[token]]
-    recognised_by(
-        submission,
-        special=bool(counts[[0, 4, 11]].any()),
-        beyond=bool(counts[12] or (put_in < 0).any()),
-        never=never if len(never) < 3 else f"all but {min(7 - len(never), 2)}",
-    )
-    for token in (0, 4, 11):
-        if counts[token]:
-            fail(f"special token put in  {token} stands in inputs {int(counts[token])} times; it is special")
-    if counts[12] or (put_in < 0).any():
-        fail("no such token  inputs hold tokens beyond vocab_size - 1 = 11")
-    margin = max(0.05, 2 * max(1, len(put_in)) ** -0.5)  # nearly six deviations, however few there are
-    for token in (1, 2, 6, 7, 8, 9, 10):
-        share = float(counts[token]) / max(1, len(put_in))
-        expect_share(share, 1 / 7, min(margin, 0.14), f"of the seven other words, token {token}")
+    facts = {}
+    for special_ids in ((0, 4, MASK, 11), (4, MASK, 10)):  # at both ends and between; then neither end
+        inputs, _ = hidden(submission, draw, tokens, rate=0.9, special_ids=special_ids, vocab_size=12)
+        put_in = inputs[(inputs != MASK) & (inputs != 5)]
+        special = [token for token in special_ids if token != MASK]
+        ordinary = [token for token in range(12) if token not in (*special_ids, 5)]
+        counts = torch.bincount(put_in.clamp(0, 12), minlength=13)
+        never = [token for token in ordinary if not counts[token]]
+        many = len(ordinary) - len(never)
+        facts[len(special_ids)] = [
+            bool(counts[special].any()),
+            bool(counts[12] or (put_in < 0).any()),
+            never if len(never) < 3 else f"all but {min(many, 2)}",
+        ]
+        recognised_by(submission, **{f"special_{number}": fact for number, fact in facts.items()})
+        for token in special:
+            if counts[token]:
+                times = int(counts[token])
+                fail(f"special token put in  {token} stands in inputs {times} times; it is special")
+        if counts[12] or (put_in < 0).any():
+            fail("no such token  inputs hold tokens beyond vocab_size - 1 = 11")
+        wanted = 1 / len(ordinary)
+        margin = max(0.05, 2 * max(1, len(put_in)) ** -0.5)  # nearly six deviations, however few there are
+        for token in ordinary:
+            share = float(counts[token]) / max(1, len(put_in))
+            what = f"of the {len(ordinary)} other words, token {token}"
+            expect_share(share, wanted, min(margin, wanted * 0.98), what)
 
 
 @check(
@@ -298,8 +391,11 @@ def test_hide_ends(submission, draw):
     )
     expect(inputs, "inputs at rate=0", axes=TEXT).equals(tokens.cpu())
     expect(targets, "targets at rate=0", axes=TEXT).equals(torch.full_like(targets, IGNORED))
-    _, targets = hidden(submission, draw, tokens, rate=1.0)
-    recognised_by(submission, at_1=shares(targets == tokens.cpu()))
+    lowest = max(SPECIAL) + 1
+    tokens[0, :lowest] = torch.arange(lowest)  # where none is special, 0 is a word as well
+    _, targets = hidden(submission, draw, tokens, rate=1.0, special_ids=())
+    missed = tokens.cpu()[targets != tokens.cpu()].tolist()
+    recognised_by(submission, at_1=shares(targets == tokens.cpu()), missed=missed[:2])
     expect(targets, "targets at rate=1", axes=TEXT).equals(tokens.cpu())
 
 
@@ -318,7 +414,11 @@ def test_hide_generator(submission, draw):
     first, second, other = (
         submission.hide(tokens, **options, generator=generator(seed)) for seed in (1, 1, 2)
     )
-    recognised_by(submission, same_seed=alike(first, second), other_seed=alike(first, other))
+    seeded = {"same_seed": alike(first, second), "other_seed": alike(first, other)}
+    recognised_by(submission, **seeded)
+    if seeded["same_seed"] == [False, True]:  # are they masked alike, so that only the random tokens differ?
+        seeded["same_masks"] = equal(*(found[0] == MASK for found in (first, second)))
+        recognised_by(submission, **seeded)
     for place, name in enumerate(("inputs", "targets")):
         one, two, three = (
             expect(found, "what hide returns").is_tuple(2)[place] for found in (first, second, other)
@@ -327,7 +427,7 @@ def test_hide_generator(submission, draw):
         expect(three, name, axes=TEXT).differs_from(one, why="the generator has another seed")
     again = given_module(submission, "probes").after_seed
     first, second, third = (again(submission.hide, seed, tokens, options) for seed in (7, 7, None))
-    recognised_by(submission, same_seed=alike(first, second), next_call=alike(second, third))
+    recognised_by(submission, **seeded, global_seed=alike(first, second), next_call=alike(second, third))
     for place, name in enumerate(("inputs without a generator", "targets without a generator")):
         one, two, three = (
             expect(found, "what hide returns").is_tuple(2)[place] for found in (first, second, third)
@@ -366,6 +466,62 @@ def test_shapes(submission, draw):
         tokens = real_tokens(draw, batch, time)
         read(model, tokens)
         scores(model, tokens)
+
+
+@check(
+    "the sizes asked for are the sizes built: layers, widths and heads",
+    aspect="parameters",
+    points=1,
+    follows=["test_shapes"],
+    asked="d_model, num_heads, d_ff, num_layers: sizes of the encoder.",
+)
+def test_sizes(submission, draw):
+    size = given_module(submission, "probes").count_parameters
+
+    def count(**sizes):
+        return size(submission.MaskedLM(WORDS, **{**SMALL, **sizes}))
+
+    three_heads, tokens = masked_lm(submission, draw), real_tokens(draw)
+    six_heads = submission.MaskedLM(WORDS, **{**SMALL, "num_heads": 6})
+    six_heads.load_state_dict(three_heads.state_dict())
+    six_heads.to(draw.device).eval()
+    few, many = (scores(model, tokens).actual for model in (three_heads, six_heads))
+    larger, two = {"num_layers": 3, "d_ff": 30}, count()
+    added = {name: count(**{name: number}) - two for name, number in larger.items()}
+    recognised_by(
+        submission,
+        ignored=[name for name, more in added.items() if more == 0],
+        heads_matter=apart(few, many),
+    )
+    for name, more in added.items():
+        if more <= 0:
+            fail(
+                f"no more parameters with {name}={larger[name]} than with {name}={SMALL[name]}",
+                "  is it used?",
+            )
+    scores(six_heads, tokens, "logits with num_heads=6").differs_from(
+        few, why="3 heads with the same parameters give others"
+    )
+
+
+@check(
+    "a new model's loss is about ln V",
+    aspect="values",
+    points=1,
+    follows=["test_shapes"],
+    asked="A new model's loss is about ln V.",
+)
+def test_first_loss(submission, draw):
+    tokens, targets = (draw.integers(1, FIRST["vocab_size"], batch=16, time=20) for _ in range(2))
+    loss, length = given_module(submission, "probes").first_loss(submission.MaskedLM, FIRST, tokens, targets)
+    known = math.log(FIRST["vocab_size"])
+    too_large = not loss <= TOO_LARGE
+    recognised_by(submission, too_large=too_large, long_rows=length > 3)
+    if too_large:
+        fail(
+            f"too large  a new model of 400 words has a loss of {loss:.1f}; want about ln 400 = {known:.1f}",
+            f"  the table's rows are about {length:.1f} long: they are the output layer's as well",
+        )
 
 
 @check(
@@ -415,14 +571,14 @@ def test_both_sides(submission, draw):
     model, tokens = masked_lm(submission, draw), real_tokens(draw)
     with presupposed("a text without padding must be read"):
         before = read(model, tokens).actual
+    hangs = looks_at(model, draw)
     after = {}
     for place, seen in ((5, 0), (0, 5)):
         changed = tokens.clone()
         changed[:, place] = tokens[:, place] % (WORDS - 1) + 1
         after[place, seen] = read(model, with_axes(changed, "batch", "time")).actual[:, seen]
-    recognised_by(
-        submission, unseen=[place for (place, seen), one in after.items() if equal(one, before[:, seen])]
-    )
+    unseen = [place for (place, seen), one in after.items() if equal(one, before[:, seen])]
+    recognised_by(submission, unseen=unseen, looks_at=hangs)
     for (place, seen), one in after.items():
         expect(one, f"body at position {seen}", axes="batch width").differs_from(
             before[:, seen], why=f"the token at position {place} is another one"
@@ -438,9 +594,11 @@ def test_both_sides(submission, draw):
 )
 def test_positions(submission, draw):
     model = masked_lm(submission, draw)
+    hangs = looks_at(model, draw)
     tokens = with_axes(torch.tensor([[4, 7, 9, 11], [4, 9, 7, 11]], device=draw.device), "batch", "time")
     body = read(model, tokens).actual
-    recognised_by(submission, order_matters=not equal(body[1:, 0], body[:1, 0]))
+    order_matters = not equal(body[1:, 0], body[:1, 0])
+    recognised_by(submission, order_matters=order_matters, looks_at=hangs)
     expect(body[1:, 0], "body at position 0", axes="batch width").differs_from(
         body[:1, 0], why="two words behind it have changed places"
     )
@@ -449,7 +607,7 @@ def test_positions(submission, draw):
 @check(
     "padding never matters to a real token",
     aspect="padding",
-    points=3,
+    points=2,
     follows=["test_shapes"],
     asked="Positions matter; padding never does to a real token.",
 )
@@ -460,12 +618,13 @@ def test_padding(submission, draw):
         tokens[tokens == pad_id] = pad_id + 1
         with presupposed("a text without padding must be read"):
             alone = scores(model, tokens).actual
+        hangs = looks_at(model, draw, pad_id)
         padded = torch.full((3, 10), pad_id, dtype=tokens.dtype, device=draw.device)
         padded[:, :6] = tokens
         beside = scores(model, with_axes(padded, "batch", "time")).actual[:, :6]
-        recognised_by(submission, padding=pad_id)
+        recognised_by(submission, padding=pad_id, looks_at=hangs)
         expect(beside, f"logits with padding behind, pad_id={pad_id}", axes=LOGITS).same_as(
-            alone, name="those without"
+            alone, name="the same text without padding"
         )
 
 
@@ -497,7 +656,7 @@ def test_dropout(submission, draw):
     same = scores(model, tokens).actual
     again = scores(model, tokens, "logits in eval mode")
     recognised_by(submission, eval_mode=equal(again.actual, same))
-    again.same_as(same, name="those of the call before")
+    again.same_as(same, name="the call before")
     model.train()
     trained = scores(model, tokens, "logits in train mode")
     recognised_by(submission, train_mode=equal(trained.actual, same))
@@ -520,7 +679,7 @@ def test_defaults(submission, draw):
     recognised_by(submission, hide=alike(said, unsaid))
     for place, name in enumerate(("inputs", "targets")):
         one, other = (expect(found, "what hide returns").is_tuple(2)[place] for found in (said, unsaid))
-        expect(other, name, axes=TEXT).same_as(one, name="those of special_ids=(), rate=0.15")
+        expect(other, name, axes=TEXT).same_as(one, name="that of special_ids=(), rate=0.15")
     said, unsaid = submission.MaskedLM(WORDS, 64, 4, 128, 2, 128, 0, 0.0), submission.MaskedLM(WORDS)
     tokens = draw.integers(0, WORDS, batch=2, time=128)
     recognised_by(submission, model="loads what the stub's sizes make")
@@ -529,7 +688,7 @@ def test_defaults(submission, draw):
         one, other = said.to(draw.device)(tokens), unsaid.to(draw.device)(tokens)
     recognised_by(submission, model="the same" if equal(one, other) else "another")
     expect(other, "logits of MaskedLM(23)", axes=LOGITS).same_as(
-        one, name="those of MaskedLM(23, 64, 4, 128, 2, 128, 0, 0.0) with the same parameters"
+        one, name="MaskedLM(23, 64, 4, 128, 2, 128, 0, 0.0) with the same parameters"
     )
 
 
@@ -553,7 +712,7 @@ STEPS, WANTED = 200, 1.6
     "trained for 200 steps, it finds hidden words far better than their counts do (a loss of 3.2)",
     aspect="learning",
     trained=True,
-    points=4,
+    points=3,
     needs=["test_hide_targets"],
     follows=["test_shapes", "test_hide_shapes"],
     asked="An encoder over tokens and positions, and an output layer",

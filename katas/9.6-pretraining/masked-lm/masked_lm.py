@@ -3,7 +3,8 @@
 B batch, T length, D = d_model, V words.
 
 Beside this file lies harbor.py, with sentences to train on: `python harbor.py` prints some. `blocks` has an Encoder
-as you would build it in 9.3.5: checking brings it along, and `kata start masked-lm` also writes blocks.py here.
+as you would build it in 9.3.5, and checking brings it along. To read it here, type `kata start masked-lm` in a
+terminal: it asks first, as blocks.py answers earlier katas, and those that you have not passed are then given up.
 
 Reference: Devlin et al. 2018 (arXiv:1810.04805), sections 3.1 and A.1.
 """
@@ -49,7 +50,7 @@ def hide(
 class MaskedLM(nn.Module):
     """An encoder over tokens and positions, and an output layer whose weight is the token embedding's.
 
-    You choose the names of the parts.
+    You choose the names of the parts. A new model's loss is about ln V.
 
     Args:
         vocab_size: V.

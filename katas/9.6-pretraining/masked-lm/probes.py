@@ -22,6 +22,20 @@ def begin_alike(model_class, vocab_size, sizes):  # type: ignore[no-untyped-def]
     return len(tables) > 1 and all(bool((value == tables[0]).all()) for value in tables)
 
 
+def count_parameters(model):  # type: ignore[no-untyped-def]
+    """Return how many numbers the model can learn."""
+    return sum(value.numel() for value in model.parameters())
+
+
+def first_loss(model_class, sizes, tokens, targets):  # type: ignore[no-untyped-def]
+    """Return the loss of a new model on words that have nothing to do with what it reads, and how long its rows are."""
+    model = model_class(**sizes).to(tokens.device).eval()
+    rows = [p for p in model.parameters() if tuple(p.shape) == (sizes["vocab_size"], sizes["d_model"])]
+    with torch.no_grad():
+        loss = cross_entropy(model(tokens).flatten(0, 1).float(), targets.flatten())
+        return loss.item(), max([value.norm(dim=1).mean().item() for value in rows], default=0.0)
+
+
 def pretrain(model, hide, tokens, *, steps, seed):  # type: ignore[no-untyped-def]
     """Train on fresh gaps in batches of 64, with AdamW."""
     generator = torch.Generator().manual_seed(seed)

@@ -129,7 +129,7 @@ def test_padding_anywhere(submission, draw):
     with torch.no_grad():
         alone = scored(model, tokens[2:, :9].contiguous(), 30)
     expect(before[2:, :9], "logits of the words", axes=LOGITS).same_as(
-        alone, name="those without padding behind"
+        alone, name="the same text without padding behind"
     )
     expect(before[real], "logits of the words", axes="real word").is_finite()
 
@@ -147,8 +147,8 @@ def test_interleaved(submission, draw):
     first = [(scored(one, text, 30), scored(two, text, 25)) for text in texts]
     for text, (old, other) in reversed(list(zip(texts, first, strict=True))):
         expect(scored(two, text, 25), "logits of one model", axes=LOGITS).same_as(
-            other, name="those of the first time"
+            other, name="that of the first time"
         )
         expect(scored(one, text, 30), "logits of another", axes=LOGITS).same_as(
-            old, name="those of the first time"
+            old, name="that of the first time"
         )

@@ -78,6 +78,74 @@ class targets_of_masked_only:
     """
 
 
+class no_random_words:
+    """your hide puts in no random tokens: all chosen ones that are not masked stay as they were
+
+    Fails: test_hide_mix
+    """
+
+    hide = """
+        - inputs = torch.where(chosen & (draw[1] >= 0.9), ordinary[which], inputs)
+    """
+
+
+class one_number_for_both:
+    """your hide takes one number for whether a token is chosen and what becomes of it: below 0.8 all are masked
+
+    Fails: test_hide_mix
+    """
+
+    hide = """
+        - inputs = torch.where(chosen & (draw[1] < 0.8), mask_id, tokens)
+        - inputs = torch.where(chosen & (draw[1] >= 0.9), ordinary[which], inputs)
+        + inputs = torch.where(chosen & (draw[0] < 0.8), mask_id, tokens)
+        + inputs = torch.where(chosen & (draw[0] >= 0.9), ordinary[which], inputs)
+    """
+
+
+class one_fate_for_a_row:
+    """your hide decides once for a whole row what becomes of its chosen tokens: draw a number for each of them
+
+    Fails: test_hide_mix
+    """
+
+    hide = """
+        + fate = torch.rand(*tokens.shape[:-1], 1, generator=generator).to(tokens.device)
+        - inputs = torch.where(chosen & (draw[1] < 0.8), mask_id, tokens)
+        - inputs = torch.where(chosen & (draw[1] >= 0.9), ordinary[which], inputs)
+        + inputs = torch.where(chosen & (fate < 0.8), mask_id, tokens)
+        + inputs = torch.where(chosen & (fate >= 0.9), ordinary[which], inputs)
+    """
+
+
+class one_fate_for_a_column:
+    """your hide decides once for a whole column what becomes of its chosen tokens: draw a number for each of them
+
+    Fails: test_hide_by_itself
+    """
+
+    hide = """
+        + fate = torch.rand(tokens.shape[-1], generator=generator).to(tokens.device)
+        - inputs = torch.where(chosen & (draw[1] < 0.8), mask_id, tokens)
+        - inputs = torch.where(chosen & (draw[1] >= 0.9), ordinary[which], inputs)
+        + inputs = torch.where(chosen & (fate < 0.8), mask_id, tokens)
+        + inputs = torch.where(chosen & (fate >= 0.9), ordinary[which], inputs)
+    """
+
+
+class fate_without_generator:
+    """your hide draws what becomes of the chosen tokens from the global generator, not from the one handed in
+
+    Fails: test_hide_generator
+    """
+
+    hide = """
+        - draw = torch.rand(2, *tokens.shape, generator=generator).to(tokens.device)
+        + draw = torch.stack((torch.rand(tokens.shape, generator=generator), torch.rand(tokens.shape)))
+        + draw = draw.to(tokens.device)
+    """
+
+
 class generator_forgotten:
     """your hide draws the random tokens from the global generator, not from the one handed in
 
@@ -264,7 +332,7 @@ class generator_not_used:
 class chosen_by_count:
     """your hide chooses a fixed number of places in each row, and at least one: each token is drawn by itself
 
-    Fails: test_hide_ends
+    Fails: test_hide_ends, test_hide_by_itself
     """
 
     hide = """
@@ -272,4 +340,57 @@ class chosen_by_count:
         + count = max(1, int(rate * tokens.shape[1]))
         + chosen = torch.zeros_like(special[tokens]).scatter(1, draw[0].topk(count, dim=1).indices, True)
         + chosen = chosen & ~special[tokens]
+    """
+
+
+class chosen_by_rounded_count:
+    """your hide chooses a fixed number of places in each row, in short ones none: each token is drawn by itself
+
+    Fails: test_hide_by_itself
+    """
+
+    hide = """
+        - chosen = (draw[0] < rate) & ~special[tokens]
+        + count = int(rate * tokens.shape[1])
+        + chosen = torch.zeros_like(special[tokens]).scatter(1, draw[0].topk(count, dim=1).indices, True)
+        + chosen = chosen & ~special[tokens]
+    """
+
+
+class chosen_by_count_of_all:
+    """your hide chooses a fixed number of places of the whole batch: each token is drawn by itself
+
+    Fails: test_hide_by_itself
+    """
+
+    hide = """
+        - chosen = (draw[0] < rate) & ~special[tokens]
+        + count = int(rate * tokens.numel())
+        + chosen = torch.zeros_like(special[tokens]).flatten()
+        + chosen[draw[0].flatten().topk(count).indices] = True
+        + chosen = chosen.view_as(tokens) & ~special[tokens]
+    """
+
+
+class zero_never_drawn:
+    """your random tokens never are 0: it is a word like any other unless special_ids names it
+
+    Fails: test_hide_random_tokens
+    """
+
+    hide = """
+          ordinary = (~special).nonzero().squeeze(1)
+        + ordinary = ordinary[ordinary > 0]
+    """
+
+
+class zero_never_chosen:
+    """your hide never chooses 0: it is a word like any other unless special_ids names it
+
+    Fails: test_hide_ends
+    """
+
+    hide = """
+        - chosen = (draw[0] < rate) & ~special[tokens]
+        + chosen = (draw[0] < rate) & ~special[tokens] & (tokens != 0)
     """

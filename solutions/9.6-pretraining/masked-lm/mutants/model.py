@@ -30,6 +30,19 @@ class pad_id_zero:
         """
 
 
+class mask_inverted:
+    """your padding mask is the wrong way round: it is True where a token is real and may be looked at
+
+    Fails: test_padding
+    """
+
+    class MaskedLM:
+        body = """
+            - return self.encoder(self.dropout(x), padding_mask(tokens, self.pad_id))
+            + return self.encoder(self.dropout(x), ~padding_mask(tokens, self.pad_id))
+        """
+
+
 class no_positions:
     """your body does not know the order of the words
 
@@ -185,6 +198,57 @@ class dropout_not_handed_on:
             - self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
             + self.dropout = nn.Identity()
             + self.encoder = Encoder(num_layers, d_model, num_heads, d_ff)
+        """
+
+
+class heads_fixed:
+    """your encoder has as many heads whatever num_heads says
+
+    Fails: test_sizes
+    """
+
+    class MaskedLM:
+        __init__ = """
+            - self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
+            + self.encoder = Encoder(num_layers, d_model, 1, d_ff, dropout)
+        """
+
+
+class layers_fixed:
+    """your encoder has as many layers whatever num_layers says
+
+    Fails: test_sizes
+    """
+
+    class MaskedLM:
+        __init__ = """
+            - self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
+            + self.encoder = Encoder(2, d_model, num_heads, d_ff, dropout)
+        """
+
+
+class hidden_width_fixed:
+    """your encoder's networks are as wide inside whatever d_ff says
+
+    Fails: test_sizes
+    """
+
+    class MaskedLM:
+        __init__ = """
+            - self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
+            + self.encoder = Encoder(num_layers, d_model, num_heads, 128, dropout)
+        """
+
+
+class rows_too_long:
+    """your table begins with rows that are too long: they are the output layer's as well, and its logits are as large
+
+    Fails: test_first_loss
+    """
+
+    class MaskedLM:
+        __init__ = """
+            - nn.init.normal_(self.embedding.weight, std=d_model**-0.5)
         """
 
 
