@@ -266,7 +266,9 @@ def test_hide_by_itself(submission, draw):
     alone, fates = targets == IGNORED, fates_of(inputs, tokens)
     columns = torch.stack([(alone | (fates == fate)).all(dim=0) for fate in range(3)]).any(dim=0)
     recognised_by(submission, fixed=fixed, columns=shares(columns))
-    if columns.sum() > 20:  # by chance 0.1
+    if (
+        columns.sum() > 20 and len(fates[~alone].unique()) > 1
+    ):  # by chance 0.1; all alike is test_hide_mix's affair
         fail(
             f"drawn together  in {int(columns.sum())} of 200 columns all chosen tokens of 60 rows become the same:",
             "  mask_id, another token, or what they were; each is drawn by itself",
