@@ -146,6 +146,22 @@ class gradient_expected_everywhere:
     """
 
 
+class ends_at_a_missing_gradient:
+    """your gradients end at the first parameter without one: pass it over and go on
+
+    Fails: test_without_gradients
+    """
+
+    clip_gradients = """
+        - gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+        + gradients = []
+        + for parameter in parameters:
+        +     if parameter.grad is None:
+        +         break
+        +     gradients.append(parameter.grad)
+    """
+
+
 class largest_norm_alone:
     """your norm is the largest of the gradients' norms: squares of all of them are added
 

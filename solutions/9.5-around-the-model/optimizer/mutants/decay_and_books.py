@@ -91,6 +91,20 @@ class missing_as_zeros:
         """
 
 
+class stops_at_a_missing_gradient:
+    """your step ends at the first parameter without a gradient: those behind it have to be moved
+
+    Fails: test_late_gradient
+    """
+
+    class AdamW:
+        step = """
+              if parameter.grad is None:
+            -     continue
+            +     return
+        """
+
+
 class one_count_for_all:
     """your steps are counted for all parameters together: each has its own, from its first gradient on
 
@@ -151,6 +165,20 @@ class books_of_its_own:
         """
 
 
+class moments_kept_by_shape:
+    """your moments are kept by shape: parameters of one shape share them, and each needs its own
+
+    Fails: test_first_step
+    Costs: of two parameters of one shape the second one is wrong from its first step on
+    """
+
+    class AdamW:
+        step = """
+            - gradient, state = parameter.grad, self.state[parameter]
+            + gradient, state = parameter.grad, self.state.setdefault(tuple(parameter.shape), {})
+        """
+
+
 class torchs_own:
     """your steps are torch's AdamW: write them from the formulas
 
@@ -173,6 +201,39 @@ class other_defaults:
 
     class AdamW:
         def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
+            super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
+
+
+class other_default_betas:
+    """your betas are 0.9 and 0.99 when nothing is said: 0.9 and 0.999 are meant
+
+    Fails: test_defaults
+    """
+
+    class AdamW:
+        def __init__(self, params, lr=1e-3, betas=(0.9, 0.99), eps=1e-8, weight_decay=0.01):
+            super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
+
+
+class other_default_lr:
+    """your lr is 1e-2 when nothing is said: 1e-3 is meant
+
+    Fails: test_defaults
+    """
+
+    class AdamW:
+        def __init__(self, params, lr=1e-2, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
+            super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
+
+
+class other_default_eps:
+    """your eps is 1e-6 when nothing is said: 1e-8 is meant
+
+    Fails: test_defaults
+    """
+
+    class AdamW:
+        def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-6, weight_decay=0.01):
             super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
 
 

@@ -35,6 +35,32 @@ class first_not_corrected:
         """
 
 
+class second_not_corrected:
+    """your second moment is not corrected for its beginning, while the first one is
+
+    Fails: test_first_step, test_steps
+    """
+
+    class AdamW:
+        step = """
+            - size = (second / (1 - beta2**t)).sqrt() + group["eps"]
+            + size = second.sqrt() + group["eps"]
+        """
+
+
+class correction_kept:
+    """your correction is written into the moment: what goes on to the next step is the uncorrected one
+
+    Fails: test_steps
+    """
+
+    class AdamW:
+        step = """
+            - parameter.sub_(lr * (first / (1 - beta1**t)) / size)
+            + parameter.sub_(lr * first.div_(1 - beta1**t) / size)
+        """
+
+
 class t_from_zero:
     """your correction takes beta, not beta ** t: it is the same at every step
 
@@ -110,6 +136,34 @@ class root_of_second_forgotten:
         step = """
             - size = (second / (1 - beta2**t)).sqrt() + group["eps"]
             + size = second / (1 - beta2**t) + group["eps"]
+        """
+
+
+class square_forgotten:
+    """your second moment is a mean of g: of its square it is to be one
+
+    Fails: test_first_step, test_steps
+    """
+
+    class AdamW:
+        step = """
+            - second.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
+            - size = (second / (1 - beta2**t)).sqrt() + group["eps"]
+            + second.mul_(beta2).add_(gradient, alpha=1 - beta2)
+            + size = (second / (1 - beta2**t)).abs().sqrt() + group["eps"]
+        """
+
+
+class one_tensor_for_both:
+    """your two moments are one and the same tensor: each needs zeros of its own
+
+    Fails: test_first_step, test_steps
+    """
+
+    class AdamW:
+        step = """
+            - state["second"] = torch.zeros_like(parameter)
+            + state["second"] = state["first"]
         """
 
 

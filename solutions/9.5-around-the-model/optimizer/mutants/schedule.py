@@ -112,6 +112,30 @@ class first_rate_not_zero:
     """
 
 
+class half_forgotten:
+    """your cosine falls from twice its height: 1 + cos goes from 2 to 0, so half of it is meant
+
+    Fails: test_cosine
+    """
+
+    warmup_cosine = """
+        - return floor + (peak - floor) * (1 + math.cos(math.pi * share)) / 2
+        + return floor + (peak - floor) * (1 + math.cos(math.pi * share))
+    """
+
+
+class whole_circle:
+    """your cosine runs over its whole circle, down and up again: from 0 to π it goes from 1 to -1
+
+    Fails: test_cosine
+    """
+
+    warmup_cosine = """
+        - return floor + (peak - floor) * (1 + math.cos(math.pi * share)) / 2
+        + return floor + (peak - floor) * (1 + math.cos(2 * math.pi * share)) / 2
+    """
+
+
 class cut_off_at_floor:
     """your cosine falls to 0 and is cut off at floor: half a cosine goes from peak to floor itself
 
