@@ -240,7 +240,7 @@ def test_bytes(submission, draw):
 )
 def test_bytes_alone(submission, draw):
     tokenizer = submission.Tokenizer([])
-    for text in (Letters(draw).text("ab, c"), "naïve e\u0301", "🙂 日本\r\n\t", ""):
+    for text in (Letters(draw).text("ab, c"), "Naïve É 42 e\u0301", "🙂 日本\r\n\t", ""):
         found = tokenizer.encode(text)
         expect(found, "ids").is_list(of=int)
         expect(found, "ids").is_value(list(text.encode()))
@@ -469,7 +469,7 @@ def test_no_text(submission, draw):
     "what train learns makes a text shorter, and every text comes back as it was",
     aspect="values",
     points=1,
-    follows=["test_counted_anew", "test_ids", "test_decode"],
+    follows=["test_counted_anew", "test_bytes_alone", "test_ids", "test_decode"],
     asked=[
         "For every text `decode(encode(text))` is the text again, to the last space.",
         "a result depends on the arguments alone.",
@@ -483,7 +483,12 @@ def test_together(submission, draw):
         expect(merges, "merges").is_list(8)
         encodes(submission.Tokenizer([]), text, [*text.encode()])  # what it remembers is nothing to another
         tokenizer = submission.Tokenizer(merges, ["<END>"])
-    for one, least in ((text, 12), ("e\u0301 é \r\n\t🙂 " + text, 12), ("\u3000 x<END>\u00a0 ", 0)):
+    for one, least in (
+        (text, 12),
+        ("e\u0301 é \r\n\t🙂 " + text, 12),
+        ("\u3000 x<END>\u00a0 ", 0),
+        (" Bad CAB, 42 Bees!\r\n\tÄrger Ελλάδα Да 日本\n ", 0),  # capitals, figures, other scripts, line ends
+    ):
         ids = tokenizer.encode(one)
         shorter = len(one.encode()) - len(expect(ids, "ids").is_list(of=int))
         expect(shorter, "how many ids fewer than bytes").is_between(least, len(one.encode()))

@@ -99,11 +99,35 @@ class letters_of_ascii:
 class lower_case:
     """your text is made lower case: it has to come back as it was
 
-    Fails: test_pattern, test_special
+    Fails: test_pattern, test_bytes_alone, test_special
     """
 
     def _pieces(text):
         return [tuple(bytes([b]) for b in piece.encode()) for piece in re.findall(PIECES, text.lower())]
+
+
+class lower_case_when_encoding:
+    """your encode makes a text lower case: it has to come back as it was
+
+    Fails: test_bytes_alone, test_special
+    """
+
+    class Tokenizer:
+        encode = """
+            - for tokens in _pieces(part):
+            + for tokens in _pieces(part.lower()):
+        """
+
+
+class line_ends_changed:
+    """your line ends become \\n where \\r\\n stood: a text has to come back as it was
+
+    Fails: test_bytes_alone
+    """
+
+    def _pieces(text):
+        text = text.replace("\r\n", "\n")
+        return [tuple(bytes([byte]) for byte in piece.encode()) for piece in re.findall(PIECES, text)]
 
 
 class normalised:
