@@ -51,7 +51,7 @@ def print_findings(report: KataReport, out: Console) -> None:
         print_block(report.message, out)
     if report.output:
         _print_output(report.output, "printed while loading", out)
-    _print_every_check(report, out)
+    _print_every_check(report, out, named=False)  # an instructor repeats no check by its name
 
 
 def line_of(report: KataReport, out: Console, *, brief: bool = False) -> Text:
@@ -135,7 +135,7 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
     if report.message and not verbose:
         return
     if verbose:
-        _print_every_check(report, out)
+        _print_every_check(report, out, named=True)
     else:
         _print_checks(report, out)
     first = next((check for check in report.checks if check.status in WRONG), None)
@@ -213,13 +213,13 @@ def _held(report: KataReport, held: int) -> str:
     return f"{f'all {asked}' if held == asked else f'{held} of {asked}'} checks {verb}"
 
 
-def _print_every_check(report: KataReport, out: Console) -> None:
+def _print_every_check(report: KataReport, out: Console, *, named: bool) -> None:
     if report.message and report.checks and all(one.status == "skipped" for one in report.checks):
         number = len(report.checks)
         out.print(Text(f"  {number} check{' was' if number == 1 else 's were'} not run", style="dim"))
         return
     for check in report.checks:
-        _print_each([check], report, out, named=True)
+        _print_each([check], report, out, named=named)
         _print_details(check, out, indent="    ")
 
 
