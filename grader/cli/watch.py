@@ -124,7 +124,6 @@ class WatchLoop:
     def loop(self) -> None:
         """Check, wait for a save or a key, and again, until `q` or Ctrl-C."""
         with ExitStack() as stack:
-            keys = self._keys
             stop = threading.Event()
             stack.callback(stop.set)
             folders = sorted(
@@ -137,11 +136,13 @@ class WatchLoop:
             ).start()
             self._check()
             while True:
-                sources = [self._wake] if keys is None else [self._wake, keys]
+                sources = [self._wake] if self._keys is None else [self._wake, self._keys]
                 ready = select.select(sources, [], [])[0]
                 if self._wake in ready and self._saved():
                     self._check()
-                elif keys is not None and keys in ready and not self._obey(os.read(keys, 1)):
+                elif (
+                    self._keys is not None and self._keys in ready and not self._obey(os.read(self._keys, 1))
+                ):
                     return
 
     def _listen(self, folders: list[str], stop: threading.Event, seen: dict[str, object]) -> None:

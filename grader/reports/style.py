@@ -11,6 +11,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from grader.commands import COMMANDS
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -44,23 +46,6 @@ LOOKS = {
 IN_NOTEBOOK = "KATA_IN_NOTEBOOK"
 """Set where a notebook runs the command: what a screen tells people to type has `%` before it there."""
 
-COMMANDS = (
-    *(
-        "list",
-        "start",
-        "show",
-        "check",
-        "try",
-        "bench",
-        "watch",
-        "hint",
-        "solution",
-        "reset",
-        "demo",
-        "doctor",
-    ),
-    *("completion", "man", "course", "grade", "gradebook", "report", "similar", "desk", "pack"),
-)
 _GLUE = "\ue000"
 """A blank at which no line is broken."""
 _COMMAND = re.compile(

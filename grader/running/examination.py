@@ -144,10 +144,11 @@ class Examination:
                 attempt.progress(report, who.calls)
             if attempt.options.fail_fast and report.status in WRONG:
                 break
-        if not attempt.look and (attempt.options.name or self.marking):
-            self._recognise()
-        if not attempt.look and attempt.options.name:
-            self._charge_the_mistake_once()
+        if not attempt.look:
+            if attempt.options.name or self.marking:
+                self._recognise()
+            if attempt.options.name:
+                self._charge_the_mistake_once()
         self._withhold()
 
     def marks(self) -> dict[str, list[Mark]]:
