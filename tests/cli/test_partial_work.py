@@ -189,7 +189,7 @@ def test_what_is_judged_with_ours_says_so(kata: Run, folder: Path) -> None:
     file.write_text(right.read_text().replace(" / math.sqrt(query.size(-1))", ""))
     ran = kata("check", "masked-attention", "-k", "test_values or test_module_values")
     told = "1 check, 4 points, judged with our `scaled_dot_product_attention` in place of yours"
-    assert told in " ".join(ran.out.split())
+    assert told in ran.out
 
 
 def test_a_function_that_hangs_is_not_waited_for_in_every_check(kata: Run, stub: Path) -> None:
@@ -246,8 +246,6 @@ def test_points_that_are_withheld_are_said_once_and_why(kata: Run, stub: Path) -
         "from torch import nn\n\n\nclass LayerNorm(nn.LayerNorm):\n"
         "    def __init__(self, d_model, eps=1e-5):\n        super().__init__(d_model, eps=eps)\n"
     )
-    text = " ".join(kata("check", "layer-norm").out.split())
-    assert re.search(
-        r"✔ passed 18 checks, 19\.5 points, right, but no points: the submission used torch", text
-    )
+    text = kata("check", "layer-norm").out
+    assert "✔ passed 18 checks, 19.5 points, right, but no points: the submission used torch" in text
     assert text.count("passed") == 1

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Ran
+from tests.conftest import Printed, Ran
 from tests.standby.conftest import RIGHT, WRONG
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
@@ -38,7 +38,7 @@ def tests(space: Path) -> Tests:
             [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
             cwd=cwd, env=variables, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        return Ran(done.returncode, done.stdout, done.stderr)
+        return Ran(done.returncode, Printed(done.stdout), Printed(done.stderr))
 
     return run
 

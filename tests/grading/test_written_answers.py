@@ -136,7 +136,7 @@ def test_a_class_is_marked_released_and_taken_back(
     assert taken.code == 0, taken.text
     assert totals(kata, book)["ada"] == (5, 5)
     assert kata(*mark, "--met", "1", "--comment", SECRET).code == 0
-    told = " ".join(kata("gradebook", "history", "ada", "insertion-sort", *book).out.split())
+    told = kata("gradebook", "history", "ada", "insertion-sort", *book).out
     assert f"marked question 1: 2/2 kim mark {wrong}, taken back later" in told
     assert f"taken back question 1 lee: meant for bob mark {wrong}" in told
     assert f"marked question 1: 1/2 kim: {SECRET}" in told

@@ -17,6 +17,7 @@ from grader.workspace import (
     Workspace,
     edit_progress,
     load_progress,
+    now,
     record_check,
     save_progress,
     start,
@@ -53,9 +54,17 @@ def test_the_first_pass_is_the_one_that_counts() -> None:
 @pytest.mark.parametrize("status", ["not_started", "missing"])
 def test_a_kata_nobody_worked_on_is_no_attempt(status: KataStatus) -> None:
     progress = Progress()
+    progress.of("insertion-sort").started = now()
     record_check(progress, report(status, 0))
     entry = progress.of("insertion-sort")
     assert (entry.attempts, entry.status) == (0, status)
+
+
+def test_a_kata_without_a_file_that_nobody_began_is_not_noted() -> None:
+    progress = Progress()
+    record_check(progress, report("missing", 0))
+    assert progress.peek("insertion-sort").status == "not_started"
+    assert progress.katas == {}
 
 
 def test_the_file_is_sorted_readable_json(tmp_path: Path) -> None:
