@@ -123,7 +123,7 @@ def _say(
     fail(
         f"wrong gradient  {first}",
         f"moved at random, the {what} change by {tried[first]:.3g}; the gradient says {told[first]:.3g}",
-        f"{len(wrong)} of {len(tried)} parameters are wrong",
+        f"{len(wrong)} of {len(tried)} parameters {'is' if len(wrong) == 1 else 'are'} wrong",
         *notes,
         stage="values" if told[first] else "gradient",
         subject=subject,

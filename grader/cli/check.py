@@ -244,9 +244,7 @@ def run(
 ) -> list[KataReport]:
     """Check every target once, in order; without a launcher in this process, under a debugger."""
     if keyword and not any(len(suite) for suite in suites.values()):
-        raise UsageError(
-            f"No check matches -k {keyword!r}.", "kata check -v lists them, each with its title and its name."
-        )
+        raise no_match(f"-k {keyword!r}")
     reports = []
     asked = [target for target in request.targets if not keyword or len(suites[target.kata.slug])]
     if launcher is None:
@@ -260,6 +258,13 @@ def run(
             suite = suites[target.kata.slug]
             reports.append(suite.check(target.file, launcher, options, content=request.content))
     return reports
+
+
+def no_match(asked: str) -> UsageError:
+    """Return the error that no check is what was asked for."""
+    return UsageError(
+        f"No check matches {asked}.", "kata check -v lists them, each with its title and its name."
+    )
 
 
 @contextmanager

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.check import CheckRequest, find_targets, with_content
+from grader.cli.check import CheckRequest, find_targets, no_match, with_content
 from grader.cli.context import Here, complete_id, here, note, seed_option
-from grader.errors import KataError, UsageError
+from grader.errors import KataError
 from grader.reports.style import console, say
 
 if TYPE_CHECKING:
@@ -50,9 +50,7 @@ def try_(what: str | None, keyword: str | None, seed: int, pdb: bool) -> int:
         keyword=keyword,
     )
     if not reports:
-        raise UsageError(
-            f"No check matches {keyword!r}.", "kata check -v lists them, each with its title and its name."
-        )
+        raise no_match(repr(keyword))
     if looked:
         return 0
     return _print_what_there_is(reports)
