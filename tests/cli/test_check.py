@@ -89,7 +89,7 @@ def test_json_is_one_document_of_the_promised_form(kata: Run, unit: Path) -> Non
     ran = kata("check", "--json", "--seed", "7")
     assert (ran.code, ran.err) == (1, "")
     assert ran.out.count("\n") == 1
-    answer = msgspec.json.decode(ran.out, type=StrictSet)
+    answer = msgspec.json.decode(ran.out.encode(), type=StrictSet)
     assert answer.schema == 1
     masks, attention, *_ = answer.katas
     assert (masks.kata, masks.number, masks.status, masks.seed, masks.learner) == (

@@ -55,7 +55,7 @@ class Facts(msgspec.Struct, forbid_unknown_fields=True):
 def test_json_holds_every_fact(kata: Run, folder: Path) -> None:
     ran = kata("doctor", "--json")
     assert (ran.code, ran.err) == (0, "")
-    facts = msgspec.json.decode(ran.out, type=Facts)
+    facts = msgspec.json.decode(ran.out.encode(), type=Facts)
     assert facts.schema == 1
     assert facts.cores >= 1
     assert facts.launcher in ("fork", "spawn")
