@@ -17,6 +17,7 @@ from grader.checks import (
     oracle,
     oracle_gradients,
     presupposed,
+    recognised_by,
     resting_on,
     with_axes,
 )
@@ -61,6 +62,17 @@ def module_with(submission, draw, state):
     module.to(draw.device)
     module.eval()
     return module
+
+
+def say_who_learns(submission, module, x, output):
+    """Say who gets a gradient, and whose weights are not read at each call: of that right numbers say nothing."""
+    learns = {name: getattr(module, name).weight.grad is not None for name in PROJECTIONS}
+    state, unread = module.state_dict(), []
+    for name in [name for name in PROJECTIONS if not learns[name]]:
+        module.load_state_dict({**state, f"{name}.weight": 2 * state[f"{name}.weight"]})
+        if torch.equal(call(module, x)[0], output):
+            unread.append(name)
+    recognised_by(submission, **learns, unread=unread, cut_off=not output.requires_grad)
 
 
 def fresh(submission, draw, d_model, d_k):
@@ -333,6 +345,13 @@ def test_parameter_gradients(submission, draw):
     module = module_with(submission, draw, state)
     output, _ = call(module, x)
     expect(output, "output", axes=OUTPUT).is_tensor(shape=(2, 5, 4), dtype=torch.float32)
+    if not output.requires_grad:
+        say_who_learns(submission, module, x, output)
+        fail(
+            "no gradient  output  is cut off from the weights: backward finds no way in",
+            stage="gradient",
+            subject=output,
+        )
     cotangent = draw.like(output)
     (output * cotangent).sum().backward()
     wanted = oracle_gradients(lambda *tensors: attend(*tensors)[0], {"x": x, **state}, cotangent)
@@ -340,6 +359,7 @@ def test_parameter_gradients(submission, draw):
     for name in PROJECTIONS:
         gradient = getattr(module, name).weight.grad
         if gradient is None:
+            say_who_learns(submission, module, x, output)
             fail(f"no gradient  {name}.weight  none arrives", stage="gradient", subject=output)
         with resting_on("the output must be right", lambda: expect(output, "output").close_to(right)):
             expect(gradient, f"{name}.weight.grad", axes="out width").close_to(wanted[name])

@@ -23,8 +23,7 @@ class window:
 class weights_kept:
     """your module copies w_v at its first call and keeps the copy: weights that are loaded or learned later do nothing
 
-    Fails: test_in_turns
-    Unnamed: visible checks see a gradient that is missing, and no more
+    Fails: test_in_turns, test_parameter_gradients
     """
 
     class SelfAttention:

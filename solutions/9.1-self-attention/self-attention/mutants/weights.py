@@ -150,6 +150,19 @@ class softmax_twice:
         """
 
 
+class output_detached:
+    """your output is cut from the graph: nothing before it learns
+
+    Fails: test_gradients, test_parameter_gradients
+    """
+
+    class SelfAttention:
+        forward = """
+            - return weights @ v, weights
+            + return (weights @ v).detach(), weights
+        """
+
+
 class returned_weights_detached:
     """your second result is cut from the graph: return the weights themselves, a plot can detach them
 

@@ -6,7 +6,7 @@ by row.
 
 
 class module_arguments_swapped:
-    """your module swaps max_len and d_model when it makes the table
+    """your module exchanges max_len and d_model: its table has to have max_len rows of d_model numbers
 
     Fails: test_sinusoidal_adds
     """
