@@ -2,12 +2,13 @@
 
 A difference over a step is as good as the numbers it is made of: one that suits float64 is noise for an answer that
 normalises in float32, as public models do. So the step, and how far the gradient may be off, come from what
-the answer's own values do over steps of many sizes.
+the answer's own values do over steps of many sizes. Two sizes may suit: where a function has a corner close by, as
+relu has, large steps can agree by chance, and only those that end before the corner tell the slope.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -26,7 +27,7 @@ PAST_THE_BEST = 30.0
 that rounds stands still, and all steps agree on a slope of 0."""
 EXACT = 1e-4
 """A gradient may be off by this share of the largest slope however exactly the slopes are known."""
-ROOM = 10.0
+ROOM = 3.0
 """And by so many times what two steps disagree by."""
 COARSEST = 0.03
 """But never by more: an answer that is noise is not excused by it."""
@@ -80,34 +81,54 @@ def expect_parameter_gradients(
         model.load_state_dict(start, strict=False)
         return (ends[0] - ends[1]) / (2 * step)
 
-    step, doubt = best_step(lambda step: slope(list(learned), step))
-    tried = {name: slope([name], step) for name in learned}
     told = {
         name: 0.0 if value.grad is None else float((value.grad * ways[name]).sum())
         for name, value in learned.items()
     }
-    scale = min(max((abs(one) for one in tried.values()), default=0.0), largest)
-    limit = min(max(EXACT * scale, ROOM * doubt), COARSEST * scale)
-    wrong = [name for name in learned if not abs(told[name] - tried[name]) <= limit]
-    if wrong:
-        _say(wrong, tried, told, name, notes, found)
+    first: dict[str, float] = {}
+    wrong: list[str] = []
+    for step, doubt in good_steps(lambda step: slope(list(learned), step)):
+        tried = {name: slope([name], step) for name in learned}
+        scale = min(max((abs(one) for one in tried.values()), default=0.0), largest)
+        limit = min(max(EXACT * scale, ROOM * doubt), COARSEST * scale)
+        off = [name for name in learned if not abs(told[name] - tried[name]) <= limit]
+        still = any(tried[name] == 0 != moved for name, moved in first.items())  # rounded away, and no slope
+        if not off and not still:
+            return
+        first, wrong = first or tried, wrong or off
+    _say(wrong, first, told, name, notes, found)
 
 
-def best_step(slope: Callable[[float], float]) -> tuple[float, float]:
-    """Return the step over which a slope is known best, and how far it is off there.
+def good_steps(slope: Callable[[float], float]) -> Iterator[tuple[float, float]]:
+    """Yield the step over which a slope is known best, and how far it is off there; then the next best, if any.
 
-    Over large steps a function bends, over small ones its rounding shows; in between neighbouring steps agree.
+    Over large steps a function bends, over small ones its rounding shows; in between neighbouring steps agree. The
+    first looks no further when those disagree again, as rounding makes them. The other is the best of all steps.
     """
     slopes: list[float] = []
     doubts: list[float] = []
+    yielded = None
     for step in STEPS:
         slopes.append(slope(step))
-        if len(slopes) >= 3:  # two that agree may do so by chance
-            doubts.append(max(abs(one - other) for one, other in pairwise(slopes[-3:])))
-            if doubts[-1] > PAST_THE_BEST * min(doubts):
-                break
-    place = min(range(len(doubts)), key=doubts.__getitem__)
-    return STEPS[place + 1], doubts[place]
+        if len(slopes) < 3:  # two that agree may do so by chance
+            continue
+        doubts.append(max(abs(one - other) for one, other in pairwise(slopes[-3:])))
+        if yielded is None and doubts[-1] > PAST_THE_BEST * min(doubts):
+            yielded, doubt = _least(doubts)
+            yield STEPS[yielded + 1], doubt
+    best, doubt = _least(doubts)
+    if best != yielded:
+        yield STEPS[best + 1], doubt
+
+
+def _least(doubts: Sequence[float]) -> tuple[int, float]:
+    """Return where the doubt is least, and how large. Steps may agree by chance: as much as finer ones disagree for
+    their rounding, these do for theirs, which is less by as much as they are larger."""
+    most = list(doubts)
+    for place in range(len(most) - 2, -1, -1):
+        most[place] = max(most[place], most[place + 1] * STEPS[place + 1] / STEPS[place])
+    place = min(range(len(most)), key=most.__getitem__)
+    return place, most[place]
 
 
 def _say(

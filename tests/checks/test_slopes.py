@@ -58,6 +58,38 @@ def test_a_right_gradient_passes_in_any_precision(precision: str, whole: bool, a
         judge(seed, PRECISIONS[precision], activation, whole=whole)
 
 
+@pytest.mark.parametrize("seed", [81, 100, 107])  # of 400, those on which steps that are too small agree best
+def test_steps_that_agree_by_chance_are_not_trusted(seed: int) -> None:
+    judge(seed, PRECISIONS["float32"])
+
+
+class Cornered(nn.Module):
+    """Steps far beyond `corner` agree on a slope of 12, and at 0 it is 10."""
+
+    corner = 1e-3
+
+    def __init__(self, spoilt: Spoilt = lambda weight: weight) -> None:
+        super().__init__()
+        self.weight, self.spoilt = nn.Parameter(torch.zeros(())), spoilt
+
+    def forward(self, x: Tensor) -> Tensor:
+        weight = self.spoilt(self.weight)
+        return x * weight * (10 + 2 * weight**2 / (weight**2 + self.corner**2))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_corner_close_by_does_not_make_a_right_gradient_wrong(seed: int) -> None:
+    judge_model(seed, Cornered())
+    with pytest.raises(CheckFailure, match="wrong gradient  weight"):
+        judge_model(seed, Cornered(lambda weight: 0.9 * weight + 0.1 * weight.detach()))
+
+
+def judge_model(seed: int, model: nn.Module) -> None:
+    draw = Draw(seed, "corners")
+    x = draw.normal(batch=3, width=6, dtype=torch.float64)
+    expect_parameter_gradients(model.double(), lambda: model(x), draw)
+
+
 @pytest.mark.parametrize("activation", [torch.tanh, torch.relu], ids=["smooth", "with kinks"])
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_a_parameter_that_is_cut_off_fails_in_any_precision(precision: str, activation: Inside) -> None:
