@@ -197,14 +197,18 @@ def choose_drawn(items: list[pytest.Item], gate: str) -> list[pytest.Item]:
     for item in items:
         if _test(item) in slow() or item.get_closest_marker("gate") is not None:
             tests[_test(item)].append(item)
-    looked_at = {slug for slug in record.katas() if record.drawn(slug) or record.in_full(gate, slug)}
+
+    @cache
+    def looked_at(slug: str) -> bool:
+        return record.drawn(slug) or record.in_full(gate, slug)
+
     touched = record.touched()
     left_out = set()
     for test, cases in tests.items():
         if any(_is_entire(item) for item in cases) or touched & {_module(cases[0]), _folder(cases[0])}:
             continue
         if {_case(item) for item in cases} <= record.katas().keys():
-            left_out |= {item for item in cases if _case(item) not in looked_at}
+            left_out |= {item for item in cases if not looked_at(_case(item))}
         else:
             share = SHARE_S / slow().get(test, SHARE_S)
             count = round(share) if share >= 1 else int(record.has_turn(test, max(share, TURN)))
