@@ -6,11 +6,12 @@ import _thread
 import signal
 import sys
 import threading
+import time
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-AGAIN_S = 0.01
-"""So long after one that was dropped the next comes: the callback has returned by then."""
+LOOKED_S = 0.01
+"""So often it is looked whether Python is done with the one that it dropped."""
 
 
 class Interrupts:
@@ -51,6 +52,15 @@ class Interrupts:
         if not issubclass(dropped.exc_type, KeyboardInterrupt):
             self._hook(dropped)
             return
-        again = threading.Timer(AGAIN_S, _thread.interrupt_main)
-        again.daemon = True
-        again.start()
+        threading.Thread(target=self._again, daemon=True).start()
+
+    def _again(self) -> None:
+        """Press once more, but not while the first is being dropped: there, Python would drop this one, too."""
+        while self._is_in_hook(sys._current_frames().get(threading.main_thread().ident or 0)):
+            time.sleep(LOOKED_S)
+        _thread.interrupt_main()
+
+    def _is_in_hook(self, frame: FrameType | None) -> bool:
+        while frame is not None and frame.f_code is not Interrupts._unraisable.__code__:
+            frame = frame.f_back
+        return frame is not None

@@ -17,10 +17,21 @@ class Callback:
 def body(*rest, **more):
     callback = Callback()
     del callback  # the interrupt is raised inside of __del__, where Python drops it
-    until = time.monotonic() + 60
+    until = time.monotonic() + 30
     while time.monotonic() < until:
         time.sleep(0.01)
     return 0
+"""
+BUSY = """
+import threading, time
+
+start = threading.Thread.start
+
+def start_slowly(thread):
+    start(thread)
+    time.sleep(0.2)
+
+threading.Thread.start = start_slowly
 """
 CHANGED = """
 import os, signal, time
@@ -41,7 +52,11 @@ KataGroup(name="kata", invoke_without_command=True).main([])
 """
 
 
-@pytest.mark.parametrize("body", [DROPPED, CHANGED], ids=["dropped in a callback", "made another error"])
+@pytest.mark.parametrize(
+    "body",
+    [DROPPED, BUSY + DROPPED, CHANGED],
+    ids=["dropped in a callback", "dropped on a busy machine", "made another error"],
+)
 def test_an_interrupt_is_not_lost(body: str) -> None:
     done = subprocess.run([sys.executable, "-c", body + COMMAND], capture_output=True, text=True, check=False)
     assert done.returncode == 130
