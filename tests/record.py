@@ -41,7 +41,7 @@ WALKS = {
 """Commands played one after the other, each of which has tests of its own: what of the repository they are about."""
 SAMPLE, SAMPLE_WHERE_CHECKS_TRAIN = 4, 1
 """Mistakes of each kata that a light gate tries."""
-KATAS = 3
+KATAS = 2
 """Katas whose light gate is run, and whose second corpus is sampled, when nothing of them has changed."""
 DEMOS = 1
 """Demos that run when nothing of them has changed."""

@@ -46,9 +46,9 @@ SLOW_S, FAST_S = 0.15, 0.08
 """A test is slow from here on, and no longer from there down: between them it stays what it was."""
 SAME = 1.5
 """A cost is written anew when it is so many times what it was, or a part of it: no two runs find the same."""
-SHARE_S = 0.6
+SHARE_S = 0.12
 """Of a slow test as many cases run as take so long together; one that takes longer has its turn so much more seldom."""
-TURN = 1 / 10
+TURN = 1 / 20
 """But no test more seldom than this."""
 
 

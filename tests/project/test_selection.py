@@ -166,7 +166,7 @@ def test_a_test_that_takes_very_long_has_its_turn_all_the_same(monkeypatch: pyte
         chosen: list[Any] = [Item("a.py::test_long")]
         selection.choose_drawn(chosen, "light")
         ran += len(chosen)
-    assert 20 <= ran <= 65
+    assert 8 <= ran <= 36  # of 400 one in twenty
 
 
 def test_what_a_commit_changes_is_tested_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
