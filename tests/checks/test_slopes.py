@@ -40,11 +40,15 @@ def judge(
     spoilt: Spoilt = lambda weight: weight,
     whole: bool = False,
 ) -> None:
-    draw = Draw(seed, "slopes")
     torch.manual_seed(seed)
-    model = Network(inside, activation, spoilt, whole).double()
+    judge_model(seed, Network(inside, activation, spoilt, whole), width=5)
+
+
+def judge_model(seed: int, model: nn.Module, width: int) -> None:
+    draw = Draw(seed, "slopes")
     x = draw.normal(batch=3, width=6, dtype=torch.float64)
-    expect_parameter_gradients(model, lambda: model(x), draw, "output", "batch width", shape=(3, 5))
+    model.double()
+    expect_parameter_gradients(model, lambda: model(x), draw, "output", "batch width", shape=(3, width))
 
 
 PRECISIONS = {"float64": lambda x: x, "float32": lambda x: x.float()}
@@ -79,15 +83,9 @@ class Cornered(nn.Module):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_corner_close_by_does_not_make_a_right_gradient_wrong(seed: int) -> None:
-    judge_model(seed, Cornered())
+    judge_model(seed, Cornered(), width=6)
     with pytest.raises(CheckFailure, match="wrong gradient  weight"):
-        judge_model(seed, Cornered(lambda weight: 0.9 * weight + 0.1 * weight.detach()))
-
-
-def judge_model(seed: int, model: nn.Module) -> None:
-    draw = Draw(seed, "corners")
-    x = draw.normal(batch=3, width=6, dtype=torch.float64)
-    expect_parameter_gradients(model.double(), lambda: model(x), draw)
+        judge_model(seed, Cornered(lambda weight: 0.9 * weight + 0.1 * weight.detach()), width=6)
 
 
 @pytest.mark.parametrize("activation", [torch.tanh, torch.relu], ids=["smooth", "with kinks"])
