@@ -41,6 +41,14 @@ def test_a_lead_beyond_what_is_asked_for_decides_as_well() -> None:
 def test_a_draw_is_inconclusive_at_the_cap() -> None:
     assert RULE.verdict(20, 20) is None
     assert RULE.verdict(21, 20) == "inconclusive"
+    assert RULE.verdict(22, 21) == "inconclusive"
+
+
+def test_three_rounds_that_are_all_far_over_are_enough() -> None:
+    assert RULE.verdict(0, 2, 2) is None
+    assert RULE.verdict(0, 3, 3) == "fail"
+    assert RULE.verdict(0, 3) is None
+    assert StoppingRule(far_lead=1).verdict(0, 1) is None
 
 
 @pytest.mark.parametrize(
