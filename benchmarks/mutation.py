@@ -54,7 +54,9 @@ MODULES = {
     },
     "a check's verdict": {
         BEFORE: Module("grader/checks/outcome.py", ["tests/checks/test_suite.py"]),
-        NOW: Module("grader/running/outcome.py", ["tests/running/test_suite.py"]),
+        NOW: Module(
+            "grader/running/outcome.py", ["tests/running/test_outcome.py", "tests/running/test_suite.py"]
+        ),
     },
     "where is the first difference": {
         BEFORE: Module("grader/checks/locate.py", ["tests/checks/test_locate.py"]),
