@@ -116,7 +116,8 @@ def check(
     request = find_targets(what, around) if not from_stdin else _from_stdin(what, around)
     _refuse_exposed(request)
     announce(request, quiet=quiet or for_programs)
-    launcher = None if pdb else start_launcher(device=device)
+    first = request.targets[0].kata
+    launcher = None if pdb else start_launcher(device=device, preload=first.preload)
     if pdb:
         Device(device).require()
     from grader.running.suite import Options, with_suites

@@ -67,7 +67,7 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
     # Before anything that takes its time: what is typed meanwhile is a key, and no text on the screen.
     with nullcontext() if silent else single_keys() as keys, suppress(KeyboardInterrupt):
         announce(request, quiet=silent)
-        launcher = start_launcher()
+        launcher = start_launcher(preload=request.targets[0].kata.preload)
         try:
             from grader.running.suite import Options, with_suites
 

@@ -106,6 +106,14 @@ class Launcher(Protocol):
 
     name: Literal["fork", "spawn"]
 
+    def prepare(self, preload: tuple[str, ...]) -> None:
+        """Begin to import what workers will want imported: this process goes on meanwhile.
+
+        Raises:
+            MachineFault: no process could be started for it.
+        """
+        ...
+
     def launch(self, job: Job) -> WorkerProcess:
         """Start a worker that is given this, a scratch folder and the launcher's isolation.
 
@@ -141,6 +149,10 @@ class ForkLauncher:
         self._zygotes: dict[tuple[str, ...], Zygote] = {(): self._zygote}
         """By what each has imported for its workers: one kata's modules are nobody else's."""
         self._homes: dict[int, Zygote] = {}
+
+    def prepare(self, preload: tuple[str, ...]) -> None:
+        """Fork the zygote that imports these; it does so while this process goes on."""
+        self._zygote_with(preload)
 
     def launch(self, job: Job) -> WorkerProcess:
         """Start a worker; see `Launcher.launch`."""
@@ -189,6 +201,9 @@ class SpawnLauncher:
         self._running: dict[int, subprocess.Popen[bytes]] = {}
         self._level = sandbox.strongest_wanted()
         self._hidden = tuple(map(str, answers()))
+
+    def prepare(self, preload: tuple[str, ...]) -> None:
+        """Do nothing: each worker is an interpreter that imports for itself."""
 
     def launch(self, job: Job) -> WorkerProcess:
         """Start a worker; see `Launcher.launch`."""

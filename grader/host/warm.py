@@ -7,13 +7,15 @@ import os
 from typing import TYPE_CHECKING
 
 from grader.devices import Device
-from grader.errors import UsageError
+from grader.errors import MachineFault, UsageError
 
 if TYPE_CHECKING:
     from grader.host.launcher import Launcher
 
 
-def start_launcher(*, many: bool = False, timed: bool = False, device: str = "cpu") -> Launcher:
+def start_launcher(
+    *, many: bool = False, timed: bool = False, device: str = "cpu", preload: tuple[str, ...] = ()
+) -> Launcher:
     """Import torch and split off what starts workers, before any answer is in memory.
 
     Args:
@@ -21,9 +23,11 @@ def start_launcher(*, many: bool = False, timed: bool = False, device: str = "cp
         timed: whether some worker will be timed. Memory that nobody wrote is then as the system gives it, for all of
             them: filling it costs time, and one that could see it filled would know that it is not timed.
         device: what submissions will compute on.
+        preload: what the first worker will want imported. It is imported while this process goes on.
 
     Raises:
         UsageError: there is no such device.
+        MachineFault: no process could be started.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no thread may exist when the zygote forks
     gc.disable()  # importing torch makes many objects and no garbage
@@ -40,7 +44,8 @@ def start_launcher(*, many: bool = False, timed: bool = False, device: str = "cp
     torch.set_num_threads(1)  # after the fork: it prepares threads, which a zygote must not have
     try:
         on.require()  # after it, too: to be asked, a driver may be woken
-    except UsageError:
+        launcher.prepare(preload)
+    except (UsageError, MachineFault):
         launcher.close()
         raise
     gc.freeze()
