@@ -140,6 +140,7 @@ class Borrowed:
 
     def __init__(self, lender: Any) -> None:
         self.name = lender.name
+        self.prepare = lender.prepare
         self.launch = lender.launch
         self.reap = lender.reap
 
