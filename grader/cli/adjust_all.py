@@ -15,7 +15,7 @@ from grader.reports.style import console, points, safe
 if TYPE_CHECKING:
     from grader.gradebook.store import Gradebook
 
-_EXAMPLE = "Such as: learner,kata,points,comment and a line like ada,masks,+2,oral exam"
+_EXAMPLE = "For example: the header learner,kata,points,comment and a line like ada,masks,+2,oral exam"
 
 
 class _Line(NamedTuple):
@@ -35,9 +35,9 @@ class _Line(NamedTuple):
 def adjust_all(file: Path, dry_run: bool, author: str | None, where: str, course_file: Path | None) -> None:
     """Change many marks at once: FILE has the columns learner, kata, points and comment.
 
-    Points are given or taken, as `adjust` does; where a column `kind` says override, they are the mark. A mistake in
-    any line is named, and then nothing is written. A line that stands already, word for word, is passed over: the same
-    file can be given again.
+    Points are given or taken away, as by `adjust`; if a column `kind` says override, they become the mark. If any line
+    has a mistake, it is reported and nothing is written. A line that is already recorded word for word is skipped, so
+    the same file can be used again.
 
     \b
     Example:
@@ -64,7 +64,7 @@ def adjust_all(file: Path, dry_run: bool, author: str | None, where: str, course
             sign = "= " if line.kind == "override" else "+" if line.points >= 0 else ""
             said = f"{line.learner}, {line.kata}: {sign}{points(line.points)}  {line.comment}"
             console().print(safe(said), soft_wrap=True, markup=False, highlight=False)
-    note(f"{done} {'would change' if dry_run else 'changed'}, {passed} stood already")
+    note(f"{done} {'would change' if dry_run else 'changed'}, {passed} already recorded")
 
 
 def _lines(file: Path, book: Gradebook) -> list[_Line]:
@@ -93,7 +93,7 @@ def _lines(file: Path, book: Gradebook) -> list[_Line]:
         kind = cells.get("kind", "").casefold() or "adjust"
         try:
             if kind not in ("adjust", "override"):
-                raise UsageError(f"kind is adjust or override, not {kind}.")
+                raise UsageError(f"kind must be adjust or override, not {kind}.")
             if not cells["comment"]:
                 raise UsageError("A mark is not changed without a reason: the comment is empty.")
             found.append(
@@ -115,9 +115,9 @@ def _points(text: str, kind: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise UsageError(f"{text!r} is no number of points.") from None
+        raise UsageError(f"{text!r} is not a number of points.") from None
     if not abs(number) <= 1e6:
-        raise UsageError(f"{text} is no number of points.")
+        raise UsageError(f"{text} is not a number of points.")
     if kind == "override" and number < 0:
         raise UsageError(f"A mark cannot be {text}; it is 0 or more.")
     return number

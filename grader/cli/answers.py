@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from grader.gradebook.store import Gradebook
     from grader.gradebook.written import AnswerSheet, Rubrics
 
-_EXAMPLE = "Such as: learner,kata,question,points,comment and a line like ada,masks,1,1.5,say why"
+_EXAMPLE = (
+    "For example: the header learner,kata,question,points,comment and a line like ada,masks,1,1.5,say why"
+)
 
 
 def _rubrics() -> Rubrics:
@@ -40,7 +42,7 @@ def _say(text: str) -> None:
     console().print(safe(text), soft_wrap=True, markup=False, highlight=False)
 
 
-@click.command(short_help="Show written answers, how they are marked, and which of them wait.")
+@click.command(short_help="Show written answers, their marks, and which answers still wait for one.")
 @click.argument("learner", required=False)
 @click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
 @json_option
@@ -48,9 +50,10 @@ def _say(text: str) -> None:
 def answers(
     learner: str | None, id_: str | None, as_json: bool, where: str, course_file: Path | None
 ) -> None:
-    """Show written answers, how they are marked, and which of them wait.
+    """Show written answers, their marks, and which answers still wait for one.
 
-    Alone it lists who waits for a mark. With LEARNER it shows the answers beside model answer, criteria and marks.
+    Without LEARNER, it lists who waits for a mark. With LEARNER, it shows each answer beside the model answer, the
+    criteria and the mark.
 
     \b
     Example:
@@ -81,7 +84,7 @@ def answers(
             note(
                 f"{count} answer{'' if count == 1 else 's'} wait to be marked"
                 if count
-                else "No answer waits."
+                else "No answer waits to be marked."
             )
             return
         who = learner_meant(book, learner)
@@ -143,7 +146,8 @@ def _numbers(text: str) -> tuple[int, ...]:
         return tuple(int(one) for one in text.replace(" ", ",").split(",") if one)
     except ValueError:
         raise UsageError(
-            f"--met takes the numbers of criteria, not {text!r}.", "Such as --met 1,3; none: --met ''"
+            f"--met takes the numbers of criteria, not {text!r}.",
+            "For example --met 1,3, or --met '' for none.",
         ) from None
 
 
@@ -152,9 +156,11 @@ def _numbers(text: str) -> tuple[int, ...]:
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @click.argument("question", type=click.IntRange(min=1))
 @click.option("--met", metavar="N,N", help="Numbers of the criteria that are met; '' for none.")
-@click.option("--points", "given", type=float, metavar="N", help="Points in place of what the criteria give.")
 @click.option(
-    "--comment", metavar="TEXT", default="", help="For the learner, who reads it after the release."
+    "--points", "given", type=float, metavar="N", help="Points to give, instead of those of the criteria."
+)
+@click.option(
+    "--comment", metavar="TEXT", default="", help="Comment for the learner, who reads it after the release."
 )
 @author_option
 @where_options
@@ -171,7 +177,7 @@ def mark(
 ) -> None:
     """Mark LEARNER's answer to a QUESTION of ID; `answers` shows it beside the rubric.
 
-    The newest mark counts; what was given before stays in the history.
+    The newest mark counts; earlier marks stay in the history.
 
     \b
     Example:
@@ -201,13 +207,13 @@ def mark(
     note(f"undo  kata gradebook unmark {number}{again(where)} --comment TEXT")
 
 
-@click.command(short_help="Take the mark of a written answer back.")
+@click.command(short_help="Take back the mark of a written answer.")
 @click.argument("number", type=click.IntRange(min=1))
 @comment_option
 @author_option
 @where_options
 def unmark(number: int, comment: str, author: str | None, where: str, course_file: Path | None) -> None:
-    """Take the mark of this NUMBER back; `answers` shows the numbers. The mark before it counts again.
+    """Take back the mark with this NUMBER; `answers` shows the numbers. The mark before it counts again.
 
     \b
     Example:
@@ -235,10 +241,10 @@ class _Line(NamedTuple):
 @author_option
 @where_options
 def mark_all(file: Path, dry_run: bool, author: str | None, where: str, course_file: Path | None) -> None:
-    """Mark many answers: FILE has the columns learner, kata, question, and points or met; a comment if you like.
+    """Mark many answers: FILE has the columns learner, kata, question, points or met, and optionally comment.
 
-    A mistake in any line is named, and then nothing is written. What stands already is passed over: the same file can
-    be given again.
+    If any line has a mistake, it is reported and nothing is written. A mark that is already recorded is skipped, so the
+    same file can be used again.
 
     \b
     Example:
@@ -277,7 +283,7 @@ def mark_all(file: Path, dry_run: bool, author: str | None, where: str, course_f
                     seen=stands.id if stands is not None else None,
                 )
             _say(f"{line.learner}, {line.kata}, question {line.question}: {points(given)}  {line.comment}")
-    note(f"{done} {'would be marked' if dry_run else 'marked'}, {passed} stood already")
+    note(f"{done} {'would be marked' if dry_run else 'marked'}, {passed} already recorded")
 
 
 def _lines(file: Path, book: Gradebook, rubrics: Rubrics) -> list[_Line]:
@@ -292,7 +298,7 @@ def _lines(file: Path, book: Gradebook, rubrics: Rubrics) -> list[_Line]:
         if name not in columns:
             raise UsageError(f"{file}:{place}: there is no column `{name}`.", _EXAMPLE)
     if not {"points", "met"} & set(columns):
-        raise UsageError(f"{file}:{place}: there is no column `points`, nor one `met`.", _EXAMPLE)
+        raise UsageError(f"{file}:{place}: there is no column `points` and no column `met`.", _EXAMPLE)
     found = []
     for number, row in rows:
         cells: dict[str, str] = dict.fromkeys(("points", "met", "comment", *columns), "")
@@ -301,13 +307,13 @@ def _lines(file: Path, book: Gradebook, rubrics: Rubrics) -> list[_Line]:
             continue
         try:
             if not cells["question"].isdecimal():
-                raise UsageError(f"question is a number, not {cells['question']!r}.")
+                raise UsageError(f"question must be a number, not {cells['question']!r}.")
             if not (cells["points"] or cells["met"]):
-                raise UsageError("there is neither points nor met.")
+                raise UsageError("there are neither points nor met criteria.")
             kata, asked = kata_meant(book, cells["kata"]), int(cells["question"])
             of, met = rubric_question(rubrics, kata, asked), _numbers(cells["met"].replace(";", ","))
             if any(not 1 <= one <= len(of.criteria) for one in met):
-                raise UsageError(f"met names a criterion that is not there; there are {len(of.criteria)}.")
+                raise UsageError(f"met names a criterion that does not exist; there are {len(of.criteria)}.")
             given = _points(cells["points"], of.points)
             who = learner_meant(book, cells["learner"])
             found.append(_Line(who, kata, asked, tuple(sorted(set(met))), given, cells["comment"]))
@@ -324,25 +330,27 @@ def _points(text: str, most: float) -> float | None:
     except ValueError:
         given = -1.0
     if not 0 <= given <= most:
-        raise UsageError(f"points is a number from 0 to {points(most)}, not {text!r}.")
+        raise UsageError(f"points must be a number from 0 to {points(most)}, not {text!r}.")
     return given
 
 
-@click.command(short_help="Let learners see written marks, and remarks on their code.")
+@click.command(short_help="Let learners see marks of written answers, and remarks on their code.")
 @click.argument("assignment")
 @comment_option
 @click.option(
-    "--anyway", is_flag=True, help="Also while answers wait; these stay unmarked and count for nothing."
+    "--anyway",
+    is_flag=True,
+    help="Release even while answers wait; these stay unmarked and count for nothing.",
 )
 @author_option
 @where_options
 def release(
     assignment: str, comment: str, anyway: bool, author: str | None, where: str, course_file: Path | None
 ) -> None:
-    """Let learners see the written marks of an ASSIGNMENT, a kata, or `all`, and the remarks on their code.
+    """Let learners see the marks of written answers for an ASSIGNMENT, a kata, or `all`, and the remarks on their code.
 
-    Feedback and exports for learners hold them from then on, until the release is withdrawn. What was never answered
-    counts as 0 then. Disputes are in the feedback without a release: they are the learner's own.
+    Until the release is withdrawn, feedback and exports for learners contain them, and unanswered questions count as 0.
+    Disputes are in the feedback even without a release: they are the learner's own.
 
     \b
     Example:

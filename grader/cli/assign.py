@@ -23,12 +23,16 @@ from grader.errors import UsageError
 from grader.reports.style import console, safe
 
 
-@click.command(short_help="Share hand-ins among those who mark.")
+@click.command(short_help="Share hand-ins among markers.")
 @click.argument("markers", metavar="MARKER[,MARKER]...")
 @click.argument("id_", metavar="[ASSIGNMENT|ID]", required=False, shell_complete=complete_id)
 @click.option("--section", metavar="NAME", help="Only learners of this section of the roster.")
-@click.option("--learner", "learners", metavar="LEARNER", multiple=True, help="Only this one; repeat it.")
-@click.option("--most", type=click.IntRange(min=1), metavar="N", help="So many at the most, the first ones.")
+@click.option(
+    "--learner", "learners", metavar="LEARNER", multiple=True, help="Only this learner; repeat it for more."
+)
+@click.option(
+    "--most", type=click.IntRange(min=1), metavar="N", help="Share at most this many, the first ones."
+)
 @comment_option
 @author_option
 @where_options
@@ -43,10 +47,10 @@ def assign(
     where: str,
     course_file: Path | None,
 ) -> None:
-    """Share what was handed in, and is nobody's to mark yet, among MARKERS: neighbours in the list go to one of them.
+    """Share hand-ins that are nobody's to mark yet among MARKERS: each gets a consecutive part of the list.
 
-    What was looked through already is left out. Each finds theirs at the desk under Mine, if the desk is opened as
-    `--author MARKER`.
+    What was looked through already is left out. Markers who open the desk with `--author MARKER` find theirs there
+    under Mine.
 
     \b
     Example:
@@ -61,16 +65,18 @@ def assign(
 
     names = list(dict.fromkeys(filter(None, map(str.strip, markers.split(",")))))
     if not names:
-        raise UsageError("Nobody is named.", "Name those who mark, with commas between them: kim,lee")
+        raise UsageError("Nobody is named.", "Name the markers, separated by commas: kim,lee")
     who = author_of(author)
     with opened(where, course_file) as book:
         reader = DeskReader(book, Lessons(Catalogue.discover()), who)
         of = covered(book, id_) if id_ else ""
         assignment, kata = (of, "") if of in book.course.assignments else ("", of)
         if kata and kata not in book.katas():
-            raise UsageError(f"Nothing of {of} was handed in.", "See: kata gradebook")
+            raise UsageError(f"Nothing was handed in for {of}.", "See: kata gradebook")
         if section and section not in {one.section for one in book.course.roster.values()}:
-            raise UsageError(f"Nobody is in section {section}.", "The roster's column `section` has them.")
+            raise UsageError(
+                f"Nobody is in section {section}.", "The roster's column `section` names the sections."
+            )
         only = {learner_meant(book, one) for one in learners}
         free = [
             one
@@ -80,8 +86,8 @@ def assign(
         numbers = book.assign(free, names, comment=comment, author=who, most=most)
         if not numbers:
             raise UsageError(
-                "There is nothing to share: all of it is somebody's to mark, or was looked through.",
-                f"See whose: kata gradebook rulings{again(where)}",
+                "There is nothing to share: every hand-in is already somebody's to mark, or was looked through.",
+                f"To see who marks what: kata gradebook rulings{again(where)}",
             )
         given = Counter(one.value for one in book.rulings(["assign"]) if one.id in set(numbers))
     for name in names:

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 FOLDER = "kata-bench"
 
 
-@click.command(short_help="Show where the time goes: yours, the baseline's, the machine's limit, by size.")
+@click.command(
+    short_help="Show where the time goes, by size: your times, the baseline's, the machine's limit."
+)
 @click.argument("what", metavar="[ID|PATH]", required=False, shell_complete=complete_id)
 @click.option(
     "--out",
@@ -37,11 +39,11 @@ FOLDER = "kata-bench"
 @device_option
 @json_option
 def bench(what: str | None, out: Path | None, device: str, as_json: bool) -> None:
-    """Show where the time goes: yours, the baseline's, the machine's limit, by size.
+    """Show where the time goes, by size: your times, the baseline's, the machine's limit.
 
-    For everything that the speed checks of a kata look at, and beside it what torch's own fused operator takes
-    where there is one. Nothing is decided and nothing recorded: kata check --perf does that. A wrong answer is
-    measured as well, and said to be wrong.
+    It measures everything that the speed checks of a kata look at and, where there is one, torch's own fused
+    operator. It decides nothing and records nothing: kata check --perf does that. A wrong answer is measured as
+    well, and reported as wrong.
 
     \b
     Example:
@@ -197,7 +199,7 @@ def _show(one: Benched, device: str, out: Console) -> None:
     if one.wrong is not None:
         print_laid(f"  the answers are wrong, so these times count for nothing: {one.wrong}", out)
     if one.stopped is not None:
-        print_laid(f"  yours was not measured to the end: {one.stopped}", out)
+        print_laid(f"  your code was not measured to the end: {one.stopped}", out)
     curve = one.curve
     columns = {
         "yours": curve.submission,

@@ -55,29 +55,35 @@ class CheckRequest:
     "-k",
     "keyword",
     metavar="EXPR",
-    help="Only checks whose name or title matches, e.g. -k 'future and not shape'.",
+    help="Run only checks whose name or title matches, e.g. -k 'future and not shape'.",
 )
 @click.option("-x", "fail_fast", is_flag=True, help="Stop a kata at its first failing check.")
-@click.option("-v", "verbose", is_flag=True, help="Every kata and every failure in full.")
-@click.option("-q", "quiet", is_flag=True, help="One line a kata.")
+@click.option("-v", "verbose", is_flag=True, help="Show every kata and every failure in full.")
+@click.option("-q", "quiet", is_flag=True, help="Print one line per kata.")
 @seed_option
 @timeout_option
 @click.option(
-    "--perf/--no-perf", "perf", default=False, help="Also speed and memory, where all else passes; seconds."
+    "--perf/--no-perf",
+    "perf",
+    default=False,
+    help="Also check speed and memory once everything else passes; takes seconds.",
 )
 @device_option
 @click.option(
-    "--stdin", "from_stdin", is_flag=True, help="Judge what comes on stdin as if it were saved: of one kata."
+    "--stdin",
+    "from_stdin",
+    is_flag=True,
+    help="Read one kata's answer from stdin and judge it as if it were saved.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one report set as JSON and nothing else.")
 @click.option(
     "--format",
     "annotations",
     type=click.Choice(FORMATS),
-    help="Print what fails for a program that points at lines, and nothing else.",
+    help="Print what fails in a format for editors and CI systems, and nothing else.",
 )
 @click.option(
-    "--pdb", is_flag=True, help="Debug: run in one process, stop at each failure. No marks, no progress."
+    "--pdb", is_flag=True, help="Debug: run in one process and stop at each failure. No marks, no progress."
 )
 def check(
     what: str | None,
@@ -111,7 +117,8 @@ def check(
     around = here()
     if from_stdin and pdb:
         raise UsageError(
-            "--pdb reads what you type from stdin, and --stdin the answer.", "Leave out one of them."
+            "--pdb reads what you type from stdin, and --stdin reads the answer from it.",
+            "Leave out one of them.",
         )
     request = find_targets(what, around) if not from_stdin else _from_stdin(what, around)
     _refuse_exposed(request)
@@ -174,7 +181,7 @@ def with_content(what: str | None, around: Here, content: bytes) -> CheckRequest
     if len(request.targets) != 1:
         names = ", ".join(target.kata.slug for target in request.targets[:4])
         raise UsageError(
-            f"One answer is for one kata, and this means several: {names} …", "Name one of them."
+            f"One answer is for one kata, but this means several: {names} …", "Name one of them."
         )
     target = request.targets[0]
     suffix = ".ipynb" if content.lstrip()[:1] == b"{" else ".py"
@@ -196,7 +203,7 @@ def _refuse_exposed(request: CheckRequest) -> None:
         shown = [path for path in secrets if path.is_relative_to(folder) and path != folder]
         if shown:
             raise UsageError(
-                f"{target.file.name} may read all of its folder, and there lies {shown[0]}, which it must not.",
+                f"{target.file.name} may read all of its folder, and that holds {shown[0]}, which it must not read.",
                 "Put the file into a folder of its own, then check it there.",
             )
 
@@ -233,7 +240,7 @@ def announce(request: CheckRequest, *, quiet: bool) -> None:
     for target in request.targets:
         changed = changed_blocks(target.kata, target.file.parent)
         if changed is not None:
-            note(f"{changed} is not as it was given; {target.kata.slug} is graded with ours")
+            note(f"{changed} has been changed; {target.kata.slug} is checked with the original")
 
 
 def run(

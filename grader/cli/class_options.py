@@ -33,7 +33,7 @@ course_option: Callable[[Any], Any] = click.option(
     "course_file",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Course settings; course.toml beside the gradebook otherwise.",
+    help="Course settings. [default: course.toml beside the gradebook]",
 )
 
 
@@ -42,21 +42,19 @@ def note_unreadable(book: Gradebook) -> None:
     found = list(book.unreadable.items())
     for (learner, kata), why in found[:NAMED]:
         note(
-            f"warning: {learner}, {kata}: the report cannot be read: {why}; what was booked beside it stands."
+            f"warning: {learner}, {kata}: the report cannot be read: {why}; the status and points beside it count."
         )
     if len(found) > NAMED:
         note(f"warning: … and {len(found) - NAMED} more reports.")
     if found:
-        note(
-            "They are graded again by the next kata grade over the same submissions; the other marks are whole."
-        )
+        note("The next kata grade of the same submissions grades them again; all other marks are intact.")
 
 
 author_option: Callable[[Any], Any] = click.option(
-    "--author", metavar="NAME", help="Whose word it is; your user name otherwise."
+    "--author", metavar="NAME", help="Who decides this. [default: your user name]"
 )
 comment_option: Callable[[Any], Any] = click.option(
-    "--comment", metavar="TEXT", required=True, help="Why; it stays in the history."
+    "--comment", metavar="TEXT", required=True, help="The reason; it stays in the history."
 )
 
 

@@ -61,7 +61,7 @@ def print_summary(
     option = again(where)
     _remarks(tally, matches, option, notes, out)
     if notes:
-        out.print(f"\nall of it  {safe(notes)}", soft_wrap=True)
+        out.print(f"\nall notes  {safe(notes)}", soft_wrap=True)
     out.print(f"\nnext  kata gradebook show{option}    kata report{option}", soft_wrap=True)
 
 
@@ -101,17 +101,17 @@ def _remarks(tally: Tally, matches: Matches, option: str, notes: str, out: Conso
         text = f"{answer.message} {answer.hint or ''}".strip()
         refused.setdefault(text, []).append(f"{submission.learner}, {submission.kata}")
     if refused:
-        out.print("\nNot graded, through no fault of theirs; the same command tries again:")
+        out.print("\nNot graded, through no fault of the learners; the same command tries again:")
         _some([f"{_names(who)}: {text}" for text, who in refused.items()], notes, out)
     if matches.strangers:
-        out.print("\nNot in the roster, and graded under the name that they came in with:")
+        out.print("\nNot in the roster, and graded under the names that they handed in with:")
         _some(_strangers(matches, option), notes, out)
     if tally.proposed:
-        out.print("\nMissing, though a file of another name may be meant:")
+        out.print("\nMissing, though a file with another name may be the answer:")
         _some(_proposals(tally, option), notes, out)
     if matches.absent:
         out.print(
-            f"\nIn the roster, and not in this download: {listed(matches.absent, SHOWN)}", soft_wrap=True
+            f"\nIn the roster, but not in this download: {listed(matches.absent, SHOWN)}", soft_wrap=True
         )
     remarks = _notes(tally)
     if remarks:
@@ -127,7 +127,9 @@ def _strangers(matches: Matches, option: str) -> list[str]:
             lines.append(f"{name}: {learner} ({reason})? If so: {accept}")
         if not meant:
             accept = f"kata gradebook alias LEARNER {word(name)}{option} --comment TEXT"
-            lines.append(f"{name}: like nobody in the roster who has not handed in. Whose it is: {accept}")
+            lines.append(
+                f"{name}: like nobody in the roster who has not handed in. To say whose it is: {accept}"
+            )
     return lines
 
 
@@ -156,16 +158,16 @@ def write_notes(scanned: Sequence[str], tally: Tally, matches: Matches, where: s
     beside = Address.parse(where).file
     option = again(where)
     parts = {
-        "Of the download": list(scanned),
-        "Not graded, through no fault of theirs": [
+        "About the download": list(scanned),
+        "Not graded, through no fault of the learners": [
             f"{one.learner}, {one.kata}: {answer.message}" for one, answer in tally.refused
         ],
-        "Told to be somebody of the roster, and written down": [
+        "Recognized as somebody in the roster, and recorded": [
             f"{name}: {learner} ({reason})" for name, (learner, reason) in matches.learnt.items()
         ],
         "Not in the roster": _strangers(matches, option),
-        "In the roster, and not in this download": matches.absent,
-        "Missing, though a file of another name may be meant": _proposals(tally, option),
+        "In the roster, but not in this download": matches.absent,
+        "Missing, though a file with another name may be the answer": _proposals(tally, option),
         "Worth a look": _notes(tally),
     }
     text = "\n".join(

@@ -28,10 +28,13 @@ MOST_LINES = 5000
 @click.argument("learner")
 @click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
 @click.option(
-    "--attempt", type=int, metavar="N", help="Another than the one that counts; history tells the numbers."
+    "--attempt",
+    type=int,
+    metavar="N",
+    help="Show this attempt instead of the one that counts; `history` shows the numbers.",
 )
-@click.option("--diff", "other", type=int, metavar="M", help="What changed from attempt M to this one.")
-@click.option("--all", "every", is_flag=True, help="Also the files beside the module.")
+@click.option("--diff", "other", type=int, metavar="M", help="Show what changed from attempt M to this one.")
+@click.option("--all", "every", is_flag=True, help="Also show the files beside the module.")
 @where_options
 def code(
     learner: str,
@@ -42,9 +45,9 @@ def code(
     where: str,
     course_file: Path | None,
 ) -> None:
-    """Show what a learner handed in: the attempt that counts, or the one of this number.
+    """Show what a learner handed in: the attempt that counts, or the one that --attempt names.
 
-    Without ID it is every kata that the learner handed in. Of a notebook the code cells are shown.
+    Without ID, it shows every kata that the learner handed in. For a notebook, it shows the code cells.
 
     \b
     Example:
@@ -78,7 +81,7 @@ def code(
                 assert before is not None
                 _print_diff(before, bundle, f"attempt {other}", f"attempt {number}", out)
     if not shown:
-        note(f"{safe(who)} handed in nothing that was kept.")
+        note(f"{safe(who)} handed in nothing that was stored.")
 
 
 def _bundle(
@@ -100,7 +103,7 @@ def _bundle(
     if bundle is None and asked:
         kept = ", ".join(str(one) for one, row in there.items() if book.bundle(row) is not None)
         raise UsageError(
-            f"There is nothing of an attempt {number} of {who} at {kata}. There is {kept or 'none'}.",
+            f"Nothing is stored of attempt {number} of {who} at {kata}. Stored attempts: {kept or 'none'}.",
             f"See: kata gradebook history {word(who)} {kata}{again(where)}",
         )
     return bundle
@@ -148,7 +151,7 @@ def _print_diff(before: Bundle, after: Bundle, old: str, new: str, out: Console)
             one[:MOST_LINES], other[:MOST_LINES], f"{safe(name)}  {old}", f"{safe(name)}  {new}", lineterm=""
         )
     if not changes:
-        note(f"{old} and {new} hold the same.")
+        note(f"{old} and {new} are the same.")
         return
     text = "\n".join(safe(line) for line in changes)
     out.print(Syntax(text, "diff", theme="ansi_dark") if out.is_terminal else Text(text), soft_wrap=True)

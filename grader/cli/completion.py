@@ -15,13 +15,16 @@ SHELLS = ("bash", "zsh", "fish")
 _MARK = "# Kata completes IDs and options. Written by: kata completion --install"
 
 
-@click.command(short_help="Complete commands, options and IDs with Tab: bash, zsh, fish.")
+@click.command(short_help="Set up Tab completion of commands, options and IDs: bash, zsh, fish.")
 @click.argument("shell", type=click.Choice(SHELLS), required=False)
-@click.option("--install", is_flag=True, help="Put it where the shell looks, instead of printing it.")
+@click.option(
+    "--install", is_flag=True, help="Write the completion to where the shell looks, instead of printing it."
+)
 def completion(shell: str | None, install: bool) -> None:
-    """Complete commands, options and IDs with Tab: bash, zsh, fish.
+    """Set up Tab completion of commands, options and IDs: bash, zsh, fish.
 
-    Without SHELL, the one that `SHELL` names. It takes effect in the next shell that you open.
+    Without an argument, it is for the shell that the variable SHELL names. It takes effect in the next shell that you
+    open.
 
     \b
     Example:

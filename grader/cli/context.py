@@ -43,13 +43,13 @@ seed_option: Callable[[Any], Any] = click.option(
     type=click.IntRange(0, 2**53 - 1),
     default=0,
     show_default=True,
-    help="Where random inputs begin.",
+    help="Seed of the random inputs.",
 )
 timeout_option: Callable[[Any], Any] = click.option(
     "--timeout",
     type=click.FloatRange(0.1, 3600),
     metavar="SECONDS",
-    help="For one check; the kata says otherwise.",
+    help="Time limit for each check. [default: the kata's own]",
 )
 
 
@@ -247,7 +247,7 @@ device_option = click.option(
     callback=_meant,
     default="cpu",
     show_default=True,
-    help="What submissions compute on: cpu, cuda, cuda:1 or another accelerator of torch's.",
+    help="Device that submissions compute on: cpu, cuda, cuda:1 or another accelerator of torch's.",
 )
 
 

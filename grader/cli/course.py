@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from grader.gradebook.person import Person
 
 
-@click.group(short_help="Set a course up: assignments, rules, roster.")
+@click.group(short_help="Set up a course: assignments, rules, roster.")
 def course() -> None:
-    """Set a course up: assignments, rules, roster.
+    """Set up a course: assignments, rules, roster.
 
     \b
     Example:
@@ -30,31 +30,37 @@ def course() -> None:
 
 @course.command(short_help="Write a first course.toml and a roster.csv.")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path())
-@click.option("--name", default="A course", show_default=True, help="What the course is called.")
+@click.option("--name", default="A course", show_default=True, help="Name of the course.")
 @click.option(
     "--roster",
     "rosters",
     metavar="FILE",
     multiple=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Who is in it, as Canvas, Moodle, Blackboard, Brightspace, Gradescope or GitHub Classroom give it, or a CSV "
-    "file. Repeat it: people are joined by addresses, numbers and names.",
+    help="A roster as Canvas, Moodle, Blackboard, Brightspace, Gradescope or GitHub Classroom export it, or a CSV "
+    "file. Repeat it to merge several: people are matched by addresses, numbers and names.",
 )
-@click.option("--timezone", default="UTC", show_default=True, metavar="ZONE", help="Such as Europe/Berlin.")
+@click.option(
+    "--timezone",
+    default="UTC",
+    show_default=True,
+    metavar="ZONE",
+    help="Time zone of the course, such as Europe/Berlin.",
+)
 @click.option(
     "--assignment",
     "assignments",
     metavar="NAME=ID[,ID…]",
     multiple=True,
     shell_complete=complete_id,
-    help="An assignment and its katas; repeat it. [default: one for each unit]",
+    help="An assignment and its katas; repeat it for more. [default: one for each unit]",
 )
 @click.option(
     "--syllabus",
     "weeks",
     type=click.IntRange(1, 99),
     metavar="WEEKS",
-    help="The katas in 4, 8 or 14 weeks, an assignment for each, and a syllabus.md for learners.",
+    help="Spread the katas over 4, 8 or 14 weeks: an assignment for each week, and a syllabus.md for learners.",
 )
 @click.option(
     "--start",
@@ -164,7 +170,9 @@ def _assignments(words: tuple[str, ...], catalogue: Catalogue) -> dict[str, list
     for word in words:
         name, equals, ids = word.partition("=")
         if not equals or not name.strip() or not ids.strip():
-            raise UsageError(f"--assignment {word}: not like week1=9.1,masks.", "A name, =, and IDs.")
+            raise UsageError(
+                f"--assignment {word}: this is not like week1=9.1,masks.", "Write a name, =, and IDs."
+            )
         katas = {kata: None for id_ in ids.split(",") for kata in catalogue.resolve(id_.strip())}
         found.setdefault(name.strip(), []).extend(katas)
     return found
@@ -196,17 +204,17 @@ def _text(
             f"katas = [{', '.join(quoted(kata.slug) for kata in katas)}]",
             f"due = {due.isoformat()}"
             if due
-            else "# due = 2026-10-12T18:00:00       # at this course's clock",
+            else "# due = 2026-10-12T18:00:00       # in the time zone above",
             f"# closes = {(due + timedelta(days=7) if due else datetime(2026, 10, 19, 18)).isoformat()}    "
             "# what comes in later does not count",
-            '# attempts = "best"               # or "newest", as without it, or "chosen"',
+            '# attempts = "best"               # or "newest", which is the default, or "chosen"',
             "",
         ]
     lines += [
-        "[late]                              # as it stands here, lateness is noted and costs nothing",
+        "[late]                              # with nothing set here, lateness is noted and costs nothing",
         "# grace_minutes = 15",
         "# percent_per_day = 10",
-        "# late_days = 4                     # everybody may be so many days late in all, for nothing",
+        "# late_days = 4                     # how many days late everybody may be in all without a penalty",
         "",
         "[extensions]                        # days, by learner: ada = 2, or ada = { week1 = 3 }",
         "",

@@ -18,15 +18,16 @@ from grader.errors import UsageError
 @where_options
 @author_option
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, help="Where to listen; any that is free otherwise."
+    "--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on. [default: any that is free]"
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address; open nothing.")
 def desk(where: str, course_file: Path | None, author: str | None, port: int, no_browser: bool) -> None:
     """Mark in a browser: code beside failing checks, remarks on lines, disputes, extensions, look-alikes.
 
-    It serves pages to this machine alone, to who opens the address that it prints, until Ctrl-C. Everything decided
-    there is a row of the gradebook with who, when and why, as the commands write it, and can be taken back. Several who
-    mark each start their own, on one gradebook: on one machine a file, from several a PostgreSQL database.
+    It serves pages to this machine alone, to whoever opens the address that it prints, until Ctrl-C. Every decision
+    made there is stored in the gradebook with who, when and why, as the commands store it, and can be taken back. If
+    several people mark, each starts a desk of their own on the same gradebook: a file if all work on one machine, a
+    PostgreSQL database if not.
 
     \b
     Example:

@@ -27,13 +27,15 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
 
-@click.command(short_help="Say what this machine offers: isolation, device, versions, packs.")
+@click.command(short_help="Show what this machine offers: isolation, device, versions, packs.")
 @click.option(
-    "--end-warm", is_flag=True, help="End the processes that stand by for the next check, and do no more."
+    "--end-warm",
+    is_flag=True,
+    help="End the processes that stand by for the next check, and do nothing else.",
 )
 @json_option
 def doctor(end_warm: bool, as_json: bool) -> int:
-    """Say what this machine offers: isolation, device, versions, packs.
+    """Show what this machine offers: isolation, device, versions, packs.
 
     `warm` is the process that stands by for the next kata check, with torch imported.
 
@@ -109,7 +111,7 @@ def _end_warm(as_json: bool) -> int:
     if as_json:
         print_json({"ended": ended})
     else:
-        click.echo("\n".join(f"ended {pid}" for pid in ended) or "No process stood by.")
+        click.echo("\n".join(f"ended {pid}" for pid in ended) or "No process was standing by.")
     return 0
 
 
@@ -210,7 +212,7 @@ def _device() -> tuple[str, str | None]:
         return f"{found.kind} ({', '.join(found.names())})", None
     return (
         "cpu",
-        "No GPU that this torch can use: checks that need one are skipped, and their points leave the maximum.",
+        "No GPU that this torch can use: checks that need one are skipped, and the maximum leaves out their points.",
     )
 
 
@@ -257,8 +259,8 @@ def _view(broken: list[str]) -> tuple[list[str], list[str], list[str]]:
         Path(tempfile.gettempdir()): "the temporary folder, where submissions lie while they are graded",
     }
     exposed = [
-        f"Every submission may read {place}, and {path.absolute()} ({what}) lies below it: nothing is graded "
-        "until that is moved."
+        f"Every submission may read {place}, and {path.absolute()} ({what}) lies inside it: nothing is graded "
+        "until it is moved."
         for path, what in secrets.items()
         for place in (sandbox.exposing(path, view) if path.exists() else ())
     ]

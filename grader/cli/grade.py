@@ -35,58 +35,65 @@ LEVELS = ("full", "confined", "process")
     "--jobs",
     type=click.IntRange(1, 1024),
     metavar="N",
-    help="Submissions at a time. [default: one a core]",
+    help="Submissions to grade at a time. [default: one per core]",
 )
 @click.option(
-    "--only", multiple=True, metavar="ID|LEARNER", help="Only this unit, kata or learner; repeat it for more."
+    "--only",
+    multiple=True,
+    metavar="ID|LEARNER",
+    help="Grade only this unit, kata or learner; repeat it for more.",
 )
 @click.option(
     "--assignment",
     metavar="NAME",
-    help="The katas of this assignment of the course settings; no other mark is touched.",
+    help="Grade only the katas of this assignment of the course; no other mark is touched.",
 )
 @click.option(
-    "--stored", is_flag=True, help="Grade again what the gradebook keeps, whatever became of the downloads."
+    "--stored", is_flag=True, help="Grade again what the gradebook keeps; the downloads are not needed."
 )
 @click.option(
-    "--check", metavar="NAME", help="With --stored: take over this check alone, and leave the others."
+    "--check", metavar="NAME", help="With --stored: update the result of this check only, not of the others."
 )
 @click.option("--dry-run", is_flag=True, help="With --stored: say what would change, and write nothing.")
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**53 - 1),
-    help="Where random inputs begin. [default: from the gradebook's own secret]",
+    help="Seed of the random inputs. [default: from the gradebook's own secret]",
 )
 @click.option(
     "--timeout",
     type=click.FloatRange(0.1, 3600),
     metavar="SECONDS",
-    help="For one check; the kata says otherwise.",
+    help="Time limit for each check. [default: the kata's own]",
 )
 @click.option(
     "--perf/--no-perf",
     "perf",
     default=False,
-    help="Also speed and memory, where all else passes: one submission at a time.",
+    help="Also check speed and memory once everything else passes, one submission at a time.",
 )
 @device_option
-@click.option("--force", is_flag=True, help="Grade again also what has not changed.")
-@click.option("--json", "json_file", metavar="FILE", help="Write the reports, one a line; - is stdout.")
+@click.option("--force", is_flag=True, help="Grade again even what has not changed.")
+@click.option(
+    "--json", "json_file", metavar="FILE", help="Write the reports to FILE, one per line; - is stdout."
+)
 @click.option(
     "--times",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="A CSV file of when they handed in: learner,submitted_at, or a system's own.",
+    help="A CSV file of hand-in times: learner,submitted_at, or the columns of a system.",
 )
 @click.option(
     "--strict",
     is_flag=True,
-    help="Exit with 3 when somebody is not in the roster, or a file has a wrong name.",
+    help="Exit with 3 if somebody is not in the roster or a file has a wrong name.",
 )
 @gradebook_option
 @course_option
 @click.option("--scheduler", metavar="URL", help="Grade on a Dask cluster: tcp://host:8786.")
-@click.option("--require-isolation", type=click.Choice(LEVELS), help="Refuse to grade at a lower level.")
+@click.option(
+    "--require-isolation", type=click.Choice(LEVELS), help="Refuse to grade at a lower isolation level."
+)
 @click.option(
     "--fail-under",
     type=click.FloatRange(0, 100),
@@ -115,14 +122,13 @@ def grade(
     require_isolation: Literal["full", "confined", "process"] | None,
     fail_under: float | None,
 ) -> int:
-    """Grade a class: a row for every learner and kata, also for what is missing or cannot be read.
+    """Grade a class: every learner and kata gets a row, even if the answer is missing or cannot be read.
 
-    SUBMISSIONS holds a folder or an archive for each learner, or is what a learning-management system gives as a
-    bulk download. A mark is kept as soon as it is there: stop at any time, and the same command goes on from
-    there. What has not changed is not graded again. Exit code 0 says that every submission was graded, whatever
-    the marks.
+    SUBMISSIONS holds a folder or an archive for each learner, or is a bulk download from a learning-management
+    system. Each mark is saved at once: stop at any time, and the same command goes on from there. What has not
+    changed is not graded again. Exit code 0 says that every submission was graded, whatever the marks.
 
-    A download changes nothing that is not in it: attempts are kept for ever, and what counts is computed.
+    A download changes nothing that is not in it: all attempts are kept, and which of them counts is computed.
 
     \b
     Example:
@@ -145,12 +151,15 @@ def grade(
 
     machine.prepare()
     if jobs is not None and scheduler is not None:
-        raise UsageError("-j is for this machine; with --scheduler the cluster's workers count.")
+        raise UsageError(
+            "-j is for this machine; with --scheduler, the number of the cluster's workers counts."
+        )
     if require_isolation is not None and scheduler is None:
         sandbox.require(require_isolation)
     if Device(device).pretended and PRETEND not in Path(where).name:
         raise UsageError(
-            "What is pretended goes into a gradebook that says so.", f"Say --gradebook {PRETEND}.sqlite."
+            "Marks from a pretended device go into a gradebook whose name says so.",
+            f"Say --gradebook {PRETEND}.sqlite.",
         )
     if scheduler is None:  # else it is for the cluster's machines to say
         Device(device).require()
@@ -176,7 +185,7 @@ def grade(
     if stored:
         if submissions is not None or times is not None:
             raise UsageError(
-                "--stored reads the gradebook, and nothing else.", "Leave SUBMISSIONS and --times out."
+                "--stored reads the gradebook, and nothing else.", "Leave out SUBMISSIONS and --times."
             )
         from grader.cli.grade_stored import grade_stored
 
@@ -191,10 +200,11 @@ def grade(
                 check=check, dry_run=dry_run, arguments=asked, where=where, json_file=json_file,
             )  # fmt: skip
     if check is not None or dry_run:
-        raise UsageError("--check and --dry-run go with --stored.")
+        raise UsageError("--check and --dry-run work only with --stored.")
     if submissions is None:
         raise UsageError(
-            "What is to be graded?", "Name a folder or a download, or say --stored for the gradebook's."
+            "What is to be graded?",
+            "Name a folder or a download, or give --stored for what the gradebook keeps.",
         )
     try:
         scan = find_learners(submissions, katas)
@@ -209,10 +219,12 @@ def grade(
     if assignment is None and len(names) == len(only):  # then what lies there says which katas are meant
         if course.assignments:
             katas, assignments = _handed_in(scan, katas, course)
-            note(f"note: {', '.join(assignments)}, by what lies there (--assignment NAME says it).")
+            note(f"note: {', '.join(assignments)}, judging by the files there (--assignment NAME chooses).")
         elif course.katas is None and len(held := _held(scan, katas)) < len(katas):
             katas = held or katas
-            note(f"note: {listed([kata.slug for kata in katas], 5)}, by what lies there (--only ID says it).")
+            note(
+                f"note: {listed([kata.slug for kata in katas], 5)}, judging by the files there (--only ID chooses)."
+            )
     sandbox.refuse_foreign_code(submissions)
     if scheduler is None:  # else nothing is graded on this machine
         _refuse_exposed(submissions, Address.parse(where).file, course, agreed=require_isolation == "process")
@@ -234,7 +246,7 @@ def grade(
         except BaseException as error:  # Ctrl-C as well: what stands by now is written before it goes on
             if isinstance(error, KeyboardInterrupt):
                 note(
-                    f"stopped: what was graded until now stands in {book.where}; the same command goes on from there."
+                    f"stopped: what was graded so far is in {book.where}; the same command goes on from there."
                 )
             _leave_reports(book, slugs, ids, json_file)
             raise
@@ -337,7 +349,7 @@ def _warn_of_missing_answers(katas: Sequence[Kata]) -> None:
     bare = [kata.slug for kata in katas if kata.solution is None]
     if bare:
         more = f" and {len(bare) - 3} more" if len(bare) > 3 else ""
-        note(f"warning: this install has no solutions and no hidden checks of {', '.join(bare[:3])}{more}.")
+        note(f"warning: this install has no solutions and no hidden checks for {', '.join(bare[:3])}{more}.")
 
 
 def _chosen(found: Sequence[LearnerFolder], names: list[str], course: Course) -> list[LearnerFolder]:
@@ -376,7 +388,7 @@ def _learner_meant(word: str, known: Collection[str], course: Course) -> str:
         raise UsageError(f"--only {word} could be {', '.join(found[:5])}.", "Type more of it.")
     raise UsageError(
         f"--only {word}: no unit, kata or learner is called that.{did_you_mean(word, list(known))}",
-        "kata list shows the katas; learners are called as their folders.",
+        "kata list shows the katas; learners are named after their folders.",
     )
 
 

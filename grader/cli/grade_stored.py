@@ -68,7 +68,7 @@ def grade_stored(
         note(f"not graded: {submission.learner}, {submission.kata}: {answer.message}")
     if dry_run:
         out.print(
-            f"{total} hand-ins, {len(changed)} would change. Nothing was written; without --dry-run it is.",
+            f"{total} hand-ins, {len(changed)} would change. Nothing was written; leave out --dry-run to write it.",
             soft_wrap=True,
         )
     else:
@@ -133,7 +133,7 @@ def _print_marks(before: dict[tuple[str, str], Row], after: dict[tuple[str, str]
     moved = [key for key in after if key in before and before[key].score != after[key].score]
     if moved:
         console().print(
-            f"{len(moved)} marks are others now, lateness and decisions counted in.", soft_wrap=True
+            f"{len(moved)} marks have changed, with lateness and decisions counted in.", soft_wrap=True
         )
 
 

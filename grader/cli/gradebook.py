@@ -48,7 +48,7 @@ _only_option: Callable[[Any], Any] = click.option(
     metavar="ID",
     multiple=True,
     shell_complete=complete_id,
-    help="Only these katas; give it again for more.",
+    help="Only this unit or kata; repeat it for more.",
 )
 
 
@@ -82,7 +82,7 @@ def gradebook() -> None:
     """
 
 
-@gradebook.command(short_help="Show a class, a learner, or one mark with everything that made it.")
+@gradebook.command(short_help="Show a class, a learner, or one mark with everything that went into it.")
 @click.argument("learner", required=False)
 @click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
 @_only_option
@@ -98,9 +98,10 @@ def show(
     where: str,
     course_file: Path | None,
 ) -> None:
-    """Show a class, a learner, or one mark with everything that made it.
+    """Show a class, a learner, or one mark with everything that went into it.
 
-    Alone it is a table: a line a learner, a column a kata. Hidden checks are shown: it is for instructors.
+    Without arguments, it shows a table with a line per learner and a column per kata. Hidden checks are shown, so
+    this is for instructors only.
 
     \b
     Example:
@@ -153,7 +154,7 @@ def _change(short_help: str) -> Callable[[Callable[..., Any]], click.Command]:
         click.argument(
             "points_", metavar="POINTS", callback=lambda _context, _parameter, text: _number(text)
         ),
-        click.option("--comment", metavar="TEXT", required=True, help="Why; the learner may read it."),
+        click.option("--comment", metavar="TEXT", required=True, help="The reason; the learner may read it."),
         author_option,
         where_options,
     )
@@ -161,12 +162,12 @@ def _change(short_help: str) -> Callable[[Callable[..., Any]], click.Command]:
     return lambda function: reduce(lambda command, part: part(command), reversed(parts), cast(Any, function))
 
 
-@_change("Give a learner points for a kata, or take some.")
+@_change("Give a learner points for a kata, or take some away.")
 def adjust(points_: float, **of_what: Any) -> None:
-    """Give a learner points for a kata, or take some.
+    """Give a learner points for a kata, or take some away.
 
-    They count on top of what is graded, also when it is graded again. The mark never falls below 0, and may
-    exceed the maximum.
+    They are added to the graded points, and stay when the kata is graded again. The mark never falls below 0, and
+    may exceed the maximum.
 
     \b
     Example:
@@ -174,7 +175,9 @@ def adjust(points_: float, **of_what: Any) -> None:
       kata gradebook adjust ada 9.3.2 -1.5 --comment "handed in by mail" --author kim
     """
     if not points_:
-        raise UsageError("0 points change nothing.", "Give points, such as 2, or take some, such as -1.5.")
+        raise UsageError(
+            "0 points change nothing.", "Give points, such as 2, or take some away, such as -1.5."
+        )
     _decide("adjust", points_, **of_what)
 
 
@@ -190,7 +193,8 @@ def override(points_: float, **of_what: Any) -> None:
     """
     if points_ < 0:
         raise UsageError(
-            f"A mark cannot be {points(points_)}; it is 0 or more.", "To take points: kata gradebook adjust"
+            f"A mark cannot be {points(points_)}; it is 0 or more.",
+            "To take points away: kata gradebook adjust",
         )
     _decide("override", points_, **of_what)
 
@@ -212,11 +216,11 @@ def _decide(
     note(f"undo  kata gradebook revoke {word(who)} {kata}{again(where)} --comment TEXT")
 
 
-@gradebook.command(short_help="Take an adjustment or an override back.")
+@gradebook.command(short_help="Take back an adjustment or an override.")
 @click.argument("learner")
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @click.argument("number", required=False, type=click.IntRange(min=1))
-@click.option("--comment", metavar="TEXT", required=True, help="Why; it stays in the history.")
+@click.option("--comment", metavar="TEXT", required=True, help="The reason; it stays in the history.")
 @author_option
 @where_options
 def revoke(
@@ -228,7 +232,7 @@ def revoke(
     where: str,
     course_file: Path | None,
 ) -> None:
-    """Take an adjustment or an override back: the newest one, or the one of this NUMBER in `history`.
+    """Take back an adjustment or an override: the newest one, or the one with this NUMBER in `history`.
 
     \b
     Example:
@@ -245,19 +249,19 @@ def revoke(
         if number is not None and number not in standing:
             numbers = ", ".join(map(str, standing))
             raise UsageError(
-                f"{safe(who)}, {kata}: no change {number} stands; there is {numbers}.",
+                f"{safe(who)}, {kata}: there is no change {number} to take back; there is {numbers}.",
                 _history_hint(who, kata, where),
             )
         book.revoke(number or standing[-1], author=author_of(author), comment=comment)
 
 
-@gradebook.command(short_help="Tell how marks came about: attempts, and what people changed.")
+@gradebook.command(short_help="Show how marks came about: attempts, and what people changed.")
 @click.argument("learner")
 @click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
 @json_option
 @where_options
 def history(learner: str, id_: str | None, as_json: bool, where: str, course_file: Path | None) -> None:
-    """Tell how marks came about: attempts, and what people changed.
+    """Show how marks came about: attempts, and what people changed.
 
     \b
     Example:
@@ -279,21 +283,26 @@ def history(learner: str, id_: str | None, as_json: bool, where: str, course_fil
     else:
         overview.print_history(told, book.course, console())
         if not any(told.values()):
-            note(f"Nothing happened yet to the marks of {who}.")
+            note(f"Nothing has happened yet to the marks of {who}.")
 
 
-@gradebook.command(short_help="Make a mark again from what was kept, and compare.")
+@gradebook.command(short_help="Grade a stored attempt again, and compare the results.")
 @click.argument("learner")
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
-@click.option("--attempt", type=int, metavar="N", help="Another than the newest; history tells the numbers.")
+@click.option(
+    "--attempt",
+    type=int,
+    metavar="N",
+    help="Replay this attempt instead of the newest; `history` shows the numbers.",
+)
 @json_option
 @where_options
 def replay(
     learner: str, id_: str, attempt: int | None, as_json: bool, where: str, course_file: Path | None
 ) -> int:
-    """Make a mark again: the submission that was kept, with the seed that was kept. Exit code 1 says that it differs.
+    """Grade a stored attempt again, with its stored seed, and compare. Exit code 1 says that the results differ.
 
-    Nothing in the gradebook changes. Where the kata or a version is not as it was, that is said beside the result.
+    Nothing in the gradebook changes. If the kata or a version has changed since, that is said beside the result.
 
     \b
     Example:
@@ -312,7 +321,7 @@ def replay(
         found = known.get(number)
         kept = book.attempt(found) if found is not None else None
         if kept is None or found is None:
-            what = f"no attempt {attempt}" if attempt is not None else "nothing to make again"
+            what = f"no attempt {attempt}" if attempt is not None else "nothing to grade again"
             raise UsageError(f"There is {what} of {who} for {slug}.", _history_hint(who, slug, where))
         bundle = book.bundle(found)
         asked = next((run.arguments for run in book.runs() if run.id == kept.run), {})
@@ -345,13 +354,13 @@ def replay(
 
 
 @gradebook.command(short_help="Write the marks for a spreadsheet or another system.")
-@click.option("--format", "format_", type=click.Choice(FORMATS), required=True, help="What to write.")
+@click.option("--format", "format_", type=click.Choice(FORMATS), required=True, help="Format to write.")
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
     default="-",
-    help="Where to; - is standard output. A folder for gradescope.",
+    help="File to write, or - for standard output. For gradescope, a folder.",
 )
 @click.option(
     "--assignment",
@@ -359,7 +368,7 @@ def replay(
     callback=lambda _context, _parameter, words: [_assignment(word) for word in words],
     metavar="ID=NUMBER|NAME",
     multiple=True,
-    help="For canvas and blackboard: the column's number there. Or an assignment of the course: only its katas.",
+    help="For canvas and blackboard: the column's number there. Or an assignment of the course: write only its katas.",
 )
 @click.option(
     "--per-assignment",
@@ -372,9 +381,9 @@ def replay(
     "extra",
     metavar="NAME",
     multiple=True,
-    help="For csv and wide: this column of the roster as well.",
+    help="For csv and wide: add this column of the roster; repeat it for more.",
 )
-@click.option("--strict", is_flag=True, help="Exit with 3 when somebody who handed in is not in the roster.")
+@click.option("--strict", is_flag=True, help="Exit with 3 if somebody who handed in is not in the roster.")
 @click.option(
     "--bom", is_flag=True, help="Begin with a byte order mark, so that Excel reads csv and wide as UTF-8."
 )
@@ -398,15 +407,15 @@ def export(
     \b
     csv         a line for each learner and kata
     wide        a line for each learner, a column for each kata
-    jsonl       the reports as they were graded, one a line
+    jsonl       the reports as they were graded, one per line
     canvas      for Canvas: Grades, Import
     moodle      for Moodle: Grades, Import, CSV file
     blackboard  for Blackboard: Gradebook, Upload
     brightspace for Brightspace (D2L): Grades, Enter Grades, Import
     gradescope  a folder with a results.json for each learner
-    junit       JUnit XML, every check a test case
+    junit       JUnit XML, with each check as a test case
 
-    What holds hidden checks (jsonl, junit) is for instructors only.
+    Formats that hold hidden checks (jsonl, junit) are for instructors only.
 
     \b
     Example:
@@ -419,14 +428,14 @@ def export(
     numbered = [(id_, number) for id_, number in assignments if number]
     if numbered and format_ not in ("canvas", "blackboard"):
         raise UsageError(
-            "--assignment is for canvas and blackboard where it has a number.",
-            "Others ask which column is which.",
+            "--assignment with a number is only for canvas and blackboard.",
+            "Other systems ask which column is which.",
         )
     if extra and format_ not in ("csv", "wide"):
         raise UsageError("--column is for csv and wide.", "Other systems have columns of their own.")
     if per_assignment and format_ not in SYSTEMS:
         raise UsageError(
-            f"--per-assignment is for {', '.join(SYSTEMS)}.", "Others have a column for each kata."
+            f"--per-assignment is for {', '.join(SYSTEMS)}.", "Other formats have a column for each kata."
         )
     if format_ == "gradescope" and output == "-":
         raise UsageError("gradescope is a file for each learner.", "Name a folder: -o results/")
@@ -490,8 +499,8 @@ def _katas_of(names: list[str], book: Gradebook) -> list[str]:
         if name not in book.course.assignments:
             there = ", ".join(book.course.assignments) or "none"
             raise UsageError(
-                f"--assignment {name}: not like masks=1234, nor an assignment of the course (there is {there}).",
-                "A number is in the assignment's address.",
+                f"--assignment {name}: neither like masks=1234 nor an assignment of the course (there is {there}).",
+                "The number is in the web address of the assignment.",
             )
         katas += katas_of_assignment(book, name)
     return katas
@@ -538,14 +547,14 @@ def _note_unmatched(found: Unmatched, katas: list[str] | None, format_: str, whe
         guess = f"; {meant[0].learner}? ({meant[0].reason})" if meant else ""
         note(f"not in the roster: {safe(name)}{safe(guess)}")
     if found.strangers:
-        note(f"whose it is  kata gradebook alias LEARNER NAME{again(where)} --comment TEXT")
+        note(f"match  kata gradebook alias LEARNER NAME{again(where)} --comment TEXT")
     if found.absent:
-        note(f"nothing came in of {len(found.absent)} in the roster: {listed(found.absent, 10)}")
+        note(f"{len(found.absent)} in the roster handed in nothing: {listed(found.absent, 10)}")
     empty = sorted({learner for learner, kata in found.unsure if katas is None or kata in katas})
     if empty and format_ in SYSTEMS:
         note(
-            f"Cells are empty, not 0, until everybody who handed in is matched: {listed(empty, 10)}, where nothing "
-            "came in of what a stranger handed in."
+            "Until everybody who handed in is matched with the roster, cells are empty, not 0, for a kata that a "
+            f"stranger handed in and these did not: {listed(empty, 10)}."
         )
 
 
@@ -565,13 +574,13 @@ def _print_replay(outcome: Replay) -> None:
     kept, again = outcome.kept, outcome.again
     before, after = points(kept.earned, kept.possible), points(again.earned, again.possible)
     if outcome.differences:
-        click.echo(f"not the same: {before} was kept, {after} came out now")
+        click.echo(f"not the same: it was {before}, and is {after} now")
         for difference in outcome.differences:
             click.echo(f"  {safe(difference)}")
     else:
         click.echo(f"the same: {after}, check for check")
     for change in outcome.changed:
-        click.echo(f"not as it was then: {safe(change)}")
+        click.echo(f"changed since then: {safe(change)}")
 
 
 # What the commands share
@@ -613,7 +622,7 @@ def _number(text: str) -> float:
     """
     word = text.strip().replace(_MINUS, "-")
     if not re.fullmatch(r"[-+]?(\d{1,12}\.?\d*|\.\d+)", word, re.ASCII):
-        raise UsageError(f"{word!r} is no number of points.", "Write one like 2, -1.5 or 0.25.")
+        raise UsageError(f"{word!r} is not a number of points.", "Write one like 2, -1.5 or 0.25.")
     number = float(word)
     if abs(number) > MOST_POINTS:
         raise UsageError(f"{word} points are too many; {points(MOST_POINTS)} is the most.")
@@ -631,7 +640,8 @@ def _assignment(word: str) -> tuple[str, str]:
         return word, ""
     if not kata or not (number.isascii() and number.isdigit()):
         raise UsageError(
-            f"--assignment {word}: not like masks=1234.", "The number is in the assignment's address."
+            f"--assignment {word}: not like masks=1234.",
+            "The number is in the web address of the assignment.",
         )
     return kata, number
 

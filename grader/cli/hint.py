@@ -10,14 +10,14 @@ from grader.errors import EngineError
 from grader.workspace import edit_progress
 
 
-@click.command(short_help="Show the next hint: a nudge, an idea, nearly there.")
+@click.command(short_help="Show the next hint: first a nudge, then an idea, then nearly the answer.")
 @click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
 @click.option("--tier", type=click.IntRange(1, TIERS), help="Show this tier instead of the next unseen one.")
 @json_option
 def hint(id_: str | None, tier: int | None, as_json: bool) -> None:
-    """Show the next hint: a nudge, an idea, nearly there.
+    """Show the next hint: first a nudge, then an idea, then nearly the answer.
 
-    Without ID, the kata whose folder you are in, or the one that comes next.
+    Without ID, it is a hint for the kata whose folder you are in, or else for the kata that comes next.
 
     \b
     Example:
@@ -60,7 +60,7 @@ def hint(id_: str | None, tier: int | None, as_json: bool) -> None:
 def _record(place: Here, kata: Kata, tier: int) -> str | None:
     """Note that a hint was seen; say why that is not noted. A hint is not withheld for that."""
     if place.workspace is None:
-        return "this folder is no workspace"
+        return "this folder is not in a workspace"
     try:
         with edit_progress(place.workspace.root) as progress:
             entry = progress.of(kata.slug)

@@ -130,7 +130,7 @@ class KataGroup(click.Group):
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.pass_context
 def cli(context: click.Context, as_json: bool) -> None:
-    """Exercises that explain what is wrong. Alone, it says where you are and what to type next.
+    """Exercises that explain what is wrong. Without a command, kata shows where you are and what to type next.
 
     ID is a number (9.3, 9.3.2), a name (masked-attention), or the beginning of one.
 
@@ -145,8 +145,8 @@ def cli(context: click.Context, as_json: bool) -> None:
         status(as_json=as_json)
     elif as_json:
         raise UsageError(
-            f"--json stands before the command {context.invoked_subcommand}.",
-            f"Write it behind: kata {context.invoked_subcommand} --json",
+            f"--json comes before the command {context.invoked_subcommand}.",
+            f"Write it after the command: kata {context.invoked_subcommand} --json",
         )
 
 

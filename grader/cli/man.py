@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 
 
-@click.command(short_help="The help of every command, in one text.")
+@click.command(short_help="Print the help of every command in one text.")
 def man() -> None:
     """Print the help of every command in one text, made from the commands themselves.
 

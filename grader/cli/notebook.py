@@ -129,7 +129,7 @@ def _verdict(arguments: list[str], shell: Any) -> NotebookVerdict | None:
     reports = [msgspec.convert(one, KataReport) for one in json.loads(out)["katas"]]
     if any(report.isolation == "process" for report in reports):
         note += (
-            " Isolation: process. This machine cannot shut your code in; it could read and write your files."
+            " Isolation: process. This machine cannot confine your code; it could read and write your files."
         )
     chosen = _names_of(arguments)
     return NotebookVerdict(
@@ -168,7 +168,7 @@ def _try(arguments: list[str], shell: Any) -> None:
         return
     if names:
         shell.push(names)
-        print(f"{note}\n{', '.join(names)}: these are names of this notebook now.".strip())
+        print(f"{note}\n{', '.join(names)}: you can now use these names in this notebook.".strip())
 
 
 def _meant(arguments: list[str]) -> Kata | None:
@@ -213,7 +213,7 @@ def _what_was_run(kata: Kata | None, shell: Any) -> tuple[str | None, str]:
     cells = [str(cell) for cell in shell.history_manager.input_hist_raw[1:]]
     if not _made(cells) & set(kata.required):
         names = ", ".join(kata.required)
-        return None, f"Judged: what is saved. No cell that you ran makes {names}."
+        return None, f"Judged: what is saved. No cell that you ran defines {names}."
     # Numbered as the notebook numbers them: a message's cell is the one beside which [n] stands.
     book = {
         "nbformat": 4,
@@ -223,7 +223,7 @@ def _what_was_run(kata: Kata | None, shell: Any) -> tuple[str | None, str]:
     }
     return json.dumps(
         book
-    ), "Judged: the cells that you ran; a message's cell is the one with that number in brackets."
+    ), "Judged: the cells that you ran; messages count cells by the number in brackets beside each."
 
 
 def _made(cells: list[str]) -> set[str]:

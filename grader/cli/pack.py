@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from grader.packs.gate import Verdict
 
 
-@click.group(short_help="For authors: make a kata, prove it, bundle a pack.")
+@click.group(short_help="For authors: make a kata, verify it, bundle a pack.")
 def pack() -> None:
-    """For authors: make a kata, prove it, bundle a pack.
+    """For authors: make a kata, verify it, bundle a pack.
 
     \b
     Example:
@@ -39,14 +39,14 @@ def pack() -> None:
     type=click.IntRange(1, 1000),
     default=10,
     show_default=True,
-    help="Right answers must pass on each.",
+    help="Number of seeds; right answers must pass with each.",
 )
 @click.option(
     "--mistake-seeds",
     type=click.IntRange(1, 1000),
     default=20,
     show_default=True,
-    help="Each mistake must get the same verdicts on each.",
+    help="Number of seeds; each mistake must get the same verdicts with each.",
 )
 @click.option("--update", is_flag=True, help="Renew fingerprints and transcripts instead of comparing them.")
 @json_option
@@ -121,10 +121,14 @@ def _show(verdicts: list[Verdict]) -> None:
             out.print(f"\n{finding.kata}: {finding.rule}\n  {safe(finding.message)}")
 
 
-@pack.command(short_help="Measure right and slow answers: where do the thresholds of speed belong?")
+@pack.command(short_help="Measure right and slow answers, to find where speed thresholds belong.")
 @click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
 @click.option(
-    "--rounds", type=click.IntRange(1, 1000), default=7, show_default=True, help="Of each answer; medians."
+    "--rounds",
+    type=click.IntRange(1, 1000),
+    default=7,
+    show_default=True,
+    help="Rounds for each answer; their median counts.",
 )
 @device_option
 @click.option(
@@ -132,15 +136,15 @@ def _show(verdicts: list[Verdict]) -> None:
     "page",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Keep what was measured (calibration.json beside each kata), and renew the table in this page.",
+    help="Save what was measured (calibration.json beside each kata), and renew the table in this page.",
 )
 @json_option
 def calibrate(id_: str | None, rounds: int, device: str, page: Path | None, as_json: bool) -> int:
-    """Measure right and slow answers: where do the thresholds of speed belong?
+    """Measure right and slow answers, to find where speed thresholds belong.
 
-    For every threshold: the slowest of the reference and the alternatives, the fastest of the slow answers that
-    name its check, and the number in the middle. A threshold without room on either side is refused (1.5 times on
-    a CPU, 1.25 times on a GPU), and so is an answer on its wrong side: exit code 1.
+    For every threshold, it shows the slowest of the reference and the alternatives, the fastest of the slow answers
+    that name its check, and the number in the middle. It refuses a threshold without enough room on both sides (a
+    factor of 1.5 on a CPU, 1.25 on a GPU) and an answer on the wrong side of one: exit code 1.
 
     \b
     Example:
@@ -194,16 +198,16 @@ def _show_calibrated(found: Calibrated) -> None:
         out.print(f"\n{finding.kata}: {finding.rule}\n  {safe(finding.message)}")
 
 
-@pack.command(short_help="Write a complete small kata that passes the gate, to be changed into yours.")
+@pack.command(short_help="Write a complete small kata that passes the gate, for you to change into yours.")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--number", required=True, help="The kata's number, e.g. 1.1.1; the unit is 1.1.")
 @click.option("--slug", required=True, help="The kata's name, e.g. dot-product.")
 @click.option(
-    "--unit", "unit_slug", default="my-unit", show_default=True, help="The unit's name, when it is new."
+    "--unit", "unit_slug", default="my-unit", show_default=True, help="The unit's name, if the unit is new."
 )
 @json_option
 def new(folder: Path, number: str, slug: str, unit_slug: str, as_json: bool) -> None:
-    """Write a complete small kata that passes the gate, to be changed into yours.
+    """Write a complete small kata that passes the gate, for you to change into yours.
 
     FOLDER is the pack; solutions go into `solutions` beside it. Nothing is overwritten.
 
@@ -219,17 +223,17 @@ def new(folder: Path, number: str, slug: str, unit_slug: str, as_json: bool) -> 
         return
     for path in made.files:
         click.echo(f"  written  {safe(str(path))}")
-    click.echo(f"\nsee   export KATA_PACKS={safe(str(folder.absolute()))}")
-    click.echo(f"then  kata pack check {slug}")
+    click.echo(f"\nfirst  export KATA_PACKS={safe(str(folder.absolute()))}")
+    click.echo(f"then   kata pack check {slug}")
 
 
-@pack.command(short_help="Print what somebody hands in who makes a catalogued mistake.")
+@pack.command(short_help="Print an answer that makes a catalogued mistake, or is slow.")
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @click.argument("name")
 def mistake(id_: str, name: str) -> None:
-    """Print what somebody hands in who makes a catalogued mistake, or answers slowly.
+    """Print an answer that makes a catalogued mistake, or is slow.
 
-    A mistake is kept as what differs; this is the whole module, to be checked, graded or debugged.
+    A mistake is stored as a difference; this prints the whole module, to check, grade or debug it.
 
     \b
     Example:
@@ -244,7 +248,7 @@ def mistake(id_: str, name: str) -> None:
     if name not in known:
         raise UsageError(
             f"There is no mistake {name} of {kata.slug} here.{did_you_mean(name, [*known])}",
-            f"There is: {', '.join(known) or 'none'}.",
+            f"There are: {', '.join(known) or 'none'}.",
         )
     click.echo(known[name].text, nl=False)
 
@@ -252,14 +256,18 @@ def mistake(id_: str, name: str) -> None:
 @pack.command(short_help="Make wheels of a pack: one for learners, one for instructors.")
 @click.argument("name", required=False)
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("dist"),
+    show_default=True,
+    help="Where the wheels go.",
 )
 @json_option
 def build(name: str | None, out: Path, as_json: bool) -> None:
     """Make wheels of a pack: one for learners, one for instructors.
 
-    NAME is the pack's, needed when there are several. Install a wheel with pip; its katas appear beside the
-    others. Nothing of the solutions gets into the learners' wheel: the command refuses instead.
+    NAME is the name of the pack, needed if there are several. Install a wheel with pip; its katas appear beside the
+    others. No part of the solutions gets into the learners' wheel: the command refuses to build it instead.
 
     \b
     Example:
@@ -286,7 +294,7 @@ def build(name: str | None, out: Path, as_json: bool) -> None:
         click.echo(f"{bundle.audience:10}  {safe(str(bundle.path))}   {bundle.files} files")
 
 
-@pack.command(short_help="Make what a hand-in system takes: Gradescope, Classroom 50, GitHub Actions.")
+@pack.command(short_help="Make an archive for a hand-in system: Gradescope, Classroom 50, GitHub Actions.")
 @click.argument("system", type=click.Choice(SYSTEMS))
 @click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete_id)
 @click.option(
@@ -294,19 +302,19 @@ def build(name: str | None, out: Path, as_json: bool) -> None:
     "target",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="The archive.  [default: SYSTEM.zip]",
+    help="The archive to write.  [default: SYSTEM.zip]",
 )
 @click.option(
     "--wheels",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Of what Kata needs, for the system's Python; pip downloads them otherwise.",
+    help="Wheels that Kata needs, for the system's Python. [default: pip downloads them]",
 )
 @click.option("--online", is_flag=True, help="Gradescope: let setup.sh download what Kata needs.")
 @click.option("--python", metavar="X.Y", help="The system's Python.  [default: this one]")
 @click.option("--perf/--no-perf", default=True, show_default=True, help="Gradescope: measure speed.")
 @click.option(
-    "--mark-speed", is_flag=True, help="Gradescope: speed counts; else it is told and worth nothing."
+    "--mark-speed", is_flag=True, help="Gradescope: count speed; otherwise it is reported and worth nothing."
 )
 @json_option
 def bundle(
@@ -320,10 +328,10 @@ def bundle(
     mark_speed: bool,
     as_json: bool,
 ) -> int:
-    """Make what a hand-in system takes: one archive, for some katas of one pack.
+    """Make the archive that a hand-in system takes, for some katas of one pack.
 
-    gradescope grades as `kata grade` does, hidden checks included, without the net. classroom50 and actions are
-    public: they hold visible checks alone.
+    gradescope grades as `kata grade` does, hidden checks included, without network access. classroom50 and actions
+    are public: they hold only visible checks.
 
     \b
     Example:
@@ -337,13 +345,13 @@ def bundle(
     from grader.handin.bundle import Wanted, default_python, write_bundle
 
     if python is not None and re.fullmatch(r"3\.\d+", python) is None:
-        raise UsageError(f"--python {python}: that is no version such as 3.12.")
+        raise UsageError(f"--python {python}: this is not a version such as 3.12.")
     catalogue = Catalogue.discover()
     katas = list(dict.fromkeys(kata for id_ in ids for kata in catalogue.resolve(id_)))
     packs = [one for one in catalogue.packs if any(kata in one.katas for kata in katas)]
     if len(packs) != 1:
         raise UsageError(
-            f"{', '.join(ids)} are of several packs: {', '.join(one.name for one in packs)}.",
+            f"{', '.join(ids)} belong to several packs: {', '.join(one.name for one in packs)}.",
             "Make a bundle for each.",
         )
     wanted = Wanted(python or default_python(), wheels, online=online, perf=perf, marks_speed=mark_speed)

@@ -38,17 +38,15 @@ KEPT = 16
     type=click.Path(path_type=Path),
     help="Where the pages go.",
 )
-@click.option(
-    "--assignment", metavar="NAME", help="Only the katas of this assignment of the course settings."
-)
-@click.option("--feedback-only", is_flag=True, help="Only what learners may see.")
-@click.option("--class-only", is_flag=True, help="Only what instructors read.")
+@click.option("--assignment", metavar="NAME", help="Only the katas of this assignment of the course.")
+@click.option("--feedback-only", is_flag=True, help="Write only what learners may see.")
+@click.option("--class-only", is_flag=True, help="Write only what instructors read.")
 @click.option(
     "--zip",
     "zip_file",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Also the feedback as one archive, each page named as Canvas or Moodle called that hand-in.",
+    help="Also write the feedback as one archive, each page named as Canvas or Moodle named that hand-in.",
 )
 @json_option
 def report(
@@ -63,9 +61,9 @@ def report(
 ) -> None:
     """Write a class report, and feedback for each learner, as pages.
 
-    FOLDER/index.html is for instructors, and leads to a page for each learner; both show hidden checks.
+    FOLDER/index.html is for instructors, and links to a page for each learner; both show hidden checks.
     FOLDER/feedback holds a page and a Markdown file for each learner, without hidden checks and seeds: this is
-    what you hand back. FOLDER/index.json says whose is which. Pages need no server and no network.
+    what you hand back. FOLDER/index.json says which page is whose. Pages need no server and no network.
 
     \b
     Example:
@@ -75,7 +73,7 @@ def report(
     if feedback_only and class_only:
         raise UsageError("--feedback-only and --class-only leave nothing to write.", "Give one, or neither.")
     if zip_file is not None and class_only:
-        raise UsageError("--zip is of the feedback, and --class-only writes none.", "Leave one of them out.")
+        raise UsageError("--zip packs the feedback, and --class-only writes none.", "Leave one of them out.")
     from grader.catalogue import Catalogue
     from grader.gradebook.course import Course
     from grader.gradebook.store import Gradebook
@@ -121,7 +119,7 @@ def report(
     if unnamed:
         shown = listed(unnamed, 5)
         note(
-            f"note: no system named a file of {shown}: their pages are in the archive under names of our own."
+            f"note: no system named the files of {shown}, so their pages in the archive have names of our own."
         )
     if part == "all":
         note("hand out only the feedback folder: the other pages show hidden checks")
@@ -166,7 +164,7 @@ def _katas(book: Gradebook, assignment: str | None, *, for_zip: bool) -> list[st
     graded = [name for name, one in book.course.assignments.items() if not set(one.katas).isdisjoint(there)]
     if for_zip and len(graded) > 1:
         raise UsageError(
-            f"--zip: of {len(graded)} assignments something was graded, and a system takes back one at a time.",
+            f"--zip: {len(graded)} assignments have been graded, and a system takes back one at a time.",
             f"Say which: --assignment {graded[-1]}",
         )
     return None

@@ -18,7 +18,7 @@ from grader.reports.style import say
 def reset(id_: str, as_json: bool) -> None:
     """Put back the files you started from; yours are backed up first.
 
-    Of a unit, the katas that were started. The best score, the pass and the hints stay recorded.
+    For a unit, it resets the katas that were started. The best score, the pass and the hints stay recorded.
 
     \b
     Example:

@@ -34,7 +34,7 @@ def _told(book: Gradebook, number: int, what: str, where: str) -> None:
     note(f"undo  kata gradebook withdraw {number}{again(where)} --comment TEXT")
 
 
-@click.command(short_help="Say that somebody is also called something else.")
+@click.command(short_help="Say that a learner has another name, too.")
 @click.argument("learner")
 @click.argument("other", metavar="NAME")
 @comment_option
@@ -43,9 +43,9 @@ def _told(book: Gradebook, number: int, what: str, where: str) -> None:
 def alias(
     learner: str, other: str, comment: str, author: str | None, where: str, course_file: Path | None
 ) -> None:
-    """Say that LEARNER is also called NAME: a folder, a handle, an address that a download used.
+    """Say that LEARNER is also called NAME: a folder, a handle or an address in a download.
 
-    What came in under that name is theirs from now on, also what came in before. It is learnt once.
+    From now on, everything under that name is theirs, including what came in before. You need to say so only once.
 
     \b
     Example:
@@ -56,22 +56,21 @@ def alias(
 
         same = book.course.same
         if same(other) in {same(name) for name in book.course.roster}:
-            raise UsageError(
-                f"{other} is in the roster: that is somebody of their own.", "Mend the roster first."
-            )
+            raise UsageError(f"{other} is in the roster as another learner.", "Correct the roster first.")
         who = learner_meant(book, learner)
         if same(who) == same(other):
-            raise UsageError(f"{who} is called so already.")
+            raise UsageError(f"{who} already has that name.")
         known = book.aliases().get(same(other))
         if known is not None:
             raise UsageError(
-                f"{other} is {known} already.", f"See who said so: kata gradebook rulings{again(where)}"
+                f"{other} is already recorded as {known}.",
+                f"See who said so: kata gradebook rulings{again(where)}",
             )
         number = book.rule("alias", who, other, comment=comment, author=author_of(author))
         _told(book, number, f"{other} is {who}", where)
 
 
-@click.command(short_help="Take a file with a wrong name for a learner's answer.")
+@click.command(short_help="Accept a file with a wrong name as a learner's answer.")
 @click.argument("learner")
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @click.argument("file")
@@ -87,9 +86,9 @@ def take(
     where: str,
     course_file: Path | None,
 ) -> None:
-    """Take FILE, as LEARNER called it, for the answer to ID: `masks_final_v3.py` for `masks.py`.
+    """Accept FILE, as LEARNER named it, as the answer to ID: `masks_final_v3.py` instead of `masks.py`.
 
-    The next kata grade of the download reads it. FILE is a name, or a path inside what the learner handed in.
+    It is read when kata grade next grades the download. FILE is a name, or a path inside what the learner handed in.
 
     \b
     Example:
@@ -121,7 +120,7 @@ def choose(
     where: str,
     course_file: Path | None,
 ) -> None:
-    """Say which ATTEMPT of a learner counts for ID, whatever else was handed in; `history` tells the numbers.
+    """Say which ATTEMPT of a learner counts for ID, whatever else was handed in; `history` shows the numbers.
 
     \b
     Example:
@@ -159,9 +158,9 @@ def extend(
     where: str,
     course_file: Path | None,
 ) -> None:
-    """Give LEARNER so many more DAYS for an assignment, a kata, or `all`. It moves when it is due and when it closes.
+    """Give LEARNER this many more DAYS for an assignment, a kata, or `all`: both due time and closing time move.
 
-    What course.toml says in [extensions] no longer holds for it then; the newest word does.
+    This takes precedence over [extensions] in course.toml; of several extensions, the newest counts.
 
     \b
     Example:
@@ -198,12 +197,12 @@ def covered(book: Gradebook, text: str) -> str:
         ) from None
 
 
-@click.command(short_help="List what was decided besides points, and by whom.")
+@click.command(short_help="List decisions other than points, and who made them.")
 @click.argument("learner", required=False)
 @json_option
 @where_options
 def rulings(learner: str | None, as_json: bool, where: str, course_file: Path | None) -> None:
-    """List what was decided besides points: other names, files taken, attempts chosen, more time.
+    """List decisions other than points: other names, files accepted, attempts chosen, more time.
 
     \b
     Example:
@@ -222,7 +221,7 @@ def rulings(learner: str | None, as_json: bool, where: str, course_file: Path | 
         print_json({"rulings": msgspec.to_builtins(found)})
         return
     if not found:
-        note("Nothing was decided besides points.")
+        note("There are no decisions other than points.")
     for one in found:
         withdrawn = "   withdrawn" if one.revoked else ""
         line = f"{one.id:>4}  {one.at.astimezone(zone):%Y-%m-%d %H:%M}  {_sentence(one, own)}{withdrawn}"
@@ -247,14 +246,14 @@ def _numbers(_: click.Context, parameter: click.Parameter, words: tuple[str, ...
         first, last = (int(said[1]), int(said[2] or said[1])) if said else (0, 0)
         if not 0 < first <= last < first + MOST_WITHDRAWN:
             raise click.BadParameter(
-                f"{one} is no number from 1 on, nor a range such as 12-40 of at most {MOST_WITHDRAWN}.",
+                f"{one} is neither a number from 1 on nor a range such as 12-40 of at most {MOST_WITHDRAWN}.",
                 param=parameter,
             )
         found.update(dict.fromkeys(range(first, last + 1)))
     return list(found)
 
 
-@click.command(short_help="Take rulings back.")
+@click.command(short_help="Take back rulings.")
 @click.argument("numbers", metavar="NUMBER...", callback=_numbers, nargs=-1, required=True)
 @comment_option
 @author_option
@@ -262,7 +261,9 @@ def _numbers(_: click.Context, parameter: click.Parameter, words: tuple[str, ...
 def withdraw(
     numbers: list[int], comment: str, author: str | None, where: str, course_file: Path | None
 ) -> None:
-    """Take the rulings of these NUMBERS back, all or none; `kata gradebook rulings` lists them. The history keeps both.
+    """Take back the rulings with these NUMBERS, all or none; `kata gradebook rulings` lists them.
+
+    The history keeps the rulings and their withdrawal.
 
     \b
     Example:

@@ -18,7 +18,7 @@ from grader.reports.style import points
 def show(id_: str | None, stub: bool, as_json: bool) -> None:
     """Read the lesson of a unit or kata.
 
-    Without ID, the kata whose folder you are in, or the one that comes next.
+    Without ID, it is the lesson of the kata whose folder you are in, or else of the kata that comes next.
 
     \b
     Example:

@@ -28,7 +28,7 @@ IN_PAGE = 100
 """Pairs of a kata that a page shows line by line: each holds two hand-ins."""
 
 
-@click.command(short_help="Show hand-ins that are alike, ranked by how rare that is.")
+@click.command(short_help="Show hand-ins that are alike; those that share what is rarest come first.")
 @click.argument("submissions", required=False, type=click.Path(path_type=Path))
 @gradebook_option
 @course_option
@@ -45,7 +45,7 @@ IN_PAGE = 100
     default=40,
     show_default=True,
     metavar="PERCENT",
-    help="How much of one hand-in's own words the other has, at least.",
+    help="Show pairs in which one hand-in has at least this share of the other's own words.",
 )
 @click.option(
     "--rarity",
@@ -53,7 +53,7 @@ IN_PAGE = 100
     default=30,
     show_default=True,
     metavar="BITS",
-    help="How rare what two share is, at least.",
+    help="Show pairs that share something at least this rare.",
 )
 @click.option(
     "--common",
@@ -61,7 +61,7 @@ IN_PAGE = 100
     default=30,
     show_default=True,
     metavar="PERCENT",
-    help="What this part of the learners has is left out.",
+    help="Leave out what at least this percentage of the learners have.",
 )
 @click.option("--html", "page_file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="Also write a page with the pairs side by side.")  # fmt: skip
@@ -78,13 +78,14 @@ def similar(
     page_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Show hand-ins that are alike, ranked by how rare it is what they share.
+    """Show hand-ins that are alike; those that share what is rarest come first.
 
-    Compared is what the gradebook keeps, every attempt; or SUBMISSIONS, a class as kata grade reads it. Names,
-    comments, layout and the order of definitions do not count. The stub, given files, lessons, the pack's solutions
-    and what many of the class have are left out of both sides. Nothing that was handed in is run, and no mark changes.
+    It compares every attempt that the gradebook keeps or, if given, SUBMISSIONS, a class as kata grade reads it.
+    Names, comments, layout and the order of definitions do not count. The stub, given files, lessons, the pack's
+    solutions and what many of the class have are left out on both sides. Nothing that was handed in is run, and no
+    mark changes.
 
-    Alike is not copied: read both before you conclude anything.
+    Alike does not mean copied: read both before you conclude anything.
 
     \b
     Example:
@@ -124,7 +125,7 @@ def similar(
         _print(one, out)
     _print_unread(unread, out)
     if not found:
-        out.print("Nothing to compare: of these katas nothing was handed in.")
+        out.print("Nothing to compare: nothing was handed in for these katas.")
     elif page_file is not None:
         out.print(f"\npage  {safe(str(page_file))}", soft_wrap=True)
     elif any(one.pairs for one in found):
@@ -246,7 +247,7 @@ def _print(one: Findings, out: Console) -> None:
     if len(one.known) > SHOWN:
         _line(out, f"  … and {len(one.known) - SHOWN} more that are close to what the pack holds")
     if not (one.pairs or one.known or any(each.telling for each in one.identical)):
-        _line(out, "  nothing that few others have is alike")
+        _line(out, "  no two hand-ins share anything that few others have")
     for each in one.unread[:SHOWN]:
         attempt = f", attempt {each.attempt}" if each.attempt is not None else ""
         term = f" ({each.term})" if each.term else ""

@@ -18,8 +18,8 @@ from grader.workspace import edit_progress, now
 def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
     """Show the reference solution, once you have passed or given up.
 
-    Without ID, of the kata whose folder you are in, or the one that comes next. After a pass, questions to think
-    about follow, with our answers.
+    Without ID, it is the solution of the kata whose folder you are in, or else of the kata that comes next. After a
+    pass, it is followed by questions to think about, with our answers.
 
     \b
     Example:
@@ -37,13 +37,15 @@ def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
                 {"kata": kata.slug, "number": kata.number, "solution": None, "reflections": reflections}
             )
             return
-        note(f"This install has no solution of {kata.number} {kata.slug}. What to think about is here:")
+        note(
+            f"This install has no solution of {kata.number} {kata.slug}. Here are the questions to think about:"
+        )
         print_markdown(reflections)
         return
     if path is None:
         raise UsageError(
             f"This install has no solution of {kata.number} {kata.slug}.",
-            "Learners get the katas alone. Ask whoever gave you this course, or name their folder in "
+            "Learners get only the katas. Ask whoever gave you this course, or name the solutions' folder in "
             "KATA_SOLUTIONS.",
         )
     workspace = place.require_workspace()
@@ -80,4 +82,8 @@ def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
 
 def _instead(asked: str | None, passed: Kata | None) -> str:
     """Say what else could have been meant by no ID at all."""
-    return f"\n  Of what you passed last: kata solution {passed.slug}" if asked is None and passed else ""
+    return (
+        f"\n  Of the kata that you passed last: kata solution {passed.slug}"
+        if asked is None and passed
+        else ""
+    )

@@ -19,31 +19,35 @@ from grader.workspace import Started, Workspace, load_progress, unit_around
 from grader.workspace.tools import lay_actions, lay_vscode
 
 
-@click.command(short_help="Put a unit's or kata's files into this folder; again means resume.")
+@click.command(short_help="Put a unit's or kata's files into this folder; run it again to resume.")
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @click.option("--notebook", is_flag=True, help="Write a notebook (.ipynb) instead of a module (.py).")
 @click.option(
-    "--given", is_flag=True, help=f"Write {BLOCKS}, too, whatever answers it shows; that is recorded."
+    "--given",
+    is_flag=True,
+    help=f"Write {BLOCKS} even if it answers katas that you have not passed; this is recorded.",
 )
 @click.option(
-    "--here", "own", is_flag=True, help="Make this folder a workspace of its own, below another one, too."
+    "--here", "own", is_flag=True, help="Make this folder a workspace of its own, even inside another one."
 )
-@click.option("--vscode", is_flag=True, help="Also what VS Code reads: tasks, and the checks as tests.")
 @click.option(
-    "--actions", is_flag=True, help="Also a workflow for GitHub Actions: .github/workflows/kata.yml."
+    "--vscode", is_flag=True, help="Also write VS Code's tasks and settings, so that checks show up as tests."
+)
+@click.option(
+    "--actions", is_flag=True, help="Also write a workflow for GitHub Actions: .github/workflows/kata.yml."
 )
 @json_option
 def start(
     id_: str, notebook: bool, given: bool, own: bool, vscode: bool, actions: bool, as_json: bool
 ) -> None:
-    """Put a unit's or kata's files into this folder; again means resume.
+    """Put a unit's or kata's files into this folder; run it again to resume.
 
-    Nothing is ever overwritten. The folder becomes your workspace: `kata-progress.json` in it remembers
-    what you have done.
+    Nothing is ever overwritten. The folder becomes your workspace: its `kata-progress.json` records what you have
+    done.
 
-    A kata that builds on earlier ones is checked with blocks of ours. They are answers to the earlier ones, so
-    `blocks.py` is written only when you start that kata by name. Where it shows what has not passed yet, you are asked
-    first.
+    A kata that builds on earlier ones is checked with our answers to those. They are in `blocks.py`, so this file is
+    written only when you start that kata by name. If it shows answers to katas that you have not passed yet, you are
+    asked first.
 
     \b
     Example:
@@ -56,7 +60,7 @@ def start(
     by_name = not any(isinstance(item, Unit) for item in catalogue.find(id_))
     if given and not by_name:
         raise UsageError(
-            f"--given opens the {BLOCKS} of one kata, and {id_} is a unit.",
+            f"--given opens the {BLOCKS} of one kata, but {id_} is a unit.",
             f"Name one: kata start {katas[-1].slug} --given",
         )
     space = workspaces.workspace_to_start_in(folder, catalogue, own=own)
@@ -100,7 +104,7 @@ def start(
         note(f"Recorded as given up: {_names(closed)}. You can still pass them.")
     _tell_unopened([one for one in started if one.unopened], closed, space)
     first = started[0]
-    again = "as you left it; go on with" if all(one.resumed for one in started) else "edit"
+    again = "as you left it; continue with" if all(one.resumed for one in started) else "edit"
     say(f"\n{again} {shown(first.submission, folder)}")
     say(f"read  {shown(first.folder / 'README.md', folder)}, or: kata show {first.kata.slug}")
     say(f"then  kata check {first.kata.slug}")
@@ -118,7 +122,7 @@ def _closed(kata: Kata, space: Workspace) -> list[Kata]:
 
 
 def _opens(kata: Kata, closed: Sequence[Kata]) -> bool:
-    note(f"{BLOCKS} of {kata.slug} holds answers to katas that have not passed: {_names(closed)}.")
+    note(f"{BLOCKS} of {kata.slug} holds answers to katas that you have not passed: {_names(closed)}.")
     note("Checks work without it.")
     return click.confirm(
         f"Write it now, and record {'that' if len(closed) == 1 else 'them'} as given up?", err=True
@@ -134,7 +138,7 @@ def _tell_unopened(unopened: Sequence[Started], closed: Sequence[Kata], space: W
     if workspaces.still_closed(first, load_progress(space.root)):
         how = f"To read it, which records what has not passed as given up: kata start {first.slug} --given"
     else:
-        how = f"It comes with: kata start {first.slug}"
+        how = f"To get it: kata start {first.slug}"
     click.echo()
     out, head = console(), "not written  "
     hanging(out, Text(head), safe_text(f"{BLOCKS} of {names}: it answers {whose}"))

@@ -20,18 +20,23 @@ if TYPE_CHECKING:
     from grader.running.suite import Suite
 
 
-@click.command("try", short_help="Look at a failing call: its inputs, yours and the expected, in a REPL.")
+@click.command(
+    "try", short_help="Look at a failing call in a REPL: its inputs, your result and the expected one."
+)
 @click.argument("what", metavar="[CHECK|ID|PATH]", required=False, shell_complete=complete_id)
-@click.option("-k", "keyword", metavar="EXPR", help="Only checks whose name or title matches.")
+@click.option("-k", "keyword", metavar="EXPR", help="Run only checks whose name or title matches.")
 @seed_option
-@click.option("--pdb", is_flag=True, help="A debugger in your own code instead: where it raised or returned.")
+@click.option(
+    "--pdb", is_flag=True, help="Open a debugger in your own code instead, where it raised or returned."
+)
 def try_(what: str | None, keyword: str | None, seed: int, pdb: bool) -> int:
-    """Look at a failing call: its inputs, yours and the expected, in a REPL.
+    """Look at a failing call in a REPL: its inputs, your result and the expected one.
 
-    The first check that goes wrong is run in a Python of your own, and everything that its message speaks of has its
-    name there: the inputs, `yours`, `expected` and `difference`; your functions, too. Nothing is recorded.
+    The first check that fails opens an interactive Python, in which everything that its message mentions has a name:
+    the inputs, `yours`, `expected` and `difference`, and your functions, too. Nothing is recorded.
 
-    Without CHECK, the first failing check of the kata whose folder you are in, or of the one that comes next.
+    Without CHECK, it is the first failing check of the kata whose folder you are in, or else of the kata that comes
+    next.
 
     \b
     Example:

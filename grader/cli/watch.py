@@ -37,7 +37,7 @@ QUIET_MS = 10
 @click.argument("what", metavar="[ID|PATH]", required=False, shell_complete=complete_id)
 @seed_option
 @timeout_option
-@click.option("--json", "as_json", is_flag=True, help="Print one report a line as JSON and nothing else.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON report per line and nothing else.")
 @click.option(
     "--format",
     "annotations",
@@ -47,8 +47,8 @@ QUIET_MS = 10
 def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, annotations: str | None) -> int:
     """Check again whenever you save.
 
-    One kata is in view; it changes only when you say so (n, p), never by itself. Torch stays loaded, so a
-    verdict takes a fraction of what `kata check` takes.
+    One kata is shown at a time; another one is shown only when you press n or p. Torch stays loaded, so a verdict
+    takes a fraction of the time that `kata check` takes.
 
     \b
     Example:
@@ -59,8 +59,8 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
         raise UsageError("--json and --format are two ways to print one result.", "Leave out one of them.")
     if os.environ.get(IN_NOTEBOOK):
         raise UsageError(
-            "Watching ends with a key on a terminal, and a notebook has none.",
-            "Judge when you want to: kata check",
+            "Watching ends with a key press in a terminal, and a notebook has none.",
+            "Check when you want to: kata check",
         )
     request = find_targets(what, here())
     silent = as_json or annotations is not None

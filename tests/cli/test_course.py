@@ -62,7 +62,7 @@ def test_without_anything_there_is_an_assignment_for_each_unit(kata: Kata, folde
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--assignment", "week1"), "--assignment week1: not like week1=9.1,masks"),
+        (("--assignment", "week1"), "--assignment week1: this is not like week1=9.1,masks"),
         (("--assignment", "a=masks", "--assignment", "b=9.3.1"), "masks is in assignments.a already"),
         (("--assignment", "a=maks"), "Did you mean masks"),
         (("--timezone", "Europe/Berln"), "Did you mean Europe/Berlin"),

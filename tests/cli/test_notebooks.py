@@ -174,7 +174,7 @@ def test_nothing_that_was_run_is_an_answer_so_what_is_saved_is_judged(
     library.load_ipython_extension(Shell())
     verdict = Shell.magics["kata"]("check masks -q")
     assert isinstance(verdict, NotebookVerdict)
-    assert "No cell that you ran makes" in repr(verdict)
+    assert "No cell that you ran defines" in repr(verdict)
     assert verdict.reports[0].status == "not_started"
 
 

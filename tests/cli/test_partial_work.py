@@ -80,7 +80,7 @@ def test_every_command_counts_alike(kata: Run, stub: Path) -> None:
     stub.write_text(SOLUTION.read_text())
     closed = kata("solution")  # bare, it means what comes next; what has just passed is named
     assert (closed.code, closed.out) == (2, "")
-    assert "Of what you passed last" not in closed.text
+    assert "Of the kata that you passed last" not in closed.text
     (worth,) = re.findall(r"masks +([\d.]+)/\1 points", kata("check", "masks").out)
     written_again = (
         SOLUTION.read_text()
@@ -89,7 +89,7 @@ def test_every_command_counts_alike(kata: Run, stub: Path) -> None:
     stub.write_text(written_again)
     closed = kata("solution")
     assert "9.3.2 masked-attention has not passed yet" in closed.text
-    assert "Of what you passed last: kata solution masks" in closed.text
+    assert "Of the kata that you passed last: kata solution masks" in closed.text
     checked = kata("check", "masks", "-q").out
     (score,) = re.findall(rf"([\d.]+)/{worth}", checked)
     shown = kata().out

@@ -24,14 +24,14 @@ def test_a_table_is_written_once(kata: Kata, course_folder: Path) -> None:
     rehearsed = kata("adjust-all", "oral.csv", "--dry-run")
     assert rehearsed.exit_code == 0, rehearsed.output
     assert "ada, masks: +2  oral exam" in rehearsed.stdout
-    assert "3 would change, 0 stood already" in rehearsed.stderr
+    assert "3 would change, 0 already recorded" in rehearsed.stderr
     assert kata("show", "--json").stdout == before
     written = kata("adjust-all", "oral.csv", "--author", "kim")
     assert written.exit_code == 0
     assert "adam, masks: = 7  on paper" in written.stdout
     assert "kim: on paper" in kata("history", "adam", "masks").stdout
     again = kata("adjust-all", "oral.csv")
-    assert "0 changed, 3 stood already" in again.stderr
+    assert "0 changed, 3 already recorded" in again.stderr
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def test_a_table_is_written_once(kata: Kata, course_folder: Path) -> None:
             "learner,kata,points,comment\nada,masks,1,x\nnemo,masks,1,x\n",
             "oral.csv:3: The gradebook has no learner nemo",
         ),
-        ("learner,kata,points,comment\nada,masks,two,x\n", "oral.csv:2: 'two' is no number of points"),
-        ("learner,kata,points,comment\nada,masks,nan,x\n", "oral.csv:2: nan is no number of points"),
+        ("learner,kata,points,comment\nada,masks,two,x\n", "oral.csv:2: 'two' is not a number of points"),
+        ("learner,kata,points,comment\nada,masks,nan,x\n", "oral.csv:2: nan is not a number of points"),
         ("learner,kata,points,comment\nada,masks,1,\n", "oral.csv:2: A mark is not changed without a reason"),
         ("learner,kata,points,comment,kind\nada,masks,-1,x,override\n", "oral.csv:2: A mark cannot be -1"),
     ],

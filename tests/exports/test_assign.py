@@ -59,7 +59,7 @@ def test_a_section_an_assignment_or_a_learner_alone(kata: Kata, course_folder: P
     [
         (("kim", "--section", "C"), "Nobody is in section C"),
         (("kim", "week9"), "no assignment week9"),
-        (("kim", "positional-encoding"), "Nothing of positional-encoding was handed in"),
+        (("kim", "positional-encoding"), "Nothing was handed in for positional-encoding"),
         ((" , ",), "Nobody is named"),
         (("kim", "--learner", "nobody"), "no learner nobody"),
     ],

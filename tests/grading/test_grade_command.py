@@ -157,7 +157,7 @@ def test_the_reports_are_left_however_grading_ends(
     assert ran.code == (130 if isinstance(how, KeyboardInterrupt) else 3), ran.text
     assert "reports.jsonl holds what was graded until then" in ran.err
     if isinstance(how, KeyboardInterrupt):
-        assert "stopped: what was graded until now stands in" in ran.err
+        assert "stopped: what was graded so far is in" in ran.err
         assert "the same command goes on from there" in ran.err
     left = [json.loads(line)["learner"] for line in (warm / "reports.jsonl").read_text().splitlines()]
     assert left == ["ada", "bob"]

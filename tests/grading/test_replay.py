@@ -35,7 +35,7 @@ def test_a_mark_is_the_same_again_without_the_file(kata: Kata, hand_in: Hand, wa
     ran = kata("gradebook", "replay", "cy", "insertion-sort")
     assert ran.code == 0, ran.text
     assert ran.out.startswith("the same: ")
-    assert "not as it was" not in ran.out
+    assert "changed since then" not in ran.out
 
 
 def test_an_earlier_attempt_can_be_asked_for(kata: Kata, hand_in: Hand) -> None:

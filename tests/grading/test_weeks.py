@@ -89,7 +89,7 @@ def test_the_second_week_changes_nothing_of_the_first(kata: Kata, week: Any) -> 
 def test_without_a_name_the_assignments_are_those_that_were_handed_in(kata: Kata, week: Any) -> None:
     week(1, "ada")
     ran = kata("grade", "week1", "-j", "1")
-    assert "note: week1, by what lies there" in ran.err
+    assert "note: week1, judging by the files there" in ran.err
     assert set(marks(kata)) == {("ada", "insertion-sort")}
 
 
@@ -114,7 +114,7 @@ def test_without_a_course_totals_are_out_of_what_was_handed_in(kata: Kata, week:
     week(1, "ada")
     week(1, "bob", None)
     ran = kata("grade", "week1", "-j", "1")
-    assert "note: insertion-sort, by what lies there (--only ID says it)." in ran.err
+    assert "note: insertion-sort, judging by the files there (--only ID chooses)." in ran.err
     assert marks(kata) == {
         ("ada", "insertion-sort"): ("pass", 5.0),
         ("bob", "insertion-sort"): ("missing", 0.0),
@@ -125,7 +125,7 @@ def test_without_a_course_totals_are_out_of_what_was_handed_in(kata: Kata, week:
     }
     assert totals == {"ada": 5.0, "bob": 5.0}
 
-    both = "note: insertion-sort, bubble-sort, by what lies there"
+    both = "note: insertion-sort, bubble-sort, judging by the files there"
     (week(2, "cyd", None) / "insertion_sort.py").write_text(RIGHT)
     sheet = week(2, "ada", None) / "answers.md"
     sheet.write_text("<!-- kata: bubble-sort -->\n## 1. Why?\n\nBecause.\n")
@@ -219,7 +219,7 @@ def test_names_are_led_to_the_roster_and_told(kata: Kata, week: Any, folder: Pat
     ran = kata("grade", "week1", "-j", "1")
     assert ran.code == 0
     assert "linus.p: linus (100% alike)? If so: kata gradebook alias linus linus.p --comment TEXT" in ran.out
-    assert "In the roster, and not in this download: linus, zed" in ran.out
+    assert "In the roster, but not in this download: linus, zed" in ran.out
     notes = (folder / "gradebook.notes.txt").read_text()
     assert "Ada: ada (but for case, it is what the roster has)" in notes
     stands = marks(kata)
@@ -230,7 +230,7 @@ def test_names_are_led_to_the_roster_and_told(kata: Kata, week: Any, folder: Pat
     export = ("gradebook", "export", "--format", "canvas")
     ran = kata(*export)
     assert "not in the roster: linus.p; linus? (100% alike)" in ran.err
-    assert "nothing came in of 2 in the roster: linus, zed" in ran.err
+    assert "2 in the roster handed in nothing: linus, zed" in ran.err
     cells = {line.split(",")[0]: line.split(",")[-1] for line in ran.out.splitlines()[2:]}
     assert (cells["Ada L"], cells["linus"], cells["zed"]) == ("5", "", "")
     assert kata(*export, "--strict").code == 3
@@ -292,7 +292,7 @@ def test_the_code_that_was_handed_in_can_be_seen_and_compared(kata: Kata, week: 
     assert any(line.startswith("-") and line[1:] in WRONG for line in diff.splitlines())
     missing = kata("gradebook", "code", "ada", "insertion-sort", "--attempt", "9")
     assert missing.code == 2
-    assert "There is 1, 2." in missing.text
+    assert "Stored attempts: 1, 2." in missing.text
 
 
 def test_an_attempt_is_chosen_and_time_is_given(kata: Kata, week: Any) -> None:

@@ -151,8 +151,8 @@ def test_a_class_is_marked_released_and_taken_back(
     table = ("gradebook", "mark-all", "marks.csv", *book)
     assert "2 would be marked" in kata(*table, "--dry-run").err
     assert totals(kata, book)["bob"] == (5, 5)
-    assert "2 marked, 0 stood already" in kata(*table).err
-    assert "0 marked, 2 stood already" in kata(*table).err
+    assert "2 marked, 0 already recorded" in kata(*table).err
+    assert "0 marked, 2 already recorded" in kata(*table).err
     assert totals(kata, book) == {"ada": (6.5, 8), "bob": (6, 7), "eve": (5, 5)}
 
     before = everything_given_out(kata, book, folder / "before")

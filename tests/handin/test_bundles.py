@@ -104,7 +104,7 @@ def test_the_same_katas_make_the_same_bytes(bundles: dict[str, Path], tmp_path: 
 def test_katas_of_two_packs_make_two_bundles(packs: Path, tmp_path: Path) -> None:
     done = made("actions", "masks", "insertion-sort", "--out", str(tmp_path / "both.zip"))
     assert done.exit_code == 2
-    assert "are of several packs: transformers, tiny" in done.stderr
+    assert "belong to several packs: transformers, tiny" in done.stderr
     assert not list(tmp_path.iterdir())
 
 
@@ -114,7 +114,7 @@ def test_what_is_missing_is_named(packs: Path, tmp_path: Path, monkeypatch: pyte
     done = made("gradescope", "insertion-sort", "--wheels", "empty")
     assert (done.exit_code, "empty holds no wheels" in done.stderr) == (2, True)
     done = made("gradescope", "insertion-sort", "--python", "three")
-    assert (done.exit_code, "--python three: that is no version" in done.stderr) == (2, True)
+    assert (done.exit_code, "--python three: this is not a version" in done.stderr) == (2, True)
     shutil.copytree(packs / "katas", tmp_path / "alone" / "katas")
     monkeypatch.setenv("KATA_PACKS", str(tmp_path / "alone" / "katas"))
     done = made("gradescope", "insertion-sort", "--online")
