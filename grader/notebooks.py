@@ -163,7 +163,7 @@ def _cells(source: bytes) -> Iterator[Any]:
     except RecursionError:
         raise UnreadableNotebook("it is nested too deep") from None
     except ValueError:
-        raise UnreadableNotebook("it holds a number of thousands of digits") from None
+        raise UnreadableNotebook("it holds a number with thousands of digits") from None
     cells = document.get("cells") if isinstance(document, dict) else None
     if not isinstance(cells, list):
         raise UnreadableNotebook("it has no list of cells (a notebook of format 4 has one)")

@@ -47,7 +47,7 @@ def named_folders() -> list[Path]:
         folder = Path(entry).expanduser()
         if not (folder / PACK_FILE).is_file():
             raise UsageError(
-                f"KATA_PACKS names {entry}, which is no pack: it has no {PACK_FILE}.",
+                f"KATA_PACKS names {entry}, which is not a pack: it has no {PACK_FILE}.",
                 f"List the folders that hold a {PACK_FILE}, separated by {os.pathsep!r}.",
             )
         found.append(folder.resolve())
@@ -148,6 +148,6 @@ def _named_folders(text: str, path: Path) -> Iterator[Path]:
                 break
         else:
             raise PackError(
-                f"{path}: the entry point {name} = {value} of group {ENTRY_POINTS} leads to no folder "
+                f"{path}: the entry point {name} = {value} of group {ENTRY_POINTS} does not lead to a folder "
                 f"with a {PACK_FILE}."
             )

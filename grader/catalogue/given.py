@@ -123,7 +123,7 @@ class BlocksSource:
                 if home in gone:
                     raise PackError(
                         f"{self.path}, line {node.lineno}: it uses {name}, which {whose} must not be given.",
-                        "A block may use only what the same katas are given, or a later one would be given away.",
+                        "A block may use only what the same katas are given; else a later block would be given away.",
                     )
                 if home not in kept:
                     kept.add(home)

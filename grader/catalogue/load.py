@@ -42,7 +42,9 @@ def load_pack(folder: Path) -> Pack:
     pack = Pack(data.name, data.title, data.version, root, _solutions(root, unit_folders))
     units = tuple(sorted((_load_unit(entry, pack) for entry in unit_folders), key=lambda unit: unit.key))
     if not units:
-        raise PackError(f"{root}: holds no unit; that is a folder such as `1.1-sorting` with a {UNIT_FILE}.")
+        raise PackError(
+            f"{root}: holds no unit; a unit is a folder such as `1.1-sorting` with a {UNIT_FILE}."
+        )
     object.__setattr__(pack, "units", units)
     _check_unique(pack)
     _check_after(pack)
@@ -154,7 +156,7 @@ def _check_speed(kata: Kata, path: Path) -> None:
 
 def _given(key: str, name: str, folder: Path, unit: Unit, path: Path, module: str) -> Path:
     if name in {f"{module}.py", f"{module}.ipynb", "README.md", "hints.md", KATA_FILE, *_CHECKS}:
-        raise PackError(f"{path}: `{key}` cannot list {name}, which has its own meaning in a kata.")
+        raise PackError(f"{path}: `{key}` cannot list {name}, a file that already has a meaning in a kata.")
     near = (folder, unit.folder, unit.pack.root / "given")
     for place in chain(near, _before(unit)):
         if (place / name).is_file():
@@ -204,7 +206,7 @@ def _check_after(pack: Pack) -> None:
                 raise PackError(f"{kata.folder / KATA_FILE}: `after` names the kata itself.")
             if slug not in katas:
                 raise PackError(
-                    f"{kata.folder / KATA_FILE}: `after` names {slug}, which is no kata of this pack."
+                    f"{kata.folder / KATA_FILE}: `after` names {slug}, which is not a kata of this pack."
                     f"{did_you_mean(slug, list(katas), most=1)} "
                     f"Allowed: {', '.join(katas)}."
                 )
@@ -219,7 +221,7 @@ def _refuse_circles(katas: Mapping[str, Kata]) -> None:
     except graphlib.CycleError as error:
         circle = error.args[1]
         path = katas[circle[0]].folder / KATA_FILE
-        raise PackError(f"{path}: `after` goes round in a circle: {' → '.join(circle)}.") from error
+        raise PackError(f"{path}: `after` forms a cycle: {' → '.join(circle)}.") from error
 
 
 def _is_unit(folder: Path) -> bool:

@@ -71,7 +71,7 @@ class Syllabus:
                 f"|---|---|---|---|---|{due[1]}---|",
                 *rows,
                 "",
-                f"In all {hours / 60:.0f} hours of work and {points:g} points, hidden checks included. Begin a week "
+                f"In total, {hours / 60:.0f} hours of work and {points:g} points, hidden checks included. Begin a week "
                 "with `kata show` of its first kata, and of its unit where a new one begins.",
                 *(["", f"Left out: {left}."] if left else []),
                 "",
@@ -120,7 +120,7 @@ def _refuse(slugs: Iterable[str], katas: dict[str, Kata], where: str) -> None:
         if slug not in katas:
             raise PackError(f"{where}: there is no kata {slug}.{did_you_mean(slug, list(katas))}")
         if times > 1:
-            raise PackError(f"{where}: {slug} is there {times} times.")
+            raise PackError(f"{where}: {slug} is listed {times} times.")
 
 
 def _named(katas: Sequence[Kata]) -> str:

@@ -24,7 +24,9 @@ def adjust(desk: DeskReader, form: Form) -> None:
     """Give points, or take them."""
     points = _number(form, "points")
     if not points:
-        raise UsageError("0 points change nothing.", "Give points, such as 2, or take some, such as -1.5.")
+        raise UsageError(
+            "0 points change nothing.", "Enter points to give, such as 2, or to take away, such as -1.5."
+        )
     desk.book.adjust(*_mark(form), points, comment=_text(form), author=desk.author, seen=_seen(form))
 
 
@@ -39,7 +41,7 @@ def extend(desk: DeskReader, form: Form) -> None:
     learner, kata = _mark(form)
     days, of = _number(form, "days"), form.get("for", "")
     if not 0 < days <= 3650:
-        raise UsageError("Days are a number above 0, up to 3650.", "Such as 3, or 0.5.")
+        raise UsageError("Days must be a number above 0, at most 3650.", "For example 3 or 0.5.")
     if of not in ("", kata, *desk.course.assignments):
         raise UsageError(f"There is no assignment {of}.")
     value = {"of": of, "days": days}
@@ -129,10 +131,10 @@ def assign(desk: DeskReader, form: Form) -> None:
     free = desk.unassigned(Filter.of(form))
     most = max(0, min(_whole(form, "most"), MOST_TAKEN)) if form.get("most") else None
     if not names:
-        raise UsageError("Nobody is named.", "Name those who mark, with commas between them.")
+        raise UsageError("Nobody is named.", "Name the markers, separated by commas.")
     # The page may be older than what others took: the gradebook says which are still free.
     if not desk.book.assign(free, names, comment=_text(form), author=desk.author, most=most):
-        raise UsageError("Everything here is somebody's to mark already, or was looked through.")
+        raise UsageError("Everything here is already somebody's to mark, or was looked through.")
 
 
 # Written answers
@@ -147,7 +149,9 @@ def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> None:
     question, digest = _whole(form, "question"), form.get("digest", "")
     shown = sheet(desk.book, sheets.rubrics, learner, kata).answers
     if not any((one.number, one.digest) == (question, digest) for one in shown):
-        raise ChangedMeanwhile("The answer was handed in anew meanwhile.", "Read it again, then mark it.")
+        raise ChangedMeanwhile(
+            "The answer was handed in again in the meantime.", "Read it again, then mark it."
+        )
     written.mark(
         desk.book, sheets.rubrics, learner, kata, question, criteria=met, points=points, comment=comment,
         author=desk.author, seen=_whole(form, "seen") or None, answer=digest,
@@ -165,7 +169,10 @@ def take_sheets(desk: DeskReader, sheets: Sheets, form: Form) -> None:
     free = dict.fromkeys((one.learner, one.kata) for one in sheets.page(Filter.of(form)).free)
     # The page may be older than what others took: the gradebook says which of these are still free.
     if not desk.book.assign(free, [desk.author], comment="written answers", author=desk.author, most=most):
-        raise ChangedMeanwhile("Somebody else was faster, or nothing waits.", "Take the next ones.")
+        raise ChangedMeanwhile(
+            "Somebody else has taken these sheets, or no sheet waits any more.",
+            "Open the page again and take the next ones.",
+        )
 
 
 def release(desk: DeskReader, sheets: Sheets, form: Form) -> None:
@@ -201,14 +208,14 @@ def _seen(form: Form) -> int:
 def _text(form: Form) -> str:
     text = _comment(form)
     if not text:
-        raise UsageError("Nothing is written without a word.", "Say why, or what.")
+        raise UsageError("The comment is empty, so nothing was written.", "Enter the reason or the remark.")
     return text
 
 
 def _comment(form: Form) -> str:
     text = form.get("comment", "").replace("\r\n", "\n").strip()
     if len(text) > MOST_LETTERS:
-        raise UsageError(f"This is {len(text)} letters long; {MOST_LETTERS} are kept at most.")
+        raise UsageError(f"This is {len(text)} characters long; at most {MOST_LETTERS} are kept.")
     return text
 
 
@@ -218,12 +225,12 @@ def _number(form: Form, name: str) -> float:
     except ValueError:
         number = math.nan
     if not abs(number) <= MOST_POINTS:
-        raise UsageError(f"{name.capitalize()} must be a number.", "Such as 2, or -1.5.")
+        raise UsageError(f"{name.capitalize()} must be a number.", "For example 2 or -1.5.")
     return number
 
 
 def _whole(form: Form, name: str) -> int:
     text = form.get(name, "").strip()
     if not (text.isascii() and text.isdigit()) or len(text) > 9:
-        raise UsageError(f"The form's {name} is no number.", "Open the page again.")
+        raise UsageError(f"The form's {name} is not a number.", "Open the page again.")
     return int(text)

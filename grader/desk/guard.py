@@ -31,7 +31,7 @@ _HEADERS = {
 # A page that goes on by itself: after a redirect, a browser that came from elsewhere keeps a strict cookie back.
 _ENTERED = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Kata desk</title>'
-    '<meta http-equiv="refresh" content="0;url=/"></head><body><p><a href="/">To the desk</a></p></body></html>'
+    '<meta http-equiv="refresh" content="0;url=/"></head><body><p><a href="/">Go to the desk</a></p></body></html>'
 )
 
 
@@ -63,16 +63,16 @@ class Guard:
         headers = Headers(scope=scope)
         host = headers.getlist("host")
         if len(host) != 1 or host[0] not in self._hosts:
-            return PlainTextResponse("This is the desk of another machine.", 421)
+            return PlainTextResponse("This desk does not serve the host name that was asked for.", 421)
         if scope["method"] not in ("GET", "HEAD", "POST"):
-            return PlainTextResponse("The desk shows pages and takes forms, nothing else.", 405)
+            return PlainTextResponse("The desk only shows pages and accepts forms.", 405)
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and scope["path"] != ENTER:
             return _forbidden("Another site asked for this page.")
         if scope["method"] == "POST":
             if headers.getlist("origin") != [f"http://{host[0]}"]:
-                return _forbidden("This form is not from the desk.")
+                return _forbidden("This form does not come from a page of the desk.")
             if headers.get("content-type", "").partition(";")[0] != "application/x-www-form-urlencoded":
-                return _forbidden("This is no form of the desk.")
+                return _forbidden("This is not a form of the desk.")
             length = headers.get("content-length", "")
             if not length.isdigit() or int(length) > LARGEST:
                 return PlainTextResponse("This form is too long.", 413)

@@ -84,7 +84,7 @@ class LookAlikes:
             )
             out, err = process.communicate(msgspec.msgpack.encode(what))
         if process.returncode:
-            last = (err.decode(errors="replace").strip().splitlines() or ["it ended without a word"])[-1]
+            last = (err.decode(errors="replace").strip().splitlines() or ["it ended without a message"])[-1]
             return f"The hand-ins could not be compared: {last[-300:]}"
         return msgspec.msgpack.decode(out, type=Findings | str)
 

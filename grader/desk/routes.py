@@ -134,7 +134,7 @@ class Desk:
         slug = asked.get("kata", "") or (katas[0] if katas else "")
         kata = self._catalogue.kata(slug)
         if kata is None or slug not in katas:
-            raise UsageError(f"There is no kata {slug} here whose hand-ins could be compared.")
+            raise UsageError(f"There is no kata {slug} here with hand-ins to compare.")
         found = self._look_alikes.findings(kata, self.reader.everybody.state(slug))
         section = section_of(found, kata.title, PAIRS) if found and not isinstance(found, str) else None
         return self._page(

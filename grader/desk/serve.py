@@ -45,7 +45,8 @@ def serve(
             door.bind((HERE, port))
         except OSError as error:
             raise UsageError(
-                f"Port {port} of this machine is taken ({error.strerror}).", "Name another: --port 0"
+                f"Port {port} of this machine is already in use ({error.strerror}).",
+                "Choose another one, or let the system choose: --port 0",
             ) from error
         guard = Guard(desk.app(), door.getsockname()[1])
         desk.warm()

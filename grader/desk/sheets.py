@@ -50,7 +50,7 @@ class AnswerPage:
     answer: WrittenAnswer
     previous: AnswerPlace | None
     next: AnswerPlace | None
-    """The next that waits, and is nobody else's."""
+    """The next waiting, and is nobody else's."""
     waiting: int
     marker: str
     events: list[HistoryEvent]
@@ -104,7 +104,7 @@ class Sheets:
         """
         learner, kata, number = asked.get("learner", ""), asked.get("of", ""), asked.get("question", "")
         if kata not in self._desk.katas(Filter()) or learner not in self._desk.everybody.marks()[0]:
-            raise UsageError(f"There are no answers of {learner} for {kata}.")
+            raise UsageError(f"{learner} has no written answers for {kata}.")
         shown = sheet(self._desk.book, self.rubrics, learner, kata)
         answer = next((one for one in shown.answers if str(one.number) == number), None)
         if answer is None:

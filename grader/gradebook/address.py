@@ -54,11 +54,15 @@ class Address:
         try:
             url = make_url(where)
         except (ArgumentError, ValueError) as error:
-            raise GradebookUsageError(f"{redact(where)}: not an address of a gradebook.", _KNOWN) from error
+            raise GradebookUsageError(
+                f"{redact(where)}: this is not the address of a gradebook.", _KNOWN
+            ) from error
         kind, _, driver = url.drivername.partition("+")
         if kind == "sqlite" and driver in ("", "pysqlite"):
             if not url.database or url.database == ":memory:":
-                raise GradebookUsageError(f"{redact(where)}: a gradebook is a file; this names none.", _KNOWN)
+                raise GradebookUsageError(
+                    f"{redact(where)}: a gradebook is a file, but this address names none.", _KNOWN
+                )
             return cls._of_file(url, url.database)
         if kind in ("postgresql", "postgres") and driver in ("", "psycopg"):
             return cls(url.set(drivername="postgresql+psycopg"))

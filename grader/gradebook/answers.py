@@ -184,7 +184,7 @@ def mark(
         ChangedMeanwhile: another mark stands than the one of number `seen` (None: that there was none).
     """
     if not math.isfinite(points) or not 0 <= points <= max_points:
-        raise GradebookUsageError(f"Points are a number from 0 to {max_points:g}, not {points:g}.")
+        raise GradebookUsageError(f"Points must be a number from 0 to {max_points:g}, not {points:g}.")
     before = marks(connection, [somebody._replace(rows=(*somebody.rows, learner))])
     stands = standing(before.get((somebody.name, kata), ())).get(question)
     if seen != ANY and (stands.id if stands is not None else None) != seen:
@@ -194,7 +194,8 @@ def mark(
             else "it was taken back"
         )
         raise ChangedMeanwhile(
-            f"Question {question} was marked meanwhile: {told}.", "Look at it again; nothing was written."
+            f"Question {question} was marked in the meantime: {told}.",
+            "Look at it again; nothing was written.",
         )
     return insert(
         connection,
@@ -225,7 +226,7 @@ def revoke(connection: Connection, number: int, *, author: str, comment: str) ->
             f"There is no mark {number} of a written answer.", "See: kata gradebook answers LEARNER ID"
         )
     if row.revoked_at is not None:
-        raise GradebookUsageError(f"Mark {number} is taken back already.")
+        raise GradebookUsageError(f"Mark {number} was already taken back.")
     if not comment.strip():
         raise GradebookUsageError("Nothing is taken back without a reason.", "Give one: --comment TEXT")
     values = {

@@ -204,14 +204,15 @@ def _remarks(
         other for other in others if other.order > one.order and _shut(course, learner, kata, other, rulings)
     ]
     if late:
-        yield f"{len(late)} later attempt{'s' if len(late) > 1 else ''} came in after closing and did not count"
+        later = f"{len(late)} later attempt{'s' if len(late) > 1 else ''}"
+        yield f"{later} came in after the assignment was closed and did not count"
     if closed:
-        yield "it came in after closing and earns nothing"
+        yield "it came in after the assignment was closed and earns nothing"
     if one.digest and any(
         other.status == "error" and not other.digest and other.order > one.order for other in given
     ):
-        yield "something newer was there and could not be read; this is what was handed in before"
+        yield "a newer hand-in was there but could not be read; this is the one before it"
     if one.graded and any(other.digest and not other.graded and other.order > one.order for other in given):
-        yield "something newer is there that the machine could not grade yet; this is what was handed in before"
+        yield "a newer hand-in is there, but the machine could not grade it yet; this is the one before it"
     if one.digest and one.submitted_at is None and course.due_for(learner, kata, rulings) is not None:
-        yield "nobody knows when it was handed in: it counts as on time"
+        yield "when it was handed in is not known, so it counts as on time"

@@ -185,7 +185,7 @@ class _Reader:
                 if slug in due:
                     raise self._wrong(
                         f"assignments.{_quoted(one.name)}.due",
-                        f"[due] names a time for {slug} as well.",
+                        f"[due] also names a time for {slug}.",
                         "Leave one of them out.",
                     )
             due |= dict.fromkeys(one.katas, one.due) if one.due is not None else {}
@@ -212,7 +212,7 @@ class _Reader:
         except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
             guess = did_you_mean(name, zoneinfo.available_timezones(), most=1)
             raise self._wrong(
-                "timezone", f"there is no time zone {name}.{guess}", "Such as Europe/Berlin, or UTC."
+                "timezone", f"there is no time zone {name}.{guess}", "For example Europe/Berlin or UTC."
             ) from error
 
     def _read_assignments(self) -> Iterator[tuple[str, Assignment]]:
@@ -220,7 +220,7 @@ class _Reader:
         for name, table in self._data.assignments.items():
             key = f"assignments.{_quoted(name)}"
             if not name.strip():
-                raise self._wrong(key, "an assignment has a name.", "Such as [assignments.week1].")
+                raise self._wrong(key, "an assignment must have a name.", "For example [assignments.week1].")
             meant = {
                 slug
                 for place, text in enumerate(table.katas)
@@ -231,7 +231,7 @@ class _Reader:
                 if slug in taken:
                     raise self._wrong(
                         f"{key}.katas",
-                        f"{slug} is in assignments.{_quoted(taken[slug])} already.",
+                        f"{slug} is already in assignments.{_quoted(taken[slug])}.",
                         "Leave one out.",
                     )
                 taken[slug] = name
@@ -239,7 +239,9 @@ class _Reader:
             closes = None if table.closes is None else self._moment(f"{key}.closes", table.closes)
             if due is not None and closes is not None and closes < due:
                 raise self._wrong(
-                    f"{key}.closes", "is before `due`.", "What comes in after it does not count."
+                    f"{key}.closes",
+                    "is before `due`.",
+                    "What comes in after `closes` does not count, so it must not be before `due`.",
                 )
             yield name, Assignment(name, katas, table.title, due, closes, table.attempts, table.late_days)
 
@@ -265,13 +267,13 @@ class _Reader:
             if isinstance(entry, dict):
                 example = f'"{text}.{next(iter(entry), 3)}" = …'
                 raise self._wrong(
-                    key, "is a table here; an ID with dots stands in quotes.", f"Write {example}"
+                    key, "is a table here; an ID with dots must be in quotes.", f"Write {example}"
                 )
             value, slugs = read(key, entry), self._resolve(key, text)
             for slug in slugs:
                 size, other = best.get(slug, (len(self._catalogue.katas) + 1, ""))
                 if size == len(slugs):
-                    raise self._wrong(key, f"{slug} is meant by {other} already.", "Leave one out.")
+                    raise self._wrong(key, f"{slug} is already covered by {other}.", "Leave one out.")
                 if len(slugs) < size:
                     best[slug], values[slug] = (len(slugs), key), value
         yield from values.items()
@@ -292,19 +294,21 @@ class _Reader:
     def _moment(self, key: str, value: object) -> datetime:
         if not isinstance(value, date):
             raise self._wrong(
-                key, "must be a date or a time, without quotes.", "Such as 2026-10-15T23:59:00."
+                key, "must be a date or a time, without quotes.", "For example 2026-10-15T23:59:00."
             )
         if self._zone is None and (not isinstance(value, datetime) or value.tzinfo is None):
             raise self._wrong(
                 key,
-                "is a local time, and nothing says where.",
+                "is a local time, and no time zone is given.",
                 'Add the key `timezone`, such as timezone = "Europe/Berlin", above the first table; or write a zone: '
                 "2026-10-15T23:59:00+02:00.",
             )
         try:
             return moment(value, self._zone or UTC)
         except (OverflowError, ValueError) as error:
-            raise self._wrong(key, "is too far away.", "Such as 2026-10-15T23:59:00.") from error
+            raise self._wrong(
+                key, "is too far in the past or the future.", "For example 2026-10-15T23:59:00."
+            ) from error
 
     def _days_or_until(self, key: str, value: object) -> float | datetime:
         return self._moment(key, value) if isinstance(value, date) else self._days(key, value)
@@ -328,7 +332,7 @@ class _Reader:
         try:
             return [kata.slug for kata in self._catalogue.resolve(text)]
         except UsageError as error:
-            raise self._wrong(key, error.message, f"Here {_ID}. See what there is: kata list") from error
+            raise self._wrong(key, error.message, f"Here, {_ID}. See what there is: kata list") from error
 
     def _wrong(self, key: str, why: str, hint: str | None = None) -> UsageError:
         return UsageError(f"{self._path}: `{key}`: {why}", hint)

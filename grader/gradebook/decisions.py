@@ -78,7 +78,7 @@ def revoke(connection: Connection, adjustment: int, *, author: str, comment: str
     """Take a decision back.
 
     Raises:
-        GradebookUsageError: there is no such adjustment, or it is revoked already.
+        GradebookUsageError: there is no such adjustment, or it was already revoked.
     """
     table = schema.adjustments
     row = connection.execute(select(table.c.revoked_at).where(table.c.id == adjustment)).one_or_none()
@@ -87,7 +87,7 @@ def revoke(connection: Connection, adjustment: int, *, author: str, comment: str
             f"There is no adjustment {adjustment}.", "See: kata gradebook history LEARNER KATA"
         )
     if row.revoked_at is not None:
-        raise GradebookUsageError(f"Adjustment {adjustment} is revoked already.")
+        raise GradebookUsageError(f"Adjustment {adjustment} was already revoked.")
     values = {
         "revoked_at": datetime.now(UTC),
         "revoked_by": storable(author),
@@ -97,7 +97,7 @@ def revoke(connection: Connection, adjustment: int, *, author: str, comment: str
         table.update().where(table.c.id == adjustment, table.c.revoked_at.is_(None)).values(**values)
     )
     if not mine.rowcount:  # somebody was faster
-        raise GradebookUsageError(f"Adjustment {adjustment} is revoked already.")
+        raise GradebookUsageError(f"Adjustment {adjustment} was already revoked.")
 
 
 def decided(connection: Connection, people: Iterable[Somebody]) -> dict[tuple[str, int], list[Adjustment]]:

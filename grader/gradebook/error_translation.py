@@ -14,7 +14,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from grader.gradebook.address import Address
 from grader.gradebook.errors import GradebookError, GradebookUsageError
 
-KEPT = "What was recorded before is kept; the same command again goes on from there."
+KEPT = "What was recorded before is kept; the same command goes on from there."
 
 OPENING = "opening it"
 """What is done before there is anything to keep."""
@@ -23,7 +23,7 @@ _RESTORE = "Restore a copy of it (sqlite3 FILE .recover may save what is left)."
 
 _SQLITE = (
     # What SQLite says, what we say, what to do, whether another place was meant.
-    ("file is not a database", "this file is no gradebook", "Name another file with --gradebook.", True),
+    ("file is not a database", "this file is not a gradebook", "Name another file with --gradebook.", True),
     ("malformed", "the file is damaged", _RESTORE, False),
     ("file is encrypted", "the file is damaged", _RESTORE, False),
     ("unsupported file format", "the file is damaged", _RESTORE, False),
@@ -34,35 +34,35 @@ _SQLITE = (
     (
         "locked",
         "the gradebook is locked: another program is writing to it",
-        f"Close it there (a database browser, another kata), then try again. {KEPT}",
+        f"Close it in that program (a database browser, another kata), then try again. {KEPT}",
         False,
     ),
     ("full", "the disk is full", f"Free some space. {KEPT}", False),
     (
         "readonly",
         "the gradebook is read-only",
-        "Mend the permissions of the file and its folder, or copy it elsewhere.",
+        "Correct the permissions of the file and its folder, or copy the file elsewhere.",
         False,
     ),
     (
         "unable to open",
-        "the gradebook cannot be opened; its folder must exist, and be writable also to read it",
-        "Mend the permissions of the file and its folder, or copy it elsewhere.",
+        "the gradebook cannot be opened; its folder must exist and be writable, even for reading",
+        "Correct the permissions of the file and its folder, or copy the file elsewhere.",
         False,
     ),
     (
         "disk i/o",
         "the disk refused to read or write",
-        f"Look at the disk: full, gone, or failing? {KEPT}",
+        f"Check the disk: is it full, gone or failing? {KEPT}",
         False,
     ),
 )
 _POSTGRES = {
     # Five letters name one refusal, two a class of them.
-    "28": ("the server refused the user name or the password", "Mend the address in --gradebook.", True),
+    "28": ("the server refused the user name or the password", "Correct the address in --gradebook.", True),
     "3D000": (
         "the server has no database of this name",
-        "Make it there (createdb), or mend the address.",
+        "Create it there (createdb), or correct the address.",
         True,
     ),
     "42501": ("the server does not allow it", "Ask for the right to create and write tables there.", False),
@@ -146,5 +146,5 @@ def refused_file(error: OSError, place: Address, doing: str) -> GradebookError:
     reason = os.strerror(error.errno) if error.errno else str(error)
     return GradebookError(
         f"{place.shown}: the gradebook's folder cannot be written ({doing}): {reason}.",
-        "Mend the permissions of the file and its folder, or copy it elsewhere.",
+        "Correct the permissions of the file and its folder, or copy the file elsewhere.",
     )

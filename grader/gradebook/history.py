@@ -20,7 +20,7 @@ from grader.gradebook.storage import report_of, storable, unpacked
 from grader.submissions.submission import Bundle
 
 _GRADE_AGAIN = (
-    "The same kata grade makes a mark of its own anew; a copy of the gradebook may have the old one."
+    "The same kata grade command makes a new mark of its own; a copy of the gradebook may have the old one."
 )
 
 _FEW = 500

@@ -118,7 +118,7 @@ def joined(rosters: Sequence[Sequence[Person]]) -> tuple[list[Person], list[str]
             learner = matches.known.get(one.learner)
             if learner is None:
                 people.append(one)
-                doubts.append(f"{one.learner} is in one of the rosters only")
+                doubts.append(f"{one.learner} is only in one of the rosters")
                 continue
             first = people[by_name[learner]]
             other = () if one.learner == learner else (one.learner,)
@@ -186,7 +186,7 @@ def _identifiers(person: Person) -> Iterator[tuple[str, str]]:
 
 
 def _identifiers_in(one: Found) -> Iterator[tuple[str, str]]:
-    yield _folded(one.name), f"but for case, it is {IN_THE_ROSTER}"
+    yield _folded(one.name), f"except for upper and lower case, it is {IN_THE_ROSTER}"
     # Hand-ins by repository: the assignment's name, a hyphen, the handle.
     for place in range(one.name.count("-")):
         yield _folded(one.name.split("-", place + 1)[-1]), f"it ends in {IN_THE_ROSTER}"

@@ -55,7 +55,7 @@ def katas_meant(book: Gradebook, words: Sequence[str]) -> list[str] | None:
         if not graded:
             some = ", ".join(known[:5]) + (" …" if len(known) > 5 else "")
             raise UsageError(
-                f"Nothing of {', '.join(found)} is in the gradebook.", f"It has: {some or 'nothing yet'}"
+                f"The gradebook has nothing of {', '.join(found)}.", f"It has: {some or 'nothing yet'}"
             )
         chosen.update(dict.fromkeys(graded))
     return list(chosen)
@@ -103,7 +103,7 @@ def katas_of_assignment(book: Gradebook, name: str) -> list[str]:
     graded = [kata for kata in book.katas() if kata in of]
     if not graded:
         raise UsageError(
-            f"--assignment {name}: nothing of it was graded yet.",
+            f"--assignment {name}: nothing of it has been graded yet.",
             f"Grade it first: kata grade DOWNLOAD --assignment {name}",
         )
     return graded

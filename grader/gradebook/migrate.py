@@ -66,12 +66,12 @@ def _version(connection: Connection, place: Address, *, create: bool) -> str | N
             return str(found)
         raise GradebookError(
             f"{place.shown}: this gradebook is from a newer Kata: its tables have version {found}, "
-            f"and Kata {__version__} knows them up to {newest()}.",
+            f"and Kata {__version__} knows versions up to {newest()}.",
             "Install the newer Kata, or name another gradebook with --gradebook. Nothing was changed.",
         )
     if tables:
         raise GradebookUsageError(
-            f"{place.shown}: this database holds other tables ({_few(tables)}) and is no gradebook.",
+            f"{place.shown}: this database holds other tables ({_few(tables)}) and is not a gradebook.",
             "Name another file, or give Kata a database (PostgreSQL: or a schema) of its own.",
         )
     if not create:

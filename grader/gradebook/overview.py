@@ -81,7 +81,9 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
         if status in statuses:
             legend.append_text(status_text(status, out)).append("   ")
     if waiting:
-        legend.append(f"{waiting} written answer{'' if waiting == 1 else 's'} not marked yet, in no total   ")
+        legend.append(
+            f"{waiting} written answer{'' if waiting == 1 else 's'} not marked yet and in no total   "
+        )
     if changed:
         legend.append(f"{CHANGED} late, or changed by a person")
     out.print(legend, soft_wrap=True)

@@ -39,7 +39,7 @@ def read_roster(path: Path) -> dict[str, Person]:
     columns = [column_of(cell) for cell in header]
     made_by = None if "learner" in columns else format_of(columns)
     if "learner" not in columns and made_by is None:
-        guess = did_you_mean("learner", {one: f"it by `{one}`" for one in columns}, most=1, cutoff=0.5)
+        guess = did_you_mean("learner", {one: f"the column `{one}`" for one in columns}, most=1, cutoff=0.5)
         there = ", ".join(column for column in columns if column) or "none"
         raise UsageError(
             f"{path}: no column is called `learner` (there are: {there}).{guess}",
@@ -57,7 +57,7 @@ def read_roster(path: Path) -> dict[str, Person]:
         if len(cells) > len(columns) and any(cell.strip() for cell in cells[len(columns) :]):
             raise UsageError(
                 f"{path}:{line}: {len(cells)} cells for {len(columns)} columns.",
-                'A cell that holds a separator stands in quotes: "Lovelace, Ada".',
+                'Put a cell that holds a separator in quotes: "Lovelace, Ada".',
             )
         named = dict(zip(columns, (cell.strip() for cell in cells), strict=False))
         person = (
@@ -67,11 +67,11 @@ def read_roster(path: Path) -> dict[str, Person]:
             continue
         if not person.learner:
             raise UsageError(
-                f"{path}:{line}: the column `learner` is empty.", "Every line names its learner."
+                f"{path}:{line}: the column `learner` is empty.", "Every line must name its learner."
             )
         first = seen.setdefault(same(person.learner), line)
         if first != line:
-            raise UsageError(f"{path}:{line}: {person.learner} is in line {first} already.", "Leave one out.")
+            raise UsageError(f"{path}:{line}: {person.learner} is already in line {first}.", "Leave one out.")
         people[person.learner] = person
     return people
 
@@ -97,7 +97,7 @@ def roster_text(people: Sequence[Person]) -> str:
 
 
 def lines_of(
-    path: Path, what: str = "roster", mend: str = "Make it, or mend `roster` in the course settings."
+    path: Path, what: str = "roster", mend: str = "Create it, or correct `roster` in the course settings."
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of a line and its cells.
 
@@ -123,7 +123,7 @@ def lines_of(
 
 def _text(path: Path) -> str:
     """Read a file as UTF-8, or as UTF-16 where it begins so, as Blackboard and Excel write it."""
-    hint = 'A spreadsheet saves it as "CSV UTF-8".'
+    hint = 'In a spreadsheet program, save it as "CSV UTF-8".'
     data = read_bytes(path, LIMIT_BYTES, refuse=UsageError, hint=hint)
     coding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:

@@ -363,7 +363,7 @@ def _report(name: str, kata: tuple[str, str], row: Any) -> tuple[KataReport, str
         booked = row.status, row.score, row.max_score
         if report.kata == kata[0] and (report.status, report.earned, report.possible) == booked:
             return report, None
-        why = "it is damaged (what was booked beside it differs)"
+        why = "it is damaged (the values recorded beside it differ)"
     except UnreadableRecord as error:
         why = str(error) if row.damaged is None else f"its row is damaged ({row.damaged})"
     stand_in = {
@@ -374,7 +374,7 @@ def _report(name: str, kata: tuple[str, str], row: Any) -> tuple[KataReport, str
         "score": row.score,
         "max_score": row.max_score,
         "seed": 0,
-        "message": f"The report of this mark cannot be read: {why}. What was booked beside it stands.",
+        "message": f"The report of this mark cannot be read: {why}. The values recorded beside it still count.",
     }
     try:
         report = msgspec.convert(stand_in, KataReport)
@@ -384,7 +384,9 @@ def _report(name: str, kata: tuple[str, str], row: Any) -> tuple[KataReport, str
         pass
     stand_in |= {"status": "error", "score": 0.0, "max_score": 0.0}
     stand_in["message"] = f"This mark and its report cannot be read: {why}."
-    return msgspec.convert(stand_in, KataReport), f"{why}, nor what was booked beside it"
+    return msgspec.convert(
+        stand_in, KataReport
+    ), f"{why}; the values recorded beside it cannot be read either"
 
 
 def _notes(text: Any) -> tuple[str, ...]:

@@ -94,7 +94,7 @@ def withdraw(connection: Connection, number: int, *, author: str, comment: str) 
     if found is None:
         raise GradebookUsageError(f"There is no ruling {number}.", hint)
     if found.revoked:
-        raise GradebookUsageError(f"Ruling {number} is withdrawn already.", hint)
+        raise GradebookUsageError(f"Ruling {number} was already withdrawn.", hint)
     if not comment.strip():
         raise GradebookUsageError("Nothing is taken back without a reason.", "Give one: --comment TEXT")
     values = {
@@ -107,7 +107,7 @@ def withdraw(connection: Connection, number: int, *, author: str, comment: str) 
         table.update().where(table.c.id == number, table.c.revoked_at.is_(None)).values(**values)
     )
     if not mine.rowcount:  # somebody was faster
-        raise GradebookUsageError(f"Ruling {number} is withdrawn already.", hint)
+        raise GradebookUsageError(f"Ruling {number} was already withdrawn.", hint)
     return found
 
 

@@ -98,11 +98,11 @@ def report_of(text: Any) -> KataReport:
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
         raise UnreadableRecord(f"it is damaged ({error})") from None
     if report.schema != SCHEMA:
-        raise UnreadableRecord(f"it is of schema {report.schema}; this version reads {SCHEMA}")
+        raise UnreadableRecord(f"it has schema {report.schema}; this version reads {SCHEMA}")
     numbers = [report.earned, report.possible, report.duration_s]
     numbers += [number for check in report.checks for number in (check.points, check.max_points)]
     if not all(map(math.isfinite, numbers)):  # 1e999 is JSON
-        raise UnreadableRecord("it is damaged (a number in it has no end)")
+        raise UnreadableRecord("it is damaged (a number in it is infinite)")
     return report
 
 

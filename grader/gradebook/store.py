@@ -93,7 +93,7 @@ class Gradebook:
             if not place.file.parent.is_dir():
                 raise GradebookUsageError(
                     f"{place.shown}: its folder does not exist.",
-                    "Make it, or name another.",
+                    "Create it, or name another file.",
                 )
         connections, nonce = Connections.open(place, create=create)
         return cls(connections, nonce, course or Course())
@@ -298,7 +298,7 @@ class Gradebook:
         """Take an adjustment or an override back; the history keeps both.
 
         Raises:
-            GradebookUsageError: there is no such adjustment, or it is revoked already.
+            GradebookUsageError: there is no such adjustment, or it was already revoked.
         """
         with self._guard, self._connections.deciding("revoking an adjustment") as connection:
             decisions.revoke(connection, adjustment, author=author, comment=comment)
@@ -587,7 +587,7 @@ class Gradebook:
         if found is None:
             known = ", ".join(map(str, there))
             raise GradebookUsageError(
-                f"There is no attempt {number} of {learner} at {kata}. There is {known or 'none'}."
+                f"There is no attempt {number} of {learner} at {kata}. There is {known or 'no attempt'}."
             )
         return found
 

@@ -14,8 +14,8 @@ from grader.gradebook.lateness import moment
 from grader.gradebook.roster import column_of, lines_of
 
 _EXAMPLE = (
-    "Such as: learner,kata,submitted_at and a line like ada,masks,2026-10-12T17:30:00; without a column kata it holds "
-    "for everything in the download."
+    "For example: learner,kata,submitted_at and a line like ada,masks,2026-10-12T17:30:00; without a column kata, "
+    "a time holds for everything in the download."
 )
 _NOTHING = ("", "-", "none", "null")
 _MOODLE = ("%A, %d %B %Y, %I:%M %p", "%d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d %B %Y, %H:%M")
@@ -72,7 +72,7 @@ def read_times(path: Path, zone: tzinfo, catalogue: Catalogue) -> Iterator[Hande
     Raises:
         UsageError: it is missing or unreadable, or a line breaks a rule: which line, and what is expected.
     """
-    lines = lines_of(path, "times", "Mend --times.")
+    lines = lines_of(path, "times", "Correct --times.")
     place, header = next(lines, (1, []))
     columns = [column_of(cell) for cell in header]
     table = next((one for one in _TABLES if one.time in columns), None)
@@ -91,7 +91,7 @@ def read_times(path: Path, zone: tzinfo, catalogue: Catalogue) -> Iterator[Hande
         at = _time(cells[table.time], zone)
         if at is None:
             raise UsageError(
-                f"{path}:{line}: {cells[table.time]!r} is no time.", "Write it like 2026-10-12T17:30:00."
+                f"{path}:{line}: {cells[table.time]!r} is not a time.", "Write it like 2026-10-12T17:30:00."
             )
         yield HandedInAt(table.who(cells), _kata(path, line, cells, catalogue), at, line)
 

@@ -46,7 +46,7 @@ def insist_on(connection: Connection, somebody: Somebody, kata: int, seen: int |
     """
     if seen is not None and version_of(connection, somebody, kata) != seen:
         raise ChangedMeanwhile(
-            f"Somebody decided about {somebody.name} meanwhile, or graded anew; nothing was written.",
+            f"In the meantime somebody decided about {somebody.name} or graded again; nothing was written.",
             "Look at what has changed, then decide again.",
         )
 

@@ -245,7 +245,7 @@ def release(
         raise GradebookUsageError(
             f"{count} answer{'' if count == 1 else 's'} (learners: {len({one.learner for one in waiting})}) "
             "wait to be marked.",
-            "See them: kata gradebook answers. To release the others all the same: --anyway",
+            "See them: kata gradebook answers. To release the others anyway: --anyway",
         )
     value = {"of": of, "katas": katas, "points": points}
     return book.rule("release", None, value, comment=comment, author=author)
@@ -266,7 +266,7 @@ def rubric_question(rubrics: Rubrics, kata: str, question: int) -> Question:
     if rubric is None:
         raise GradebookUsageError(
             f"{kata}: this install has no rubric, so its answers cannot be marked.",
-            "A rubric is rubric.toml beside the kata's solution; the authors' guide tells its keys.",
+            "A rubric is rubric.toml beside the kata's solution; the authors' guide lists its keys.",
         )
     if not 1 <= question <= len(rubric.questions):
         raise GradebookUsageError(f"{kata} has no question {question}; it has 1 to {len(rubric.questions)}.")

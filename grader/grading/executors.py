@@ -96,7 +96,7 @@ def cluster_slots(address: str) -> Iterator[Slots]:
         raise _nobody_at(address) from error
     except (ValueError, TypeError) as error:
         raise UsageError(
-            f"--scheduler {address} is no address ({error}).", "It looks like tcp://host:8786"
+            f"--scheduler {address} is not an address ({error}).", "It looks like tcp://host:8786"
         ) from error
     try:
         threads = sum(client.nthreads().values())

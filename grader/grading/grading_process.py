@@ -120,7 +120,7 @@ def grade(task: Task, suite: Suite, launcher: Launcher, options: Options) -> Kat
         report = suite.check(folder / task.bundle.main, launcher, options)
     except OSError as error:
         raise MachineFault(
-            f"The submission cannot be put where it is graded ({error.strerror or error}).",
+            f"The submission cannot be copied to where it is graded ({error.strerror or error}).",
             shortage(error) or "Free some space in the temporary folder.",
         ) from error
     finally:
@@ -146,7 +146,7 @@ def _isolated(report: KataReport, setup: Setup) -> KataReport:
     wanted = setup.require_isolation
     if wanted and report.isolation != "none" and _STRENGTH[report.isolation] < _STRENGTH[wanted]:
         raise EngineError(
-            f"Isolation {wanted!r} was required and only {report.isolation!r} was reached.",
+            f"Isolation {wanted!r} was required, but only {report.isolation!r} was reached.",
             "kata doctor says what is missing and how to get it.",
         )
     return report

@@ -131,7 +131,7 @@ class GradingProcess:
             except BlockingIOError:
                 self._ready(select.POLLOUT)
                 if deadline.left() <= 0:
-                    raise GradingProcessDied("it did not take what it was sent") from None
+                    raise GradingProcessDied("it did not read what it was sent") from None
             except OSError:
                 raise GradingProcessDied(self._last_words()) from None
 
@@ -193,7 +193,7 @@ class _Stage:
             self._silent, self._used = Deadline(IDLE_S), processor_time(self._pid)
         now = processor_time(self._pid)
         if self._used is not None and now is not None and now - self._used >= OWN_S:
-            return f"it was busy for {OWN_S:g} s with what is no submission's time any more"
+            return f"it was busy for {OWN_S:g} s after the submission's time was over"
         # Whoever gets no processor, on a machine with too much to do, is not busy, and has more time.
         return f"it was silent for {IDLE_S:g} s" if self._silent.left() <= 0 else None
 
@@ -231,13 +231,13 @@ def grade(setup: bytes, task: bytes) -> bytes:
     if stood_still == ATTEMPTS and _ends_without(setup, task):
         return encode(
             Stopped(
-                f"What was handed in, or what it answered, kept the grader busy: it was stopped {ATTEMPTS} times, "
-                "beyond the time of every check, and nothing else keeps it so."
+                f"This submission kept the grader busy: it was stopped {ATTEMPTS} times, "
+                "each time after the time of every check was over, and a file that does nothing does not keep it busy."
             )
         )
     return encode(
         NotGraded(
-            f"The process that grades ended {ATTEMPTS} times over this submission ({'; '.join(failures)}).",
+            f"The grading process ended {ATTEMPTS} times on this submission ({'; '.join(failures)}).",
             "Grade it again with kata grade; if it happens again, report it as a fault of Kata.",
         )
     )
@@ -267,7 +267,7 @@ def _ask(setup: bytes, task: bytes) -> Answer:
         usable = not (isinstance(answer, NotGraded) and answer.again)
         return answer
     except msgspec.DecodeError as error:
-        raise GradingProcessDied(f"its answer makes no sense: {error}") from error
+        raise GradingProcessDied(f"its answer cannot be understood: {error}") from error
     finally:
         with _lock:
             _busy.discard(process)

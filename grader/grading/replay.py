@@ -176,8 +176,8 @@ def _changed(kept: KataReport, again: KataReport, *, same_terms: bool) -> list[s
     if kept.isolation != again.isolation:
         found.append(f"isolation was {kept.isolation}, is {again.isolation}")
     if not same_terms and not found:
-        found.append("the kata's checks, its reference or what it gives to learners were edited since")
+        found.append("the kata's checks, its reference or its files for learners have been edited since")
     if numbers := _unsteady(kept, again):
         what = "the numbers in 1 message" if numbers == 1 else f"the numbers in {numbers} messages"
-        found.append(f"{what}: the answer does not give the same ones twice")
+        found.append(f"{what}: the answer does not produce the same numbers twice")
     return found

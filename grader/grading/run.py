@@ -189,7 +189,7 @@ class Run:
                     tally.proposed.append(submission)
                 if submission.denied is not None:
                     one = _Out(submission, self._key(submission, 0), 0, b"")
-                    why = NotGraded(f"{submission.denied}.", "Mend its permissions: chmod -R u+rX")
+                    why = NotGraded(f"{submission.denied}.", "Correct its permissions: chmod -R u+rX")
                     self._keep(one, why, tally, watch)
                     continue
                 digest = submission.bundle.digest if submission.bundle is not None else ""
@@ -235,12 +235,12 @@ class Run:
         except Exception as error:  # an executor's own: the machine that graded is gone
             if one.tries < TRIES:
                 return None
-            return NotGraded(f"The machines that grade were lost {TRIES} times ({type(error).__name__}).")
+            return NotGraded(f"The machine that was grading was lost {TRIES} times ({type(error).__name__}).")
         try:
             return answer_decoder.decode(answer)
         except (msgspec.DecodeError, TypeError) as error:
             return NotGraded(
-                f"What came back from where it was graded makes no sense ({error}).",
+                f"The result that came back from grading cannot be understood ({error}).",
                 "Install the same version of Kata on every machine that grades.",
             )
 
@@ -263,7 +263,7 @@ class Run:
             self._marks.record(self._number, submission, key, report)
         except Unkeepable as error:
             refused = NotGraded(
-                f"The gradebook would not read it back ({error}).", "Report it as a fault of Kata."
+                f"The gradebook could not read back its report ({error}).", "Report it as a fault of Kata."
             )
             self._keep(one, refused, tally, watch)
             return
@@ -306,6 +306,6 @@ def setup_for(katas: Sequence[Kata], policy: RunPolicy) -> Setup:
 
 def _lost(error: BaseException) -> KataError:
     return EngineError(
-        f"Those who grade are gone ({type(error).__name__}: {error}).",
+        f"The grading processes are gone ({type(error).__name__}: {error}).",
         "What was graded is kept; the same command goes on from there.",
     )

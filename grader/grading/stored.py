@@ -171,6 +171,6 @@ def check_meant(kept: Gradebook, katas: Collection[str], name: str) -> str:
     if name in known:
         return name
     raise UsageError(
-        f"--check {name}: no check of what was graded is called that.{did_you_mean(name, list(known))}",
-        "Its claim, as `kata gradebook show LEARNER ID` prints it, or its function's name.",
+        f"--check {name}: no check that was graded has this name.{did_you_mean(name, list(known))}",
+        "Give its claim, as `kata gradebook show LEARNER ID` prints it, or the name of its function.",
     )

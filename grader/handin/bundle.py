@@ -25,16 +25,16 @@ PARTS = (1, 2, 4, 10, 20, 100)
 STEPS: dict[System, tuple[str, ...]] = {
     "gradescope": (
         "next  a programming assignment on Gradescope, {points} autograder points; upload the archive under",
-        "      Configure Autograder, with the newest Ubuntu that is offered there",
+        "      Configure Autograder, with the newest Ubuntu that it offers",
         "      Whoever can edit the assignment can download the answers.",
     ),
     "classroom50": (
         "next  unpack it into CLASSROOM/autograders/ASSIGNMENT/ of the classroom50 repository, and push",
-        "      Everybody reads this bundle: it holds no hidden check and no answer.",
+        "      Everybody can read this bundle; it holds no hidden check and no answer.",
     ),
     "actions": (
         "next  unpack it into the template repository that learners start from, and push",
-        "      Everybody reads this bundle: it holds no hidden check and no answer.",
+        "      Everybody can read this bundle; it holds no hidden check and no answer.",
     ),
 }
 
@@ -87,7 +87,7 @@ def write_bundle(
     if not public and (bare := [kata.slug for kata in katas if kata.solution is None]):
         raise UsageError(
             f"There are no solutions here of {', '.join(bare)}, so hidden checks would be missing.",
-            "Make this bundle where the pack and its solutions lie, or name them in KATA_SOLUTIONS.",
+            "Make this bundle where the pack and its solutions are, or name them in KATA_SOLUTIONS.",
         )
     contents = _pack(pack, katas, public=public)
     prefix = ".kata/" if system == "actions" else ""

@@ -108,7 +108,8 @@ def _pip(*arguments: str) -> None:
         _, said_by_pip = process.communicate()
     if process.returncode != 0:
         said = (
-            "\n  ".join(said_by_pip.decode(errors="replace").strip().splitlines()[-3:]) or "it said nothing"
+            "\n  ".join(said_by_pip.decode(errors="replace").strip().splitlines()[-3:])
+            or "it printed nothing"
         )
         raise UsageError(
             f"pip {arguments[0]} failed:\n  {said}",

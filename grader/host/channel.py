@@ -56,7 +56,7 @@ class Channel:
         """Return the isolation level that the worker reached."""
         reply, _ = self._receive(deadline)
         if not isinstance(reply, messages.Hello):
-            self.violation("it did not greet")
+            self.violation("it did not send its greeting")
         return reply.isolation
 
     def ask(
@@ -74,7 +74,7 @@ class Channel:
         self._send(messages.pack(request, buffers), deadline, descriptor)
         reply, payload = self._receive(deadline)
         if reply.id != request.id or isinstance(reply, messages.Hello):
-            self.violation("it answered what was not asked")
+            self.violation("it answered what it was not asked")
         return reply, payload
 
     def attend(self, deadline: Deadline) -> float:
@@ -104,7 +104,7 @@ class Channel:
             self._drain()
         text = self._printed.decode("utf-8", "replace")
         if self._dropped:
-            text += f"\n… {self._dropped:,} more bytes were printed and are not kept"
+            text += f"\n… {self._dropped:,} more bytes were printed and were not kept"
         self._printed.clear()
         self._dropped = 0
         return text

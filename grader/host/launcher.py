@@ -268,7 +268,7 @@ def launcher_name() -> Literal["fork", "spawn"]:
     """
     wanted = os.environ.get("KATA_LAUNCHER") or ("fork" if sys.platform == "linux" else "spawn")
     if wanted not in ("fork", "spawn"):
-        raise UsageError(f"KATA_LAUNCHER is {wanted!r}; it may be fork or spawn.")
+        raise UsageError(f"KATA_LAUNCHER is {wanted!r}; it must be fork or spawn.")
     return "fork" if wanted == "fork" else "spawn"
 
 

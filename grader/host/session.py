@@ -418,7 +418,7 @@ class Session:
         if not isinstance(value, list) or not all(
             part is None or isinstance(part, torch.Tensor) for part in value
         ):
-            self.violation("its gradients are none")
+            self.violation("its gradients are invalid")
         return value
 
     def forget(self, number: int, generation: int) -> None:
@@ -594,7 +594,7 @@ class Session:
         """Note what became of calls that waited."""
         failed = reply.before if isinstance(reply, messages.Raised) else -1
         if failed >= len(put_off):
-            self.violation("a call raised that was not made")
+            self.violation("it reported an exception of a call that was not made")
         for one in put_off if failed < 0 else put_off[:failed]:
             one.made()
         if failed >= 0:
@@ -604,11 +604,11 @@ class Session:
     def _answer(self, ask: messages.Ask, payload: bytearray) -> tuple[messages.Answer, list[Any]]:
         function = self._loans.find(ask.function)
         if function is None:
-            self.violation("it asked for what is not lent, or too often")
+            self.violation("it called a function that was not lent to it, or called it too often")
         decoder = self._decoder(ask, payload)
         arguments = self._decode(decoder, ask.value)
         if not isinstance(arguments, list):
-            self.violation("it asked with arguments that are none")
+            self.violation("it called a function with invalid arguments")
         self._observe(arguments, decoder, payload)
         encoder = self._encoder()
         self._answering = True
@@ -645,7 +645,7 @@ class Session:
             return reply
         if isinstance(reply, messages.Raised):
             if not could_be(reply.bases):
-                self.violation("its exception is of no class that could be")
+                self.violation("its exception has a class that cannot exist")
             missing = attribute and reply.before < 0 and reply.bases[0] == "AttributeError"
             kind = SubmissionMissing if missing else SubmissionRaised
             raised = kind(reply, self.terms.memory_bytes)
@@ -656,12 +656,12 @@ class Session:
             raise raised
         if isinstance(reply, messages.Unsendable):
             raise SubmissionUnsendable(reply.reason, reply.device)
-        self.violation("it answered what was not asked")
+        self.violation("it answered what it was not asked")
 
     def _decoder(self, done: messages.Done | messages.Ask, payload: bytearray) -> Decoder:
         def handle(number: int, type_name: str, kind: str) -> RemoteObject:
             if not 0 <= number < MAX_NUMBER:
-                raise messages.ProtocolError("a handle that is none")
+                raise messages.ProtocolError("an invalid handle")
             plain = kind == "plain"
             kind = "module" if plain else kind
             known: RemoteObject | None = self._proxies.get(number)
@@ -687,7 +687,7 @@ class Session:
             for generator, index in zip(generators, states, strict=True):
                 generator.set_state(decoder.tensor(index))
         except (messages.ProtocolError, ValueError, RuntimeError, TypeError):
-            self.violation("its random states are none")
+            self.violation("its random states are invalid")
 
     def violation(self, what: str) -> NoReturn:
         """End a worker whose answer makes no sense."""

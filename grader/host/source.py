@@ -50,7 +50,7 @@ def read_source(path: Path) -> Source:
         if stat.S_ISDIR(kind):
             raise Unreadable("error", f"{path.name} is a folder; a file of that name was expected.")
         if not stat.S_ISREG(kind):
-            raise Unreadable("error", f"{path.name} is no ordinary file.")
+            raise Unreadable("error", f"{path.name} is not a regular file.")
         limit = MAX_NOTEBOOK if path.suffix == ".ipynb" else MAX_SOURCE
         data = read_bounded(path, limit)
     except FileNotFoundError:
@@ -80,6 +80,6 @@ def source_of(path: Path, data: bytes) -> Source:
     if b"\0" in data and path.suffix != ".ipynb":
         line = data[: data.index(b"\0")].count(b"\n") + 1
         raise Unreadable(
-            "error", f"{path.name} holds NUL bytes (the first in line {line}): it is no Python source."
+            "error", f"{path.name} holds NUL bytes (the first in line {line}): it is not Python source."
         )
     return Source(path, data)

@@ -24,7 +24,7 @@ def complaints(kata: Kata, infos: Sequence[CheckInfo]) -> Iterator[str]:
     for info in infos:
         for words in info.asked:
             if place_of(words, kata) is None:
-                yield f"“{info.title}” rests on “{words}”, which stands in no file that a learner reads"
+                yield f"“{info.title}” rests on “{words}”, which is in no file that learners read"
 
 
 def table(kata: Kata, infos: Sequence[CheckInfo]) -> Iterator[str]:

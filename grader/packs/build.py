@@ -43,7 +43,7 @@ def build(pack: Pack, folder: Path, audience: Audience) -> BuiltPack:
         refuse_leaks(pack, contents)
     else:
         if pack.solutions is None:
-            raise PackError(f"{pack.name} has no solutions here, so there is no instructor's bundle to make.")
+            raise PackError(f"{pack.name} has no solutions here, so no instructor's bundle can be made.")
         solutions = pack.solutions
         units = {unit.folder.name for unit in pack.units}
         for path in files_of(solutions):

@@ -249,12 +249,20 @@ class Calibrator:
         """Say where the threshold lies among what was measured, and what is wrong with that."""
         for reading in found.accepted:
             if reading.excess > 1:
-                self._find(found, "right answers", f"{reading.answer} is over: {_against(found, reading)}")
+                self._find(
+                    found,
+                    "right answers",
+                    f"{reading.answer} is over the threshold: {_against(found, reading)}",
+                )
         for reading in found.slow:
             if reading.excess <= 1:
-                self._find(found, "slow answers", f"{reading.answer} is not over: {_against(found, reading)}")
+                self._find(
+                    found,
+                    "slow answers",
+                    f"{reading.answer} is not over the threshold: {_against(found, reading)}",
+                )
         if not found.slow:
-            self._find(found, "slow answers", "there is none that names it and can be measured")
+            self._find(found, "slow answers", "no slow answer names this check and can be measured")
         found.slowest_accepted = max(found.accepted, key=lambda reading: reading.excess, default=None)
         found.fastest_slow = min(found.slow, key=lambda reading: reading.excess, default=None)
         told_apart = [reading for reading in found.slow if not reading.caught_by_anchor]
@@ -272,7 +280,7 @@ class Calibrator:
                 self._narrow(found, found.fastest_slow, found.room_above, "above", scale)
 
     def _narrow(self, found: Calibration, reading: Reading, room: float, side: str, scale: Scale) -> None:
-        text = f"×{room:.2f} {side} it ({_against(found, reading)}, {reading.answer}), and ×{self.room:g} is asked"
+        text = f"×{room:.2f} {side} it ({_against(found, reading)}, {reading.answer}), but ×{self.room:g} is required"
         if found.proposed is not None and found.room_below is not None and found.fastest_slow is not None:
             each = math.sqrt(found.fastest_slow.excess * found.room_below)
             text += (
@@ -295,7 +303,7 @@ def _slow_answers(kata: Kata, checks: set[str], findings: list[Finding]) -> list
         return []
     for answer in found:
         if unknown := [name for name in answer.fails if name not in checks]:
-            message = f"{answer.name} names {', '.join(unknown)}, which is no speed check: "
+            message = f"{answer.name} names {', '.join(unknown)}which is not a speed check: "
             findings.append(
                 Finding(kata.slug, "slow answers", f"{message}there are {', '.join(sorted(checks))}")
             )

@@ -250,14 +250,14 @@ class Gate:
                 if share > steadiness.FLIPPED and before[check].isdisjoint(flips):
                     verdict.find(
                         "steadiness",
-                        f"{check} changes its mind on {mutant.name}: {share:.0%} of {len(marks.points[check])} seeds "
-                        "differ; draw what shows the mistake every time",
+                        f"{check} does not always decide the same about {mutant.name}: {share:.0%} of "
+                        f"{len(marks.points[check])} seeds differ; draw what shows the mistake every time",
                     )
             if marks.loss > steadiness.HALF and mutant.costs is None:
                 verdict.find(
                     "cost",
-                    f"{mutant.name} costs {marks.loss:.0%} of the points; let what is right in it be seen (`follows`, "
-                    "`stand_ins`), or say why in a line `Costs: why`",
+                    f"{mutant.name} costs {marks.loss:.0%} of the points; let the checks see what is right in it "
+                    "(`follows`, `stand_ins`), or say why in a line `Costs: why`",
                 )
 
     @staticmethod
@@ -303,7 +303,7 @@ class Gate:
             if unknown := [name for name in answer.fails if name not in checks]:
                 verdict.find(
                     "slow answers",
-                    f"{answer.name} names {unknown[0]}, which is no speed check; "
+                    f"{answer.name} names {unknown[0]}, which is not a speed check; "
                     f"there is {', '.join(sorted(checks)) or 'none'}",
                 )
             self._step(f"{kata.slug}: slow answer {answer.name}")
@@ -382,12 +382,12 @@ class Inputs:
         for check in sorted(self._constant - self._varied):
             yield f"“{check}” gives only constant tensors: a wrong answer can be right by chance"
         if len(self._sizes) > 1 and not self._distinct:
-            yield "no call has axes of pairwise different sizes: swapped axes stay unseen"
+            yield "no call has axes of pairwise different sizes: swapped axes go unnoticed"
         for axis in ("batch", "head"):
             if axis in self._sizes and max(self._sizes[axis]) < 2:
                 yield f"the axis {axis} never has more than one entry"
         if {"query", "key"} <= self._sizes.keys() and not self._queries_and_keys:
-            yield "queries and keys are never of different number"
+            yield "the number of queries never differs from the number of keys"
 
 
 def _speed_checks(kata: Kata, verdict: Verdict) -> set[str]:
@@ -430,7 +430,8 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
         picture = path.suffix in (".svg", ".png") and path.name in lesson
         if path.name not in learners and not picture:
             verdict.find(
-                "stray files", f"{path.name} has no place in a kata's folder (a picture must be in README.md)"
+                "stray files",
+                f"{path.name} does not belong in a kata's folder (a picture must be in README.md)",
             )
     folder = kata.solution_folder
     assert folder is not None
@@ -445,7 +446,7 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
     }
     for path in _visible(folder):
         if path.name not in ours:
-            verdict.find("stray files", f"{path.name} has no place in a solution's folder")
+            verdict.find("stray files", f"{path.name} does not belong in a solution's folder")
 
 
 def _visible(folder: Path) -> Iterator[Path]:
@@ -459,7 +460,7 @@ def _look_at_blocks(kata: Kata, wrong: list[Mistake], verdict: Verdict) -> None:
         PackError: they cannot be read or cut.
     """
     for name in unrecognised(kata):
-        verdict.find("blocks", f"{name} of {BLOCKS} is too short to be known again when it is handed in")
+        verdict.find("blocks", f"{name} of {BLOCKS} is too short to be recognised when it is handed in")
     assert kata.solution is not None
     files = (kata.stub, kata.solution, *kata.alternatives)
     for source in (*map(read_source, files), *(mistake.source for mistake in wrong)):
@@ -498,8 +499,8 @@ def _look_at_preload(kata: Kata, verdict: Verdict) -> None:
             _, errors = trial.communicate()
         if trial.returncode:
             lines = errors.decode(errors="replace").strip().splitlines()
-            last = (lines or ["it starts threads, and a worker is forked without"])[-1]
-            verdict.find("preload", f"{name} cannot be imported beforehand: {last}")
+            last = (lines or ["it starts threads, which a forked worker would not have"])[-1]
+            verdict.find("preload", f"{name} cannot be imported before the fork: {last}")
 
 
 def _body_lines(path: Path) -> Iterator[str]:
@@ -535,7 +536,7 @@ def _look_at_mutant(mutant: Mistake, report: KataReport, verdict: Verdict) -> No
         verdict.find("mutants", f"{mutant.name} gets full marks")
     elif unknown := set(mutant.fails) - known:
         verdict.find(
-            "mutants", f"{mutant.name} names a check that is not there: {', '.join(sorted(unknown))}"
+            "mutants", f"{mutant.name} names a check that does not exist: {', '.join(sorted(unknown))}"
         )
     elif mutant.fails[0] not in wrong:
         got = ", ".join(sorted(wrong)) or report.message or report.status

@@ -40,13 +40,13 @@ def new_kata(root: Path, number: str, slug: str, unit_slug: str) -> NewKata:
     unit_number, _, last = number.rpartition(".")
     if not unit_number or not last.isdecimal():
         raise UsageError(
-            f"{number} is no kata's number.",
-            "It has the unit's number in front: 1.2.3 is kata 3 of unit 1.2.",
+            f"{number} is not a kata's number.",
+            "It must begin with the number of the unit: 1.2.3 is kata 3 of unit 1.2.",
         )
     units = [path for path in root.glob(f"{unit_number}-*") if path.is_dir()] if root.is_dir() else []
     unit = units[0].name if units else f"{unit_number}-{unit_slug}"
     if (root / unit / slug).exists():
-        raise UsageError(f"{root / unit / slug} is there already; nothing was written.")
+        raise UsageError(f"{root / unit / slug} already exists; nothing was written.")
     words = {
         "PACK_NAME": _slug_of(root),
         "UNIT_NUMBER": unit_number,

@@ -81,7 +81,7 @@ class Folder:
             if not (self._root / LIST).is_file():
                 if any(self._root.iterdir()):
                     raise UsageError(
-                        f"{self._root} holds other things, which a report would mix with.",
+                        f"{self._root} holds other files; a report would get mixed up with them.",
                         "Name another folder, one that does not exist yet: kata report --out FOLDER",
                     )
                 return {}

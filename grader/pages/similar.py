@@ -12,8 +12,8 @@ from grader.similarity.findings import Findings, Known, Pair, Passage
 MAX_LINES = 1500
 """Lines of a hand-in that the page holds."""
 WORDS = (
-    "Alike is not copied: a short kata has few right answers, people work from the same lectures, and this knows "
-    "nothing of how an answer came about. Read both before you conclude anything."
+    "Alike does not mean copied: a short kata has few right answers, people work from the same lectures, and this "
+    "knows nothing of how an answer came about. Read both before you conclude anything."
 )
 
 

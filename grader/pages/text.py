@@ -45,7 +45,7 @@ def output(text: str, blotted: Blotted = str) -> str:
     lines = safe(blotted(text[-LIMIT:])).split("\n")[-OUTPUT_LINES:]
     left = text.count("\n") + 1 - len(lines)
     kept = [_line(line) for line in lines]
-    return "\n".join([f"… {left} lines before", *kept] if left > 0 else kept)
+    return "\n".join([f"… {left} earlier lines", *kept] if left > 0 else kept)
 
 
 def name(text: str) -> str:

@@ -325,7 +325,7 @@ def _remarks(row: Row, spoken: Spoken, course: Course, *, full: bool = False) ->
     found = []
     for one in spoken.about(row).remarks:
         attempt, file, number = one.value["attempt"], one.value["file"], one.value["line"]
-        earlier = "" if attempt == row.attempt else ", of another attempt than the one that counts"
+        earlier = "" if attempt == row.attempt else ", of an attempt other than the one that counts"
         found.append(
             RemarkView(
                 f"{text.name(file)}, line {number}{earlier}",
@@ -436,7 +436,7 @@ def _hidden_part(checks: Iterable[CheckReport]) -> HiddenPart | None:
 def _late(row: Row) -> Change:
     amount, unit = (row.days_late, "day") if row.days_late >= 1 else (row.days_late * 24, "hour")
     number = f"{amount:.1f}".removesuffix(".0")
-    taken = f"{MINUS}{points(row.late_points)}" if row.late_points else "no points taken"
+    taken = f"{MINUS}{points(row.late_points)}" if row.late_points else "no points deducted"
     return Change(f"{number} {unit if number == '1' else unit + 's'} late: {taken}")
 
 

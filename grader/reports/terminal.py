@@ -153,7 +153,11 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
         hanging(out, Text("      "), Text(safe(told or ""), "dim"))
         _print_where_to_read(report, out, "")
     elif report.status == "pass" and not report.left_out:
-        hanging(out, Text("  "), Text(f"Ours, and what to think about:  kata solution {report.kata}", "dim"))
+        hanging(
+            out,
+            Text("  "),
+            Text(f"Our solution, and questions to think about:  kata solution {report.kata}", "dim"),
+        )
 
 
 def _print_checks(report: KataReport, out: Console) -> None:
@@ -182,7 +186,7 @@ def _print_checks(report: KataReport, out: Console) -> None:
     _print_each(rest, report, out)
     if after:
         head = Text("  ").append_text(status_text("skipped", out)).append("  ")
-        hanging(out, head, Text(f"{_counted(after)}, wait until that is mended (-v names them)", "dim"))
+        hanging(out, head, Text(f"{_counted(after)}, wait until that is fixed (-v names them)", "dim"))
     if waiting:
         names = ", ".join(report.todo) or waiting[0].name
         count = "1 check waits" if len(waiting) == 1 else f"{len(waiting)} checks wait"
@@ -209,7 +213,7 @@ def _held(report: KataReport, held: int) -> str:
         whole = asked + report.left_out
         if held == asked:
             return f"{'this' if held == 1 else 'these'} {held} of {whole} {verb}"
-        return f"{held} of these {asked} {verb} (of {whole} there are)"
+        return f"{held} of these {asked} {verb} (the kata has {whole})"
     return f"{f'all {asked}' if held == asked else f'{held} of {asked}'} checks {verb}"
 
 
@@ -250,13 +254,13 @@ def _measured(speed: Measured) -> str:
     """Say what was measured and what was asked, in the threshold's unit."""
     if speed.value is None:
         limit = f"{speed.threshold:.0%}" if speed.form == "roofline" else f"{speed.threshold:g}"
-        text = f"stopped before it was measured, {limit} asked"
+        text = f"stopped before it was measured; the threshold is {limit}"
     elif speed.form == "roofline":
-        text = f"{speed.value:.0%} of the limit, at least {speed.threshold:.0%} asked"
+        text = f"{speed.value:.0%} of the limit, at least {speed.threshold:.0%} required"
     elif speed.form.endswith("exponent"):
-        text = f"power {speed.value:.2f}, at most {speed.threshold:g} asked"
+        text = f"power {speed.value:.2f}, at most {speed.threshold:g} allowed"
     else:
-        text = f"{speed.value:.2f}×, at most {speed.threshold:g}× asked"
+        text = f"{speed.value:.2f}×, at most {speed.threshold:g}× allowed"
     return f"{text}, inconclusive" if speed.verdict == "inconclusive" else text
 
 

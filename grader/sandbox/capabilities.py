@@ -84,12 +84,12 @@ def require(wanted: Isolation) -> Capabilities:
     named = forced()
     if not reaches(found.level, wanted):
         raise UsageError(
-            f"Isolation {wanted!r} is required, and this machine offers {found.level!r}.",
+            f"Isolation {wanted!r} is required, but this machine offers only {found.level!r}.",
             " ".join(found.missing) or None,
         )
     if named is not None and not reaches(named, wanted):
         raise UsageError(
-            f"Isolation {wanted!r} is required, and {VARIABLE} holds workers back at {named!r}.",
+            f"Isolation {wanted!r} is required, but {VARIABLE} limits workers to {named!r}.",
             f"Unset {VARIABLE}, or set it to {wanted}.",
         )
     return found
@@ -122,7 +122,7 @@ def insist(reached: str) -> None:
     named = forced()
     if named is not None and not reaches(reached, named):
         raise EngineError(
-            f"A worker reached isolation {reached!r}, and {VARIABLE} asks for {named!r}.",
+            f"A worker reached isolation {reached!r}, but {VARIABLE} asks for {named!r}.",
             "`kata doctor` says what this machine offers.",
         )
 
@@ -162,7 +162,7 @@ def _with_missing(found: Capabilities) -> Capabilities:
     elif found.landlock_abi < 6:
         missing.append(
             f"Landlock is at ABI {found.landlock_abi}, without scopes for signals and sockets: "
-            "Linux 6.12 or newer has ABI 6; until then system call filters stand in."
+            "Linux 6.12 or newer has ABI 6; until then, system call filters are used instead."
         )
     if not found.seccomp:
         missing.append(
@@ -171,14 +171,14 @@ def _with_missing(found: Capabilities) -> Capabilities:
         )
     if not found.network_namespaces:
         missing.append(
-            "No network namespace can be made, so only filters keep a worker off it: run as root, or allow "
-            "them: user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns (sysctl)."
+            "No network namespace can be made, so only filters keep a worker off the network: run as root, or allow "
+            "namespaces: user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns (sysctl)."
         )
     elif not found.cells:
         missing.append(
-            "A worker cannot have processes and files to itself: mounts are refused. Run as root, or in a container "
-            "with `--cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt apparmor=unconfined`; "
-            "Linux must be 5.13 or newer."
+            "A worker cannot get its own view of processes and files: mounts are refused. Run as root, or in a "
+            "container with `--cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt "
+            "apparmor=unconfined`; Linux must be 5.13 or newer."
         )
     if found.cgroup == "none":
         missing.append(

@@ -33,14 +33,14 @@ def refuse_exposed(
             told = ", ".join(f"{what} ({path})" for path, what in secrets.items())
             raise UsageError(
                 f"At isolation 'process' every submission can read what you can: {told}.",
-                f"kata doctor says how to get more. For submissions that you trust with that: {CONSENT}",
+                f"kata doctor says how to get more. If you trust the submissions with that, add: {CONSENT}",
             )
         return
     for path, what in secrets.items():
         for place in exposing(path, view):
             raise UsageError(
-                f"{path} ({what}) lies below {place}, which every submission may read.",
-                "Move it: nothing that belongs to you or to a learner may lie among what is installed.",
+                f"{path} ({what}) is below {place}, which every submission may read.",
+                "Move it: nothing that belongs to you or to a learner may be in a folder of installed software.",
             )
 
 
@@ -65,7 +65,7 @@ def refuse_foreign_code(folder: Path) -> None:
         place = Path(entry).resolve()
         if place.is_relative_to(own) and not _is_pythons(place):
             raise UsageError(
-                f"Python imports from {place}, which lies in {folder}: a learner's file could run as the grader.",
+                f"Python imports from {place}, which is in {folder}: a learner's file could run as the grader.",
                 "Take it off PYTHONPATH and out of .pth files, or move the submissions.",
             )
 

@@ -42,7 +42,7 @@ def forced() -> Isolation | None:
             return level
     if name:
         raise UsageError(
-            f"{VARIABLE} is {name!r}; it may be full, confined or process.",
+            f"{VARIABLE} is {name!r}; it must be full, confined or process.",
             "Leave it unset to get the strongest level that this machine offers.",
         )
     return None

@@ -78,7 +78,7 @@ class View:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         if len(entries) > _MOST:
             raise EngineError(
-                f"{self.hidden[0]} must not be read by submissions, and lies below {folder}, which they read.",
+                f"{self.hidden[0]} must not be read by submissions, but it is below {folder}, which they read.",
                 "Move it elsewhere: there are too many entries in that folder to leave just one out.",
             )
         for entry in entries:

@@ -106,7 +106,7 @@ class HandedIn:
                 self.lines += text.split("\n")
             self.words.add(pieces)
         except TooMuch:
-            raise _Unread("too long to be compared; what comes first was") from None
+            raise _Unread("too long to be compared in full; its beginning was compared") from None
         except (RecursionError, MemoryError):
             raise _Unread("nested too deep to be read") from None
         if why:
@@ -132,13 +132,13 @@ def _module(data: bytes) -> tuple[_Cells, str]:
     try:
         return [(text, ast.parse(data).body)], ""
     except SyntaxError as error:
-        why = f"no valid Python (line {error.lineno or 1}: {error.msg})"
+        why = f"not valid Python (line {error.lineno or 1}: {error.msg})"
     except ValueError as error:
-        why = f"no valid Python ({error})"
+        why = f"not valid Python ({error})"
     cells = [(part, _statements(part)) for part in _BEGINS.split(text)]
     if not any(body for _, body in cells):
         raise _Unread(why)
-    return cells, f"{why}; what is valid of it was compared"
+    return cells, f"{why}; its valid parts were compared"
 
 
 def _statements(text: str) -> list[ast.stmt]:
@@ -152,7 +152,7 @@ def _cells(name: str, data: bytes) -> tuple[_Cells, str]:
     try:
         good, broken = read_notebook(name, data)
     except UnreadableNotebook as error:
-        raise _Unread(f"no notebook that can be read: {error}") from None
+        raise _Unread(f"not a readable notebook: {error}") from None
     every: list[tuple[int, str, list[ast.stmt]]] = [
         (cell.number, cell.source, cell.tree.body) for cell in good
     ]

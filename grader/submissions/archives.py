@@ -58,7 +58,7 @@ class UnpackingBudget:
         self.left -= size
         if self.left < 0:
             raise NotRead(
-                f"unpacks to more than {_megabytes(self.whole)}, which is what all such archives may hold together"
+                f"unpacks to more than {_megabytes(self.whole)}, the limit for all such archives together"
             )
 
 
@@ -100,7 +100,7 @@ def open_archive(
     except Exception as error:
         # The parsers raise anything at all on hostile bytes; none of it is ours to show.
         raise NotRead(
-            f"is no readable archive: damaged, cut short or of another kind ({_reason(error)})"
+            f"is not a readable archive: damaged, cut short or of another kind ({_reason(error)})"
         ) from None
 
 
@@ -110,7 +110,7 @@ def open_file(spot: Spot) -> IO[bytes]:
     descriptor = spot.open(os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise NotRead("is no ordinary file")
+        raise NotRead("is not a regular file")
     return os.fdopen(descriptor, "rb")
 
 
@@ -165,7 +165,7 @@ def _zip(raw: IO[bytes], scale: int, _room: UnpackingBudget) -> Iterator[Member]
     packed = sum(info.compress_size for info in infos)
     if total > MAX_UNPACKED * scale:
         raise NotRead(
-            f"would unpack to {_megabytes(total)}; at most {_megabytes(MAX_UNPACKED * scale)} is opened"
+            f"would unpack to {_megabytes(total)}; at most {_megabytes(MAX_UNPACKED * scale)} is unpacked"
         )
     if total > RATIO_FROM * scale and total > RATIO * packed:
         raise NotRead(
@@ -181,7 +181,7 @@ def _zip(raw: IO[bytes], scale: int, _room: UnpackingBudget) -> Iterator[Member]
         if stat.S_ISLNK(mode):
             problem = "is a link; links are not followed"
         elif stat.S_IFMT(mode) not in {0, stat.S_IFREG}:
-            problem = "is no ordinary file"
+            problem = "is not a regular file"
         elif info.flag_bits & 0x1:
             problem = "is encrypted: hand it in without a password"
         elif info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
@@ -236,9 +236,9 @@ def _tar(raw: IO[bytes], scale: int, room: UnpackingBudget) -> Iterator[Member]:
         if info.issym() or info.islnk():
             problem = "is a link; links are not followed"
         elif info.issparse():
-            problem = "is a sparse file; hand in an ordinary one"
+            problem = "is a sparse file; hand in a regular one"
         elif not info.isreg() or info.size < 0:
-            problem = "is no ordinary file"
+            problem = "is not a regular file"
         yield Member(parts, info.size, problem, _tar_reader(guard, info.offset_data, info.size))
     guard.budget = MAX_HEADER
     guard.seek(archive.offset)
@@ -313,7 +313,7 @@ def _bounded(file: IO[bytes], limit: int) -> bytes:
     while chunk := file.read(_CHUNK):
         data += chunk
         if len(data) > limit:
-            raise NotRead(f"holds more than the {_megabytes(limit)} that are read")
+            raise NotRead(f"is larger than {_megabytes(limit)}, which is the most that is read")
     return bytes(data)
 
 
@@ -342,7 +342,7 @@ def _safe(name: str, *, windows: bool) -> tuple[tuple[str, ...], str | None]:
     raw = path.split("/")
     parts = tuple(part for part in raw if part not in {"", ".", ".."}) or ("unnamed",)
     if len(parts) > MAX_DEPTH:
-        return parts[-1:], f"lies {len(parts)} folders deep in its archive"
+        return parts[-1:], f"is {len(parts)} folders deep in its archive"
     if path.startswith("/") or ".." in raw or (len(raw[0]) == 2 and raw[0][1] == ":" and raw[0][0].isalpha()):
-        return parts, f"is called {name[:120]!r} in its archive, which leads out of it"
+        return parts, f"is called {name[:120]!r} in its archive, a name that leads out of it"
     return parts, None

@@ -17,4 +17,4 @@ def text_of(name: str, data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return f"({len(data)} bytes that are no text)"
+        return f"({len(data)} bytes that are not text)"

@@ -92,7 +92,9 @@ def choose(
     if told:
         notes.append(f"{file.origin} was taken for {main}, as was decided")
     elif taken:
-        notes.append(f"{taken}, which was decided to be the answer, is not there; {file.origin} is")
+        notes.append(
+            f"{taken}, which was decided to be the answer, is missing; {file.origin} was taken instead"
+        )
     elif best:
         notes.append(f"{file.origin} was taken for {main}")
     try:
@@ -158,7 +160,7 @@ def _one_of(
         there = [file for file in left if own(file.folder)]
         if there:
             notes += [
-                f"{file.origin} was left out: {there[0].origin} lies in the {whose}'s folder"
+                f"{file.origin} was left out: {there[0].origin} is in the {whose}'s folder"
                 for file in left
                 if file not in there and contents[file] != contents[there[0]]
             ]
@@ -282,11 +284,11 @@ def _bundle(
         python = [(name, other) for name, other in beside if name.casefold().endswith(".py")]
         if not _fits(python):
             raise NotRead(
-                f"beside {file.origin} lie {len(beside)} files; at most {MAX_BESIDE} files "
-                f"and {MAX_BESIDE_BYTES >> 20} MB go with it. Hand in the kata's folder alone"
+                f"there are {len(beside)} files beside {file.origin}; at most {MAX_BESIDE} files "
+                f"and {MAX_BESIDE_BYTES >> 20} MB are taken with it. Hand in the kata's folder alone"
             )
         notes.append(
-            f"of {len(beside)} files beside {file.origin} only the .py files were taken: "
+            f"of {len(beside)} files beside {file.origin}, only the .py files were taken: there are "
             f"more than {MAX_BESIDE} files or {MAX_BESIDE_BYTES >> 20} MB"
         )
         beside = python
@@ -298,7 +300,7 @@ def _bundle(
             notes.append(f"{other.origin} {refused}")
             continue
         if files.get(name, content) != content:
-            raise NotRead(f"{other.origin} is there twice, and the two differ")
+            raise NotRead(f"{other.origin} is there twice, and the two files differ")
         files[name] = content
     folders = {name[:place] for name in files for place, char in enumerate(name) if char == "/"}
     for name in sorted(folders & files.keys()):
@@ -319,9 +321,9 @@ def _unusable(name: str) -> str | None:
     try:
         parts = name.encode().split(b"/")
     except UnicodeEncodeError:
-        return "was left out: its name is no valid text"
+        return "was left out: its name is not valid text"
     if b"\0" in name.encode() or max(map(len, parts)) > 255 or len(name.encode()) > 1024:
-        return "was left out: its name is too long or holds a zero"
+        return "was left out: its name is too long or holds a zero byte"
     return None
 
 
@@ -378,10 +380,10 @@ def _called_like(stem: str, module: str) -> str:
     """Say how a file's name is like the module's; nothing when it is not."""
     words = re.sub(r"[\W_]+", "_", stem.casefold()).strip("_")
     if words == module.casefold():
-        return "it is called so but for its ending"
+        return "it has this name with another ending"
     if f"_{module.casefold()}_" in f"_{words}_":
-        return "its name holds the module's"
-    return "its name is close" if difflib.get_close_matches(module, [stem], n=1, cutoff=0.75) else ""
+        return "its name contains the module's"
+    return "its name is similar" if difflib.get_close_matches(module, [stem], n=1, cutoff=0.75) else ""
 
 
 def _defined(kata: Kata, listing: Listing, file: File) -> int:

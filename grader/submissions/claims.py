@@ -43,7 +43,7 @@ class Claims:
         """List what cannot be told whose it is: a row of its own, under the whole name, which takes from nobody."""
         claim = self.of(layout, f"doubt {name}", name, short_digest(name), rank=9)
         claim.closed.append(f"{name} {why}")
-        self.notes.append(f"{name} {why}: nobody gets it")
+        self.notes.append(f"{name} {why}, so it goes to nobody")
 
     def learners(self, clock: Clock | None) -> tuple[LearnerFolder, ...]:
         """Return the learners, in natural order."""

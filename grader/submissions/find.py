@@ -59,7 +59,7 @@ def find_learners(root: Path, katas: Sequence[Kata]) -> Scan:
         raise UsageError(f"{root}: cannot be opened ({error.strerror or error}).", LAYOUTS) from error
     if not scan.learners:
         loose = f" ({scan.notes[0]})" if scan.notes else ""
-        raise UsageError(f"{root}: no learner's work is in there{loose}.", LAYOUTS)
+        raise UsageError(f"{root}: it holds no learner's work{loose}.", LAYOUTS)
     if not any(learner.holds_any(katas) for learner in scan.learners):
         expected = listed([f"{kata.module}.py" for kata in katas], 12)
         raise UsageError(
@@ -83,9 +83,9 @@ def _top(root: Path) -> tuple[Entry, str]:
                 f"{shown} is one file, not a class.", f"To check it by itself: kata check {shown}"
             )
         kind = (
-            "an archive of a kind that is not read"
+            "an archive of an unsupported kind"
             if foreign_archive(root.name)
-            else "no folder and no archive"
+            else "neither a folder nor an archive"
         )
         raise UsageError(f"{shown} is {kind}.", LAYOUTS)
     try:
@@ -183,16 +183,16 @@ def _is_wrapper(folder: Entry, children: list[Entry], name: str) -> bool:
     inner = [child for child in below if child.kind == "folder" and child.name.casefold() in _WRAPPERS]
     if inner and len(below) == 1 and inner[0].children():
         raise UsageError(
-            f"{printable(folder.name)} is the only folder, and in it lies only {printable(inner[0].name)}: it may be "
-            "the class, or one learner who calls a folder so.",
+            f"{printable(folder.name)} is the only folder, and it holds only {printable(inner[0].name)}: it may be "
+            "the class, or one learner who has given a folder this name.",
             f"If it is the class, name that folder itself: {printable(inner[0].label)}",
         )
     if any(_system_folder(child.name) or (child.name == gradescope.METADATA) for child in below):
         # A learner can name folders as systems do. Who is in the class is not theirs to say.
         raise UsageError(
-            f"{printable(folder.name)} is the only folder, and in it lie names as a system makes them: it may be "
-            "the class, or one learner who imitates it.",
-            "If it is the class, name that folder itself (of an archive, unpack it first).",
+            f"{printable(folder.name)} is the only folder, and it holds names such as a system makes: it may be "
+            "the class, or one learner who imitates such names.",
+            "If it is the class, name that folder itself (if it is in an archive, unpack that first).",
         )
     return False
 

@@ -127,7 +127,7 @@ class LearnerFolder:
             except PermissionError as error:
                 listing.deny(place.entry.label, error)
             except Exception as error:
-                listing.closed.append(f"{place.entry.label} cannot be looked into ({type(error).__name__})")
+                listing.closed.append(f"{place.entry.label} cannot be opened ({type(error).__name__})")
             owners.update(dict.fromkeys(listing.files[known:], place))
             if self.clock is not None:
                 listing.of_system.update(

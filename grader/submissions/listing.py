@@ -90,12 +90,12 @@ class Listing:
             left = MAX_LEARNER - self._total
             if file.size > left:
                 raise NotRead(
-                    f"is left unread: over {MAX_LEARNER >> 20} MB of this learner were read before it"
+                    f"was not read: more than {MAX_LEARNER >> 20} MB of this learner's files were read before it"
                 )
             self._read[file] = file.fetch(min(limit, left))
             self._total += len(self._read[file])
         if len(self._read[file]) > limit:
-            raise NotRead(f"is larger than the {limit >> 20} MB that are read")
+            raise NotRead(f"is larger than {limit >> 20} MB, which is the most that is read")
         return self._read[file]
 
     def add(self, file: File, depth: int) -> None:
@@ -108,11 +108,11 @@ class Listing:
             return
         reason = file.problem
         if reason is None and stem is None:
-            reason = "is an archive of a kind that is not read: hand in a .zip or .tar.gz"
+            reason = "is an archive of an unsupported kind: hand in a .zip or .tar.gz"
         elif reason is None and depth >= NESTING:
-            reason = "lies in an archive in an archive; only one inside another is read"
+            reason = "is an archive inside an archive inside an archive; only one level of nesting is read"
         elif reason is None and self._archives >= MAX_ARCHIVES:
-            reason = f"is left closed: at most {MAX_ARCHIVES} archives of a learner are opened"
+            reason = f"was not opened: at most {MAX_ARCHIVES} archives of a learner are opened"
         if reason is None:
             self._archives += 1
             try:
@@ -173,7 +173,7 @@ class Listing:
                     if ignored_folder(entry.name) or backups:
                         continue
                     if len(below) > MAX_DEPTH:
-                        self.closed.append(f"{origin} lies too deep; it was not looked into")
+                        self.closed.append(f"{origin} is nested too deep and was not opened")
                         continue
                     if self._full(origin):
                         return
@@ -238,4 +238,4 @@ def entry_kind(entry: os.DirEntry[str]) -> str:
         return "folder"
     if stat.S_ISLNK(mode):
         return "is a symbolic link; links are not followed"
-    return "" if stat.S_ISREG(mode) else "is no ordinary file"
+    return "" if stat.S_ISREG(mode) else "is not a regular file"

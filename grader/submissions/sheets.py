@@ -44,7 +44,7 @@ def sheets_in(
         elif slug not in found:
             found[slug] = file, Bundle(NAME, {NAME: data})
         elif found[slug][1].files[NAME] != data:
-            told = f"written answers: {file.origin} was left out: {found[slug][0].origin} has others"
+            told = f"written answers: {file.origin} was left out: {found[slug][0].origin} has other answers"
             notes.setdefault(slug, []).append(told)
     return found, notes
 

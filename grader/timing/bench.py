@@ -164,7 +164,7 @@ def _noting(work: Work, found: Benched) -> Work:
         except (SubmissionRaised, WorkerDied, WorkerTimeout):
             raise
         except Exception as error:  # the author's own code, on an answer of any kind
-            found.wrong = found.wrong or f"the check could not use it ({type(error).__name__})"
+            found.wrong = found.wrong or f"the check could not use its result ({type(error).__name__})"
 
     return replace(work, right=right)
 

@@ -79,7 +79,7 @@ def _open(device: str, part: str) -> int:
     except OSError as error:
         raise EngineError(
             f"The lock of {device} cannot be used: {path} ({error.strerror or error}).",
-            "Remove that file, or name a folder for locks: KATA_LOCKS=…",
+            "Remove that file, or name another folder for locks: KATA_LOCKS=…",
         ) from error
 
 

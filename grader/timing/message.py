@@ -74,7 +74,7 @@ def _headline(found: Measured, work: Work, cut_off: float | None, anchor: float)
     asked = f"{found.threshold:g}"
     if found.value is None:
         if cut_off is None:  # the counter of memory lost sight of the process
-            return f"the memory that it takes could not be measured; at most {asked} times is asked"
+            return f"the memory that it takes could not be measured; at most {asked} times is allowed"
         return (
             f"took more than {cut_off:.2g} s for what the baseline does in a fraction of it, and was stopped"
         )
@@ -82,27 +82,29 @@ def _headline(found: Measured, work: Work, cut_off: float | None, anchor: float)
     if found.form == "growth" and found.value <= found.threshold:
         first = _ends(work)[0]
         return (
-            f"at {work.axis} = {first} it takes more than {anchor:g} times what the baseline takes, "
+            f"at {work.axis} = {first} it takes more than {anchor:g} times as long as the baseline, "
             "and growth is judged from there"
         )
     match found.form:
         case "ratio":
-            return f"takes {value} times as long as the baseline; at most {asked} times is asked"
+            return f"takes {value} times as long as the baseline; at most {asked} times is allowed"
         case "growth":
             first, last = _ends(work)
-            return f"takes {value} times as long at {work.axis} = {last} as at {first}; at most {asked} times is asked"
+            sizes = f"at {work.axis} = {last} as at {first}"
+            return f"takes {value} times as long {sizes}; at most {asked} times is allowed"
         case "roofline":
-            return f"reaches {found.value:.1%} of what this device can do; at least {found.threshold:.1%} is asked"
+            return f"reaches {found.value:.1%} of what this device can do; at least {found.threshold:.1%} is required"
         case "memory":
-            return f"takes {value} times the memory of what goes in and out at its peak; at most {asked} times is asked"
+            takes = f"takes {value} times the memory of what goes in and out at its peak"
+            return f"{takes}; at most {asked} times is allowed"
         case _:
-            return f"memory grows like {work.axis} to the power {value}; at most {asked} is asked"
+            return f"memory grows like {work.axis} to the power {value}; at most {asked} is allowed"
 
 
 def shown(found: Measured) -> str:
     """Return what was measured beside the threshold, in its unit."""
     if found.value is None:
-        return f"stopped before it was measured, the threshold is {found.threshold:g}"
+        return f"stopped before it was measured; the threshold is {found.threshold:g}"
     if found.form == "roofline":
         return f"it is {found.value:.1%}, the threshold is {found.threshold:.1%}"
     return f"it is {found.value:.3g}, the threshold is {found.threshold:g}"
@@ -114,13 +116,13 @@ def asked(form: str, threshold: float | None, axis: str) -> str:
         return "not graded on this device"
     match form:
         case "ratio":
-            return f"at most {threshold:g} times the baseline's time is asked, at the last size"
+            return f"at most {threshold:g} times the baseline's time is allowed, at the last size"
         case "growth":
-            return f"at the last size at most {threshold:g} times the time of the first is asked"
+            return f"at the last size, at most {threshold:g} times the time of the first is allowed"
         case "roofline":
-            return f"at least {threshold:.1%} of what this device can do is asked, at the last size"
+            return f"at least {threshold:.1%} of what this device can do is required, at the last size"
         case "memory":
-            return f"at most {threshold:g} times the memory of what goes in and out is asked, at its peak"
+            return f"at most {threshold:g} times the memory of what goes in and out is allowed, at its peak"
         case _:
             return f"memory may grow like {axis} to the power {threshold:g}"
 
@@ -151,7 +153,7 @@ def _count(found: Measured) -> str:
     low, high = min(found.numbers), max(found.numbers)
     return (
         f"{len(found.rounds)} rounds in {len(found.runs)} series, each in fresh processes, "
-        f"between {low:.3g} and {high:.3g}; {too_slow} of them said too slow"
+        f"between {low:.3g} and {high:.3g}; {too_slow} of the series were too slow"
     )
 
 

@@ -302,7 +302,7 @@ class Speed:
         __tracebackhide__ = True
         limit, measure = self.limit, self.peak(name, work)
         if sys.platform != "linux":
-            pytest.skip("only Linux tells how much memory another process has used")
+            pytest.skip("only Linux reports how much memory another process has used")
         found = self.measured = Measured(form=name, value=None, threshold=limit, verdict="fail")
         for _ in range(MEMORY_TRIES):
             peak = measure()
@@ -380,7 +380,7 @@ def _number(value: float) -> float | None:
 
 
 def _undecided(found: Measured) -> str:
-    kept = "this virtual machine was kept from its processors in"
+    kept = "this virtual machine did not get its processors in"
     if found.value is None:
         return f"{kept} every one of {found.void} rounds"
     text = (

@@ -51,7 +51,7 @@ class Work:
         sizes = tuple(self.sizes.get(kind) or (self.sizes.get("cuda", ()) if kind != "cpu" else ()))
         if not sizes or list(sizes) != sorted(set(sizes)):
             raise PackError(
-                f"the sizes of a speed check on {kind} are {sizes}: want some, in ascending order"
+                f"the sizes of a speed check on {kind} are {sizes}: there must be some, in ascending order"
             )
         return sizes
 

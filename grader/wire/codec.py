@@ -350,7 +350,7 @@ class Decoder:
             self._budget.handle()
             number, type_name, kind = rest
             if type(number) is not int or type(type_name) is not str or type(kind) is not str:
-                raise ProtocolError("a handle that is none")
+                raise ProtocolError("an invalid handle")
             return self._handle(number, type_name[:MAX_TEXT], kind)
         if code in (LIST, TUPLE, SIZE):
             items = self._all(rest, depth)

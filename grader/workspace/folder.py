@@ -72,7 +72,7 @@ def workspace_to_start_in(folder: Path, catalogue: Catalogue, *, own: bool = Fal
     for pack in catalogue.packs:
         if resolved.is_relative_to(pack.root):
             raise UsageError(
-                f"{found.root} is inside the pack {pack.name}, not a place for answers.",
+                f"{found.root} is inside the pack {pack.name}, which is not a place for answers.",
                 "Make a folder of your own and start there: mkdir ~/kata && cd ~/kata",
             )
     return found

@@ -128,7 +128,7 @@ def _only(kata: Kata, paths: list[Path]) -> Path | None:
     more = f" and {len(paths) - 5} more" if len(paths) > 5 else ""
     if len({path.parent for path in paths}) == 1:
         raise UsageError(
-            f"{kata.number} {kata.slug} is there twice: {listed}.",
+            f"{kata.number} {kata.slug} exists twice: {listed}.",
             "Keep the one you work in and move the other away, so that it is clear which one counts.",
         )
     raise UsageError(

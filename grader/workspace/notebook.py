@@ -38,9 +38,9 @@ def notebook_text(kata: Kata) -> str:
     )
     lead = [
         *filter(None, [rest]),
-        f"Replace each `NotImplementedError`, run your cells and then the last one; stuck: `%kata hint {kata.slug}`. "
-        f"In a terminal `kata check {kata.slug}` checks what is saved. Imports, definitions and simple assignments are "
-        "graded; scratch cells are not.",
+        "Replace each `NotImplementedError`, run your cells and then the last one. If you are stuck: "
+        f"`%kata hint {kata.slug}`. In a terminal, `kata check {kata.slug}` checks what is saved. Imports, definitions "
+        "and simple assignments are graded; scratch cells are not.",
     ]
     made: list[Any] = [library.v4.new_markdown_cell(text, id=f"{kata.slug[:48]}-lesson")]
     made.append(_cell(library.v4.new_markdown_cell, "\n\n".join(lead), kata, 0))

@@ -23,7 +23,9 @@ PROGRESS_FILE = "kata-progress.json"
 SCHEMA = 1
 LIMIT_BYTES = 10_000_000
 
-_LEAVE = "The file is left as it is. Mend it, restore it from version control or a backup, or move it away."
+_LEAVE = (
+    "The file is left as it is. Correct it, restore it from version control or a backup, or move it away."
+)
 
 
 class KataProgress(msgspec.Struct, kw_only=True):

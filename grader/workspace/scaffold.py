@@ -182,7 +182,7 @@ def _plan(kata: Kata, workspace: Workspace, notebook: bool, blocks: bool) -> _Pl
         )
     if len(present) > 1:
         raise UsageError(
-            f"{kata.number} {kata.slug} is there twice: {present[0]} and {present[1]}.",
+            f"{kata.number} {kata.slug} exists twice: {present[0]} and {present[1]}.",
             "Keep the one you work in and move the other away.",
         )
     as_notebook = notebook or bool(present and is_notebook(present[0]))
@@ -220,13 +220,14 @@ def _holds(path: Path, data: bytes) -> bool:
 def _refuse_obstacle(path: Path, root: Path) -> None:
     if path.is_dir():
         raise UsageError(
-            f"{path} is a folder, and a file of that name belongs there.", "Move it away, then try again."
+            f"{path} is a folder, but a file of that name is needed.", "Move it away, then try again."
         )
     place = path.parent
     while place != root and place.is_relative_to(root):
         if os.path.lexists(place) and not place.is_dir():
             raise UsageError(
-                f"{place} is no folder, and one of that name belongs there.", "Move it away, then try again."
+                f"{place} is not a folder, but a folder of that name is needed.",
+                "Move it away, then try again.",
             )
         place = place.parent
 

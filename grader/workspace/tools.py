@@ -72,7 +72,7 @@ def _tasks() -> dict[str, object]:
 
 WORKFLOW = ".github/workflows/kata.yml"
 _WORKFLOW = """\
-# Checks every push: annotations at your lines, and all that was found, pictures too, in the job's summary.
+# Checks every push: annotations at your lines, and everything that was found, with pictures, in the job's summary.
 name: kata
 on: [push, pull_request, workflow_dispatch]
 permissions:
@@ -87,12 +87,12 @@ jobs:
         with:
           enable-cache: true
           cache-dependency-glob: @LISTED@
-      - name: Install, with torch for the CPU alone
+      - name: Install Kata, with torch for the CPU only
         run: |
           uv venv@PYTHON@
           uv pip install --torch-backend=cpu @WHAT@
           echo "$PWD/.venv/bin" >> "$GITHUB_PATH"
-      - name: Let submissions be shut in
+      - name: Allow submissions to be confined
         run: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0
       - name: Check
         run: kata check --format github

@@ -161,4 +161,4 @@ def test_a_kata_that_is_there_is_not_overwritten(course: Path, kata: Callable[..
     stub.write_text("mine")
     ran = kata("pack", "new", course / "katas", "--number", "1.1.1", "--slug", "weighted-mean")
     assert (ran.code, stub.read_text()) == (2, "mine")  # type: ignore[attr-defined]
-    assert "is there already" in ran.text  # type: ignore[attr-defined]
+    assert "already exists" in ran.text  # type: ignore[attr-defined]

@@ -517,7 +517,7 @@ def test_a_mistake_that_is_not_there_is_a_usage_error(
     ran = kata("pack", "mistake", "sums", "wrng")
     assert ran.code == 2
     assert "There is no mistake wrng of sums here. Did you mean wrong?" in ran.err
-    assert "There is: wrong." in ran.err
+    assert "There are: wrong." in ran.err
 
 
 def test_a_class_may_begin_with_what_is_decorated(made: Handmade) -> None:

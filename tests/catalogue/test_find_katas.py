@@ -139,7 +139,7 @@ def test_the_built_in_pack_is_in_the_source_tree_or_inside_the_package(
 def test_an_environment_without_a_pack_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.catalogue.discover.builtin_folder", lambda: None)
     monkeypatch.setenv("KATA_PACKS", str(tmp_path))
-    with pytest.raises(UsageError, match=r"KATA_PACKS names .*, which is no pack"):
+    with pytest.raises(UsageError, match=r"KATA_PACKS names .*, which is not a pack"):
         Catalogue.discover()
     monkeypatch.setenv("KATA_PACKS", "")
     with pytest.raises(UsageError, match="No katas are installed"):

@@ -265,7 +265,7 @@ def test_a_data_file_that_is_not_utf8_is_named(pack: Path, kata_folder: Path) ->
 def test_katas_that_need_each_other_are_refused(pack: Path) -> None:
     path = pack / "3.9-counting" / "count-up" / "kata.toml"
     path.write_text(path.read_text() + 'after = ["count-down"]\n')
-    assert "`after` goes round in a circle" in refusal(pack)
+    assert "`after` forms a cycle" in refusal(pack)
 
 
 def test_two_katas_cannot_have_the_same_number(pack: Path, rewrite: Rewrite) -> None:

@@ -123,7 +123,7 @@ def test_a_stub_that_is_a_pipe_does_not_hang(kata: Run, stub: Path) -> None:
     os.mkfifo(stub)
     report, text = check(kata)
     assert report["status"] == "error"
-    assert "no ordinary file" in text
+    assert "not a regular file" in text
 
 
 def test_a_stub_that_is_a_broken_link(kata: Run, stub: Path) -> None:

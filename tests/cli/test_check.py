@@ -298,7 +298,7 @@ def test_a_module_and_a_notebook_side_by_side_are_refused(kata: Run, unit: Path)
     (unit / "masks" / "masks.ipynb").write_text("{}")
     ran = kata("check", "masks")
     assert ran.code == 2
-    assert "is there twice" in ran.text
+    assert "exists twice" in ran.text
 
 
 def test_debugging_in_one_process_keeps_nothing(

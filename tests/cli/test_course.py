@@ -33,7 +33,7 @@ def test_rosters_are_joined_and_the_course_loads(kata: Kata, folder: Path) -> No
     assert ran.code == 0, ran.text
     assert "roster.csv   3 learners, 2 sections" in ran.out
     assert "course.toml   2 assignments: week1, week 2" in ran.out
-    assert "note: zz is in one of the rosters only" in ran.err
+    assert "note: zz is only in one of the rosters" in ran.err
     catalogue = Catalogue.discover()
     course = Course.load(folder / "course.toml", catalogue)
     units = tuple(one.slug for one in catalogue.katas if one.number.startswith(("9.1.", "9.2.")))
@@ -63,7 +63,7 @@ def test_without_anything_there_is_an_assignment_for_each_unit(kata: Kata, folde
     ("arguments", "said"),
     [
         (("--assignment", "week1"), "--assignment week1: this is not like week1=9.1,masks"),
-        (("--assignment", "a=masks", "--assignment", "b=9.3.1"), "masks is in assignments.a already"),
+        (("--assignment", "a=masks", "--assignment", "b=9.3.1"), "masks is already in assignments.a"),
         (("--assignment", "a=maks"), "Did you mean masks"),
         (("--timezone", "Europe/Berln"), "Did you mean Europe/Berlin"),
         (("--roster", "none.csv"), "none.csv: there is no such roster"),

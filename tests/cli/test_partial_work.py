@@ -177,7 +177,7 @@ def test_passing_checks_are_one_line_unless_all_are_asked_for(kata: Run, stub: P
 def test_what_builds_on_a_failure_is_one_line_unless_all_is_asked_for(kata: Run, stub: Path) -> None:
     stub.write_text(SOLUTION.read_text().replace("[:, None, None, :]", "[:, None, :, None]"))
     folded, verbose = kata("check", "masks").out, kata("check", "masks", "-v").out
-    assert "  - skipped  2 checks, 1.5 points, wait until that is mended (-v names them)" in folded
+    assert "  - skipped  2 checks, 1.5 points, wait until that is fixed (-v names them)" in folded
     assert folded.count("skipped") == 1
     assert verbose.count("- skipped") == 2
 
@@ -236,7 +236,7 @@ def test_with_speed_what_holds_is_all_that_was_asked(kata: Run, stub: Path) -> N
     print_reports([report], out)
     text = out.export_text()
     assert "all 3 checks hold" in text
-    assert "0.50×, at most 2× asked" in text
+    assert "0.50×, at most 2× allowed" in text
 
 
 def test_points_that_are_withheld_are_said_once_and_why(kata: Run, stub: Path) -> None:

@@ -171,7 +171,7 @@ def test_everything_is_reached_with_tab_and_shows_where_it_is(show: Show, desk: 
         page.keyboard.press("Tab")
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
         reached.add(page.evaluate("document.activeElement.textContent.trim().slice(0, 20)"))
-    assert {"To the page", "Class", "Log"} <= reached
+    assert {"Skip to the page", "Class", "Log"} <= reached
 
 
 def test_without_a_script_everything_can_be_done(show: Show, desk: Running) -> None:
@@ -181,7 +181,7 @@ def test_without_a_script_everything_can_be_done(show: Show, desk: Running) -> N
     page = show(f"/mark?learner={who}&of=layer-norm", java_script_enabled=False)
     page.locator("a[data-line]").nth(4).click()
     page.fill("#remark", "without a script")
-    page.locator("button", has_text="Write it").click()
+    page.locator("button", has_text="Save the remark").click()
     assert "without a script" in page.locator("tr.said").inner_text()
 
 
@@ -201,7 +201,7 @@ def test_a_page_from_elsewhere_cannot_write(browser: Any, desk: Running, tmp_pat
     page.goto((tmp_path / "evil.html").as_uri())
     page.click("button")
     page.wait_for_load_state()
-    assert "not from the desk" in page.content() or "Another site" in page.content()
+    assert "does not come from a page of the desk" in page.content() or "Another site" in page.content()
     with opened(desk) as book:
         assert book.stamps() == before
     context.close()

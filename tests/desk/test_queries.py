@@ -165,7 +165,7 @@ def test_namesakes_strangers_and_what_waits_are_told(tmp_path: Path) -> None:
             assert ("not in the roster" in line) == (row is rows[-1])
         for path in ("/", "/class"):  # two of its questions have an answer
             assert re.search(r'href="/written">Written <span class="tag">2</span>', get(path))
-        assert "feedback tells them" in get("/disputes")
+        assert "feedback shows them" in get("/disputes")
 
 
 def test_the_log_is_not_flooded_by_names_that_were_learnt(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_an_answer_is_marked_told_taken_back_and_released(desk: Running) -> None
     assert (first.criteria, first.comment, first.author) == ((1,), "good", "kim")
     late = send(desk, page, met2=1, comment="what I typed")
     assert late.status == 409
-    assert "was marked meanwhile" in late.text
+    assert "was marked in the meantime" in late.text
     assert "what I typed" in late.text
     assert len(marks(desk, who)) == 1
     gone = {"number": first.id, "comment": "not so", "back": "/written"}
@@ -99,7 +99,7 @@ def test_an_answer_that_came_in_anew_is_not_marked_unread(desk: Running) -> None
     hand_in(desk.where, [who], "something else")
     late = send(desk, page, met1=1)
     assert (late.status, marks(desk, who)) == (409, [])
-    assert "handed in anew" in late.text
+    assert "handed in again" in late.text
 
 
 def test_two_markers_are_never_given_the_same_sheet(desk: Running, running: Open, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_hand_ins_are_shared_and_taken_back(kata: Kata) -> None:
     assert theirs(kata) == {}
     assert kata("assign", "max", "masks", "--most", "1", "--comment", "more").exit_code == 0
     assert theirs(kata) == {("ada", "masks"): "max"}
-    assert "withdrawn already" in kata("withdraw", "5", "1-4", "--comment", "-").stderr
+    assert "already withdrawn" in kata("withdraw", "5", "1-4", "--comment", "-").stderr
     assert theirs(kata) == {("ada", "masks"): "max"}, "all or none"
 
 

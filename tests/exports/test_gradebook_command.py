@@ -218,8 +218,8 @@ def test_an_ambiguous_beginning_names_whom_it_could_mean(kata: Kata) -> None:
     [
         (["show", "adm"], "no learner adm. Did you mean ada"),
         (["show", "ada", "maks"], "no kata or unit called maks. Did you mean masks?"),
-        (["show", "ada", "9.3.2"], "Nothing of masked-attention is in the gradebook."),
-        (["show", "--only", "9.1"], "Nothing of self-attention is in the gradebook."),
+        (["show", "ada", "9.3.2"], "The gradebook has nothing of masked-attention."),
+        (["show", "--only", "9.1"], "The gradebook has nothing of self-attention."),
         (["show", "--gradebook", GONE], f"{GONE}: there is no gradebook"),
         (["show", "--gradebook", "mysql://x/y"], "not in mysql"),
         (["show", "--course", "none.toml"], "none.toml"),

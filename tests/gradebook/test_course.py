@@ -131,19 +131,22 @@ NAMED = 'name = "x"\n'
         (NAMED + 'timezone = "../etc/passwd"', "`timezone`: there is no time zone"),
         (
             NAMED + "[due]\nmasks = 2026-10-05T12:00:00",
-            "`due.masks`: is a local time, and nothing says where",
+            "`due.masks`: is a local time, and no time zone is given",
         ),
         (NAMED + "[due]\nmasks = 2026-10-05", "`due.masks`: is a local time"),
         (NAMED + '[due]\nmasks = "2026-10-05"', "`due.masks`: must be a date or a time, without quotes"),
-        (NAMED + "[due]\nmasks = 9999-12-31T23:59:00-05:00", "`due.masks`: is too far away"),
+        (
+            NAMED + "[due]\nmasks = 9999-12-31T23:59:00-05:00",
+            "`due.masks`: is too far in the past or the future",
+        ),
         (NAMED + '[due]\n"7.9" = 2026-10-05T12:00:00Z', r'`due\."7\.9"`: There is no 7\.9'),
         (
             NAMED + "[due]\n9.3 = 2026-10-05T12:00:00Z",
-            r"`due\.9`: is a table here; an ID with dots stands in quotes",
+            r"`due\.9`: is a table here; an ID with dots must be in quotes",
         ),
         (
             NAMED + '[due]\nmasks = 2026-10-05T12:00:00Z\n"9.3.1" = 2026-10-06T12:00:00Z',
-            r'`due\."9\.3\.1"`: masks is meant by due\.masks already',
+            r'`due\."9\.3\.1"`: masks is already covered by due\.masks',
         ),
         (
             NAMED + "[late]\npercent_a_day = 3",
@@ -193,12 +196,12 @@ def test_every_usual_csv_is_read(tmp_path: Path, text: str) -> None:
     ("content", "said"),
     [
         (b"", r"no column is called `learner` \(there are: none\)"),
-        (b"name,lerner\nAda,ada\n", r"\(there are: name, lerner\)\. Did you mean it by `lerner`\?"),
+        (b"name,lerner\nAda,ada\n", r"\(there are: name, lerner\)\. Did you mean the column `lerner`\?"),
         (b"learner,name,Name\nada,x,y\n", "csv:1: two columns are called `name`"),
         (b"learner,name\nada,Lovelace, Ada\n", "csv:2: 3 cells for 2 columns"),
         (b"learner,name\nada,x\n,y\n", "csv:3: the column `learner` is empty"),
-        (b"learner\nada\n\nbob\nada\n", "csv:5: ada is in line 2 already"),
-        ("learner\nzo\u00eb\nzoe\u0308\n".encode(), "csv:3: .* is in line 2 already"),
+        (b"learner\nada\n\nbob\nada\n", "csv:5: ada is already in line 2"),
+        ("learner\nzo\u00eb\nzoe\u0308\n".encode(), "csv:3: .* is already in line 2"),
         (b"learner,name\nada,\xff\n", r"not UTF-8 \(byte 17\)"),
         (b'learner,name\nada,"x\n', "not CSV"),
         (b"learner,name\nada,x\0\n", "not CSV"),

@@ -66,7 +66,7 @@ def test_a_file_that_is_no_database(tmp_path: Path, create: bool) -> None:
     path.write_bytes(b"learner,score\nada,3\n" * 100)
     error = refused(str(path), create=create)
     assert error.exit_code == 2
-    assert f"{path}: this file is no gradebook" in error.message
+    assert f"{path}: this file is not a gradebook" in error.message
     assert path.read_bytes() == b"learner,score\nada,3\n" * 100
     assert [file.name for file in tmp_path.iterdir()] == ["marks.csv"]
 
@@ -98,7 +98,7 @@ def test_somebody_else_s_database(tmp_path: Path) -> None:
     before = path.read_bytes()
     error = refused(str(path))
     assert error.exit_code == 2
-    assert "holds other tables (customers) and is no gradebook" in error.message
+    assert "holds other tables (customers) and is not a gradebook" in error.message
     assert path.read_bytes() == before
 
 
@@ -127,9 +127,9 @@ def test_a_damaged_file(tmp_path: Path) -> None:
         ("mysql://me@host/db", "not in mysql"),
         ("mongodb+srv://me:tr0ub4dor@host/db", "not in mongodb+srv"),
         ("postgresql+asyncpg://me:tr0ub4dor@host/db", "not in postgresql+asyncpg"),
-        ("postgresql://me:tr0ub4dor@host:port/db", "not an address"),
+        ("postgresql://me:tr0ub4dor@host:port/db", "not the address of a gradebook"),
         ("postgresql://me:tr0ub4dor@host:99999999/db", ""),
-        ("://me:tr0ub4dor@", "not an address"),
+        ("://me:tr0ub4dor@", "not the address of a gradebook"),
         ("sqlite://", "names none"),
         ("sqlite:///:memory:", "names none"),
         ("sqlite:///x?timeout=soon", "timeout must be a number"),
@@ -308,7 +308,7 @@ def test_a_read_only_file(public: Path) -> None:
     said = unprivileged(action)
     assert said.startswith("3 ")
     assert "the gradebook is read-only" in said
-    assert "Mend the permissions" in said
+    assert "Correct the permissions" in said
 
 
 def test_what_was_read_only_can_be_written_once_that_is_mended(public: Path) -> None:

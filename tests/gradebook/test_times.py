@@ -82,7 +82,7 @@ def test_a_line_may_be_about_one_kata(tmp_path: Path) -> None:
             "who,when\nada,now\n",
             r"times.csv:1: no columns `learner` and `submitted_at` \(there are: who, when\)",
         ),
-        ("learner,submitted_at\nada,soon\n", r"times.csv:2: 'soon' is no time"),
+        ("learner,submitted_at\nada,soon\n", r"times.csv:2: 'soon' is not a time"),
         ("learner,kata,submitted_at\nada,maks,2026-10-12\n", r"times.csv:2: There is no kata .* mean masks"),
     ],
 )

@@ -134,7 +134,7 @@ def test_fail_under_weighs_katas_as_the_course_does(
 
 
 @pytest.mark.parametrize(
-    "how", [KeyboardInterrupt(), EngineError("Those who grade are gone.")], ids=["Ctrl-C", "engine"]
+    "how", [KeyboardInterrupt(), EngineError("The grading processes are gone.")], ids=["Ctrl-C", "engine"]
 )
 def test_the_reports_are_left_however_grading_ends(
     kata: Kata, hand_in: Hand, warm: Path, monkeypatch: pytest.MonkeyPatch, how: BaseException
@@ -252,7 +252,7 @@ def test_too_little_isolation_is_refused_before_anything_runs(
     monkeypatch.setenv("KATA_ISOLATION", "process")
     ran = kata("grade", "submissions", *ONLY, "--require-isolation", "full")
     assert ran.code == 2
-    assert "KATA_ISOLATION holds workers back at 'process'" in ran.text
+    assert "KATA_ISOLATION limits workers to 'process'" in ran.text
     assert not Path("gradebook.sqlite").exists()
 
 

@@ -132,7 +132,7 @@ def test_an_answer_that_makes_no_sense_is_the_machines(setup: Setup, monkeypatch
     monkeypatch.setattr(processes.GradingProcess, "ask", lambda process, task: b"\xc1")
     answer = ask(setup)
     assert isinstance(answer, NotGraded)
-    assert "makes no sense" in answer.message
+    assert "cannot be understood" in answer.message
 
 
 STUCK = """

@@ -93,7 +93,7 @@ def test_numbers_and_addresses_in_a_message_are_no_part_of_a_mark(kata: Kata, ha
     kata("grade", "submissions", *ONLY, "-j", "1")
     ran = kata("gradebook", "replay", "cy", "insertion-sort")
     assert ran.code == 0, ran.text
-    assert "does not give the same ones twice" in ran.out
+    assert "does not produce the same numbers twice" in ran.out
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_what_an_earlier_attempt_was_told_says_so(kata: Kata, book: Gradebook, f
     (folder / "week1" / "ada" / "insertion_sort.py").write_text(RIGHT + "\n# another\n")
     assert kata("grade", "week1", "-j", "1", "--only", SLUG).code == 0
     shown = pages(kata, folder)["instructor's.html"]["ada"]
-    assert f"line {LINE}, of another attempt than the one that counts" in shown
+    assert f"line {LINE}, of an attempt other than the one that counts" in shown
 
 
 def test_nothing_is_released_that_is_not_there(kata: Kata, book: Gradebook) -> None:

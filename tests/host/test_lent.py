@@ -79,7 +79,7 @@ def test_what_is_lent_is_lent_for_one_check(examine: Any) -> None:
     opened.submission.keep(Lent(lambda x: x))
     assert opened.submission.late(3) == 3
     opened.begin()
-    with pytest.raises(WorkerDied, match="what is not lent"):
+    with pytest.raises(WorkerDied, match="that was not lent"):
         opened.submission.late(3)
 
 

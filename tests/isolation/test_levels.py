@@ -28,14 +28,16 @@ def test_the_variable_names_a_level(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("KATA_ISOLATION", level)
         assert forced() == level
     monkeypatch.setenv("KATA_ISOLATION", "total")
-    with pytest.raises(UsageError, match="'total'; it may be full, confined or process"):
+    with pytest.raises(UsageError, match="'total'; it must be full, confined or process"):
         sandbox.strongest_wanted()
 
 
 def test_full_where_there_is_none_is_refused_with_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, no_namespaces: None
 ) -> None:
-    with pytest.raises(UsageError, match="'full' is required, and this machine offers 'confined'") as caught:
+    with pytest.raises(
+        UsageError, match="'full' is required, but this machine offers only 'confined'"
+    ) as caught:
         sandbox.require("full")
     assert "user.max_user_namespaces" in (caught.value.hint or "")
     monkeypatch.setenv("KATA_ISOLATION", "full")
@@ -48,7 +50,7 @@ def test_full_where_there_is_none_is_refused_with_what_is_missing(
 
 def test_a_level_that_is_held_back_is_no_stronger_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KATA_ISOLATION", "process")
-    with pytest.raises(UsageError, match="KATA_ISOLATION holds workers back at 'process'"):
+    with pytest.raises(UsageError, match="KATA_ISOLATION limits workers to 'process'"):
         sandbox.require("confined")
     assert sandbox.require("process").level in LEVELS
 

@@ -194,7 +194,7 @@ def test_totals_are_weighed_and_moments_are_in_the_courses_time_zone(tmp_path: P
     assert "2 of 3 points" in markdown
     for told in (page, markdown):  # else the lines do not add up to the total
         assert "1 of 1 × 2" in told
-        assert "In the total a kata counts as often as it says after ×." in told
+        assert "In the total, a kata counts as many times as the number after × says." in told
     assert "2026-03-03 02:00 JST" in page
 
 
@@ -404,6 +404,6 @@ def test_floods_are_cut_and_say_so(tmp_path: Path) -> None:
     assert len(markdown) < 60_000
     for told in (page, markdown):
         assert "line 19999" in told
-        assert "19960 lines before" in told
+        assert "19960 earlier lines" in told
         assert "19920 more lines" in told
         assert "b" * 130 not in told

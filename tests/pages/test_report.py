@@ -200,7 +200,7 @@ def test_a_folder_of_somebody_elses_is_left_alone(tmp_path: Path, holds: str) ->
     file = tmp_path / "out" / holds
     file.parent.mkdir(parents=True)
     file.write_text("mine")
-    with pytest.raises(UsageError, match="holds other things"):
+    with pytest.raises(UsageError, match="holds other files"):
         written([row()], tmp_path / "out")
     assert files_of(tmp_path / "out") == {holds: b"mine"}
 
@@ -369,7 +369,7 @@ def test_course_settings_name_the_class(run: Callable[..., Any], tmp_path: Path)
         (["--feedback-only", "--class-only"], 2, "leave nothing to write"),
         (["--gradebook", "none.sqlite"], 2, "there is no gradebook"),
         (["--course", "none.toml"], 2, "none.toml"),
-        (["--out", "."], 2, "holds other things"),
+        (["--out", "."], 2, "holds other files"),
         (["--out", "gradebook.sqlite"], 2, "is a file"),
     ],
 )

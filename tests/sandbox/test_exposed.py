@@ -91,7 +91,7 @@ def test_what_else_lies_among_packages_stops_everything(packages: Path, tmp_path
     if what == "link":
         (tmp_path / "gradebook.sqlite").symlink_to(secret)
         secret = tmp_path / "gradebook.sqlite"
-    with pytest.raises(UsageError, match=f"the {what}.* lies below {packages}"):
+    with pytest.raises(UsageError, match=f"the {what}.* is below {packages}"):
         sandbox.refuse_exposed({secret: f"the {what}"}, sandbox.python_view(), "full")
 
 

@@ -27,13 +27,13 @@ def test_what_is_not_there(tmp_path, katas):
 
 def test_an_empty_folder(tmp_path, katas):
     error = refused(tmp_path, katas)
-    assert "no learner's work is in there" in error.message
+    assert "it holds no learner's work" in error.message
     assert "one folder or one .zip or .tar.gz per learner" in error.hint
 
 
 def test_only_loose_files(tmp_path, katas):
     error = refused(lay(tmp_path, {"notes.txt": "", "hw.py": ""}), katas)
-    assert "2 files lie at the top and belong to no learner: hw.py, notes.txt" in error.message
+    assert "2 files are at the top and belong to no learner: hw.py, notes.txt" in error.message
 
 
 @pytest.mark.parametrize("name", ["class.pdf", "class.rar", "class", "class.zip", "class.tar.gz"])
@@ -62,7 +62,7 @@ def test_a_bomb_as_the_class(tmp_path, katas):
     data = root.read_bytes()
     assert find_learners(root, katas).learners
     root.write_bytes(data[:-30])
-    assert "no readable archive" in refused(root, katas).message
+    assert "not a readable archive" in refused(root, katas).message
 
 
 def test_nothing_that_any_kata_asks_for(tmp_path, katas):

@@ -202,7 +202,7 @@ def test_what_is_no_ordinary_file(tmp_path, read):
     assert rows["ada", "masks"].status == "error"
     assert "is a folder" in rows["ada", "masks"].message
     assert rows["bob", "masks"].status == "error"
-    assert "no ordinary file" in rows["bob", "masks"].message
+    assert "not a regular file" in rows["bob", "masks"].message
     assert rows["bob", "masked-attention"].status == "found"
 
 
@@ -278,5 +278,5 @@ def test_a_file_that_was_decided_goes_before_one_of_the_right_name(tmp_path, kat
     )
     assert main_of(rows["gone.py"]) == b"x = 2"
     assert rows["gone.py"].notes == (
-        "gone.py, which was decided to be the answer, is not there; ada/masks.py is",
+        "gone.py, which was decided to be the answer, is missing; ada/masks.py was taken instead",
     )

@@ -117,7 +117,7 @@ def test_two_of_nbgraders_assignments_with_one_kata(tmp_path, katas, read):
     first = replace(learner, assignments={"masks": "hw1"}).submissions(katas)[0]
     assert content(first)["masks.py"] == ADA.encode()
     assert first.submitted_at == datetime(2026, 2, 2, 12, tzinfo=UTC)
-    assert "lies in the assignment's folder" in first.notes[0]
+    assert "is in the assignment's folder" in first.notes[0]
 
     (tmp_path / "submitted/ada/hw1/timestamp.txt").unlink()
     row = read()["ada", "masks"]
@@ -272,7 +272,7 @@ def test_gradescope(tmp_path, katas, read, form):
 def test_gradescope_without_its_metadata(tmp_path, katas, read):
     lay(tmp_path, {"submission_101/masks.py": ADA, "submission_102/masks.py": BOB})
     assert {learner for learner, _ in read()} == {"submission_101", "submission_102"}
-    assert "submission_metadata.yml is not there" in find_learners(tmp_path, katas).notes[0]
+    assert "submission_metadata.yml is missing" in find_learners(tmp_path, katas).notes[0]
 
 
 BLACKBOARD = {
@@ -406,7 +406,7 @@ def test_loose_files_are_reported_and_no_learner(tmp_path, katas):
     )
     scan = find_learners(tmp_path, katas)
     assert [learner.learner for learner in scan.learners] == ["ada"]
-    assert scan.notes == ("2 files lie at the top and belong to no learner: masks.py, readme.txt",)
+    assert scan.notes == ("2 files are at the top and belong to no learner: masks.py, readme.txt",)
 
 
 def test_what_no_learner_wrote_is_ignored(tmp_path, read):
@@ -472,7 +472,7 @@ def test_what_wraps_a_class_is_no_learner(tmp_path, katas):
 
 def test_a_folder_that_may_be_the_class_or_a_learner_is_asked_about(tmp_path, katas):
     lay(tmp_path, {"class/submissions/ada/masks.py": "x", "class/submissions/bob/masks.py": "y"})
-    with pytest.raises(UsageError, match="class is the only folder, and in it lies only submissions"):
+    with pytest.raises(UsageError, match="class is the only folder, and it holds only submissions"):
         find_learners(tmp_path, katas)
     assert len(find_learners(tmp_path / "class", katas).learners) == 2
 

@@ -68,7 +68,7 @@ def test_a_table_a_plot_and_a_picture_for_people(bench: Callable[..., Any], tmp_
     ran = bench(RIGHT, "--out", tmp_path / "pictures")
     assert ran.code == 0
     assert "1.1.1 sums: no loop over numbers" in ran.out
-    assert "at most 8 times the baseline's time is asked" in ran.out
+    assert "at most 8 times the baseline's time is allowed" in ran.out
     header = next(line.split() for line in ran.out.splitlines() if line.startswith("numbers"))
     assert header[:4] == ["numbers", "yours", "baseline", "fused"]
     assert header[-1] == "yours/baseline"

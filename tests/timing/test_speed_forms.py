@@ -159,10 +159,14 @@ def test_a_good_answer_passes(examine: Examine, form: str) -> None:
 @pytest.mark.parametrize(
     ("form", "answer", "words"),
     [
-        ("ratio", "slow", "times as long as the baseline; at most 9 times is asked"),
-        ("growth", "slow", "times as long at rows = 1024 as at 16; at most 9 times is asked"),
-        ("roofline", "slow", "of what this device can do; at least 2.0% is asked"),
-        ("memory", GREEDY, "times the memory of what goes in and out at its peak; at most 30 times is asked"),
+        ("ratio", "slow", "times as long as the baseline; at most 9 times is allowed"),
+        ("growth", "slow", "times as long at rows = 1024 as at 16; at most 9 times is allowed"),
+        ("roofline", "slow", "of what this device can do; at least 2.0% is required"),
+        (
+            "memory",
+            GREEDY,
+            "times the memory of what goes in and out at its peak; at most 30 times is allowed",
+        ),
         ("memory_exponent", GREEDY, "memory grows like rows to the power"),
     ],
 )
@@ -333,9 +337,7 @@ def test_a_machine_that_is_disturbed_all_the_time_decides_nothing(
     speed = of_speed(report)
     assert speed.speed
     assert (speed.status, speed.speed.runs) == ("skipped", ["inconclusive"] * 3)
-    assert "this virtual machine was kept from its processors in every one of 3 rounds" in (
-        speed.message or ""
-    )
+    assert "this virtual machine did not get its processors in every one of 3 rounds" in (speed.message or "")
     assert marks(report) == ("pass", 1.0, 1.0, None)
 
 

@@ -156,7 +156,7 @@ TOO_MUCH: dict[str, tuple[Any, dict[str, Any], str]] = {
     "depth": (deep(60), {}, "str | null`, got `array`"),
     "text": ("x" * 64_001, {}, "length <= 64000"),
     "a map, whose keys are hashed while it is read": ({1: 2}, {}, "got `object`"),
-    "a number of no honest handle": ([codec.HANDLE, 1 << 31, "a", "object"], {}, "a handle that is none"),
+    "a number of no honest handle": ([codec.HANDLE, 1 << 31, "a", "object"], {}, "an invalid handle"),
 }  # fmt: skip
 
 

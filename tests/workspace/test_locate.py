@@ -55,7 +55,7 @@ def test_links_to_folders_are_not_followed(merge: Kata, tmp_path: Path) -> None:
 def test_a_module_and_a_notebook_side_by_side_are_named(merge: Kata, space: Workspace) -> None:
     (one,) = start([merge], space)
     write(one.folder / "merge.ipynb")
-    with pytest.raises(UsageError, match=r"is there twice: .*merge\.py and .*merge\.ipynb"):
+    with pytest.raises(UsageError, match=r"exists twice: .*merge\.py and .*merge\.ipynb"):
         locate(merge, space.root)
 
 

@@ -72,7 +72,7 @@ def test_start_refuses_what_is_in_the_way_before_it_writes(catalogue: Catalogue,
 
 def test_start_refuses_a_file_where_a_folder_belongs(insertion: Kata, space: Workspace) -> None:
     (space.root / "1.1-sorting").write_text("notes")
-    with pytest.raises(UsageError, match=r"1\.1-sorting is no folder"):
+    with pytest.raises(UsageError, match=r"1\.1-sorting is not a folder"):
         start([insertion], space)
     assert tree(space) == {"1.1-sorting"}
 
@@ -153,7 +153,7 @@ def test_a_notebook_is_resumed_as_a_notebook(merge: Kata, space: Workspace) -> N
 def test_both_forms_side_by_side_are_refused(merge: Kata, space: Workspace) -> None:
     (one,) = start([merge], space, notebook=True)
     (one.folder / "merge.py").write_text("")
-    with pytest.raises(UsageError, match=r"is there twice: .*merge\.py and .*merge\.ipynb"):
+    with pytest.raises(UsageError, match=r"exists twice: .*merge\.py and .*merge\.ipynb"):
         start([merge], space)
 
 

@@ -33,8 +33,12 @@ def take(entries: list[Entry], claims: Claims, rank: int = 0) -> list[Entry]:
             named[stem].places.append(Place(entry))
     loose = [entry.name for entry in left if entry.name not in _KNOWN]
     if loose:
-        number = f"{len(loose)} files lie" if len(loose) > 1 else "1 file lies"
-        claims.notes.append(f"{number} at the top and belong to no learner: {listed(loose, 8)}")
+        number = (
+            f"{len(loose)} files are at the top and belong"
+            if len(loose) > 1
+            else "1 file is at the top and belongs"
+        )
+        claims.notes.append(f"{number} to no learner: {listed(loose, 8)}")
     for claim in named.values():
         if len(claim.places) > 1:
             labels = " and ".join(place.entry.label for place in claim.places)

@@ -45,13 +45,13 @@ def take(entries: list[Entry], claims: Claims) -> list[Entry]:
         return entries
     known: dict[str, _Handin] = {}
     if described is None:
-        claims.notes.append(f"{METADATA} is not there: the learners are called by their submissions' numbers")
+        claims.notes.append(f"{METADATA} is missing, so learners are named by their submission numbers")
     else:
         try:
             known = _read(_lines(described))
         except (NotRead, OSError) as error:
             claims.notes.append(
-                f"{METADATA} cannot be read ({error}): learners are called by submission numbers"
+                f"{METADATA} cannot be read ({error}), so learners are named by their submission numbers"
             )
     shared: dict[int, tuple[Claim, list[Place]]] = {}
     for entry in folders:

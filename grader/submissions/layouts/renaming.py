@@ -33,7 +33,7 @@ class Renamed:
     """The system's mark is in it more than once: a learner wrote one of them, and it is not known which."""
 
 
-TWO_READINGS = "can be read in two ways: the system's mark stands in it twice"
+TWO_READINGS = "can be read in two ways, because the system's mark is in it twice"
 
 
 def claimed_by_learner(
