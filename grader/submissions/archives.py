@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
+from grader.catalogue import SUBMISSION_SUFFIXES
 from grader.errors import EngineError
+from grader.submissions.names import archive_stem
 from grader.submissions.spot import Spot
 
 MAX_ENTRIES = 20_000
@@ -329,9 +331,14 @@ def _megabytes(size: int) -> str:
 def _windows(names: list[str]) -> bool:
     """Whether the folders of a whole class are written with backslashes, as some Windows programs do.
 
-    In a system's download a backslash is the learner's, and must not make a folder of a file's name.
+    In a system's download a backslash is the learner's, and must not make a folder of a file's name, however many
+    files one learner calls so: a single answer without one says that folders are not written like this.
     """
-    return not any("/" in name for name in names) and 2 * sum("\\" in name for name in names) > len(names)
+    handed_in = [
+        name for name in names if name.casefold().endswith(SUBMISSION_SUFFIXES) or archive_stem(name)
+    ]
+    plain = any("\\" not in name for name in handed_in or names)
+    return not any("/" in name for name in names) and not plain
 
 
 def _safe(name: str, *, windows: bool) -> tuple[tuple[str, ...], str | None]:

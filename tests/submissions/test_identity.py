@@ -208,6 +208,13 @@ def test_nobody_takes_or_spoils_what_another_handed_in(layout: str, data: st.Dat
     assert {key: found for key, found in after.items() if key in before} == before
 
 
+@pytest.mark.parametrize("layout", [moodle_files, canvas, blackboard])
+def test_backslashes_of_one_learner_make_no_folders_of_everybodys_files(layout: Make) -> None:
+    before = read(layout(["bob"], []))
+    after = read(layout(["bob"], ["\\masks.py", "x\\masks.py", "bob\\", "\\a\\b.txt"]))
+    assert {key: found for key, found in after.items() if key in before} == before
+
+
 def test_names_that_fold_to_an_honest_one_are_told_apart_by_an_addition() -> None:
     for text in ("Jose\u0301", " José", "José "):
         before = read(folders(["jose", "bob"], []))
