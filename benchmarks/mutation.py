@@ -113,8 +113,8 @@ def main() -> None:
         if chosen.write:
             write_atomic(RECORD, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
     text = (
-        "cosmic-ray's mutants of modules that decide, all or a drawn sample, caught by the tests that the script names, "
-        f"before the folders were drawn ({BEFORE}) and now."
+        "cosmic-ray's mutants of modules that decide, all or a drawn sample, caught by the tests that the script "
+        f"names, before the folders were drawn ({BEFORE}) and now."
     )
     columns = ("what it decides", "module", "caught before", "score", "caught now", "score")
     rows = [row_of(what, record[what]) for what in MODULES if what in record]
