@@ -7,6 +7,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from grader.words import plural
+
 LINE = 110
 """Columns of the longest line of a message."""
 
@@ -118,15 +120,7 @@ def label(name: str, index: int | str, *, several: bool = False) -> str:
     """
     if is_unnamed(name):
         return f"{'indices' if several else 'index'} {index} of {name}"
-    return f"{_plural(name) if several else name} {index}"
-
-
-def _plural(noun: str) -> str:
-    if not noun.isalpha():
-        return noun
-    if noun[-1] == "y" and noun[-2:-1] not in "aeiou":
-        return noun[:-1] + "ies"
-    return noun + ("es" if noun.endswith(("s", "x", "z", "ch", "sh")) else "s")
+    return f"{plural(name) if several else name} {index}"
 
 
 Span = range | None

@@ -19,6 +19,7 @@ from grader.cli.class_options import (
 from grader.cli.context import complete_id, json_option, note, print_json
 from grader.errors import UsageError
 from grader.reports.style import console, points, safe
+from grader.words import counted
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -82,9 +83,7 @@ def answers(
                 )
             count = sum(len(one.questions) for one in waiting)
             note(
-                f"{count} answer{'' if count == 1 else 's'} wait to be marked"
-                if count
-                else "No answer waits to be marked."
+                f"{counted(count, 'answer')} wait to be marked" if count else "No answer waits to be marked."
             )
             return
         who = learner_meant(book, learner)

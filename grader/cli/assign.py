@@ -21,6 +21,7 @@ from grader.cli.context import complete_id, note
 from grader.cli.rulings import covered
 from grader.errors import UsageError
 from grader.reports.style import console, safe
+from grader.words import counted
 
 
 @click.command(short_help="Share hand-ins among markers.")
@@ -91,7 +92,7 @@ def assign(
             )
         given = Counter(one.value for one in book.rulings(["assign"]) if one.id in set(numbers))
     for name in names:
-        text = f"{name}  {given[name]} hand-in{'' if given[name] == 1 else 's'}"
+        text = f"{name}  {counted(given[name], 'hand-in')}"
         console().print(safe(text), soft_wrap=True, markup=False, highlight=False)
     note(f"undo  kata gradebook withdraw {' '.join(_ranges(numbers))}{again(where)} --comment TEXT")
 

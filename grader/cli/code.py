@@ -13,6 +13,7 @@ from grader.cli.context import complete_id, note
 from grader.errors import UsageError
 from grader.reports.style import console, safe
 from grader.submissions.as_text import text_of
+from grader.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -134,7 +135,7 @@ def _print(bundle: Bundle, title: str, out: Console, *, every: bool) -> None:
             out.print(f"… and {len(lines) - MOST_LINES} more lines")
     beside = len(bundle.files) - 1
     if beside and not every:
-        note(f"beside it {beside} file{'' if beside == 1 else 's'}: --all shows them")
+        note(f"beside it {counted(beside, 'file')}: --all shows them")
 
 
 def _print_diff(before: Bundle, after: Bundle, old: str, new: str, out: Console) -> None:

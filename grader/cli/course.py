@@ -11,6 +11,7 @@ import click
 
 from grader.cli.context import complete_id, note
 from grader.errors import UsageError
+from grader.words import counted
 
 if TYPE_CHECKING:
     from grader.catalogue import Catalogue, Kata
@@ -118,7 +119,7 @@ def new(
         raise
     if rosters:
         click.echo(f"{roster}   {_counted(people)}")
-    click.echo(f"{target}   {len(given)} assignment{'' if len(given) == 1 else 's'}: {', '.join(given)}")
+    click.echo(f"{target}   {counted(len(given), 'assignment')}: {', '.join(given)}")
     if plan:
         click.echo(f"{page}   the weeks, for learners")
     for doubt in doubts:
@@ -155,7 +156,7 @@ def _about(week: SyllabusWeek) -> list[str]:
 def _counted(people: Sequence[Person]) -> str:
     sections = len({one.section for one in people if one.section})
     some = f", {sections} sections" if sections > 1 else ""
-    return f"{len(people)} learner{'' if len(people) == 1 else 's'}{some}"
+    return f"{counted(len(people), 'learner')}{some}"
 
 
 def _assignments(words: tuple[str, ...], catalogue: Catalogue) -> dict[str, list[Kata]]:

@@ -12,6 +12,7 @@ from grader.errors import UsageError
 from grader.files import write_atomic
 from grader.host.warm import start_launcher
 from grader.reports.style import console, say
+from grader.words import counted
 from grader.workspace import locate
 
 FOLDER = "kata-demo"
@@ -77,7 +78,7 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
         print_exhibit(exhibit, terminal)
     say(f"\n{intro}")
     beside = len(files) - 1
-    pictures = f"{beside} picture{'' if beside == 1 else 's'}"
+    pictures = f"{counted(beside, 'picture')}"
     say(f"page  {shown(files[-1], around.folder)}   and {pictures} beside it")
 
 

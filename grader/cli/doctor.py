@@ -22,6 +22,7 @@ from grader.errors import KataError, MachineFault
 from grader.reports.style import console, hanging, safe, safe_text
 from grader.standby import place
 from grader.standby.look import end_all, standing_by
+from grader.words import counted
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -118,7 +119,7 @@ def _end_warm(as_json: bool) -> int:
 def _warm() -> list[str]:
     """Return what stands by, or why nothing ever does."""
     standing = [
-        f"process {one.pid}: {one.resident_bytes >> 20} MB, {one.served} commands, idle for {one.idle_s} s"
+        f"process {one.pid}: {one.resident_bytes >> 20} MB, {counted(one.served, 'command')}, idle for {one.idle_s} s"
         for one in standing_by()
     ]
     if standing or place.wanted():

@@ -28,6 +28,7 @@ from grader.cli.context import complete_id, json_option, note, print_json, write
 from grader.cli.rulings import COMMANDS as RULINGS
 from grader.errors import KataError, UsageError
 from grader.reports.style import console, points, safe
+from grader.words import counted
 
 if TYPE_CHECKING:
     from grader.gradebook.records import Row
@@ -567,7 +568,7 @@ def _write_folder(folder: Path, files: Iterator[tuple[str, bytes]]) -> None:
     for name, data in files:
         write_atomic(folder / name, data)
         count += 1
-    note(f"written  {folder}   {count} file{'' if count == 1 else 's'}")
+    note(f"written  {folder}   {counted(count, 'file')}")
 
 
 def _print_replay(outcome: Replay) -> None:

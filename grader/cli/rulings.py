@@ -20,6 +20,7 @@ from grader.cli.class_options import (
 from grader.cli.context import complete_id, json_option, note, print_json
 from grader.errors import UsageError
 from grader.reports.style import console, safe
+from grader.words import counted
 
 SHOWN = 10
 """Rulings that are named one by one when they are taken back."""
@@ -172,8 +173,7 @@ def extend(
         of = covered(book, assignment)
         who = learner_meant(book, learner)
         number = book.rule("extend", who, {"of": of, "days": days}, comment=comment, author=author_of(author))
-        plural = "" if days == 1 else "s"
-        _told(book, number, f"{who}: {days:g} more day{plural} for {of or 'everything'}", where)
+        _told(book, number, f"{who}: {counted(days, 'more day')} for {of or 'everything'}", where)
 
 
 def covered(book: Gradebook, text: str) -> str:

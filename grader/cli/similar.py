@@ -15,6 +15,7 @@ from grader.cli.class_options import course_option, gradebook_option
 from grader.cli.context import json_option, note, print_json
 from grader.files import write_atomic
 from grader.reports.style import console, safe, safe_text
+from grader.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -269,7 +270,7 @@ def _where(passages: Sequence[Passage]) -> str:
         return ""
     first = passages[0]
     left = len(passages) - 1
-    more = f" and {left} more place{'' if left == 1 else 's'}" if left else ""
+    more = f" and {counted(left, 'more place')}" if left else ""
     return f", lines {first.left[0]}–{first.left[1]} and {first.right[0]}–{first.right[1]}{more}"
 
 

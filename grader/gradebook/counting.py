@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.gradebook.lateness import Lateness
 from grader.gradebook.records import Ruling
+from grader.words import counted
 
 if TYPE_CHECKING:
     from grader.gradebook.course import Course
@@ -204,7 +205,7 @@ def _remarks(
         other for other in others if other.order > one.order and _shut(course, learner, kata, other, rulings)
     ]
     if late:
-        later = f"{len(late)} later attempt{'s' if len(late) > 1 else ''}"
+        later = f"{counted(len(late), 'later attempt')}"
         yield f"{later} came in after the assignment was closed and did not count"
     if closed:
         yield "it came in after the assignment was closed and earns nothing"

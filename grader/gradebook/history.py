@@ -18,6 +18,7 @@ from grader.gradebook.rulings import rulings
 from grader.gradebook.scope import Somebody, find, identity, newest, people
 from grader.gradebook.storage import report_of, storable, unpacked
 from grader.submissions.submission import Bundle
+from grader.words import counted
 
 _GRADE_AGAIN = (
     "The same kata grade command makes a new mark of its own; a copy of the gradebook may have the old one."
@@ -296,7 +297,7 @@ def described(one: Ruling, own: Mapping[Any, int | None]) -> str:
             return "this hand-in counts"
         case "extend":
             days = float(one.value["days"])
-            return f"{days:g} more day{'' if days == 1 else 's'} for {one.value['of'] or 'everything'}"
+            return f"{counted(days, 'more day')} for {one.value['of'] or 'everything'}"
         case "take":
             return f"{one.value} is the answer"
         case "alias":

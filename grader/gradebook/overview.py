@@ -19,6 +19,7 @@ from grader.reports.report import WRONG
 from grader.reports.style import LOOKS, has_unicode, keep_whole, points, safe, status_text
 from grader.reports.terminal import print_findings
 from grader.submissions.names import natural_key
+from grader.words import counted
 
 if TYPE_CHECKING:
     from grader.gradebook.course import Course
@@ -81,9 +82,7 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
         if status in statuses:
             legend.append_text(status_text(status, out)).append("   ")
     if waiting:
-        legend.append(
-            f"{waiting} written answer{'' if waiting == 1 else 's'} not marked yet and in no total   "
-        )
+        legend.append(f"{counted(waiting, 'written answer')} not marked yet and in no total   ")
     if changed:
         legend.append(f"{CHANGED} late, or changed by a person")
     out.print(legend, soft_wrap=True)
@@ -298,11 +297,11 @@ def _remarks(row: Row, course: Course) -> str:
 
 def _versions(row: Row) -> str:
     """Return how many different contents were graded."""
-    return f"{row.attempts} version{'' if row.attempts == 1 else 's'} handed in"
+    return f"{counted(row.attempts, 'version')} handed in"
 
 
 def _late(row: Row) -> str:
-    days = f"{points(row.days_late)} day{'' if row.days_late == 1 else 's'} late"
+    days = f"{counted(row.days_late, 'day')} late"
     return f"{days}: -{points(row.late_points)}" if row.late_points else days
 
 

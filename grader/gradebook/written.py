@@ -17,6 +17,7 @@ from grader.gradebook.errors import GradebookUsageError
 from grader.gradebook.records import AnswerMark, Answers
 from grader.gradebook.rulings import releases
 from grader.gradebook.store import Gradebook
+from grader.words import counted
 
 
 class Rubrics:
@@ -243,7 +244,7 @@ def release(
     if waiting and not anyway:
         count = sum(len(one.questions) for one in waiting)
         raise GradebookUsageError(
-            f"{count} answer{'' if count == 1 else 's'} (learners: {len({one.learner for one in waiting})}) "
+            f"{counted(count, 'answer')} (learners: {len({one.learner for one in waiting})}) "
             "wait to be marked.",
             "See them: kata gradebook answers. To release the others anyway: --anyway",
         )

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from grader.reports.report import UNWRITTEN, WRONG, CheckReport, KataReport, Measured
 from grader.reports.style import hanging, points, print_laid, safe, safe_text, status_text, whole
+from grader.words import counted
 
 PRINTED_LINES = 20
 """Lines of a submission's own prints that are shown with a failure."""
@@ -196,7 +197,7 @@ def _print_checks(report: KataReport, out: Console) -> None:
 
 def _counted(checks: Sequence[CheckReport]) -> str:
     """Say how many checks these are, and what they are worth."""
-    number = f"{len(checks)} check{'' if len(checks) == 1 else 's'}"
+    number = f"{counted(len(checks), 'check')}"
     worth = points(sum(check.max_points for check in checks))
     return f"{number}, {worth} point{'' if worth == '1' else 's'}"
 

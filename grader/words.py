@@ -1,0 +1,28 @@
+"""Nouns and numbers in sentences."""
+
+from __future__ import annotations
+
+
+def plural(noun: str) -> str:
+    """Return the noun for several.
+
+    >>> plural("file"), plural("query"), plural("batch"), plural("axis 1")
+    ('files', 'queries', 'batches', 'axis 1')
+    """
+    *before, last = noun.split(" ")
+    if not last.replace("-", "").isalpha():
+        return noun
+    if last[-1] == "y" and last[-2:-1] not in "aeiou":
+        last = last[:-1] + "ies"
+    else:
+        last += "es" if last.endswith(("s", "x", "z", "ch", "sh")) else "s"
+    return " ".join([*before, last])
+
+
+def counted(count: float, noun: str) -> str:
+    """Return so many of them.
+
+    >>> counted(1, "check"), counted(0, "written answer"), counted(2.5, "day")
+    ('1 check', '0 written answers', '2.5 days')
+    """
+    return f"{count:g} {noun if count == 1 else plural(noun)}"
