@@ -42,8 +42,8 @@ newest: setup          ## the quick tests on the built wheel, with the newest ve
 	$(BIN)/python -m venv .newest/venv
 	echo 'torch==$(TORCH)' >.newest/constraint.txt
 	.newest/venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint .newest/constraint.txt \
-		"$$(echo .newest/dist/*.whl)[cluster,desk,postgres]" build hatchling hypothesis pytest-xdist
-	cp -r tests katas solutions docs pyproject.toml .newest/tree
+		"$$(echo .newest/dist/*.whl)[cluster,desk,postgres]" build hatchling hypothesis pytest-xdist axe-playwright-python
+	cp -r tests katas solutions docs pyproject.toml requirements.lock README.md Makefile .github .newest/tree
 	mkdir .newest/tree/benchmarks && cp -r benchmarks/*.py benchmarks/a_term .newest/tree/benchmarks  # some of them are tested
 	cd .newest/tree && KATA_TEST_DRAW="$$(git rev-parse --short=10 HEAD)" \
 		../venv/bin/python -m pytest -n 2 --dist loadgroup --quick --ignore tests/project --ignore tests/pages/test_browser.py

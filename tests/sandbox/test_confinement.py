@@ -49,7 +49,7 @@ def test_files_of_the_machine_and_the_project_are_closed(worker, path):
 
 
 @pytest.mark.parametrize(
-    "folder", ["/", "/etc", "/tmp", str(PROJECT), str(PROJECT / "grader"), str(Path.home())]
+    "folder", ["/", "/etc", "/tmp", str(PROJECT), str(PROJECT / "tests"), str(Path.home())]
 )
 def test_folders_cannot_be_listed(worker, folder):
     assert worker(lambda: os.listdir(folder)).refused

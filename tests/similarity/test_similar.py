@@ -70,7 +70,8 @@ def honest(masks: Kata) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def base(masks: Kata) -> str:
-    assert masks.solution is not None
+    if masks.solution is None:
+        pytest.skip("what is installed has no solutions")
     return masks.solution.read_text()
 
 

@@ -26,6 +26,7 @@ from grader.packs.calibrate import (
 from grader.running.demands import demands_of
 from grader.timing.benchmark_run import Overrun
 from grader.timing.speed import Round, Speed
+from tests.record import katas as our_katas
 from tests.timing.handmade import ASKS, RIGHT, SLOW, Handmade
 from tests.timing.steps import tell_times
 
@@ -260,7 +261,7 @@ def test_a_rehearsal_is_no_measurement(made: Handmade, found: Callable[..., Cali
 
 
 def test_the_page_of_our_own_katas_is_what_is_kept_beside_them() -> None:
-    katas = [kata for kata in Catalogue.discover().katas if kata.unit.pack.root == ROOT / "katas"]
+    katas = list(our_katas().values())
     for kind in ("cpu", "cuda"):
         before, after = read_page(ROOT / "docs" / "performance.md", kind)
         text = (ROOT / "docs" / "performance.md").read_text()
