@@ -303,7 +303,7 @@ def _slow_answers(kata: Kata, checks: set[str], findings: list[Finding]) -> list
         return []
     for answer in found:
         if unknown := [name for name in answer.fails if name not in checks]:
-            message = f"{answer.name} names {', '.join(unknown)}which is not a speed check: "
+            message = f"{answer.name} names {', '.join(unknown)}, which is not a speed check: "
             findings.append(
                 Finding(kata.slug, "slow answers", f"{message}there are {', '.join(sorted(checks))}")
             )

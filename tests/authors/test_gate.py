@@ -395,7 +395,7 @@ def _slow_answer_without_sentence(course: Path) -> None:
         (
             _slow_answer_for_no_check,
             "slow answers",
-            "names test_values, which is no speed check",
+            "names test_values, which is not a speed check",
             ("entry_by_entry",),
         ),
         (_slow_answer_without_sentence, "slow answers", "entry_by_entry.py", ()),
