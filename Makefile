@@ -21,15 +21,17 @@ demo: setup            ## a learner's session on real submissions, played withou
 	$(BIN)/python -m demo
 
 GATE ?= light
+# Tests side by side, for two cores: one that waits for a process that it has started leaves its core to another.
+JOBS ?= 3
 
 test: setup services   ## every test; of slow ones, and of the katas' gate, what the commit draws or changed
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --gate $(GATE)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --gate $(GATE)
 
 quick: setup           ## the core of everything; says how much it leaves out
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --quick
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --quick
 
 gate: setup            ## all of every kata's gate and the long walks; records in tests/gate.json what passed
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --gate full \
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --gate full \
 		tests/katas/test_our_pack.py tests/demos tests/project/test_demo.py tests/project/test_authors_example.py
 	$(BIN)/python benchmarks/steadiness.py --write
 
@@ -46,13 +48,13 @@ newest: setup          ## the quick tests on the built wheel, with the newest ve
 	cp -r tests katas solutions docs pyproject.toml requirements.lock README.md Makefile .github .newest/tree
 	mkdir .newest/tree/benchmarks && cp -r benchmarks/*.py benchmarks/a_term .newest/tree/benchmarks  # some of them are tested
 	cd .newest/tree && KATA_TEST_DRAW="$$(git rev-parse --short=10 HEAD)" \
-		../venv/bin/python -m pytest -n 2 --dist loadgroup --quick --ignore tests/project --ignore tests/pages/test_browser.py
+		../venv/bin/python -m pytest -n $(JOBS) --dist loadgroup --quick --ignore tests/project --ignore tests/pages/test_browser.py
 
 everything: setup services  ## every test with every case, whatever it takes: an hour
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --gate $(GATE) --everything
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --gate $(GATE) --everything
 
 corpus: setup          ## every hostile submission at every isolation level, as an ordinary user, and on Gradescope
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --everything \
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --everything \
 		tests/hostile/test_corpus.py tests/handin/test_hostile_on_gradescope.py
 
 # JupyterLab is a quarter of a gigabyte that nothing else here needs: it has an environment of its own.

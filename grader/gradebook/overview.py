@@ -301,7 +301,7 @@ def _versions(row: Row) -> str:
 
 
 def _late(row: Row) -> str:
-    days = f"{counted(row.days_late, 'day')} late"
+    days = f"{counted(round(row.days_late, 2), 'day')} late"
     return f"{days}: -{points(row.late_points)}" if row.late_points else days
 
 
