@@ -58,6 +58,17 @@ def test_percent_of_what() -> None:
     assert late(timedelta(hours=1), score=0.5, percent_per_day=10, of="possible").points == 0.5
 
 
+@pytest.mark.parametrize(("free", "taken"), [(0, 3.0), (1, 2.0), (2, 1.0), (3, 0.0), (5, 0.0)])
+def test_free_days_cost_nothing_and_those_after_them_do(free: int, taken: float) -> None:
+    policy = LatePolicy(percent_per_day=10)
+    late = lateness(DUE, DUE + timedelta(days=3), policy, score=10, max_score=10, free_days=free)
+    assert late == (3.0, taken)
+
+
+def test_a_policy_that_says_nothing_gives_no_days_and_takes_none() -> None:
+    assert (LatePolicy().late_days, LatePolicy().percent_per_day, LatePolicy().grace_minutes) == (0, 0, 0)
+
+
 def test_without_a_policy_lateness_is_noted_and_costs_nothing() -> None:
     assert late(timedelta(days=2)) == Lateness(2.0, 0.0)
 
