@@ -205,8 +205,7 @@ def _remarks(
         other for other in others if other.order > one.order and _shut(course, learner, kata, other, rulings)
     ]
     if late:
-        later = f"{counted(len(late), 'later attempt')}"
-        yield f"{later} came in after the assignment was closed and did not count"
+        yield f"{counted(len(late), 'later attempt')} came in after the assignment was closed and did not count"
     if closed:
         yield "it came in after the assignment was closed and earns nothing"
     if one.digest and any(

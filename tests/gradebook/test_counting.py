@@ -195,3 +195,32 @@ def test_other_names_lead_to_one_learner(book: Gradebook) -> None:
     assert [event.kind for event in book.history("ada", "masks")] == ["attempt", "adjust", "alias"]
     book.withdraw(number, author="kim", comment="somebody else")
     assert book.learners() == ["ada", "hw9-ada"]
+
+
+@pytest.mark.parametrize("other", ["layer-norm", "a-kata-before"])
+def test_a_choice_for_one_kata_says_nothing_of_another(book: Gradebook, other: str) -> None:
+    book.course = course("chosen", closes=MONDAY)
+    run = book.start_run({})
+    grade(book, run, "ada", source="late", score=6.0, at=MONDAY + DAY)
+    grade(book, run, "ada", other, source="in time", score=5.0, at=MONDAY - DAY)
+    (_, (chosen,)) = book.handed_in("ada")[other]
+    book.rule("choose", "ada", chosen.id, kata=other, comment="as agreed", author="kim")
+    assert mark(book).score == 0.0
+    assert mark(book).notes == ("it came in after the assignment was closed and earns nothing",)
+    assert "chosen by kim: as agreed" in mark(book, other).notes
+
+
+def test_an_extension_is_no_choice(book: Gradebook) -> None:
+    book.course = course("chosen", closes=MONDAY)
+    run = book.start_run({})
+    grade(book, run, "ada", source="late", score=6.0, at=MONDAY + 5 * DAY)
+    book.rule("extend", "ada", {"of": "masks", "days": 1.0}, kata="masks", comment="ill", author="kim")
+    assert mark(book).score == 0.0
+
+
+def test_of_equals_the_earlier_is_the_best(book: Gradebook) -> None:
+    book.course = course("best")
+    run = book.start_run({})
+    for number, day in enumerate((2, 1, 3)):
+        grade(book, run, "ada", source=f"x = {number}", score=6.0, at=MONDAY - day * DAY)
+    assert mark(book).submitted_at == MONDAY - 3 * DAY
