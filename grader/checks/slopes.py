@@ -20,11 +20,8 @@ from grader.checks.draw import Draw
 from grader.checks.expect import expect
 from grader.checks.failure import fail
 
-STEPS = tuple(10 ** (-k / 2) for k in range(2, 18))
-"""From 0.1, over which few functions are straight, to 3e-9, which float64 still resolves; in float32 3e-3 is best. The
-more corners a network has, the closer lies the next."""
-FINE_IN_FLOAT32 = 2e-7
-"""Over smaller steps a function that computes in float32 stands still."""
+STEPS = tuple(10 ** (-k / 2) for k in range(2, 14))
+"""From 0.1, over which few functions are straight, to 3e-7, which float64 still resolves; in float32 3e-3 is best."""
 PAST_THE_BEST = 30.0
 """Where neighbouring steps disagree by so many times the least seen, smaller ones only add noise. Below, a function
 that rounds stands still, and all steps agree on a slope of 0."""
@@ -113,8 +110,6 @@ def good_steps(slope: Callable[[float], float]) -> Iterator[tuple[float, float]]
     yielded = None
     for step in STEPS:
         slopes.append(slope(step))
-        if slopes[-1] == 0 and step < FINE_IN_FLOAT32:  # it stands still: such steps agree on nothing
-            break
         if len(slopes) < 3:  # two that agree may do so by chance
             continue
         doubts.append(max(abs(one - other) for one, other in pairwise(slopes[-3:])))
