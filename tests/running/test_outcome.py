@@ -162,6 +162,7 @@ def test_what_a_gradient_says_is_not_told_by_numbers(stage: str, by_numbers: boo
 
 
 def test_a_guess_gives_way_to_what_is_known_and_nothing_else_does() -> None:
+    # Made anew: what is compared is its text, not the very object.
     guess = "".join(["yours is ", "the expected times 2"])
     found = judge(
         CheckFailure(Failure("values", ("a", guess, "z"), guess="yours is the expected times 2")), calls_of()
