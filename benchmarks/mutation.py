@@ -176,7 +176,7 @@ def begin(revision: str, module: Module) -> None:
 
 
 def passes_as_it_is(_: int) -> bool:
-    return passes(MODULE.tests)
+    return passes()
 
 
 def survives(text: str) -> bool:
@@ -185,16 +185,16 @@ def survives(text: str) -> bool:
     kept = file.read_text(encoding="utf-8")
     file.write_text(text, encoding="utf-8")
     try:
-        return passes(MODULE.tests)
+        return passes()
     finally:
         file.write_text(kept, encoding="utf-8")
 
 
-def passes(tests: Sequence[str]) -> bool:
-    """Tell whether all of these tests pass in the copy, in a fork that has others' modules already."""
+def passes() -> bool:
+    """Tell whether all tests of the module pass in the copy, in a fork that has others' modules already."""
     child = os.fork()
     if not child:
-        os._exit(run(tests))
+        os._exit(run())
     with open(os.pidfd_open(child), "rb", buffering=0) as ended:
         in_time = bool(select.select([ended], [], [], TIMEOUT_S)[0])
         os.killpg(child, signal.SIGKILL) if not in_time else None
@@ -202,8 +202,8 @@ def passes(tests: Sequence[str]) -> bool:
     return in_time and os.waitstatus_to_exitcode(status) == 0
 
 
-def run(tests: Sequence[str]) -> int:
-    """Run tests in this process, the copy's own code and nothing printed, and return pytest's code."""
+def run() -> int:
+    """Run the module's tests in this process, the copy's own code and nothing printed, and return pytest's code."""
     os.setsid()
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -217,7 +217,7 @@ def run(tests: Sequence[str]) -> int:
     ]
     os.environ["PYTHONPATH"] = COPY.name
     try:
-        return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--rootdir", COPY.name, *tests]))
+        return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--rootdir", COPY.name, *MODULE.tests]))
     except BaseException:  # a mutant may end everything
         return 1
 
