@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -16,7 +16,7 @@ from grader.checks.text import WHOLE, clean
 from grader.errors import KataError
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.host.lent import Lent
-from grader.host.objects import stand_for
+from grader.host.objects import RemoteObject, facts_of, stand_for
 from grader.host.put_off import catch_up, caught_up
 from grader.host.remote import behind
 
@@ -57,6 +57,15 @@ def recognised_by(submission: Any, **facts: Any) -> None:
         facts: plain data, at most 12 of them: bool, int, float, str, None, and lists of these.
     """
     behind(submission).recognised_by(facts)
+
+
+def no_sign(value: Any) -> AbstractContextManager[None]:
+    """Let no answer inside count as a sign of which mistake was made.
+
+    Args:
+        value: something of the submission's; nothing is noted of what is not.
+    """
+    return facts_of(value).session.unnoted() if isinstance(value, RemoteObject) else nullcontext()
 
 
 def speak_of(helper: Any, learners: Any) -> None:

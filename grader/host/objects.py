@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -65,6 +66,10 @@ class Conversation(Protocol):
         raised: Callable[[], None],
     ) -> bool:
         """Let a call wait for the next request; return whether it can."""
+        ...
+
+    def unnoted(self) -> AbstractContextManager[None]:
+        """Forget what is answered inside, for recognising a mistake."""
         ...
 
 

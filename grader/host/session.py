@@ -426,6 +426,16 @@ class Session:
         if generation == self.generation and len(self._release) < 10_000:
             self._release.append(number)
 
+    @contextmanager
+    def unnoted(self) -> Iterator[None]:
+        """Forget what is answered inside, for recognising a mistake; an exception that ends it counts."""
+        self.catch_up()
+        noted, nbytes = len(self.observed), self._observed_bytes
+        yield
+        self.catch_up()
+        del self.observed[noted:]
+        self._observed_bytes = nbytes
+
     # ------------------------------------------------------------------------------------------------------------
 
     @contextmanager

@@ -88,6 +88,22 @@ def test_a_corner_close_by_does_not_make_a_right_gradient_wrong(seed: int) -> No
         judge_model(seed, Cornered(lambda weight: 0.9 * weight + 0.1 * weight.detach()), width=6)
 
 
+class Kinked(nn.Module):
+    """Its weight is `distance` before a corner, as one of a thousand hidden units may be."""
+
+    def __init__(self, distance: float) -> None:
+        super().__init__()
+        self.weight, self.distance = nn.Parameter(torch.zeros(())), distance
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * (10 * self.weight.sin() + 30 * (self.weight + self.distance).relu())
+
+
+@pytest.mark.parametrize("distance", [6e-6, 6e-7, 6e-8])
+def test_a_corner_as_close_as_large_networks_have_it(distance: float) -> None:
+    judge_model(0, Kinked(distance), width=6)
+
+
 @pytest.mark.parametrize("activation", [torch.tanh, torch.relu], ids=["smooth", "with kinks"])
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_a_parameter_that_is_cut_off_fails_in_any_precision(precision: str, activation: Inside) -> None:

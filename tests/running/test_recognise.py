@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from grader.checks import recognised_by
+from grader.checks.conduct import no_sign
 from grader.host.endings import SubmissionRaised
 from grader.running.families import Family, curve, spread
 from grader.running.families import alike as same_family
@@ -105,6 +106,20 @@ def test_facts_stand_in_place_of_what_is_drawn_at_random(examine: Any) -> None:
     assert of(drawn, {"share": 0.8}) != of(drawn, {"share": 0.9})
     # What comes after the facts counts: an exception says more than they do.
     assert of(drawn, {"share": 0.8}) != of("return torch.rand(3) if x else [][0]", {"share": 0.8})
+
+
+def test_what_is_asked_only_to_be_sure_is_no_sign_but_an_exception_is(examine: Any) -> None:
+    def of(*asked: int) -> list[Mark]:
+        opened = examine("def f(x):\n    return [x][: 9 - x][0]\n", required=("f",))
+        opened.session.begin(1)
+        opened.submission.f(1)
+        with contextlib.suppress(SubmissionRaised), no_sign(opened.submission.f):
+            for x in asked:
+                opened.submission.f(x)
+        return fingerprint(opened.session.observed)
+
+    assert of() == of(2) == of(3, 4, 5)
+    assert of(9)[-1]["raised"] == "IndexError"
 
 
 def test_how_parameters_are_made_does_not_hide_a_mistake(examine: Any) -> None:
