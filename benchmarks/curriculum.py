@@ -23,14 +23,12 @@ import ast
 import difflib
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -40,15 +38,13 @@ HERE = Path(__file__).parent
 sys.path[1:1] = [str(HERE / ".packages"), str(HERE.parent)]
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+from kept import Record, renew, where  # noqa: E402
 from table import rewrite  # noqa: E402
 
-from grader.files import write_atomic  # noqa: E402
 from grader.host.launcher import Launcher  # noqa: E402
 from grader.host.warm import start_launcher  # noqa: E402
 from tests import answers  # noqa: E402
-from tests.record import digest_of_kata  # noqa: E402
 
-RECORD = HERE / "curriculum.json"
 PAGE = HERE.parent / "docs" / "curriculum.md"
 FIGURES, TIMES, TRAINING = "figures", "times", "training"
 """The parts of the page that are renewed."""
@@ -118,11 +114,9 @@ def main() -> None:
     else:
         record, kind = Record(), Training if options.training else Score
         missing = slugs if options.katas else [slug for slug in slugs if not record.holds(slug, kind)]
-        # A process per kata, one per core: nothing here is timed against anything else.
-        with ThreadPoolExecutor(options.jobs) as pool:
-            going = [pool.submit(found_elsewhere, slug, kind, options.seeds) for slug in missing]
-            for done in as_completed(going):
-                record.keep(done.result(), options.write)
+        how = ["--seeds", str(options.seeds), *(["--training"] if options.training else [])]
+        # One per core: nothing here is timed against anything else.
+        renew(record, kind, missing, how, jobs=options.jobs, write=options.write)
         shown = [kata.slug for kata in Catalogue.discover().katas] if options.write else slugs
         if options.training:
             name, text = TRAINING, "\n".join(report_of_training(record, shown))
@@ -190,44 +184,6 @@ class Training:
     """Those of them that learned enough, and on which seed."""
 
 
-class Record:
-    """What was found of each kata, and by which files."""
-
-    def __init__(self) -> None:
-        self._kept = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.is_file() else {}
-
-    def holds(self, slug: str, kind: type[Score] | type[Training] = Score) -> bool:
-        """Tell whether a kata was scored as it is now."""
-        entry = self._entry(slug, kind)
-        return entry is not None and entry["digest"] == digest_of_kata(slug)
-
-    def keep(self, found: Score | Training, write: bool) -> None:
-        """Remember what was found, and write it down at once: the next kata may take an hour."""
-        name = type(found).__name__.lower()
-        entry = {"digest": digest_of_kata(found.kata), "where": where(), name: asdict(found)}
-        self._kept.setdefault(found.kata, {})[name] = entry
-        if write:
-            text = json.dumps(dict(sorted(self._kept.items())), indent=1, ensure_ascii=False) + "\n"
-            write_atomic(RECORD, text)
-
-    def scores(self, slugs: list[str]) -> list[Score]:
-        """Return the scores there are, in this order."""
-        entries = [self._entry(slug, Score) for slug in slugs]
-        return [explained(Score(**entry["score"])) for entry in entries if entry]
-
-    def trainings(self, slugs: list[str]) -> list[Training]:
-        """Return what is known of checks that train, in this order."""
-        entries = [self._entry(slug, Training) for slug in slugs]
-        return [Training(**entry["training"]) for entry in entries if entry]
-
-    def places(self, slugs: list[str], kind: type[Score] | type[Training] = Score) -> list[str]:
-        """Return where these were scored."""
-        return sorted({entry["where"] for slug in slugs if (entry := self._entry(slug, kind))})
-
-    def _entry(self, slug: str, kind: type[Score] | type[Training]) -> Any:
-        return self._kept.get(slug, {}).get(kind.__name__.lower())
-
-
 @cache
 def reasons() -> dict[str, dict[str, str]]:
     """Return why changes of each kata's reference may survive, as survivors.toml has it."""
@@ -240,14 +196,6 @@ def explained(score: Score) -> Score:
     told = [(change, known.get(change, reason)) for change, reason in score.survivors]
     left = [(change, reason) for change, reason in told if not reason.startswith(EQUIVALENT)]
     return replace(score, survivors=left, equivalent=score.equivalent + len(told) - len(left))
-
-
-def found_elsewhere(slug: str, kind: type[Score] | type[Training], seeds: int) -> Score | Training:
-    """Return what is found of one kata, worked out in a process of its own."""
-    command = [sys.executable, __file__, slug, "--seeds", str(seeds), "--json"]
-    command += ["--training"] if kind is Training else []
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
-    return kind(**json.loads(done.stdout)[0])
 
 
 def found_of(slugs: list[str], work, seeds: int) -> list[Any]:
@@ -298,16 +246,14 @@ def report_of_training(record: Record, slugs: list[str]) -> Iterator[str]:
     yield ""
     yield "| kata | checks | the reference, graded | too little learned | mistakes, graded | learned enough |"
     yield "|---|---|---|---|---|---|"
-    stale = []
-    for one in record.trainings(slugs):
+    for one in record.found(Training, slugs):
         if one.checks:
             yield (
                 f"| {one.kata} | {one.checks} | {one.right} | {one.alarms} | {one.wrong} | "
                 f"{len(one.missed)}{': ' if one.missed else ''}{', '.join(one.missed)} |"
             )
-            stale += [] if record.holds(one.kata, Training) else [one.kata]
-    if stale:
-        yield f"\nMeasured before their last change: {', '.join(stale)}."
+    for line in record.late(Training, slugs):
+        yield f"\n{line}"
 
 
 def score(kata, suite, launcher: Launcher, seeds: int) -> Score:
@@ -426,29 +372,13 @@ def difference(before: str, after: str) -> str:
     return "  =>  "
 
 
-def where() -> str:
-    import torch
-
-    return (
-        f"Measured on {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
-        f"torch {torch.__version__}"
-    )
-
-
 def report(record: Record, slugs: list[str]) -> Iterator[str]:
-    scores = record.scores(slugs)
-    yield f"{'; '.join(record.places(slugs))}, by `make curriculum`."
+    scores = [explained(one) for one in record.found(Score, slugs)]
+    yield f"{'; '.join(record.places(slugs, Score))}, by `make curriculum`."
     yield ""
-    for told, others in (
-        ("Not scored yet", [slug for slug in slugs if not record.scores([slug])]),
-        (
-            "Scored before their last change",
-            [slug for slug in slugs if record.scores([slug]) and not record.holds(slug)],
-        ),
-    ):
-        if others:
-            yield f"{told}: {', '.join(others)}."
-            yield ""
+    for line in record.late(Score, slugs):
+        yield line
+        yield ""
     yield "| kata | mutants | caught by visible checks | by all | right answers | with training | false alarms |"
     yield "|---|---|---|---|---|---|---|"
     for s in [*scores, total(scores)]:

@@ -1,8 +1,7 @@
 """What is a learner told who makes two mistakes at once? Draw pairs of catalogued mistakes, each graded as one answer.
 
-    .venv/bin/python benchmarks/pairs.py                     200 pairs over all katas, a line for the page
-    .venv/bin/python benchmarks/pairs.py masks --pairs 50    one kata
-    .venv/bin/python benchmarks/pairs.py --write             renew docs/curriculum.md
+    .venv/bin/python benchmarks/pairs.py --write             what changed since, 9 pairs a kata, into docs/curriculum.md
+    .venv/bin/python benchmarks/pairs.py masks --pairs 50    one kata, printed
 
 A pair counts when both changes fit into one answer, on lines of their own, and its visible checks fail. Its name is
 right when it is one of the two, wrong when it is any other.
@@ -11,13 +10,19 @@ right when it is one of the two, wrong when it is any other.
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import random
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from pathlib import Path
 
+sys.path.insert(1, str(Path(__file__).resolve().parent.parent))
+
+from kept import Record, renew
 from table import rewrite
 
 from grader.host.warm import start_launcher
@@ -26,7 +31,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "curriculum.md"
 
 
 @dataclass
-class Score:
+class Pairs:
     """What became of one kata's pairs."""
 
     kata: str
@@ -42,39 +47,48 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     arguments.add_argument("katas", nargs="*")
-    arguments.add_argument("--pairs", type=int, default=200)
+    arguments.add_argument("--pairs", type=int, default=9, help="per kata")
     arguments.add_argument("--draw", type=int, default=0, help="the seed that pairs are drawn with")
+    arguments.add_argument("--jobs", type=int, default=os.cpu_count(), help="katas side by side")
+    arguments.add_argument("--json", action="store_true", help="print raw numbers, for this script itself")
     arguments.add_argument("--write", action="store_true", help=f"renew {PAGE.name}")
     options = arguments.parse_args()
-    launcher = start_launcher(many=True)
 
     from grader.catalogue import Catalogue
-    from grader.running.suite import with_suites
 
-    katas = [kata for kata in Catalogue.discover().katas if not options.katas or kata.slug in options.katas]
-    shares = [
-        options.pairs * (n + 1) // len(katas) - options.pairs * n // len(katas) for n in range(len(katas))
-    ]
-    scores = with_suites(
-        katas,
-        lambda suites: [
-            score(kata, suites[kata.slug], launcher, share, options.draw)
-            for kata, share in zip(katas, shares, strict=True)
-        ],
-    )
-    launcher.close()
-    text = "\n".join(report(scores, options.draw))
+    every = [kata.slug for kata in Catalogue.discover().katas]
+    slugs = [slug for slug in every if not options.katas or slug in options.katas]
+    if options.json:
+        print(json.dumps([asdict(scored(slug, options.pairs, options.draw)) for slug in slugs]))
+        return
+    record = Record()
+    missing = slugs if options.katas else [slug for slug in slugs if not record.holds(slug, Pairs)]
+    how = ["--pairs", str(options.pairs), "--draw", str(options.draw)]
+    renew(record, Pairs, missing, how, jobs=options.jobs, write=options.write)
+    text = "\n".join(report(record, every if options.write else slugs))
     print(text)
     if options.write:
         rewrite(PAGE, "pairs", text)
 
 
-def score(kata, suite, launcher, wanted: int, draw: int) -> Score:
+def scored(slug: str, wanted: int, draw: int) -> Pairs:
+    launcher = start_launcher(many=True)
+
+    from grader.catalogue import Catalogue
+    from grader.running.suite import with_suites
+
+    [kata] = [kata for kata in Catalogue.discover().katas if kata.slug == slug]
+    found = with_suites([kata], lambda suites: score(kata, suites[slug], launcher, wanted, draw))
+    launcher.close()
+    return found
+
+
+def score(kata, suite, launcher, wanted: int, draw: int) -> Pairs:
     from grader.packs.pairs import paired
     from grader.running.mistakes import mistakes
     from tests import answers
 
-    found = Score(kata.slug)
+    found = Pairs(kata.slug)
     drawn = list(combinations(mistakes(kata), 2))
     random.Random(f"{draw} {kata.slug}").shuffle(drawn)
     with tempfile.TemporaryDirectory() as name:
@@ -107,21 +121,25 @@ def score(kata, suite, launcher, wanted: int, draw: int) -> Score:
     return found
 
 
-def report(scores: list[Score], draw: int):
+def report(record: Record, slugs: list[str]) -> Iterator[str]:
+    scores = record.found(Pairs, slugs)
+    yield f"{'; '.join(record.places(slugs, Pairs))}, by `make curriculum`."
+    yield ""
     yield "| kata | pairs drawn | with a right name | with both | with a wrong name |"
     yield "|---|---|---|---|---|"
-    whole = Score("all")
-    for s in scores:
-        whole.pairs, whole.named, whole.both = (
-            whole.pairs + s.pairs,
-            whole.named + s.named,
-            whole.both + s.both,
-        )
-        whole.wrong += s.wrong
+    whole = Pairs("all")
+    for one in scores:
+        for name, value in vars(one).items():
+            if name != "kata":
+                setattr(whole, name, getattr(whole, name) + value)
     for s in [*scores, whole]:
-        yield f"| {s.kata} | {s.pairs} | {s.named} ({s.named / max(s.pairs, 1):.0%}) | {s.both} | {len(s.wrong)} |"
-    yield ""
-    yield f"`.venv/bin/python benchmarks/pairs.py --draw {draw}`"
+        share = f"{s.named} ({s.named / max(s.pairs, 1):.0%})"
+        yield f"| {s.kata} | {s.pairs} | {share} | {s.both} | {len(s.wrong)} |"
+    for line in record.late(Pairs, slugs):
+        yield f"\n{line}"
+    if whole.wrong:
+        yield "\nWrong names:\n"
+        yield from (f"- {one.kata}: {what}" for one in scores for what in one.wrong)
 
 
 if __name__ == "__main__":

@@ -110,6 +110,11 @@ def digest_of_kata(slug: str) -> str:
     return _digest(parts, more, (*APART, BLOCKS))
 
 
+def digest_of_answers(slug: str) -> str:
+    """Return a digest of what the second corpus's verdict on a kata hangs on: of the kata, and of its answers."""
+    return _digest([TESTS / "answers" / slug.replace("-", "_")], digest_of_kata(slug))
+
+
 def drawn(slug: str) -> bool:
     """Tell whether a kata is one of those that this commit looks at closely, or has no record of its very files."""
     recorded = kept("katas").get(slug, {}).get("digest") == digest_of_kata(slug)

@@ -121,7 +121,11 @@ def test_a_threshold_with_room_on_both_sides_holds(made: Handmade, found: Callab
         ({"sums": 7.0, "looped": 50.0}, ["headroom"], "18.7 would have ×2.67 on both sides"),
         ({"sums": 1.0, "looped": 9.0}, ["headroom"], "×1.12 above it"),
         ({"sums": 7.0, "looped": 9.0}, ["headroom", "headroom"], "no number has more than ×1.13"),
-        ({"sums": 8.5, "looped": 50.0}, ["right answers"], "sums is over the threshold: 8.5 where 8 is the threshold"),
+        (
+            {"sums": 8.5, "looped": 50.0},
+            ["right answers"],
+            "sums is over the threshold: 8.5 where 8 is the threshold",
+        ),
         ({"sums": 1.0, "looped": 3.0}, ["slow answers"], "looped is not over the threshold: 3 where 8"),
         (
             {"sums": CheckFailure(Failure("values", ("it is wrong",))), "looped": 50.0},

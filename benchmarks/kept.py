@@ -1,0 +1,121 @@
+"""What was found of each kata, kept in curriculum.json, so that only what changed is worked out again.
+
+To look at a kata closely takes minutes to an hour: each is looked at in a process of its own, and kept at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from grader.files import write_atomic
+from tests.record import digest_of_kata
+
+FILE = Path(__file__).parent / "curriculum.json"
+
+
+class Finding(Protocol):
+    """What can be kept: a dataclass of plain data. Its class's name says in the file what it is."""
+
+    kata: str
+
+
+Found = TypeVar("Found", bound=Finding)
+
+
+class Record:
+    """What was found of each kata, by which files, and where."""
+
+    def __init__(self, digest: Callable[[str], str] = digest_of_kata) -> None:
+        self._digest = digest
+        """Of all that findings of a kata hang on."""
+        self._kept = _read()
+
+    def holds(self, slug: str, kind: type[Any]) -> bool:
+        """Tell whether something was found of a kata as it is now."""
+        entry = self._entry(slug, kind)
+        return entry is not None and entry["digest"] == self._digest(slug)
+
+    def keep(self, found: Any, *, write: bool) -> None:
+        """Remember what was found; with `write` beyond this process, whatever others have written there since."""
+        name = type(found).__name__.lower()
+        entry = {"digest": self._digest(found.kata), "where": where(), name: asdict(found)}
+        if write:
+            self._kept = _read()
+        self._kept.setdefault(found.kata, {})[name] = entry
+        if write:
+            text = json.dumps(dict(sorted(self._kept.items())), indent=1, ensure_ascii=False) + "\n"
+            write_atomic(FILE, text)
+
+    def found(self, kind: type[Found], slugs: Sequence[str]) -> list[Found]:
+        """Return what is known of katas, in their order."""
+        name = kind.__name__.lower()
+        return [kind(**entry[name]) for slug in slugs if (entry := self._entry(slug, kind))]
+
+    def places(self, slugs: Sequence[str], kind: type[Any]) -> list[str]:
+        """Return where it was found."""
+        return sorted({entry["where"] for slug in slugs if (entry := self._entry(slug, kind))})
+
+    def late(self, kind: type[Any], slugs: Sequence[str]) -> list[str]:
+        """Return sentences about what is not known of katas, or was found of what they were before."""
+        known = [slug for slug in slugs if self._entry(slug, kind)]
+        return [
+            f"{told}: {', '.join(some)}."
+            for told, some in (
+                ("Not looked at yet", [slug for slug in slugs if slug not in known]),
+                (
+                    "Looked at before their last change",
+                    [slug for slug in known if not self.holds(slug, kind)],
+                ),
+            )
+            if some
+        ]
+
+    def _entry(self, slug: str, kind: type[Any]) -> Any:
+        return self._kept.get(slug, {}).get(kind.__name__.lower())
+
+
+def renew(
+    record: Record, kind: type[Any], slugs: Sequence[str], options: Sequence[str], *, jobs: int, write: bool
+) -> None:
+    """Let this script find something of katas: so many side by side, each in a process of its own that prints it.
+
+    Args:
+        record: where it is kept.
+        kind: what is found.
+        slugs: of which katas.
+        options: of the command line, beside `KATA --json`.
+        jobs: katas side by side.
+        write: whether to keep it beyond this process.
+    """
+
+    def find(slug: str) -> Any:
+        command = [sys.executable, sys.argv[0], slug, "--json", *options]
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+        return kind(**json.loads(done.stdout)[0])
+
+    with ThreadPoolExecutor(jobs) as pool:
+        for done in as_completed([pool.submit(find, slug) for slug in slugs]):
+            record.keep(done.result(), write=write)
+
+
+def where() -> str:
+    """Return what a figure was found on."""
+    import torch  # here, where it is sure to be loaded only once a launcher has been started
+
+    return (
+        f"Measured on {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
+        f"torch {torch.__version__}"
+    )
+
+
+def _read() -> dict[str, Any]:
+    return dict(json.loads(FILE.read_text(encoding="utf-8"))) if FILE.is_file() else {}
