@@ -123,6 +123,8 @@ def check(
     request = find_targets(what, around) if not from_stdin else _from_stdin(what, around)
     _refuse_exposed(request)
     announce(request, quiet=quiet or for_programs)
+    if perf and not (quiet or for_programs or any(target.kata.speed for target in request.targets)):
+        note("there are no speed checks here; --perf changes nothing")
     first = request.targets[0].kata
     launcher = None if pdb else start_launcher(device=device, preload=first.preload)
     if pdb:

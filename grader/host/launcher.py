@@ -172,7 +172,7 @@ class ForkLauncher:
         return replace(ends.process(pid, self, pidfd), limits=_watched(job))
 
     def _zygote_with(self, preload: tuple[str, ...]) -> Zygote:
-        if preload not in self._zygotes:
+        if preload not in self._zygotes or self._zygotes[preload].refused:
             self._zygotes[preload] = self._zygote_with(preload[:-1]).branch(preload[-1])
         return self._zygotes[preload]
 

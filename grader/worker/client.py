@@ -38,9 +38,15 @@ _answers = msgspec.json.Decoder(Launched | Ended | Refused)
 class Zygote:
     """The grader's end: one zygote, many workers."""
 
-    def __init__(self, link: socket.socket, pid: int | None) -> None:
+    def __init__(self, link: socket.socket, pid: int | None, origin: Zygote | None = None) -> None:
         self._link = link
         self._pid = pid
+        self.refused = ""
+        """Why there is no such branch after all."""
+        self._origin = origin
+        """What a branch was split off."""
+        self._asked_for: list[Zygote] = []
+        """Branches of which it is not known yet whether they are there."""
         self._numbers: dict[int, int] = {}
         """A worker's process number here, and what the zygote, which may count for itself, calls it."""
 
@@ -63,25 +69,37 @@ class Zygote:
     def branch(self, module: str) -> Zygote:
         """Return a zygote that has imported a module as well: nobody else's workers meet what a kata preloads.
 
-        Close it before this one.
+        It is not waited for: a zygote takes a while to get ready itself. Close the branch before this one.
 
         Raises:
-            MachineFault: the zygote is gone, or it could not.
+            MachineFault: the zygote is gone.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
             socket.send_fds(self._link, [msgspec.json.encode(Branch(module))], [theirs.fileno()])
-            answer = _answers.decode(self._link.recv(MAX_MESSAGE))
-        except (OSError, msgspec.DecodeError) as error:
+        except OSError as error:
             ours.close()
             raise self._gone(error) from error
         finally:
             theirs.close()
-        if not isinstance(answer, Launched):
-            ours.close()
-            reason = answer.reason if isinstance(answer, Refused) else str(answer)
-            raise MachineFault(f"No process could be started that imports {module}: {reason}.")
-        return Zygote(ours, None)
+        branch = Zygote(ours, None, self)
+        self._asked_for.append(branch)
+        return branch
+
+    def _hear_of_branches(self) -> None:
+        """Hear what became of the branches that were asked for: the zygote answers one message after the other."""
+        while self._asked_for:
+            answer = self._hear()
+            branch = self._asked_for.pop(0)
+            if not isinstance(answer, Launched):
+                branch.refused = answer.reason if isinstance(answer, Refused) else str(answer)
+
+    def _hear(self) -> Launched | Ended | Refused:
+        try:
+            answer: Launched | Ended | Refused = _answers.decode(self._link.recv(MAX_MESSAGE))
+        except (OSError, msgspec.DecodeError) as error:
+            raise self._gone(error) from error
+        return answer
 
     def launch(self, job: Job, channel: socket.socket, output: int, audit: int) -> tuple[int, int]:
         """Start a worker.
@@ -94,6 +112,11 @@ class Zygote:
         Raises:
             MachineFault: the zygote is gone, or it could not.
         """
+        if self._origin is not None:
+            self._origin._hear_of_branches()
+        if self.refused:
+            raise MachineFault(f"No process could be started for what a kata preloads: {self.refused}.")
+        self._hear_of_branches()
         message = msgspec.json.encode(Launch(job))
         try:
             socket.send_fds(self._link, [message], [channel.fileno(), output, audit])
@@ -126,11 +149,12 @@ class Zygote:
         return self._reap(Reap(self._numbers.pop(pid, pid), patience_s))
 
     def _reap(self, request: Reap) -> int | None:
+        self._hear_of_branches()
         try:
             self._link.send(msgspec.json.encode(request))
-            answer = _answers.decode(self._link.recv(MAX_MESSAGE))
-        except (OSError, msgspec.DecodeError) as error:
+        except OSError as error:
             raise self._gone(error) from error
+        answer = self._hear()
         return answer.code if isinstance(answer, Ended) else None
 
     @staticmethod

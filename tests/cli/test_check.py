@@ -358,3 +358,12 @@ def test_both_launchers_agree(kata_process: Run, folder: Path) -> None:
     wrong = kata_process("check", cwd=folder, env={"KATA_LAUNCHER": "teleport"})
     assert wrong.code == 2
     assert "fork or spawn" in wrong.text
+
+
+@pytest.mark.parametrize(("slug", "timed"), [("layer-norm", True), ("byte-pairs", False)])
+def test_perf_says_where_there_is_no_speed_to_check(kata: Run, folder: Path, slug: str, timed: bool) -> None:
+    assert kata("start", slug).code == 0
+    said = "there are no speed checks here; --perf changes nothing"
+    assert (said in kata("check", slug, "--perf").err) is not timed
+    assert said not in kata("check", slug).err
+    assert said not in kata("check", slug, "--perf", "-q").err

@@ -67,13 +67,12 @@ class Bench:
 
 
 class Clipper:
-    """Puts gradients where `clip` finds them."""
+    """Puts gradients where `clip` finds them, and hands it the parameters as a list or as a generator."""
 
-    def __init__(self, clip: Callable[..., Any]) -> None:
-        self.clip = clip
+    def __init__(self, clip: Callable[..., Any], generator: bool = False) -> None:
+        self.clip, self.generator = clip, generator
 
-    def __call__(self, gradients: Sequence[Tensor | None], max_norm: float,
-                 generator: bool = False) -> tuple[Any, list[Tensor]]:  # fmt: skip
+    def __call__(self, gradients: Sequence[Tensor | None], max_norm: float) -> tuple[Any, list[Tensor]]:
         """Return what `clip` returns, and the very tensors that were the gradients before."""
         parameters = [nn.Parameter(torch.zeros(2) if g is None else torch.zeros_like(g)) for g in gradients]
         held = []
@@ -81,5 +80,5 @@ class Clipper:
             if gradient is not None:
                 parameter.grad = gradient.detach().clone()
                 held.append(parameter.grad)
-        norm = self.clip((one for one in parameters) if generator else parameters, max_norm)
+        norm = self.clip((one for one in parameters) if self.generator else parameters, max_norm)
         return norm, [one.clone() for one in held]

@@ -90,16 +90,16 @@ def expect_steps(submission, draw, steps, dtype=torch.float32, said="", **option
         expect(found[place], name, axes=ROWS).close_to(wanted)
 
 
-def clipper(submission):
+def clipper(submission, generator=False):
     """Put the learner's clip_gradients to work on gradients that the check brings."""
-    made = given_module(submission, "bench").Clipper(submission.clip_gradients)
+    made = given_module(submission, "bench").Clipper(submission.clip_gradients, generator)
     speak_of(made, submission.clip_gradients)
     return made
 
 
 def expect_clipped(submission, gradients, max_norm, generator=False):
     """Compare what `clip_gradients` returns, and leaves, with what is right."""
-    norm, left = clipper(submission)(gradients, max_norm, generator)
+    norm, left = clipper(submission, generator)(gradients, max_norm)
     there = [gradient for gradient in gradients if gradient is not None]
     total = oracle(length, *there)
     number(norm, "norm", float(total.value), 1e-5 * float(total.value))
