@@ -591,7 +591,7 @@ class Expectation:
         __tracebackhide__ = True
         names = axis_names(self._axes, got.ndim)
         index = first_index(wrong)
-        mine, theirs = pair(got[index].item(), want[index].item())
+        mine, theirs = pair(got[index].item(), want[index].item(), tolerance)
         first = [
             f"first difference  {self._place(got, names, index)}" if index else f"wrong value  {self._name}",
             f"got {mine}  {against} has {theirs}" if against else f"got {mine}  want {theirs}",

@@ -99,7 +99,9 @@ def expect_parameter_gradients(
             scale = min(max((abs(one) for one in tried.values()), default=0.0), largest)
             limit = min(max(EXACT * scale, ROOM * doubt), COARSEST * scale)
             off = [name for name in learned if not abs(told[name] - tried[name]) <= limit]
-            still = any(tried[name] == 0 != moved for name, moved in first.items())  # rounded away, and no slope
+            still = any(
+                tried[name] == 0 != moved for name, moved in first.items()
+            )  # rounded away, and no slope
             if not off and not still:
                 return True
             first, wrong = first or tried, wrong or off

@@ -63,12 +63,20 @@ def number(value: object, digits: int = 3) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
-def pair(got: object, want: object) -> tuple[str, str]:
+def pair(got: object, want: object, tolerance: float = 0.0) -> tuple[str, str]:
     """Return both numbers with just as many digits as it takes to tell them apart.
 
-    >>> pair(0.41234, 1.0), pair(1.0000001, 1.0)
-    (('0.412', '1.000'), ('1.0000001', '1.0000000'))
+    What rounding leaves of a 0 is 0: less than the tolerance, and another on each processor.
+
+    >>> pair(0.41234, 1.0), pair(1.0000001, 1.0), pair(-9e-08, -4.2, 1e-06)
+    (('0.412', '1.000'), ('1.0000001', '1.0000000'), ('0.000', '-4.200'))
     """
+    if (
+        isinstance(got, float)
+        and isinstance(want, float)
+        and abs(got) <= tolerance < abs(want) / 2 < math.inf
+    ):
+        got = 0.0
     for digits in range(3, 17):
         texts = number(got, digits), number(want, digits)
         if texts[0] != texts[1]:
