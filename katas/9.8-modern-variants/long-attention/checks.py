@@ -308,7 +308,7 @@ def test_dtypes(submission, draw):
 )
 def test_arguments(submission, draw):
     for causal in (False, True):
-        given = triple(draw, 6, 6)
+        given = [x.abs() for x in triple(draw, 6, 6)]  # so that no weights add up to nearly 0, whatever is wrong
         found = submission.linear_attention(*given, causal=causal)
         expect_unchanged(submission)
         scattered = submission.linear_attention(*(draw.noncontiguous(x) for x in given), causal=causal)
