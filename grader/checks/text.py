@@ -163,12 +163,20 @@ def unsliced(name: str, shape: Sequence[int]) -> tuple[str, list[Span]]:
     return found[1], spans
 
 
+_ENDS_IN_A_NUMBER = re.compile(r" (?:\([^()]*\)|[^ ()]*\d)$")
+"""Of such a sentence no `[…]` is a part; of `x1` it may be."""
+
+
 def place(name: str, axes: Sequence[str], index: Sequence[int]) -> str:
-    """Return where a value stands: `weights[batch 0, key 3]`, or `weights[0, 3]` where axes have no names."""
+    """Return where a value stands: in its axes' names where they have any.
+
+    >>> place("weights", ["batch", "key"], [0, 3]), place("output in float16", ["time"], [2])
+    ('weights[batch 0, key 3]', 'output in float16 [time 2]')
+    """
     if not index:
         return name
     inside = ", ".join(str(i) if is_unnamed(a) else f"{a} {i}" for a, i in zip(axes, index, strict=True))
-    return f"{name}[{inside}]"
+    return f"{name}{' ' if _ENDS_IN_A_NUMBER.search(name) else ''}[{inside}]"
 
 
 def sizes(shape: Sequence[int | None], axes: Sequence[str] = ()) -> str:

@@ -316,7 +316,7 @@ def test_of_complex_numbers_the_imaginary_part_counts():
         expect(turned, "phases").sums_to(1 + 3j, -1).differs_from(back, "the other way round")
         expect(turned, "phases").close_to(turned.clone()).same_as(turned.clone())
         assert said(lambda: expect(turned, "phases").sums_to(1, -1)).startswith(
-            "first difference  sum of phases along axis 1[0]  got (1.000, 3.000j)  want (1.000, 0.000j)\n"
+            "first difference  sum of phases along axis 1 [0]  got (1.000, 3.000j)  want (1.000, 0.000j)\n"
         )
         assert "no difference" in said(lambda: expect(turned, "phases").differs_from(turned.clone(), "why"))
         for action in (
