@@ -540,9 +540,9 @@ class boolean_mask_added:
 
 
 class mask_gets_a_head_axis:
-    """A head axis is put into every mask, whether it has one or not.
+    """A head axis is put into every mask, whether it has one or not; and a finite fill leaves blind queries a flat row.
 
-    Named: mask_unsqueezed
+    Named: mask_unsqueezed, blind_query_uniform
     """
 
     def scaled_dot_product_attention(query, key, value, mask=None):
