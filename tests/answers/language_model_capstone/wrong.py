@@ -201,7 +201,7 @@ class rate_set_after_the_step:
 class rows_of_every_tenth_step:
     """Only every tenth step is kept.
 
-    Named: steps_from_zero
+    Named: rows_left_out
     """
 
     train = """
@@ -238,7 +238,7 @@ class greedy_by_a_small_temperature:
 class cropped_one_short:
     """The window is one token too short.
 
-    Named: first_tokens_read, whole_text_read
+    Named: window_too_short
     """
 
     generate = """
@@ -250,7 +250,7 @@ class cropped_one_short:
 class one_draw_for_all_rows:
     """One token is drawn, of the first row, and written into every row.
 
-    Named: generator_ignored
+    Named: one_draw_for_a_batch
     """
 
     generate = """
