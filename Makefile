@@ -97,6 +97,7 @@ curriculum: setup benchmarks/.packages/installed    ## the figures of docs/curri
 	$(BIN)/python benchmarks/pairs.py --write
 	$(BIN)/python benchmarks/curriculum.py --training --write
 	$(BIN)/python benchmarks/curriculum.py --times --write
+	$(BIN)/python benchmarks/idioms.py --write
 
 mutation: setup benchmarks/.packages/installed      ## what our own tests catch, on a drawn sample; docs/benchmarks.md
 	$(BIN)/python benchmarks/mutation.py --write

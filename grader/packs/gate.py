@@ -622,13 +622,14 @@ def _those_of(transcripts: str, names: Container[str]) -> str:
 
 
 _ALL_ROUNDING = re.compile(
-    r"(?:all|\d+ of) \d+ values differ[^\n;]*(?:; |\n)greatest difference \d(?:\.\d)?e-(?:0[7-9]|[1-9]\d)[^\n]*"
+    r"(?:all|(?:\d+|…) of) \d+ values differ[^\n;]*(?:; |\n)greatest difference \d(?:\.\d)?e-(?:0[7-9]|[1-9]\d)[^\n]*"
 )
 """Which values these are, and how many, is another on each processor."""
 
 
 def _stable(message: str) -> str:
-    r"""Leave out what differs between processors (last digits; tolerances, which are measured rounding) and edits.
+    r"""Leave out what edits change, and what is another on each processor: last digits, tolerances, which are measured
+    rounding, and how many values these count as wrong.
 
     >>> for most in ("2.3e-7", "4.8e-6"):
     ...     print(_stable(f"y\ngot 0.97123  want 0.97124\n9 of 28 values differ\ngreatest difference {most} at [0]"))
@@ -642,6 +643,7 @@ def _stable(message: str) -> str:
     message = re.sub(r"(\.py, line|\(line) \d+", r"\1 …", message)
     message = re.sub(r"\btolerance \d[\d.e+-]*", "tolerance …", message)
     message = re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda found: f"{float(found[0]):.2g}", message)
+    message = re.sub(r"\b\d+( of \d+ \w+ differ \(tolerance …\))", r"…\1", message)
     told, rounding = _ALL_ROUNDING.subn("they differ by rounding", message)
     return told.replace("\ngot ", "  got ") if rounding else message
 
