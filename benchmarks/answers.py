@@ -2,7 +2,7 @@
 
     .venv/bin/python benchmarks/answers.py --write                   what changed, 5 seeds, into docs/curriculum.md
     .venv/bin/python benchmarks/answers.py masks --seeds 1           one kata, printed
-    .venv/bin/python benchmarks/answers.py masks --only rolled -v    one answer, with all that is said of it
+    .venv/bin/python benchmarks/answers.py masks --only true_means_blocked -v  one answer, with all that is said of it
 
 A right answer that loses a point is a false fail, a wrong one with full marks (hidden checks included) a false pass. Of
 the visible checks that fail on a wrong answer, those count as named that say which catalogued mistake it is; a name
@@ -26,10 +26,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(1, str(ROOT))
 
-from kept import Record, renew  # noqa: E402
+from kept import Record, found_here, renew  # noqa: E402
 from table import rewrite  # noqa: E402
 
-from grader.host.warm import start_launcher  # noqa: E402
 from tests.record import digest_of_answers  # noqa: E402
 
 PAGE = ROOT / "docs" / "curriculum.md"
@@ -79,7 +78,7 @@ def main() -> None:
     every = [kata.slug for kata in Catalogue.discover().katas]
     slugs = [slug for slug in every if not options.katas or slug in options.katas]
     if options.json or options.only or options.verbose:
-        found = [scored(slug, options.seeds, options.only, options.verbose) for slug in slugs]
+        found = found_here(slugs, lambda *of: score(*of, options.seeds, options.only, options.verbose))
         print(json.dumps([asdict(one) for one in found]) if options.json else "\n".join(table(found)))
         return
     record = Record(digest_of_answers)
@@ -90,20 +89,6 @@ def main() -> None:
     print(text)
     if options.write:
         rewrite(PAGE, "answers", text)
-
-
-def scored(slug: str, seeds: int, only: list[str] | None, verbose: bool) -> Answers:
-    launcher = start_launcher(many=True)
-
-    from grader.catalogue import Catalogue
-    from grader.running.suite import with_suites
-
-    [kata] = [kata for kata in Catalogue.discover().katas if kata.slug == slug]
-    found = with_suites(
-        [kata], lambda suites: score(kata, suites[slug], launcher, seeds, only, verbose), hidden=True
-    )
-    launcher.close()
-    return found
 
 
 def score(kata, suite, launcher, seeds: int, only: list[str] | None, verbose: bool) -> Answers:

@@ -32,13 +32,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 HERE = Path(__file__).parent
 sys.path[1:1] = [str(HERE / ".packages"), str(HERE.parent)]
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from kept import Record, renew, where  # noqa: E402
+from kept import Record, found_here, renew, where  # noqa: E402
 from table import rewrite  # noqa: E402
 
 from grader.host.launcher import Launcher  # noqa: E402
@@ -107,7 +106,9 @@ def main() -> None:
             print(json.dumps(times_of(slugs)))
         else:
             work = train if options.training else score
-            print(json.dumps([asdict(one) for one in found_of(slugs, work, options.seeds)]))
+            print(
+                json.dumps([asdict(one) for one in found_here(slugs, lambda *of: work(*of, options.seeds))])
+            )
         return
     if options.times:
         name, text = TIMES, "\n".join(report_of_times({slug: times_elsewhere(slug) for slug in slugs}))
@@ -196,21 +197,6 @@ def explained(score: Score) -> Score:
     told = [(change, known.get(change, reason)) for change, reason in score.survivors]
     left = [(change, reason) for change, reason in told if not reason.startswith(EQUIVALENT)]
     return replace(score, survivors=left, equivalent=score.equivalent + len(told) - len(left))
-
-
-def found_of(slugs: list[str], work, seeds: int) -> list[Any]:
-    """Return what `work` finds of katas, one after the other."""
-    launcher = start_launcher(many=True)
-
-    from grader.catalogue import Catalogue
-    from grader.running.suite import with_suites
-
-    katas = [kata for kata in Catalogue.discover().katas if kata.slug in slugs]
-    found = with_suites(
-        katas, lambda suites: [work(kata, suites[kata.slug], launcher, seeds) for kata in katas], hidden=True
-    )
-    launcher.close()
-    return found
 
 
 def train(kata, suite, launcher: Launcher, seeds: int) -> Training:

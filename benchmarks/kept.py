@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from grader.files import write_atomic
+from grader.host.warm import start_launcher
 from tests.record import digest_of_kata
 
 FILE = Path(__file__).parent / "curriculum.json"
@@ -105,6 +106,23 @@ def renew(
     with ThreadPoolExecutor(jobs) as pool:
         for done in as_completed([pool.submit(find, slug) for slug in slugs]):
             record.keep(done.result(), write=write)
+
+
+def found_here(
+    slugs: Sequence[str], find: Callable[[Any, Any, Any], Any], *, hidden: bool = True
+) -> list[Any]:
+    """Return what `find` finds of each kata: it is given the kata, its suite, and a launcher for all of them."""
+    launcher = start_launcher(many=True)
+
+    from grader.catalogue import Catalogue
+    from grader.running.suite import with_suites
+
+    katas = [kata for kata in Catalogue.discover().katas if kata.slug in slugs]
+    found: list[Any] = with_suites(
+        katas, lambda suites: [find(kata, suites[kata.slug], launcher) for kata in katas], hidden=hidden
+    )
+    launcher.close()
+    return found
 
 
 def where() -> str:

@@ -22,10 +22,8 @@ from pathlib import Path
 
 sys.path.insert(1, str(Path(__file__).resolve().parent.parent))
 
-from kept import Record, renew
+from kept import Record, found_here, renew
 from table import rewrite
-
-from grader.host.warm import start_launcher
 
 PAGE = Path(__file__).parents[1] / "docs" / "curriculum.md"
 
@@ -59,7 +57,8 @@ def main() -> None:
     every = [kata.slug for kata in Catalogue.discover().katas]
     slugs = [slug for slug in every if not options.katas or slug in options.katas]
     if options.json:
-        print(json.dumps([asdict(scored(slug, options.pairs, options.draw)) for slug in slugs]))
+        found = found_here(slugs, lambda *of: score(*of, options.pairs, options.draw), hidden=False)
+        print(json.dumps([asdict(one) for one in found]))
         return
     record = Record()
     missing = slugs if options.katas else [slug for slug in slugs if not record.holds(slug, Pairs)]
@@ -69,18 +68,6 @@ def main() -> None:
     print(text)
     if options.write:
         rewrite(PAGE, "pairs", text)
-
-
-def scored(slug: str, wanted: int, draw: int) -> Pairs:
-    launcher = start_launcher(many=True)
-
-    from grader.catalogue import Catalogue
-    from grader.running.suite import with_suites
-
-    [kata] = [kata for kata in Catalogue.discover().katas if kata.slug == slug]
-    found = with_suites([kata], lambda suites: score(kata, suites[slug], launcher, wanted, draw))
-    launcher.close()
-    return found
 
 
 def score(kata, suite, launcher, wanted: int, draw: int) -> Pairs:

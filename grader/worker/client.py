@@ -93,6 +93,7 @@ class Zygote:
             branch = self._asked_for.pop(0)
             if not isinstance(answer, Launched):
                 branch.refused = answer.reason if isinstance(answer, Refused) else str(answer)
+                branch.close()
 
     def _hear(self) -> Launched | Ended | Refused:
         try:
