@@ -222,7 +222,7 @@ def _moved(
                 there = f"i {sign} {_step(spans[axis])}"
                 return f"yours at {label(axes[axis], 'i')} is the expected at {label(axes[axis], there)}"
     for axis in long:
-        if _constant(got, axis, 0.0) and not _constant(want, axis, tolerance):
+        if _constant(got, axis, tolerance) and not _constant(want, axis, tolerance):
             return f"yours is the same for every {_bare(axes[axis], 'index of ')}, the expected is not"
     return None
 

@@ -216,6 +216,14 @@ def test_transformations(got, statement):
     assert locate(got, X, wrong, AXES, 1e-6) == [statement]
 
 
+def test_what_differs_by_rounding_alone_is_the_same():
+    got = X[:1].expand_as(X) + 1e-7 * torch.arange(X.shape[0]).reshape(-1, 1, 1, 1)
+    assert not torch.equal(got[0], got[1])
+    assert locate(got, X, (got - X).abs() > 1e-6, AXES, 1e-6) == [
+        "yours is the same for every batch, the expected is not"
+    ]
+
+
 def test_of_two_values_in_turn_no_move_is_told():
     turns = torch.tensor([0.0, 1.0] * 4)
     assert locate(1 - turns, turns, turns == turns, ("column",), 1e-6) == []
