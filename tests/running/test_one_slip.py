@@ -198,7 +198,15 @@ def catalogued(bench: Bench, launcher: Any) -> Bench:  # noqa: F811
     return with_catalogue(bench, launcher, MISTAKE, ADDS_TWO)
 
 
-def with_catalogue(bench: Bench, launcher: Any, mistake: str, text: str) -> Bench:  # noqa: F811
+FAILS_ALIKE = """
+        @check("what fails alike, anew or not, says nothing of the next", aspect="values")
+        def test_other(submission, reference):
+            submission.thing(torch.zeros(3))
+            fail("never right")
+"""
+
+
+def with_catalogue(bench: Bench, launcher: Any, mistake: str, text: str, first: str = "") -> Bench:  # noqa: F811
     bench.checks("""
         @check("thing adds 1", aspect="values")
         def test_thing(submission, draw):
@@ -206,7 +214,9 @@ def with_catalogue(bench: Bench, launcher: Any, mistake: str, text: str) -> Benc
             for _ in range(2):
                 expect(submission.thing(x), "thing").equals(x + 1)
     """)
-    bench.hidden("""
+    bench.hidden(
+        first
+        + """
         @check("it adds 1 to a lot", aspect="values")
         def test_much(submission, reference, draw):
             x = draw.normal(time=300)
@@ -216,7 +226,8 @@ def with_catalogue(bench: Bench, launcher: Any, mistake: str, text: str) -> Benc
         def test_whole(submission, draw):
             x = draw.integers(0, 9, time=3)
             expect(submission.thing(x), "thing").equals(x + 1)
-    """)
+    """
+    )
     (bench.solutions / "thing.py").write_text("def thing(x):\n    return x + 1\n")
     (bench.solutions / "mutants").mkdir()
     (bench.solutions / "mutants" / "adding.py").write_text(mistake)
@@ -243,8 +254,8 @@ def test_a_known_mistake_that_keeps_state_begins_anew_when_it_is_judged_by_ours(
 ) -> None:
     lines = "\n".join(f"    {line}" for line in COUNTS.splitlines())
     mistake = f'class counted:\n    """you add how often you were called\n\n    Fails: test_thing\n    """\n\n{lines}\n'
-    report = with_catalogue(bench, launcher, mistake, COUNTS).check(COUNTS, hidden=True, seed=3)
-    assert statuses(report)["much"] == "pass"
+    report = with_catalogue(bench, launcher, mistake, COUNTS, FAILS_ALIKE).check(COUNTS, hidden=True, seed=3)
+    assert (statuses(report)["other"], statuses(report)["much"]) == ("fail", "pass")
 
 
 def test_what_differs_from_the_known_mistake_still_fails(catalogued: Bench) -> None:
