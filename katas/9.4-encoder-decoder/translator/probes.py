@@ -93,7 +93,7 @@ def train(
     It starts from weights and draws rows that are always the same.
     """
     refill(model, seed=0, scale=0.08)
-    generator, batch = torch.Generator().manual_seed(0), 48
+    generator, batch = torch.Generator().manual_seed(0), 32
     begin = torch.full((batch, 1), bos_id, device=source.device)
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     mean = square = torch.zeros(())
@@ -108,7 +108,7 @@ def train(
         flat = flat / flat.norm().clamp(min=1.0)
         mean = 0.9 * mean.to(flat) + 0.1 * flat
         square = 0.98 * square.to(flat) + 0.02 * flat**2
-        rate = 1e-2 * min(1.0, (step + 1) / 20, 1.5 * (1 - step / steps))
+        rate = 6e-3 * min(1.0, (step + 1) / 30, 4 * (1 - step / steps))
         change = rate * mean / (1 - 0.9 ** (step + 1)) / ((square / (1 - 0.98 ** (step + 1))).sqrt() + 1e-8)
         with torch.no_grad():
             for parameter, part in zip(
