@@ -16,6 +16,7 @@ import click
 
 from grader.catalogue import Catalogue, Kata
 from grader.catalogue.discover import answers
+from grader.cli.cells import are_answer, cells_of
 from grader.cli.context import Here, complete_id, device_option, here, note, seed_option, timeout_option
 from grader.devices import Device
 from grader.errors import KataError, UsageError
@@ -75,6 +76,7 @@ class CheckRequest:
     is_flag=True,
     help="Read one kata's answer from stdin and judge it as if it were saved.",
 )
+@click.option("--cells", "from_cells", is_flag=True, hidden=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one report set as JSON and nothing else.")
 @click.option(
     "--format",
@@ -96,6 +98,7 @@ def check(
     perf: bool,
     device: str,
     from_stdin: bool,
+    from_cells: bool,
     as_json: bool,
     annotations: Format | None,
     pdb: bool,
@@ -120,7 +123,10 @@ def check(
             "--pdb reads what you type from stdin, and --stdin reads the answer from it.",
             "Leave out one of them.",
         )
-    request = find_targets(what, around) if not from_stdin else _from_stdin(what, around)
+    if from_cells:
+        request = _from_cells(what, around)
+    else:
+        request = find_targets(what, around) if not from_stdin else _from_stdin(what, around)
     _refuse_exposed(request)
     announce(request, quiet=quiet or for_programs)
     if perf and not (quiet or for_programs or any(target.kata.speed for target in request.targets)):
@@ -159,12 +165,36 @@ def _is_slow(report: KataReport) -> bool:
 
 
 def _from_stdin(what: str | None, around: Here) -> CheckRequest:
+    return with_content(what, around, _read_stdin())
+
+
+def _from_cells(what: str | None, around: Here) -> CheckRequest:
+    """Return the request to judge what a notebook has run, which comes on stdin, or else what is saved."""
+    content = _read_stdin()
+    chosen, told = are_answer(_only_kata(what, around), cells_of(content))
+    note(told)
+    return with_content(what, around, content) if chosen else find_targets(what, around)
+
+
+def _only_kata(what: str | None, around: Here) -> Kata | None:
+    """Return the one kata that is meant; None where it is none or several."""
+    try:
+        if what is not None:
+            katas = around.catalogue.resolve(what)
+        else:
+            katas = [kata for kata, _ in katas_in(around.folder, around.catalogue)]
+    except KataError:
+        return None
+    return katas[0] if len(katas) == 1 else None
+
+
+def _read_stdin() -> bytes:
     from grader.host.source import MAX_NOTEBOOK
 
     content = sys.stdin.buffer.read(MAX_NOTEBOOK + 1)
     if len(content) > MAX_NOTEBOOK:
         raise UsageError(f"More than {MAX_NOTEBOOK >> 20} MB came on stdin.", "Clear the notebook's outputs.")
-    return with_content(what, around, content)
+    return content
 
 
 def with_content(what: str | None, around: Here, content: bytes) -> CheckRequest:

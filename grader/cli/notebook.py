@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import importlib
 import itertools
@@ -14,6 +13,10 @@ import tempfile
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from grader import interpreter
+from grader.cli.cells import are_answer, as_notebook
+from grader.standby.client import Begun, begin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +73,7 @@ class NotebookVerdict:
 
 def run(*arguments: str) -> int:
     """Run a command, print what it says, and return its exit code: `kata.run("hint", "masks")`."""
-    process = _start(arguments, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+    process = _start(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert process.stdout is not None
     # A notebook shows what Python prints, and not what a process writes.
     with process, process.stdout as printed:
@@ -120,26 +123,22 @@ def _verdict(arguments: list[str], shell: Any) -> NotebookVerdict | None:
 
     from grader.reports.report import KataReport
 
-    book, note = _what_was_run(_meant(arguments), shell)
-    extra = ["--json", *(["--stdin"] if book is not None else [])]
-    out, err = _ask([*arguments, *extra], book)
+    out, err = _ask([*arguments, "--json", "--cells"], as_notebook(_cells(shell)))
     if not out.strip():
         sys.stderr.write(err)
         return None
     reports = [msgspec.convert(one, KataReport) for one in json.loads(out)["katas"]]
     if any(report.isolation == "process" for report in reports):
-        note += (
-            " Isolation: process. This machine cannot confine your code; it could read and write your files."
+        err += (
+            "Isolation: process. This machine cannot confine your code; it could read and write your files."
         )
     chosen = _names_of(arguments)
-    return NotebookVerdict(
-        reports, f"{note} {err.strip()}".strip(), bool(chosen & {"-v"}), bool(chosen & {"-q"})
-    )
+    return NotebookVerdict(reports, " ".join(err.splitlines()), bool(chosen & {"-v"}), bool(chosen & {"-q"}))
 
 
 def _hint(arguments: list[str]) -> Any:
     """Show a hint as the text that it is, with its formulas and code."""
-    out, err = _ask([*arguments, "--json"], None)
+    out, err = _ask([*arguments, "--json"], b"")
     if not out.strip():
         sys.stderr.write(err)
         return None
@@ -154,13 +153,13 @@ def _try(arguments: list[str], shell: Any) -> None:
     from grader.cli.try_ import at_hand
     from grader.errors import KataError
 
-    kata = _meant(arguments)
-    book, note = _what_was_run(kata, shell)
+    cells, kata = _cells(shell), _meant(arguments)
+    chosen, told = are_answer(kata, cells)
     what, keyword = _word_of(arguments), _keyword_of(arguments)
-    if book is not None and kata is not None:
+    if chosen and kata is not None:
         what, keyword = kata.slug, what if _is_check(what) else keyword
     try:
-        names = at_hand(what, keyword, book.encode() if book is not None else None)
+        names = at_hand(what, keyword, as_notebook(cells) if chosen else None)
     except KataError as error:
         from grader.cli.main import report
 
@@ -168,27 +167,26 @@ def _try(arguments: list[str], shell: Any) -> None:
         return
     if names:
         shell.push(names)
-        print(f"{note}\n{', '.join(names)}: you can now use these names in this notebook.".strip())
+        print(f"{told}\n{', '.join(names)}: you can now use these names in this notebook.")
 
 
 def _meant(arguments: list[str]) -> Kata | None:
-    """Return the one kata that is meant, as the command understands it; None where it is none or several."""
+    """Return the one kata that is to be tried, as the command understands it; None where it is none or several."""
     from grader.cli.context import here
     from grader.errors import KataError
-    from grader.workspace import katas_in
 
     what = _word_of(arguments)
     try:
         place = here()
-        if what is not None and not _is_check(what):
-            katas = place.catalogue.resolve(what)
-        elif arguments[0] == "check":
-            katas = [kata for kata, _ in katas_in(place.folder, place.catalogue)]
-        else:
-            katas = [place.kata(None)]
+        katas = [place.kata(None)] if what is None or _is_check(what) else place.catalogue.resolve(what)
     except KataError:
         return None
     return katas[0] if len(katas) == 1 else None
+
+
+def _cells(shell: Any) -> list[str]:
+    """Return the cells that were run, in their order; [n] stands beside the one with number n."""
+    return [str(cell) for cell in shell.history_manager.input_hist_raw[1:]]
 
 
 def _word_of(arguments: list[str]) -> str | None:
@@ -206,73 +204,50 @@ def _is_check(word: str | None) -> bool:
     return word is not None and word.startswith("test_")
 
 
-def _what_was_run(kata: Kata | None, shell: Any) -> tuple[str | None, str]:
-    """Return the cells that were run as a notebook, or None where what is saved is to be judged; and which it is."""
-    if kata is None:
-        return None, "Judged: what is saved."
-    cells = [str(cell) for cell in shell.history_manager.input_hist_raw[1:]]
-    if not _made(cells) & set(kata.required):
-        names = ", ".join(kata.required)
-        return None, f"Judged: what is saved. No cell that you ran defines {names}."
-    # Numbered as the notebook numbers them: a message's cell is the one beside which [n] stands.
-    book = {
-        "nbformat": 4,
-        "nbformat_minor": 5,
-        "metadata": {},
-        "cells": [{"cell_type": "code", "metadata": {}, "outputs": [], "source": cell} for cell in cells],
-    }
-    return json.dumps(
-        book
-    ), "Judged: the cells that you ran; messages count cells by the number in brackets beside each."
-
-
-def _made(cells: list[str]) -> set[str]:
-    """Return the names that cells make, as far as answers go."""
-    from grader.notebooks import parse_cell
-
-    made: set[str] = set()
-    for number, cell in enumerate(cells, 1):
-        try:
-            tree = parse_cell("cell", number, cell).tree
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        for node in tree.body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                made.add(node.name)
-            elif isinstance(node, ast.Import | ast.ImportFrom):
-                made |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.Assign):
-                made |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return made
-
-
-def _ask(arguments: list[str], given: str | None) -> tuple[str, str]:
+def _ask(arguments: list[str], given: bytes) -> tuple[str, str]:
     """Return what a command says on both its streams: its document as soon as that is whole, or all to its end."""
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as told:
-        process = _start(arguments, stdin=subprocess.PIPE, stderr=told)
-        assert process.stdin is not None
-        assert process.stdout is not None
-        with contextlib.suppress(BrokenPipeError), process.stdin as stdin:
-            stdin.write(given or "")
-        lines = []
-        with process.stdout as printed:
-            for line in printed:
-                lines.append(line)
-                if line == "}\n":  # no line within an indented document
-                    break
-        # Before it ends it ends its workers: nobody has to wait for that.
-        threading.Thread(target=process.wait, daemon=True).start()
+    with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as told:
+        asked.write(given)
+        asked.seek(0)
+        out, into = os.pipe()
+        with open(out, encoding="utf-8", errors="replace") as printed:
+            try:
+                process = _begin(arguments, asked.fileno(), into, told.fileno())
+            finally:
+                os.close(into)
+            try:
+                lines = []
+                for line in printed:
+                    lines.append(line)
+                    # The one line of a document, or the last of one that is indented.
+                    if line[:1] in "{}" and line.endswith("}\n"):
+                        break
+            except KeyboardInterrupt:
+                if isinstance(
+                    process, Begun
+                ):  # else it is of this process's group, and was interrupted with it
+                    process.interrupt()
+                raise
+            finally:
+                # Before it ends it ends its workers: nobody has to wait for that.
+                threading.Thread(target=process.wait, daemon=True).start()
         told.seek(0)
-        return "".join(lines), told.read()
+        return "".join(lines), told.read().decode(errors="replace")
+
+
+def _begin(arguments: list[str], *streams: int) -> Begun | subprocess.Popen[str]:
+    """Have a command run on these three streams: by a process that stands by, or by a new one."""
+    environment = {"COLUMNS": WIDTH, **os.environ}
+    if (begun := begin(arguments, streams, environment)) is not None:
+        return begun
+    stdin, stdout, stderr = streams
+    return _start(arguments, stdin=stdin, stdout=stdout, stderr=stderr)
 
 
 def _start(arguments: Any, **streams: Any) -> subprocess.Popen[str]:
-    from grader.interpreter import command
-
     return subprocess.Popen(
-        command("grader", *arguments),
+        interpreter.command("grader", *arguments),
         env={"COLUMNS": WIDTH, **os.environ},
-        stdout=subprocess.PIPE,
         encoding="utf-8",
         errors="replace",
         **streams,

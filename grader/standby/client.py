@@ -14,6 +14,7 @@ from grader.standby import messages, peer, place
 
 TYPE_CHECKING = False  # `typing` takes longer than all the rest
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import TextIO
 
 COMMANDS = frozenset({"check", "try", "demo", "bench"})
@@ -34,22 +35,66 @@ def run(arguments: list[str]) -> int | None:
     if sys.platform != "linux" or not is_warm(arguments):
         return None
     try:
-        request, streams = _request(arguments)
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as link:
-            _connect(link, socket_path())
-            folder = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                socket.send_fds(link, [request], [*streams, folder])
-            finally:
-                os.close(folder)
-            link.settimeout(START_S)
-            answer, descriptors, _, _ = socket.recv_fds(link, messages.MAX_BYTES, 1)
-            if answer != messages.STARTED or len(descriptors) != 1:
-                return None
-            link.settimeout(None)
-            return _follow(link, descriptors[0])
+        looks = _own_streams()
+        begun = _begin([sys.argv[0], *arguments], (0, 1, 2), looks, os.environb, place.facts())
+        return None if begun is None else _follow(begun)
     except (OSError, ValueError, AttributeError, place.Odd):
         return None
+
+
+class Begun:
+    """A command that the warm process runs for this one."""
+
+    def __init__(self, link: socket.socket, process: int) -> None:
+        self.link, self.process = link, process
+
+    def interrupt(self) -> None:
+        """Interrupt it, as Ctrl-C does."""
+        try:  # noqa: SIM105 - contextlib would be one more import
+            signal.pidfd_send_signal(self.process, signal.SIGINT)
+        except ProcessLookupError:
+            pass  # it has ended
+
+    def ended(self) -> tuple[bytes, int]:
+        """Wait for its end and return how it ended: `CODE` with a code, or `SIGNAL` with a number."""
+        try:
+            kind, number = messages.unpack(self.link.recv(messages.MAX_BYTES))[0]
+            return kind, int(number)
+        except (OSError, ValueError):  # it ended, and so did the process that would have said how
+            return messages.CODE, 3
+
+    def wait(self) -> None:
+        """Wait for its end, and let go of it."""
+        self.ended()
+        self.link.close()
+        os.close(self.process)
+
+
+def begin(arguments: list[str], streams: Sequence[int], environment: Mapping[str, str]) -> Begun | None:
+    """Have the warm process run a command on streams that are not this process's own; None where there is none.
+
+    For a process that lives on, such as a notebook's kernel: it is the one that `interpreter.command` would start.
+
+    Args:
+        arguments: the command and its arguments.
+        streams: the descriptors that it has as stdin, stdout and stderr.
+        environment: its variables.
+    """
+    if sys.platform != "linux" or not is_warm(arguments):
+        return None
+    looks = [
+        [b"utf-8", b"strict", b"00"],
+        [b"utf-8", b"strict", b"00"],
+        [b"utf-8", b"backslashreplace", b"10"],
+    ]
+    variables = {os.fsencode(key): os.fsencode(value) for key, value in environment.items()}
+    try:
+        begun = _begin(["kata", *arguments], streams, looks, variables, place.facts(isolated=True))
+        if begun is not None:
+            begun.link.send(messages.GO)
+    except (OSError, ValueError, place.Odd):
+        return None
+    return begun
 
 
 def is_warm(arguments: list[str]) -> bool:
@@ -58,16 +103,6 @@ def is_warm(arguments: list[str]) -> bool:
         return False
     # Descriptors beyond the three streams are not carried over, and these name some: `kata check <(…)`.
     return not any(part in argument for argument in arguments for part in ("/dev/fd", "/proc/"))
-
-
-def socket_path() -> str:
-    """Return what the warm process that fits this one would answer on.
-
-    Raises:
-        Odd: this process is nothing usual.
-        OSError: the system does not tell.
-    """
-    return os.path.join(place.root(), place.name(place.facts()), place.SOCKET)
 
 
 def ask(path: str, question: bytes) -> list[bytes]:
@@ -94,25 +129,57 @@ def _connect(link: socket.socket, path: str) -> None:
         raise place.Odd(path)
 
 
-def _request(arguments: list[str]) -> tuple[bytes, list[int]]:
-    """Return the request, and the descriptors that travel with it."""
-    streams = (sys.stdin, sys.stdout, sys.stderr)
-    numbers = [stream.fileno() for stream in streams]  # AttributeError: a stream that is closed is None
-    if numbers != [0, 1, 2]:
-        raise place.Odd("streams")
+def _begin(
+    words: list[str],
+    streams: Sequence[int],
+    looks: list[list[bytes]],
+    variables: Mapping[bytes, bytes],
+    facts: str,
+) -> Begun | None:
+    """Ask for a command to be run; it waits for `GO`. None where the warm process will not."""
     mask = os.umask(0)
     os.umask(mask)
     ignored = [name for name in messages.SIGNALS if _disposition(name) is signal.SIG_IGN]
     request = messages.pack(
         [messages.RUN],
-        [os.fsencode(word) for word in (sys.argv[0], *arguments)],
-        [key + b"=" + value for key, value in os.environb.items()],
-        [place.facts().encode("utf-8", "surrogateescape")],
+        [os.fsencode(word) for word in words],
+        [key + b"=" + value for key, value in variables.items()],
+        [facts.encode("utf-8", "surrogateescape")],
         [b"%o" % mask],
         [name.encode() for name in ignored],
-        *(_looks(stream) for stream in streams),
+        *looks,
     )
-    return request, numbers
+    link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    try:
+        _connect(link, os.path.join(place.root(), place.name(facts), place.SOCKET))
+        folder = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            socket.send_fds(link, [request], [*streams, folder])
+        finally:
+            os.close(folder)
+        link.settimeout(START_S)
+        answer, descriptors, _, _ = socket.recv_fds(link, messages.MAX_BYTES, 1)
+        if answer == messages.STARTED and len(descriptors) == 1:
+            link.settimeout(None)
+            return Begun(link, descriptors[0])
+    except BaseException:
+        link.close()
+        raise
+    link.close()
+    return None
+
+
+def _own_streams() -> list[list[bytes]]:
+    """Return what this process's streams look like.
+
+    Raises:
+        Odd: they are not where they are usually.
+        AttributeError: one is closed.
+    """
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    if [stream.fileno() for stream in streams] != [0, 1, 2]:
+        raise place.Odd("streams")
+    return [_looks(stream) for stream in streams]
 
 
 def _looks(stream: TextIO) -> list[bytes]:
@@ -125,30 +192,27 @@ def _disposition(name: str) -> object:
     return signal.getsignal(getattr(signal, name))
 
 
-def _follow(link: socket.socket, process: int) -> int:
+def _follow(begun: Begun) -> int:
     """Let the other process go on, hand signals over, and return its exit code; end as it does."""
 
     def forward(number: int, frame: object) -> None:
-        signal.pidfd_send_signal(process, number)
+        signal.pidfd_send_signal(begun.process, number)
 
     def stop(number: int, frame: object) -> None:
         signal.pidfd_send_signal(
-            process, signal.SIGSTOP
+            begun.process, signal.SIGSTOP
         )  # in a session of its own SIGTSTP would stop nothing
         os.kill(os.getpid(), signal.SIGSTOP)
-        signal.pidfd_send_signal(process, signal.SIGCONT)
+        signal.pidfd_send_signal(begun.process, signal.SIGCONT)
 
     for name in _FORWARDED:
         if _disposition(name) is not signal.SIG_IGN:
             signal.signal(getattr(signal, name), forward)
     if _disposition("SIGTSTP") is not signal.SIG_IGN:
         signal.signal(signal.SIGTSTP, stop)
-    link.send(messages.GO)
-    try:
-        kind, number = messages.unpack(link.recv(messages.MAX_BYTES))[0]
-    except (OSError, ValueError):  # it ended, and so did the process that would have said how
-        return 3
+    begun.link.send(messages.GO)
+    kind, number = begun.ended()
     if kind == messages.SIGNAL:
-        signal.signal(int(number), signal.SIG_DFL)
-        os.kill(os.getpid(), int(number))
-    return int(number)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    return number

@@ -54,7 +54,8 @@ _OF_NO_MATTER = frozenset(
 """Variables of Python that show in its search path, in its streams and flags, or not at all."""
 _STATUS = ("Uid:", "Gid:", "Groups:", "Cap", "NoNewPrivs:", "Seccomp:", "Cpus_allowed:", "Mems_allowed:")
 _NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
-_FLAGS = ("debug", "inspect", "interactive", "optimize", "verbose", "bytes_warning", "dev_mode", "utf8_mode")
+_OPTIONS = ("debug", "inspect", "interactive", "optimize", "verbose", "bytes_warning", "dev_mode")
+_FLAGS = (*_OPTIONS, "utf8_mode")
 
 
 class Odd(Exception):
@@ -101,21 +102,27 @@ def name(facts: str) -> str:
     return f"{zlib.crc32(facts.encode('utf-8', 'surrogateescape')):08x}"
 
 
-def facts() -> str:
+def facts(*, isolated: bool = False) -> str:
     """Return all that makes this process and one that stands by differ, where the request does not carry it along.
 
     The interpreter and what it was told, where it looks for modules, variables that count while torch is imported, and
     what the kernel knows of a process: whose it is, what it may do and use, in which namespaces it lives.
 
+    Args:
+        isolated: of the process that `interpreter.command` would start from this one; no option of this one reaches it.
+
     Raises:
         Odd: this Python was told something unusual.
         OSError: there is no /proc.
     """
-    if not sys.flags.ignore_environment and any(
+    if isolated:
+        if "utf8" in sys._xoptions or os.environ.get("PYTHONUTF8"):
+            raise Odd("utf8")  # it would not be told, so it might read and write otherwise
+    elif not sys.flags.ignore_environment and any(
         variable.startswith("PYTHON") and variable not in _OF_NO_MATTER for variable in os.environ
     ):
         raise Odd("PYTHON*")
-    if sys.flags.ignore_environment < sys.flags.isolated or sys.warnoptions or sys._xoptions:
+    elif sys.flags.ignore_environment < sys.flags.isolated or sys.warnoptions or sys._xoptions:
         raise Odd("options")
     with open("/proc/self/limits", encoding="utf-8") as file:
         limits = file.read()
@@ -123,7 +130,10 @@ def facts() -> str:
         (
             *(interpreter.program(), sys.prefix, sys.version, os.path.dirname(__file__)),
             *interpreter.search_path(),
-            *(f"{flag} {getattr(sys.flags, flag)}" for flag in _FLAGS),
+            *(
+                f"{flag} {0 if isolated and flag in _OPTIONS else int(getattr(sys.flags, flag))}"
+                for flag in _FLAGS
+            ),
             *sorted(f"{key}={value}" for key, value in variables(os.environ).items()),
             *identity("self"),
             str(os.nice(0)),

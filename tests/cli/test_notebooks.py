@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from textwrap import dedent
 from typing import Any, get_args
 from xml.etree import ElementTree
 
@@ -19,7 +20,8 @@ import pytest
 from grader.catalogue import Catalogue
 from grader.cli import notebook
 from grader.reports import markup
-from grader.reports.report import CheckReport, CheckStatus, KataReport, KataStatus
+from grader.reports.json_text import json_text
+from grader.reports.report import CheckReport, CheckStatus, KataReport, KataStatus, ReportSet
 from tests.pages import demo_class
 from tests.standby.conftest import Place, a_place, wait_for
 
@@ -106,22 +108,43 @@ def test_what_was_run_is_judged_with_the_marks_of_the_terminal(
     assert only(outputs[10], "text/plain") == f"({terminal['score']}, {terminal['max_score']}, False)"
 
 
+def test_a_kernel_starts_no_interpreter_where_a_process_stands_by(
+    play: Callable[..., list[Any]], place: Place
+) -> None:
+    if not place.standing():
+        play(RIGHT, "import kata\nkata.check('masks')")
+    wait_for(place.standing)
+    often = """
+        import kata, grader.cli.notebook
+        grader.cli.notebook._start = None
+        for _ in range(20):  # on a busy machine that process may be too slow to answer, and another is started
+            try:
+                found = kata.check("masks")
+                break
+            except TypeError:
+                pass
+        found
+    """
+    outputs = play(RIGHT, dedent(often))
+    assert "10/10 points   ✔ passed" in only(outputs[1], "text/plain")
+
+
+@pytest.mark.parametrize("indent", [-1, 2])
 def test_a_verdict_is_there_before_its_command_has_ended_its_workers(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch, indent: int
 ) -> None:
     """A command that has told its document and then waits for whoever opens the pipe."""
     pipe = folder / "pipe"
     os.mkfifo(pipe)
-    told = (
-        "print(sys.stdin.read(), file=sys.stderr, flush=True); print('{\\n}', flush=True); open(sys.argv[1])"
-    )
+    document = json_text(ReportSet(score=0, max_score=1, katas=[failed("wrong {\n}\n")]), indent=indent)
+    told = "print(sys.stdin.read(), file=sys.stderr, flush=True); print(sys.argv[2], flush=True); open(sys.argv[1])"
 
     def start(arguments: Any, **streams: Any) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", f"import sys; {told}", str(pipe)]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8", **streams)
+        command = [sys.executable, "-c", f"import sys; {told}", str(pipe), document]
+        return subprocess.Popen(command, encoding="utf-8", **streams)
 
     monkeypatch.setattr(notebook, "_start", start)
-    assert notebook._ask(["check"], "cells") == ("{\n}\n", "cells\n")
+    assert notebook._ask(["check"], b"cells") == (f"{document}\n", "cells\n")
     pipe.open("w").close()
 
 

@@ -1,0 +1,64 @@
+"""What a notebook has run, as an answer to one kata: which cells are one, and what is said of it."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from grader.catalogue import Kata
+
+SAVED = "Judged: what is saved."
+
+
+def as_notebook(cells: Sequence[str]) -> bytes:
+    """Return cells as a notebook's file, numbered as the notebook numbers them.
+
+    So a message's cell is the one beside which [n] stands.
+    """
+    book = {
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": {},
+        "cells": [{"cell_type": "code", "metadata": {}, "outputs": [], "source": cell} for cell in cells],
+    }
+    return json.dumps(book).encode()
+
+
+def cells_of(notebook: bytes) -> list[str]:
+    """Return the cells of what `as_notebook` made."""
+    return [cell["source"] for cell in json.loads(notebook)["cells"]]
+
+
+def are_answer(kata: Kata | None, cells: Sequence[str]) -> tuple[bool, str]:
+    """Return whether these cells are to be judged, and not what is saved; and the sentence that says so.
+
+    They are where they define something that the kata asks for; None: it is not about one kata.
+    """
+    if kata is None:
+        return False, SAVED
+    if not _made(cells) & set(kata.required):
+        return False, f"{SAVED} No cell that you ran defines {', '.join(kata.required)}."
+    return True, "Judged: the cells that you ran; messages count cells by the number in brackets beside each."
+
+
+def _made(cells: Sequence[str]) -> set[str]:
+    """Return the names that cells make, as far as answers go."""
+    from grader.notebooks import parse_cell
+
+    made: set[str] = set()
+    for number, cell in enumerate(cells, 1):
+        try:
+            tree = parse_cell("cell", number, cell).tree
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                made.add(node.name)
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                made |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.Assign):
+                made |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return made
