@@ -11,7 +11,7 @@ from grader.standby.server import stand_by
 
 MODULES = (
     "torch",
-    "torch._dynamo",  # which a first optimizer, the meta device and packs' `preload` import, for a second or more
+    "torch._dynamo",  # which a first optimizer and packs' `preload` import, for a second or more
     "torch.nn.attention.flex_attention",
     "grader.cli.main",
     "grader.cli.check",
