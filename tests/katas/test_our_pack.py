@@ -83,7 +83,7 @@ def test_a_kata_passes_the_gate(
 
     digest = record.digest_of_kata(slug)
     verdict = with_suites([kata], examine, hidden=True)
-    assert [f"{finding.rule}: {finding.message}" for finding in verdict.findings] == []
+    assert not verdict.findings, "\n".join(f"{one.rule}: {one.message}" for one in verdict.findings)
     if full:
         assert verdict.named >= 0.9 * verdict.mutants
         found = {"checks": verdict.checks, "mutants": verdict.mutants, "named": verdict.named}
