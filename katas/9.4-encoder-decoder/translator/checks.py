@@ -49,7 +49,7 @@ UNLIKELY = -25.0
 """The score of padding and BOS, which no translation has inside."""
 CLEAR = 1e-2
 """By how much the scores of a search differ where it decides."""
-STEPS, ACCURACY = 200, 0.8
+STEPS, ACCURACY = 240, 0.8
 
 
 # --- the oracles ---
