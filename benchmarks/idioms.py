@@ -120,8 +120,8 @@ def main() -> None:
     reference = kata.solution.read_text(encoding="utf-8")
     table = Figures(
         "Ways to write a causal mask, under --perf",
-        f"Each graded {chosen.times} times by `kata check masks.py --perf`. A way that leaves the pairs to torch "
-        "passes, however often it goes over memory; a loop over pairs in Python fails and is told that it is one.",
+        f"Each graded {chosen.times} times by `kata check` on masks, with `--perf`. A way that leaves the pairs to "
+        "torch passes, however often it goes over memory; a loop over pairs in Python fails and is told that it is one.",
         ["causal_mask by", "passed", "failed", "inconclusive", "false reasons"],
     )
     wrong = 0
