@@ -121,7 +121,8 @@ def main() -> None:
     table = Figures(
         "Ways to write a causal mask, under --perf",
         f"Each graded {chosen.times} times by `kata check` on masks, with `--perf`. A way that leaves the pairs to "
-        "torch passes, however often it goes over memory; a loop over pairs in Python fails and is told that it is one.",
+        "torch passes, however often it goes over memory; a loop over pairs in Python fails and is told "
+        "that it is one.",
         ["causal_mask by", "passed", "failed", "inconclusive", "false reasons"],
     )
     wrong = 0
