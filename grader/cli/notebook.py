@@ -237,8 +237,7 @@ def _ask(arguments: list[str], given: bytes) -> tuple[str, str]:
 
 def _begin(arguments: list[str], *streams: int) -> Begun | subprocess.Popen[str]:
     """Have a command run on these three streams: by a process that stands by, or by a new one."""
-    environment = {"COLUMNS": WIDTH, **os.environ}
-    if (begun := begin(arguments, streams, environment)) is not None:
+    if (begun := begin(arguments, streams, _environment())) is not None:
         return begun
     stdin, stdout, stderr = streams
     return _start(arguments, stdin=stdin, stdout=stdout, stderr=stderr)
@@ -247,11 +246,15 @@ def _begin(arguments: list[str], *streams: int) -> Begun | subprocess.Popen[str]
 def _start(arguments: Any, **streams: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(
         interpreter.command("grader", *arguments),
-        env={"COLUMNS": WIDTH, **os.environ},
+        env=_environment(),
         encoding="utf-8",
         errors="replace",
         **streams,
     )
+
+
+def _environment() -> dict[str, str]:
+    return {"COLUMNS": WIDTH, **os.environ}
 
 
 def shell_here() -> Any:

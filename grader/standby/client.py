@@ -66,6 +66,10 @@ class Begun:
     def wait(self) -> None:
         """Wait for its end, and let go of it."""
         self.ended()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of it: it is ended where it has not."""
         self.link.close()
         os.close(self.process)
 
@@ -90,10 +94,14 @@ def begin(arguments: list[str], streams: Sequence[int], environment: Mapping[str
     variables = {os.fsencode(key): os.fsencode(value) for key, value in environment.items()}
     try:
         begun = _begin(["kata", *arguments], streams, looks, variables, place.facts(isolated=True))
-        if begun is not None:
-            begun.link.send(messages.GO)
     except (OSError, ValueError, place.Odd):
         return None
+    if begun is not None:
+        try:
+            begun.link.send(messages.GO)
+        except OSError:
+            begun.close()
+            return None
     return begun
 
 

@@ -23,20 +23,18 @@ import torch
 KEPT = "__dynamo_disable"
 
 
-def spare_dynamo() -> int:
-    """Exempt what is exempt without importing dynamo, and return how many functions that are."""
+def spare_dynamo() -> None:
+    """Exempt what is exempt without importing dynamo."""
     wrap: Callable[..., Any] | None = getattr(getattr(torch, "_compile", None), "_disable_dynamo", None)
     code = getattr(wrap(_nothing), "__code__", None) if wrap is not None else None
     if code is None:
-        return 0
+        return
     # All that was wrapped has this one code, and functions keep no list of themselves.
-    wrapped = [one for one in gc.get_referrers(code) if isinstance(one, types.FunctionType)]
-    inner = [inspect.getclosurevars(one).nonlocals.get("fn") for one in wrapped]
-    inner = [one for one in inner if callable(one)]
-    for function in inner:
-        if getattr(function, KEPT, None) is None:
-            setattr(function, KEPT, functools.partial(_untraced, function))
-    return len(inner)
+    for wrapped in gc.get_referrers(code):
+        if isinstance(wrapped, types.FunctionType):
+            function = inspect.getclosurevars(wrapped).nonlocals.get("fn")
+            if callable(function) and getattr(function, KEPT, None) is None:
+                setattr(function, KEPT, functools.partial(_untraced, function))
 
 
 def _untraced(function: Any, *args: Any, **kwargs: Any) -> Any:
