@@ -13,7 +13,8 @@ import os
 import random
 import re
 import subprocess
-from collections.abc import Container, Iterable, Sequence
+import tomllib
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -48,9 +49,12 @@ DEMOS = 1
 SEEDS = 1000
 """From so many seeds one is drawn for what is graded on one."""
 DEMO = "demo.py"
-APART = ("README.md", RUBRIC, DEMO, SYLLABUS_FILE, TRANSCRIPTS)
-"""Files that no verdict hangs on: a unit that gets another kata, and a lesson or a message that is told better, need no
-new gate. Transcripts are compared by a light one, too."""
+APART = ("README.md", RUBRIC, DEMO, SYLLABUS_FILE, TRANSCRIPTS, "calibration.json")
+"""Files that no verdict hangs on: a unit that gets another kata, a lesson or a message that is told better, and what a
+machine measured need no new gate. Transcripts are compared by a light one, too."""
+SPEED = ("speed_checks.py", "baseline.py", "slow")
+"""What speed is decided by, beside `[speed]` in kata.toml. It has a gate and a record of its own: it takes a minute,
+and whether answers are right does not hang on it."""
 DRAW = "KATA_TEST_DRAW"
 BASE = "KATA_TEST_BASE"
 
@@ -93,7 +97,10 @@ def katas() -> dict[str, Kata]:
 
 
 def digest_of_kata(slug: str) -> str:
-    """Return a digest of what a kata's verdict hangs on beside the engine: its files, its unit's, its blocks, torch."""
+    """Return a digest of what a kata's verdict hangs on beside the engine: its files, its unit's, its blocks, torch.
+
+    Not of what decides about speed.
+    """
     kata = katas()[slug]
     blocks = blocks_of(kata)  # of the file that all katas share, only what this one is given
     parts: list[Path] = [*kata.given, *kata.support]
@@ -106,8 +113,26 @@ def digest_of_kata(slug: str) -> str:
         for folder in unit.iterdir() if unit.is_dir() else ():
             parts += [folder] if folder.is_dir() and folder.name not in others else []
     torch = re.search(r"^torch==(\S+)$", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
-    more = (torch[1] if torch else "") + (blocks.data.decode() if blocks else "")
-    return _digest(parts, more, (*APART, BLOCKS))
+    told = {name: table for name, table in _kata_toml(slug).items() if name != "speed"}
+    more = (torch[1] if torch else "") + (blocks.data.decode() if blocks else "") + json.dumps(told)
+    return _digest(parts, more, (*APART, *SPEED, BLOCKS, "kata.toml"))
+
+
+def digest_of_speed(slug: str) -> str:
+    """Return a digest of what decides about a kata's speed, and of the kata: its wasteful answers are right ones."""
+    kata = katas()[slug]
+    assert kata.solution is not None
+    parts = [folder / name for folder in (kata.folder, kata.solution.parent) for name in SPEED]
+    return _digest(parts, digest_of_kata(slug) + json.dumps(_kata_toml(slug).get("speed")))
+
+
+def timed() -> list[str]:
+    """Return the katas that have checks of speed, by name."""
+    return [slug for slug, kata in katas().items() if kata.speed_checks is not None]
+
+
+def _kata_toml(slug: str) -> dict[str, Any]:
+    return tomllib.loads((katas()[slug].folder / "kata.toml").read_text(encoding="utf-8"))
 
 
 def digest_of_answers(slug: str) -> str:
@@ -129,6 +154,11 @@ def repeated(which: str, kind: str, name: str, digest: str) -> bool:
 def in_full(which: str, slug: str) -> bool:
     """Tell whether all of a kata's gate is run under `--gate WHICH`."""
     return repeated(which, "katas", slug, digest_of_kata(slug))
+
+
+def speed_in_full(which: str, slug: str) -> bool:
+    """Tell whether all of what decides about a kata's speed is examined under `--gate WHICH`."""
+    return repeated(which, "speed", slug, digest_of_speed(slug))
 
 
 def seed(name: str) -> int:
@@ -163,7 +193,7 @@ def keep(kind: str, name: str, digest: str, **found: object) -> None:
     with RECORD.with_suffix(".lock").open("w") as lock:  # beside other processes of the same run
         fcntl.flock(lock, fcntl.LOCK_EX)
         record = _read()
-        here = {"katas": katas, "walks": WALKS.copy, "demos": demos}[kind]()
+        here = {"katas": katas, "speed": timed, "walks": WALKS.copy, "demos": demos}[kind]()
         part = {one: entry for one, entry in record.get(kind, {}).items() if one in here}
         part[name] = {"digest": digest, **found, "when": datetime.now(UTC).date().isoformat()}
         record[kind] = dict(sorted(part.items()))
@@ -204,14 +234,17 @@ def _read() -> dict[str, Any]:
     return dict(json.loads(RECORD.read_text(encoding="utf-8"))) if RECORD.is_file() else {}
 
 
-def _digest(parts: Iterable[Path], more: str = "", apart: Container[str] = ()) -> str:
+def _digest(parts: Iterable[Path], more: str = "", without: Iterable[str] = ()) -> str:
+    apart = frozenset(without)
     total = hashlib.sha256(more.encode())
     files = {
         path for part in parts for path in ([part] if part.is_file() else part.rglob("*")) if path.is_file()
     }
     for path in sorted(files):
         name = path.relative_to(ROOT)
-        if name.name not in apart and not any(one.startswith((".", "__pycache__")) for one in name.parts):
+        if apart.isdisjoint(name.parts) and not any(
+            one.startswith((".", "__pycache__")) for one in name.parts
+        ):
             total.update(f"\0{name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
     return total.hexdigest()[:20]
 

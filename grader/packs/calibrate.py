@@ -162,7 +162,11 @@ class Calibrator:
                 if demand.threshold.on(self._kind) is None or not _measurable(demand):
                     ungraded.append(f"{kata.slug} {demand.name}")
                     continue
-                named = [answer for answer in slow if demand.check in answer.fails]
+                named = [
+                    answer
+                    for answer in slow
+                    if demand.check in answer.fails and answer.is_told_on(self._kind)
+                ]
                 plan.append((demand, [kata.solution, *kata.alternatives], named))
         start(self._rounds * sum(len(right) + len(named) for _, right, named in plan))
         thresholds = [self._one(demand, right, named, step) for demand, right, named in plan]

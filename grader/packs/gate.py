@@ -102,23 +102,28 @@ class Gate:
 
     def examine(self, kata: Kata, suite: Suite) -> Verdict:
         """Return everything that is wrong with a kata; nothing when it passes."""
+        verdict = self.examine_answers(kata, suite)
+        if kata.solution is not None:
+            verdict.findings += self.examine_speed(kata, suite).findings
+        return verdict
+
+    def examine_answers(self, kata: Kata, suite: Suite) -> Verdict:
+        """Return what is wrong with a kata but for what decides about speed."""
         verdict = Verdict(kata.slug, checks=len(suite))
         if kata.solution is None:
             verdict.find("solution", "there is no reference in the solutions folder")
             return verdict
         mutants = self._read(mistakes, kata, "mutants", verdict)
-        slow = self._read(slow_answers, kata, "slow answers", verdict) or []
         verdict.mutants = len(mutants or [])
         if mutants is not None and len(mutants) < LEAST_MUTANTS:
             verdict.find("mutants", f"there are fewer than {LEAST_MUTANTS} mutants")
         if mutants is not None and self._draw is not None:
             drawn = self._draw([mutant.name for mutant in mutants])
             mutants = [mutant for mutant in mutants if mutant.name in drawn]
-            slow = [answer for answer in slow if answer.name in drawn]
         verdict.tried = len(mutants or [])
         _look_at_files(kata, verdict)
         try:
-            _look_at_blocks(kata, [*(mutants or []), *slow], verdict)
+            _look_at_blocks(kata, mutants or [], verdict)
         except PackError as error:
             verdict.find("blocks", error.message)
             return verdict
@@ -127,13 +132,38 @@ class Gate:
         for message in complaints(kata, suite.infos()):
             verdict.find("words", message)
         _look_at_preload(kata, verdict)
-        with tempfile.TemporaryDirectory(prefix="kata-gate-") as folder, _copies(kata, Path(folder)) as copy:
+        with _copies(kata) as copy:
             self._stub(kata, suite, copy, verdict)
             self._right_answers(kata, suite, copy, verdict)
             if mutants is not None:
                 self._wrong_answers(kata, suite, copy, mutants, verdict)
                 self._marks(kata, suite, copy, mutants, verdict)
-            self._speed(kata, suite, copy, slow, verdict)
+        return verdict
+
+    def examine_speed(self, kata: Kata, suite: Suite) -> Verdict:
+        """Return what is wrong with what decides about speed. Nothing is timed: `kata pack calibrate` does that."""
+        verdict = Verdict(kata.slug, checks=len(suite))
+        slow = self._read(slow_answers, kata, "slow answers", verdict) or []
+        checks = _speed_checks(kata, verdict)
+        for answer in slow:
+            if unknown := [name for name in answer.fails if name not in checks]:
+                verdict.find(
+                    "slow answers",
+                    f"{answer.name} names {unknown[0]}, which is not a speed check; "
+                    f"there is {', '.join(sorted(checks)) or 'none'}",
+                )
+        if self._draw is not None:
+            drawn = self._draw([answer.name for answer in slow])
+            slow = [answer for answer in slow if answer.name in drawn]
+        verdict.tried = len(slow)
+        try:
+            _look_at_blocks(kata, slow, verdict)
+        except PackError as error:
+            verdict.find("blocks", error.message)
+            return verdict
+        with _copies(kata) as copy:
+            self._baseline(kata, suite, copy, verdict)
+            self._slow_answers(kata, suite, copy, slow, verdict)
         return verdict
 
     @staticmethod
@@ -281,31 +311,28 @@ class Gate:
                 "a check in `Fails:` that sees the value",
             )
 
-    def _speed(self, kata: Kata, suite: Suite, copy: Copy, slow: list[Mistake], verdict: Verdict) -> None:
-        """Look at everything that speed is decided by, without timing anything: `kata pack calibrate` does that."""
-        checks = _speed_checks(kata, verdict)
+    def _baseline(self, kata: Kata, suite: Suite, copy: Copy, verdict: Verdict) -> None:
+        if kata.speed_checks is None:
+            return
+        self._step(f"{kata.slug}: baseline")
+        handed_in = copy(kata.baseline)
+        report = suite.but_for(suite.trained()).check(handed_in, self._launcher, Options(seed=SEED))
+        if report.status == "pass":
+            report = suite.check(handed_in, self._launcher, Options(seed=SEED))
+        if report.status != "fail":
+            told = f": {report.message}" if report.message else ""
+            verdict.find(
+                "baseline",
+                f"baseline.py handed in as an answer is “{report.status}”{told}; learners get it, so it must "
+                "load, and fail",
+            )
+
+    def _slow_answers(
+        self, kata: Kata, suite: Suite, copy: Copy, slow: list[Mistake], verdict: Verdict
+    ) -> None:
         untrained = suite.but_for(suite.trained())
-        if kata.speed_checks is not None:
-            self._step(f"{kata.slug}: baseline")
-            handed_in = copy(kata.baseline)
-            report = untrained.check(handed_in, self._launcher, Options(seed=SEED))
-            if report.status == "pass":
-                report = suite.check(handed_in, self._launcher, Options(seed=SEED))
-            if report.status != "fail":
-                told = f": {report.message}" if report.message else ""
-                verdict.find(
-                    "baseline",
-                    f"baseline.py handed in as an answer is “{report.status}”{told}; learners get it, so it must "
-                    "load, and fail",
-                )
         patient = Options(seed=SEED, timeout_s=SLOW_PATIENCE * kata.limits.check_timeout_s)
         for answer in slow:
-            if unknown := [name for name in answer.fails if name not in checks]:
-                verdict.find(
-                    "slow answers",
-                    f"{answer.name} names {unknown[0]}, which is not a speed check; "
-                    f"there is {', '.join(sorted(checks)) or 'none'}",
-                )
             self._step(f"{kata.slug}: slow answer {answer.name}")
             report = untrained.check(copy(answer), self._launcher, patient)
             if report.status != "pass":
@@ -655,14 +682,15 @@ def _first_failure(report: KataReport) -> str:
 
 
 @contextmanager
-def _copies(kata: Kata, folder: Path) -> Iterator[Copy]:
+def _copies(kata: Kata) -> Iterator[Copy]:
     """Give a function that puts an answer into a folder of its own, under the name that a submission has."""
+    with tempfile.TemporaryDirectory(prefix="kata-gate-") as folder:
 
-    def copy(answer: Path | Mistake) -> Path:
-        source = answer.source.path if isinstance(answer, Mistake) else answer
-        target = folder / source.parent.name / source.stem / f"{kata.module}.py"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(answer.source.data if isinstance(answer, Mistake) else answer.read_bytes())
-        return target
+        def copy(answer: Path | Mistake) -> Path:
+            source = answer.source.path if isinstance(answer, Mistake) else answer
+            target = Path(folder, source.parent.name, source.stem, f"{kata.module}.py")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(answer.source.data if isinstance(answer, Mistake) else answer.read_bytes())
+            return target
 
-    yield copy
+        yield copy

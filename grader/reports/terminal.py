@@ -170,21 +170,22 @@ def _print_checks(report: KataReport, out: Console) -> None:
     held = [check for check in report.checks if check.status == "pass" and check not in told]
     measured = [check for check in report.checks if isinstance(check.speed, Measured)]
     waiting = [check for check in report.checks if check.status == "todo"]
-    after = [check for check in report.checks if check.status == "skipped" and check.max_points]
+    skipped = [check for check in report.checks if check.status == "skipped" and check not in measured]
+    after = [check for check in skipped if _waits(check)]
     after = after if len(after) > 1 else []
+    unfit = [check for check in skipped if not _waits(check)]
     rest = [
-        check for check in report.checks if check in measured or check not in (*held, *waiting, *after, *told)
+        check
+        for check in report.checks
+        if check in measured or check not in (*held, *waiting, *after, *unfit, *told)
     ]
     if held:
         hanging(
             out, Text("  ").append_text(status_text("pass", out)).append("  "), Text(_held(report, len(held)))
         )
-    why = {id(check): (check.message or "").partition("\n")[0] for check in told}
-    for said in dict.fromkeys(why.values()):
-        alike = [check for check in told if why[id(check)] == said]
-        head = Text("  ").append_text(status_text("pass", out)).append("  ")
-        hanging(out, head, Text(f"{_counted(alike)}, {safe(said)} (-v names them)"))
+    _print_by_reason(told, out)
     _print_each(rest, report, out)
+    _print_by_reason(unfit, out, "dim")
     if after:
         head = Text("  ").append_text(status_text("skipped", out)).append("  ")
         hanging(out, head, Text(f"{_counted(after)}, wait until that is fixed (-v names them)", "dim"))
@@ -193,6 +194,20 @@ def _print_checks(report: KataReport, out: Console) -> None:
         count = "1 check waits" if len(waiting) == 1 else f"{len(waiting)} checks wait"
         head = Text("  ").append_text(status_text("todo", out)).append("  ")
         hanging(out, head, Text(f"{safe(names)}   ({count})", "dim"))
+
+
+def _print_by_reason(checks: Sequence[CheckReport], out: Console, style: str = "") -> None:
+    """Print those of a reason in one line."""
+    why = {id(check): (check.message or "").partition("\n")[0] for check in checks}
+    for said in dict.fromkeys(why.values()):
+        alike = [check for check in checks if why[id(check)] == said]
+        head = Text("  ").append_text(status_text(alike[0].status, out)).append("  ")
+        hanging(out, head, Text(f"{_counted(alike)}, {safe(said)} (-v names them)", style))
+
+
+def _waits(check: CheckReport) -> bool:
+    """Return whether a skipped check waits for others to hold, as its message says; else this machine is unfit."""
+    return (check.message or "skipped: ").startswith(("skipped: ", "not run: "))
 
 
 def _counted(checks: Sequence[CheckReport]) -> str:
@@ -247,7 +262,12 @@ def _print_each(
         if named:
             title.append(f"   {safe(check.id)}", "dim")
         if isinstance(check.speed, Measured):
-            title.append(f"   {_measured(check.speed)}", "dim")
+            marked = (
+                ""
+                if check.status != "skipped" or check.speed.verdict == "inconclusive"
+                else ", not marked here"
+            )
+            title.append(f"   {_measured(check.speed)}{marked}", "dim")
         hanging(out, Text.assemble("  ", status, " ", (score, "dim"), " "), title)
 
 

@@ -283,7 +283,7 @@ class Examination:
         """Run a check of speed or memory: only when all is right, and with nothing else of the submission alive."""
         attempt, kata = self.attempt, self.checks.kata
         if attempt.launcher is None:
-            return Outcome("skipped", ["skipped: in one process nothing can be timed"], machine=True)
+            return Outcome("skipped", ["in one process nothing can be timed"], machine=True)
         for one in self.done:
             same = one.report.aspect == report.aspect
             if not (same or one.report.status == "pass" or one.outcome.machine):

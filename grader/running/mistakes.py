@@ -25,7 +25,8 @@ _BASE = re.compile(r"^Base:\s*(\S+)\s*$", re.MULTILINE)
 _COSTS = re.compile(r"^Costs:\s*(\S.*)$", re.MULTILINE)
 _NUMBER = r"-?\d[\d.]*(?:e[+-]?\d+)?"
 _VALUE = re.compile(rf"^Value: ({_NUMBER}) to ({_NUMBER}), or (\S.*)$", re.MULTILINE)
-_KEYS = ("Fails:", "Unnamed:", "Base:", "Costs:", "Value:")
+_TOLD_ON = re.compile(r"^Told on: (cpu|cuda)$", re.MULTILINE)
+_KEYS = ("Fails:", "Unnamed:", "Base:", "Costs:", "Value:", "Told on:")
 NAME = "VALUE"
 """What a mistake calls its value, and assigns to it in a line of its own."""
 _ASSIGNED = re.compile(rf"^{NAME} = .*$", re.MULTILINE)
@@ -66,12 +67,18 @@ class Mistake:
     """Of a mistake that is a matter of a number."""
     base: str
     """The right answer that it differs from; of a mistake that is a file of its own, the reference."""
+    told_on: str | None = None
+    """The one kind of device, `cpu` or `cuda`, on which its waste shows, where it does not show on all."""
 
     def at(self, value: float) -> Mistake:
         """Return the same mistake with another value."""
         return replace(
             self, name=f"{self.name}@{value:g}", text=_ASSIGNED.sub(f"{NAME} = {value!r}", self.text)
         )
+
+    def is_told_on(self, kind: str) -> bool:
+        """Return whether what it wastes is expected to show on a kind of device; all accelerators are like cuda."""
+        return self.told_on in (None, "cpu" if kind == "cpu" else "cuda")
 
     @property
     def source(self) -> Source:
@@ -178,6 +185,7 @@ def _mistake(
     if values is not None:
         say = with_value(say, float(_ASSIGNED.findall(text)[0].partition("=")[2]), values.otherwise)
     costs = _COSTS.search(about) or _COSTS.search(ast.get_docstring(topic.tree) or "")
+    told_on = _TOLD_ON.search(about)
     return Mistake(
         name,
         topic.path,
@@ -189,6 +197,7 @@ def _mistake(
         text,
         values,
         right.text,
+        told_on[1] if told_on else None,
     )
 
 

@@ -144,6 +144,20 @@ def test_slow_answers_are_kept_in_the_same_way(made: Handmade) -> None:
     assert (slow.name, slow.text) == ("twice", RIGHT.replace("start = 0.0  # nothing yet", "start = -0.0"))
 
 
+def test_a_waste_may_show_on_one_kind_of_device_alone(made: Handmade) -> None:
+    body = 'class twice:\n    {says}\n\n    total = """\n        - start = 0.0\n        + start = -0.0\n    """\n'
+    made.slow("looped", body.format(says=SAYS))
+    [everywhere] = slow_answers(kata_of(made))
+    made.slow(
+        "looped", body.format(says=SAYS.replace("Fails: test_total", "Fails: test_total\n    Told on: cpu"))
+    )
+    [there] = slow_answers(kata_of(made))
+    kinds = ("cpu", "cuda", "xpu")
+    assert [everywhere.is_told_on(kind) for kind in kinds] == [True, True, True]
+    assert [there.is_told_on(kind) for kind in kinds] == [True, False, False]
+    assert there.text == everywhere.text
+
+
 def test_what_is_merged_into_may_be_an_alternative(made: Handmade) -> None:
     made.alternative("built_in", "def total(numbers):\n    return sum(numbers)\n")
     write(

@@ -239,6 +239,33 @@ def test_with_speed_what_holds_is_all_that_was_asked(kata: Run, stub: Path) -> N
     assert "0.50×, at most 2× allowed" in text
 
 
+def test_what_a_machine_is_unfit_for_waits_for_nothing() -> None:
+    from rich.console import Console
+
+    from grader.reports.report import CheckReport, KataReport, Measured
+    from grader.reports.terminal import print_reports
+
+    def one(name: str, **more: Any) -> CheckReport:
+        terms = {"hidden": False, "status": "skipped", "points": 0, "max_points": 1, **more}
+        return CheckReport(name=name, id=f"test_{name}", aspect="performance", **terms)
+
+    speed = Measured(form="ratio", value=0.5, threshold=2, verdict="pass")
+    unfit = {"message": "this threshold needs a GPU: it is not graded on cpu"}
+    report = KataReport(
+        kata="masks", number="9.3.1", status="pass", score=2, max_score=2, seed=0,
+        checks=[one("a", status="pass"), one("b", **unfit), one("c", **unfit),
+                one("fast", speed=speed, message="not measured on this kind of device"),
+                one("hasty", speed=speed, message="not measured on this kind of device")],
+    )  # fmt: skip
+    out = Console(width=110, record=True, quiet=False, file=open("/dev/null", "w"))  # noqa: SIM115
+    print_reports([report], out)
+    text = out.export_text()
+    assert "2 checks, 2 points, this threshold needs a GPU: it is not graded on cpu (-v names them)" in text
+    assert text.count("0.50×, at most 2× allowed, not marked here") == 2
+    assert text.count("skipped") == 3
+    assert "until that is fixed" not in text
+
+
 def test_points_that_are_withheld_are_said_once_and_why(kata: Run, stub: Path) -> None:
     assert kata("start", "layer-norm").code == 0
     norm = stub.parents[1] / "layer-norm" / "layer_norm.py"

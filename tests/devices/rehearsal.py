@@ -22,10 +22,13 @@ from grader.checks.raised import describe_raised
 from grader.devices import Device
 from grader.errors import UsageError
 from grader.host.endings import SubmissionRaised, WorkerTimeout
+from grader.host.source import read_source
 from grader.packs.calibrate import machine
 from grader.reports.report import KataReport
+from grader.running.demands import demands_of, setting_of
 from grader.running.suite import Options, with_suites
 from grader.timing import benchmark_run
+from grader.timing.speed import MEMORY
 from grader.worker import calibration_kernel
 from tests.calibrated import as_if_measured
 from tests.conftest import Examine, Ran
@@ -254,6 +257,26 @@ def test_a_peak_is_what_the_submission_took_of_the_device(rows: Path, launcher: 
         assert speed.speed
         found[answer] = speed.speed.value
     assert 1 < found["fast"] < 14 < found["greedy"] < 400
+
+
+def test_what_our_katas_time_can_be_done_there(launcher: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each speed check at the first size of a GPU, its answers looked at by the check; 9.3.7's model is too large."""
+    monkeypatch.setattr(benchmark_run, "WARM_S", 60.0)  # whether it is slow here is nothing to go by
+    katas = [kata for kata in Catalogue.discover().katas if kata.speed_checks and kata.slug != "decoder-lm"]
+    tried = set()
+    for demand in demands_of(katas):
+        if demand.threshold.cuda is None:
+            continue
+        assert demand.kata.solution is not None
+        setting = setting_of(demand.kata, read_source(demand.kata.solution), launcher, "pretend")
+        size = demand.work.sizes_on("cuda")[0]
+        with benchmark_run.BenchmarkRun(setting) as run:
+            if demand.form in MEMORY:  # the baseline has no part in it
+                run.submission_turn(demand.work, size, 60.0)
+            else:
+                run.warm(demand.work, size)
+        tried.add(demand.kata.slug)
+    assert tried == {kata.slug for kata in katas}
 
 
 # --- a class ---

@@ -22,6 +22,7 @@ from pathlib import Path
 import msgspec
 
 from grader.catalogue import load_pack
+from grader.devices import PRETEND_SWITCH
 from grader.grading import grading_process
 from grader.grading.task import Task
 from grader.host.warm import start_launcher
@@ -48,6 +49,8 @@ SECRET = "KATA-SECRET-"
 NAP = "0.031415"
 """Part of the command line of every program that one of the corpus starts."""
 SHM_KEY = 0x4B415441
+DEVICE = "KATA_HOSTILE_DEVICE"
+"""Names what submissions compute on, where that is not the CPU: `make gpu` asks for a GPU."""
 PATIENCE_S = 60.0
 ENDING_S = 30.0
 """How long a process may take to be gone that has been killed, on a machine with much to do."""
@@ -139,6 +142,7 @@ class Room:
                 "TMPDIR": str(self.place / "tmp"),
                 "KATA_ISOLATION": level,
                 "API_TOKEN": self.secret,
+                **{name: os.environ[name] for name in (DEVICE, PRETEND_SWITCH) if name in os.environ},
             },
             start_new_session=True,
         )
@@ -273,13 +277,14 @@ def main() -> None:
     for user in map(int, sys.argv[2:]):
         _let_others_reach_python()
         become(user)
-    launcher = start_launcher()
+    device = os.environ.get(DEVICE, "cpu")
+    launcher = start_launcher(device=device)
     from grader.running.suite import Options, Suite, with_suites
 
     def serve(suites: dict[str, Suite]) -> None:
         while frame := grading_process.read_frame(requests):
             exam = msgspec.msgpack.decode(frame, type=Exam)
-            options = Options(seed=exam.task.seed, timeout_s=exam.timeout_s)
+            options = Options(seed=exam.task.seed, timeout_s=exam.timeout_s, device=device)
             report = grading_process.grade(exam.task, suites[exam.task.kata], launcher, options)
             grading_process.write_frame(answers, msgspec.msgpack.encode(report))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import io
+import os
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ from grader.sandbox.levels import LEVELS
 from tests import record
 from tests.hostile.conftest import Enter
 from tests.hostile.entries import FAMILIES, HONEST, KINDS, MODULES, Entry, entries
-from tests.hostile.room import NAP, REACHED, Room
+from tests.hostile.room import DEVICE, NAP, REACHED, Room
 from tests.sandbox.conftest import NOBODY
 
 CORPUS = entries()
@@ -98,7 +99,8 @@ def examine(room: Room, entry: Entry) -> None:
     assert report.status in expected.status, told
     if "forged" not in expected.allows:
         assert earned(report) == expected.earns, told
-    assert all(word in told for word in expected.words), told
+    # A GPU leaves open what is refused elsewhere: a cheat may get further, and be told of where it ended.
+    assert DEVICE in os.environ or all(word in told for word in expected.words), told
     assert_printable(report)
 
 

@@ -79,7 +79,9 @@ def test_a_kata_passes_the_gate(
         draw = None if full else lambda names: record.sample(slug, names, count)
         mistake_seeds = MISTAKE_SEEDS_WHERE_CHECKS_TRAIN if trains else MISTAKE_SEEDS
         mistake_seeds = mistake_seeds if full else MISTAKE_SEEDS_IN_A_LIGHT_GATE
-        return Gate(launcher, seeds=seeds, mistake_seeds=mistake_seeds, draw=draw).examine(kata, suite)
+        return Gate(launcher, seeds=seeds, mistake_seeds=mistake_seeds, draw=draw).examine_answers(
+            kata, suite
+        )
 
     digest = record.digest_of_kata(slug)
     verdict = with_suites([kata], examine, hidden=True)
@@ -88,6 +90,33 @@ def test_a_kata_passes_the_gate(
         assert verdict.named >= 0.9 * verdict.mutants
         found = {"checks": verdict.checks, "mutants": verdict.mutants, "named": verdict.named}
         record.keep("katas", slug, digest, **found, marks=record.summary(verdict.marks))
+
+
+@pytest.mark.gate
+@pytest.mark.entire
+@pytest.mark.parametrize("slug", record.timed())
+def test_what_decides_about_speed_passes_the_gate(
+    slug: str, launcher: Any, pytestconfig: pytest.Config
+) -> None:
+    kata = record.katas()[slug]
+    full = record.speed_in_full(pytestconfig.getoption("gate"), slug)
+    tried = int(record.drawn(slug))
+    draw = None if full else lambda names: record.sample(f"slow {slug}", names, tried)
+    digest = record.digest_of_speed(slug)
+    gate = Gate(launcher, draw=draw)
+    verdict = with_suites([kata], lambda suites: gate.examine_speed(kata, suites[slug]), hidden=True)
+    assert not verdict.findings, "\n".join(f"{one.rule}: {one.message}" for one in verdict.findings)
+    if full:
+        record.keep("speed", slug, digest, slow=verdict.tried)
+
+
+@pytest.mark.parametrize("slug", record.timed())
+def test_what_decides_about_speed_passed_with_these_files(slug: str, pytestconfig: pytest.Config) -> None:
+    if pytestconfig.getoption("gate") == "full":
+        pytest.skip("make gate renews the record")
+    assert record.kept("speed").get(slug, {}).get("digest") == record.digest_of_speed(slug), (
+        f"what decides about the speed of {slug} has changed since it passed the gate: run make gate"
+    )
 
 
 @pytest.mark.parametrize("slug", record.katas())
@@ -103,4 +132,5 @@ def test_the_full_gate_passed_with_these_files(slug: str, pytestconfig: pytest.C
 
 def test_nothing_else_is_recorded() -> None:
     assert record.kept("katas").keys() <= record.katas().keys()
+    assert record.kept("speed").keys() <= set(record.timed())
     assert record.kept("walks").keys() <= record.WALKS.keys()

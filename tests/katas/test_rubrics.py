@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.catalogue import load_pack
 from grader.catalogue.answer_sheet import questions_of, sheet_for
 from grader.catalogue.rubric import rubric_of
 from tests import record
@@ -42,3 +43,30 @@ def test_no_record_hangs_on_a_rubric(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert record.digest_of_kata("masks") == before
     (folder / "other.toml").write_text("anything")
     assert record.digest_of_kata("masks") != before
+
+
+def test_what_decides_about_speed_has_a_record_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kata = record.katas()["masks"]
+    for name in ("katas", "solutions"):
+        shutil.copytree(record.ROOT / name, tmp_path / name)
+    shutil.copy(record.ROOT / "requirements.lock", tmp_path)
+    monkeypatch.setattr(record, "ROOT", tmp_path)
+    monkeypatch.setattr(record, "katas", lambda: {kata.slug: kata for kata in copied})
+    digests: list[tuple[str, str]] = []
+    copied = load_pack(tmp_path / "katas").katas
+
+    def changed(path: Path, old: str, new: str) -> list[bool]:
+        """Return whether the digests of kata and speed are others now."""
+        path.write_text(path.read_text().replace(old, new, 1))
+        digests.append((record.digest_of_kata("masks"), record.digest_of_speed("masks")))
+        return [one != other for one, other in zip(digests[-1], digests[-2], strict=True)]
+
+    folder, answers = (tmp_path / top / kata.unit.folder.name / "masks" for top in ("katas", "solutions"))
+    digests.append((record.digest_of_kata("masks"), record.digest_of_speed("masks")))
+    assert changed(folder / "speed_checks.py", "import", "import math\nimport") == [False, True]
+    assert changed(next((answers / "slow").iterdir()), '"""', '"""Slow. ') == [False, True]
+    assert changed(folder / "kata.toml", "cpu = 100.0", "cpu = 99.0") == [False, True]
+    assert changed(folder / "calibration.json", "{", "{ ") == [False, False]
+    assert changed(folder / "kata.toml", "memory_mb = ", "memory_mb = 1") == [True, True]

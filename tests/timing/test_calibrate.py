@@ -152,6 +152,17 @@ def test_less_room_is_asked_on_a_gpu(
     assert refused(found("cuda", sums=6.6, looped=50.0)) == ["headroom"]
 
 
+def test_a_slow_answer_that_does_not_show_on_a_device_is_not_measured_there(
+    made: Handmade, found: Callable[..., Calibrated], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.packs.calibrate.machine", lambda _: "a GPU")
+    made.toml("cpu = 8.0\ncuda = 8.0")
+    made.checks("WORK.sizes['cuda'] = (1, 2, 4)\n" + ASKS)
+    made.slow("hidden", SLOW.replace("Fails: test_total", "Fails: test_total\nTold on: cpu"))
+    assert refused(found("cuda", sums=1.0, looped=50.0, hidden=2.0)) == []
+    assert refused(found("cpu", sums=1.0, looped=50.0, hidden=2.0)) == ["slow answers"]
+
+
 def test_a_threshold_that_is_not_graded_here_is_left_out(
     made: Handmade, found: Callable[..., Calibrated]
 ) -> None:

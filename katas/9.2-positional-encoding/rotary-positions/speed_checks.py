@@ -30,7 +30,7 @@ ROTATION = Work(
     inputs=rows,
     call=lambda kata, x: kata.rotate(x),
     right=right,
-    sizes={"cpu": (32, 64, 128), "cuda": (1024, 2048, 4096)},
+    sizes={"cpu": (32, 64, 128), "cuda": (64, 128, 256)},
     axis="rows",
     traffic=lambda length: 2 * HEADS * length * WIDTH * 4,
 )

@@ -34,7 +34,7 @@ def ready(kata, *sizes, **options):
             if p.numel() <= SMALL_PARAMETER and p.requires_grad
         }
     for name, p in learned.items():
-        learned[name] = p.detach() + 0.2 * torch.randn(p.shape, generator=noise)
+        learned[name] = p.detach() + 0.2 * torch.randn(p.shape, generator=noise).to(p.device)
     model.load_state_dict(learned, strict=False)
     return model
 
@@ -88,7 +88,7 @@ VOCABULARY = Work(
     call=classify,
     right=right_logits,
     prepare=lambda kata, vocab_size: ready(kata, vocab_size, CLASSES, pooling="cls"),
-    sizes={"cpu": (1024, 65536), "cuda": (1024, 65536)},
+    sizes={"cpu": (1024, 65536), "cuda": (1024, 262144)},
     axis="words in the vocabulary",
 )
 

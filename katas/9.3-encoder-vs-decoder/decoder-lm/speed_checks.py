@@ -31,7 +31,7 @@ def narrow(kata):
 
 def wide(kata):
     """Return a model that is large enough for a GPU to notice how long the text is."""
-    return kata.DecoderLM(VOCAB, 1024, 16, 4096, 8, 2048)
+    return kata.DecoderLM(VOCAB, 1024, 16, 4096, 4, 2048)
 
 
 def ready(kata, model):
@@ -160,7 +160,7 @@ TEACHER_FORCING = Work(
     call=read,
     right=right_texts,
     prepare=lambda kata, length: ready(kata, (narrow if length <= 256 else wide)(kata)),
-    sizes={"cpu": (64, 128, 256), "cuda": (512, 1024)},
+    sizes={"cpu": (64, 128, 256), "cuda": (512,)},
     axis="tokens",
 )
 

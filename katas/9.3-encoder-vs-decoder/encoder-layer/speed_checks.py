@@ -109,7 +109,7 @@ def layer_work(norm_first):
         inputs=lambda draw, size: (draw.normal(batch=size, time=TIME, width=D),),
         call=lambda module, x: module(x),
         right=lambda result, x: close(result, oracle(function, x, None, OF_LAYER, LAYER_HEADS)),
-        sizes={"cpu": (8, 16, 32), "cuda": (64, 128, 256)},
+        sizes={"cpu": (8, 16, 32), "cuda": (8, 16, 32)},
         axis="sequences",
         flops=flops(1),
     )
@@ -125,7 +125,7 @@ ENCODER = Work(
     ),
     call=lambda module, x, mask: module(x, mask),
     right=lambda result, x, mask: close(result, oracle(stack, x, mask, STATE)),
-    sizes={"cpu": (12, 24, 48), "cuda": (64, 128, 256)},
+    sizes={"cpu": (12, 24, 48), "cuda": (12, 24, 48)},
     axis="sequences",
     flops=flops(LAYERS),
 )

@@ -52,7 +52,7 @@ def work(activation, network, products):
         inputs=lambda draw, size: (draw.normal(batch=size, time=TIME, width=D),),
         call=lambda module, x: module(x),
         right=right,
-        sizes={"cpu": (1, 2, 4), "cuda": (32, 64, 128)},
+        sizes={"cpu": (1, 2, 4), "cuda": (4, 8, 16)},
         axis="sequences",
         flops=lambda batch: 2 * products * batch * TIME * D * FF,
     )

@@ -53,7 +53,7 @@ ATTENTION = Work(
     call=lambda kata, *tensors: kata.scaled_dot_product_attention(*tensors),
     fused=lambda kata, *tensors: kata.by_torch(*tensors),
     right=attention_right,
-    sizes={"cpu": (128, 256, 512), "cuda": (512, 1024, 2048)},
+    sizes={"cpu": (128, 256, 512), "cuda": (128, 256, 512)},
     axis="positions",
     flops=lambda time: 4 * 4 * time * time * 64,
 )
@@ -106,7 +106,7 @@ SHORT = Work(
     call=lambda kata, *tensors: kata.scaled_dot_product_attention(*tensors),
     fused=lambda kata, *tensors: kata.by_torch(*tensors),
     right=attention_right,
-    sizes={"cpu": (8, 16, 32), "cuda": (64, 128, 256)},
+    sizes={"cpu": (8, 16, 32), "cuda": (8, 16, 32)},
     axis="sequences",
     flops=lambda batch: 4 * batch * 16 * 32 * 32 * 16,
 )
@@ -168,7 +168,7 @@ MODULE = Work(
     inputs=lambda draw, size: module_inputs(draw, size, 16, 256),
     call=lambda module, x, mask: module(x, mask),
     right=lambda y, x, mask: module_right(y, x, mask, 16),
-    sizes={"cpu": (16, 32, 64)},
+    sizes={"cpu": (16, 32, 64), "cuda": (16, 32, 64)},
     axis="sequences",
     flops=lambda batch: batch * 16 * (8 * 256 * 256 + 4 * 16 * 256),
 )

@@ -27,7 +27,7 @@ CAUSAL = Work(
     inputs=causal_inputs,
     call=lambda kata, seq_len, device: kata.causal_mask(seq_len, device=device),
     right=causal_right,
-    sizes={"cpu": (1024, 2048, 4096), "cuda": (2048, 4096, 8192)},
+    sizes={"cpu": (1024, 2048, 4096), "cuda": (512, 1024, 2048)},
     axis="positions",
     traffic=lambda size: size * size,  # a byte is written for each pair
 )

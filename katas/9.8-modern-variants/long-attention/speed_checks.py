@@ -45,7 +45,7 @@ CAUSAL = Work(
     inputs=triple,
     call=lambda kata, query, key, value: kata.linear_attention(query, key, value, causal=True),
     right=right_from_the_left,
-    sizes={"cpu": (256, 2048), "cuda": (2048, 16384)},
+    sizes={"cpu": (256, 2048)},
     axis="positions",
 )
 

@@ -38,7 +38,7 @@ CUT = Work(
     inputs=images,
     call=lambda kata, pictures: kata.patchify(pictures, SIZE),
     right=right_patches,
-    sizes={"cpu": (1, 2, 4), "cuda": (16, 32, 64)},
+    sizes={"cpu": (1, 2, 4), "cuda": (1, 2, 4)},
     axis="images",
     traffic=lambda batch: 2 * batch * CHANNELS * SIDE**2 * 4,
 )
@@ -46,7 +46,7 @@ JOINED = Work(
     inputs=patches,
     call=lambda kata, given: kata.unpatchify(given, SIZE, SIDE, SIDE),
     right=right_images,
-    sizes={"cpu": (1, 2, 4), "cuda": (16, 32, 64)},
+    sizes={"cpu": (1, 2, 4), "cuda": (1, 2, 4)},
     axis="images",
     traffic=lambda batch: 2 * batch * CHANNELS * SIDE**2 * 4,
 )

@@ -52,6 +52,7 @@ class matrix_for_each_position:
     """you multiply by a matrix of D · D numbers for each position, all but 2 · D of them zeros: two slices do the same
 
     Fails: test_rotate_speed
+    Told on: cpu
     """
 
     def rotate(x, positions=None, *, base=10000.0):

@@ -66,6 +66,7 @@ class products_spread_out:
     """you write out every product, [.., Tq, Tk, d], and then sum: a matrix product adds up as it multiplies
 
     Fails: test_attention_speed
+    Told on: cpu
     """
 
     scaled_dot_product_attention = """
