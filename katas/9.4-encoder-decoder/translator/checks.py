@@ -6,6 +6,7 @@ here (`searched`), and a training loop.
 
 from __future__ import annotations
 
+import functools
 import runpy
 from pathlib import Path
 
@@ -79,15 +80,22 @@ def state_of(source):
 
 
 class Search:
-    """The right search beside one source: the translation, whether it was clear, and what it met."""
+    """The right search beside one source: the translation, whether it was clear, and what it met.
 
-    def __init__(self, logs, source, max_len, beams=1, penalty=0.0, ids=(PAD, BOS, EOS)):
+    `on_the_way` is the penalty of all choices but the last, where it is another one. `again` searches once
+    more, with something changed.
+    """
+
+    def __init__(self, logs, source, max_len, beams=1, penalty=0.0, ids=(PAD, BOS, EOS), on_the_way=None):
+        given = {"logs": logs, "source": source, "max_len": max_len, "beams": beams, "penalty": penalty}
+        self.logs, self.again = logs, functools.partial(Search, **given, ids=ids)
         _, bos, eos = ids
         V = logs.shape[1]
 
-        def score(hypothesis):
-            total, words, _, _ = hypothesis
-            return total / max(len(words), 1) ** penalty
+        def scored_by(power):
+            return lambda hypothesis: hypothesis[0] / max(len(hypothesis[1]), 1) ** power
+
+        score, last_score = scored_by(penalty if on_the_way is None else on_the_way), scored_by(penalty)
 
         kept = [(0.0, (), (5 * state_of(source) + bos + 1) % STATES, False)]
         before = kept
@@ -115,9 +123,9 @@ class Search:
             self.moved |= any(one in before and before.index(one) != kept.index(one) for one in kept)
             self.met_end |= any(ended for *_, ended in kept)
             self.ended_early |= kept[0][3] and not all(ended for *_, ended in kept)
-        kept.sort(key=score, reverse=True)
+        kept.sort(key=last_score, reverse=True)
         if len(kept) > 1:
-            self.clear &= score(kept[0]) - score(kept[1]) > CLEAR
+            self.clear &= last_score(kept[0]) - last_score(kept[1]) > CLEAR
         self.words, self.ended = list(kept[0][1]), kept[0][3]
         self.settled = self.ended and kept[0] == before[0]
 
@@ -146,7 +154,14 @@ def texts(draw, batch, time, vocab, pad_id=PAD):
 
 def pair(draw, batch=2, source=6, time=5, pad_id=PAD):
     """Draw a source [batch, source] and a target [batch, time] of words."""
-    return texts(draw, batch, source, 17, pad_id), texts(draw, batch, time, 13, pad_id)
+    read, said = texts(draw, batch, source, 17, pad_id), texts(draw, batch, time, 13, pad_id)
+    read[:, 0] = beyond(draw, batch)
+    return read, said
+
+
+def beyond(draw, batch):
+    """Draw source words [batch] beyond the target's vocabulary, so that exchanging the two always shows."""
+    return draw.integers(13, 17, batch=batch)
 
 
 def tokens(rows):
@@ -232,6 +247,11 @@ def better(search, greedy):
     return search.words != greedy.words
 
 
+def by_logarithms(search, greedy):
+    """As `never_ends`, and whoever adds up probabilities finds another translation."""
+    return never_ends(search, greedy) and search.words != search.again(logs=search.logs.exp()).words
+
+
 def ended_among_others(search, greedy):
     """Say whether one of several has ended and changed rank while others went on, and was the best before the end."""
     return search.ended_early and search.settled and search.moved and 2 <= len(search.words) < 5
@@ -242,6 +262,11 @@ def overtaken(search, greedy):
     return search.ended_early and len(search.words) == 5
 
 
+def decided_on_the_way(search, greedy):
+    """Say whether a length penalty that only makes the last choice finds another translation."""
+    return search.words != search.again(on_the_way=0.0).words
+
+
 def never_ends(search, greedy):
     """As `better`, and nothing that is kept on the way has ended, neither here nor with one beam."""
     return better(search, greedy) and not search.met_end and not greedy.met_end
@@ -250,6 +275,10 @@ def never_ends(search, greedy):
 def ask(submission, model, source, max_len, ids=(PAD, BOS, EOS), **options):
     _, bos, eos = ids
     return submission.translate(model, source, bos_id=bos, eos_id=eos, max_len=max_len, **options)
+
+
+def counted(beams):
+    return f"{beams} beam{'s' if beams > 1 else ''}"
 
 
 def expect_translations(found, searches, max_len, pad=PAD, name="translations", why=""):
@@ -450,7 +479,9 @@ def test_pad_id(submission, draw):
 def test_positions(submission, draw):
     # One layer: with two, the causal mask alone lets a decoder without positions guess at the order.
     model = build(submission, draw, num_layers=1)
-    source = tokens(torch.stack([draw.permutation(16)[:6] + 1 for _ in range(2)]))
+    source = torch.stack([draw.permutation(12)[:6] + 1 for _ in range(2)])
+    source[:, 0] = beyond(draw, 2)
+    source = tokens(source)
     target = tokens(torch.stack([draw.permutation(12)[:5] + 1 for _ in range(2)]))
     before = score(model, source, target)
     swapped = score(model, tokens(source[:, [2, 1, 0, 3, 4, 5]]), target)
@@ -794,7 +825,9 @@ def test_all_ended(submission, draw):
 )
 def test_beams(submission, draw):
     for beams in (2, 4):
-        model, source, searches = scripted(submission, draw, [never_ends] * 8, 5, beams=beams, eos_shift=-3.0)
+        model, source, searches = scripted(
+            submission, draw, [by_logarithms, *[never_ends] * 7], 5, beams=beams, eos_shift=-3.0
+        )
         found = ask(submission, model, source, 5, beams=beams)
         expect_translations(
             found,
@@ -838,7 +871,7 @@ def test_length_penalty(submission, draw):
         model, source, searches = scripted(
             submission,
             draw,
-            [overtaken, better, better, *[anything] * 4],
+            [overtaken, decided_on_the_way, better, better, *[anything] * 3],
             5,
             beams=3,
             penalty=penalty,
@@ -880,7 +913,7 @@ def test_read_once(submission, draw):
         model, source, _ = scripted(submission, draw, [goes_on, ends_at(3)], 5, beams=beams)
         with presupposed("translate must return translations"):
             ask(submission, model, source, 5, beams=beams)
-        expect(model.readings, f"how often encode was called, with {beams} beams").is_value(1)
+        expect(model.readings, f"how often encode was called, with {counted(beams)}").is_value(1)
 
 
 @check(
@@ -920,8 +953,10 @@ def test_restored(submission, draw):
                     first, second = (model(source, target) for _ in range(2))
             for found in (first, second):
                 expect(found, "logits afterwards", axes=LOGITS).is_tensor(shape=(2, 3, WORDS))
-            expect(not torch.equal(first, second), f"model.training after {beams} beams").is_value(training)
-            expect(first.requires_grad, f"torch.is_grad_enabled() after {beams} beams").is_value(grad)
+            expect(not torch.equal(first, second), f"model.training after {counted(beams)}").is_value(
+                training
+            )
+            expect(first.requires_grad, f"torch.is_grad_enabled() after {counted(beams)}").is_value(grad)
 
 
 @check(
