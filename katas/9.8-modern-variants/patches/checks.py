@@ -491,8 +491,8 @@ def test_values(submission, draw):
 )
 def test_order_matters(submission, draw):
     patches = draw.normal(batch=2, patch=N, number=CHANNELS * SIZE**2)
-    shuffled = patches[:, draw.permutation(N)]
-    images, others = (joined(SIZE, SIDE, SIDE)(each) for each in (patches, shuffled))
+    moved = patches.roll(1, dims=1)  # all of them: an answer may read one place alone
+    images, others = (joined(SIZE, SIDE, SIDE)(each) for each in (patches, moved))
     state = drawn_state(draw)
     model, _ = built(submission, draw, **state)
     before = plain_logits(model, images)
@@ -588,7 +588,10 @@ def test_dtypes(submission, draw):
         expect(logits, f"logits of a {dtype} model", axes=LOGITS).is_tensor(shape=(2, CLASSES), dtype=dtype)
 
 
-STEPS, WANTED = 200, 0.91
+STEPS, WANTED = 200, 0.9
+SPLIT = {"test": 4096, "seed": 1}
+"""The same images for everybody: what a slip leaves to be learned differs by hundredths from split to split. Of these
+a model with a slip that matters names 87% at most, and any other 92% or more."""
 
 
 @check(
@@ -600,7 +603,7 @@ STEPS, WANTED = 200, 0.91
     asked="one encoder layer, D = 32, a second of training",
 )
 def test_learning(submission, draw):
-    train, test = shapes.splits(seed=draw.size(0, 1 << 20))
+    train, test = shapes.splits(**SPLIT)
     model = submission.VisionTransformer(shapes.SIDE, 4, shapes.CHANNELS, len(shapes.SHAPES), 32, 4, 64, 1)
     model.to(draw.device)
     probes = given_module(submission, "probes")
@@ -619,7 +622,7 @@ def test_learning(submission, draw):
         f"too little learned  {right.double().mean():.0%} of {len(right)} new images are right after {STEPS} steps; "
         f"want {WANTED:.0%}",
         f"  it knows a {shapes.SHAPES[worst]} worst, and mostly takes it for a {shapes.SHAPES[taken]}",
-        "  25% is a guess; a model that does not know where its patches stand gets about 85%",
+        "  25% is a guess; a model that does not know where its patches stand gets about 86%",
     )
 
 
