@@ -690,6 +690,8 @@ def test_causality(submission, draw):
 def test_padding(submission, draw):
     x, other = (inputs(draw, batch=3, time=7) for _ in range(2))
     real = draw.mask(keep=0.5, batch=3, key=7)
+    # Row 0 in place of the others shows: it has padding where row 1 has none, and two keys to weigh.
+    real[0, :2], real[0, 3], real[1, 3] = True, False, True
     changed = torch.where(real[..., None], x, other)
     module = submission.Encoder(3, D, H, FF, norm_first=False)
     before, after = (module(tensor, real[:, None, None, :]) for tensor in (x, changed))
