@@ -31,14 +31,20 @@ def test_a_rubric_marks_the_questions_that_are_asked(slug: str) -> None:
     assert all(one.model not in sheet for one in rubric.questions)
 
 
-def test_no_record_hangs_on_a_rubric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kata = record.katas()["masks"]
+@pytest.fixture
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Our katas with their solutions, copied to where records are asked about them."""
     for name in ("katas", "solutions"):
         shutil.copytree(record.ROOT / name, tmp_path / name)
     shutil.copy(record.ROOT / "requirements.lock", tmp_path)
     monkeypatch.setattr(record, "ROOT", tmp_path)
+    return tmp_path
+
+
+def test_no_record_hangs_on_a_rubric(copied: Path) -> None:
+    kata = record.katas()["masks"]
     before = record.digest_of_kata("masks")
-    folder = tmp_path / "solutions" / kata.unit.folder.name / "masks"
+    folder = copied / "solutions" / kata.unit.folder.name / "masks"
     (folder / "rubric.toml").write_text("anything")
     assert record.digest_of_kata("masks") == before
     (folder / "other.toml").write_text("anything")
@@ -46,16 +52,12 @@ def test_no_record_hangs_on_a_rubric(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_what_decides_about_speed_has_a_record_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kata = record.katas()["masks"]
-    for name in ("katas", "solutions"):
-        shutil.copytree(record.ROOT / name, tmp_path / name)
-    shutil.copy(record.ROOT / "requirements.lock", tmp_path)
-    monkeypatch.setattr(record, "ROOT", tmp_path)
-    monkeypatch.setattr(record, "katas", lambda: {kata.slug: kata for kata in copied})
+    monkeypatch.setattr(record, "katas", lambda: {kata.slug: kata for kata in katas})
     digests: list[tuple[str, str]] = []
-    copied = load_pack(tmp_path / "katas").katas
+    katas = load_pack(copied / "katas").katas
 
     def changed(path: Path, old: str, new: str) -> list[bool]:
         """Return whether the digests of kata and speed are others now."""
@@ -63,7 +65,7 @@ def test_what_decides_about_speed_has_a_record_of_its_own(
         digests.append((record.digest_of_kata("masks"), record.digest_of_speed("masks")))
         return [one != other for one, other in zip(digests[-1], digests[-2], strict=True)]
 
-    folder, answers = (tmp_path / top / kata.unit.folder.name / "masks" for top in ("katas", "solutions"))
+    folder, answers = (copied / top / kata.unit.folder.name / "masks" for top in ("katas", "solutions"))
     digests.append((record.digest_of_kata("masks"), record.digest_of_speed("masks")))
     assert changed(folder / "speed_checks.py", "import", "import math\nimport") == [False, True]
     assert changed(next((answers / "slow").iterdir()), '"""', '"""Slow. ') == [False, True]

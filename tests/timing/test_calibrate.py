@@ -142,22 +142,24 @@ def test_what_is_refused(found: Callable[..., Calibrated], told: Canned, rules: 
     assert rows(calibrated)[0][-1].startswith("refused: ")
 
 
-def test_less_room_is_asked_on_a_gpu(
-    made: Handmade, found: Callable[..., Calibrated], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def graded_on_a_gpu(made: Handmade, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The threshold counts on a GPU as well."""
     monkeypatch.setattr("grader.packs.calibrate.machine", lambda _: "a GPU")
-    made.toml("cuda = 8.0")
+    made.toml("cpu = 8.0\ncuda = 8.0")
     made.checks("WORK.sizes['cuda'] = (1, 2, 4)\n" + ASKS)
+
+
+@pytest.mark.usefixtures("graded_on_a_gpu")
+def test_less_room_is_asked_on_a_gpu(found: Callable[..., Calibrated]) -> None:
     assert refused(found("cuda", sums=6.0, looped=50.0)) == []
     assert refused(found("cuda", sums=6.6, looped=50.0)) == ["headroom"]
 
 
+@pytest.mark.usefixtures("graded_on_a_gpu")
 def test_a_slow_answer_that_does_not_show_on_a_device_is_not_measured_there(
-    made: Handmade, found: Callable[..., Calibrated], monkeypatch: pytest.MonkeyPatch
+    made: Handmade, found: Callable[..., Calibrated]
 ) -> None:
-    monkeypatch.setattr("grader.packs.calibrate.machine", lambda _: "a GPU")
-    made.toml("cpu = 8.0\ncuda = 8.0")
-    made.checks("WORK.sizes['cuda'] = (1, 2, 4)\n" + ASKS)
     made.slow("hidden", SLOW.replace("Fails: test_total", "Fails: test_total\nTold on: cpu"))
     assert refused(found("cuda", sums=1.0, looped=50.0, hidden=2.0)) == []
     assert refused(found("cpu", sums=1.0, looped=50.0, hidden=2.0)) == ["slow answers"]
