@@ -157,6 +157,8 @@ def _lines(exhibit: Lines) -> Any:
         if len(places) <= NUMBERS:
             axis.set_xticks(places, [f"{value:g}" for value in places])
             axis.set_xticks([], minor=True)
+    elif all(value.is_integer() for series in exhibit.series for value in series.x):
+        axis.xaxis.get_major_locator().set_params(integer=True)  # there is no layer 1.5
     if exhibit.log_y and any(value > 0 for series in exhibit.series for value in series.y):
         axis.set_yscale("log")
     _legend(axis, [series.name for series in exhibit.series])

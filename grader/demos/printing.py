@@ -37,6 +37,8 @@ FAINT = 0.02
 """The part of the scale from which on a value is seen: weights that are spread evenly are small, and there."""
 GAP = 3
 """Columns between two maps side by side."""
+GROUPED = 10_000
+"""Integers from here on are written with commas: 33,024."""
 LONGEST, SHORTEST, VALUE = 40, 8, 10
 """Columns of the longest bar, of what it becomes beside long names, and of the number behind it."""
 
@@ -90,9 +92,11 @@ def _print_still(exhibit: Still, out: Console) -> None:
 
 
 def cell(value: object) -> str:
-    """Return a table cell as text: floats with four significant digits."""
+    """Return a table cell as text: floats with four significant digits, long integers with commas."""
     if isinstance(value, float):
         return f"{value:.4g}"
+    if isinstance(value, int) and abs(value) >= GROUPED:
+        return f"{value:,}"
     return "" if value is None else safe(str(value))
 
 

@@ -168,7 +168,8 @@ def _results(curves: dict[str, dict[str, tuple[list[int], list[float]]]]) -> Exh
         f"{labels[FAMILIES[0]]:.0f}%. Where more than one answer is right, words that are filled in at once know "
         f"nothing of each other, and {go_on[FAMILIES[0]]:.0f}% agree; words that see what was written before them "
         f"agree in {go_on[FAMILIES[1]]:.0f}%. Where there is but one answer, "
-        f"{sum(share >= 95 for share in last['rewrite'].values())} of three families find it in at least 95%.",
+        f"{sum(share >= 95 for share in last['rewrite'].values())} of {len(FAMILIES)} families "
+        "find it in at least 95%.",
     )
 
 

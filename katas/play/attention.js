@@ -32,7 +32,7 @@ plays["attention.js"] = (place, data) => {
       draw();
     }));
   }
-  place.append(map, told);
+  place.append(kata.make("p", { class: "note" }, "rows: queries, the words that look; columns: keys, the words looked at"), map, told);
 
   const times = (matrix, vector) => matrix.map((row) => row.reduce((sum, value, i) => sum + value * vector[i], 0));
   const forget = () => {
@@ -64,8 +64,7 @@ plays["attention.js"] = (place, data) => {
   const draw = (focus) => {
     told.textContent = "";
     const rows = weights();
-    const table = kata.make("table", { class: "grid" });
-    table.append(kata.make("caption", { class: "note" }, "rows: queries, the words that look; columns: keys, the words looked at"));
+    const table = kata.make("table", { class: "grid", "aria-label": "weights of attention" });
     table.append(kata.make("tr", {}, kata.make("td"), ...words.map((word) => kata.make("th", { scope: "col" }, word))));
     rows.forEach((row, q) => {
       const cells = row.map((weight, k) => {

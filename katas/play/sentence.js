@@ -22,7 +22,7 @@ plays["sentence.js"] = (place, data) => {
       const part = data.answers[place][number];
       const verdict = data.classes[part >= 0.5 ? 1 : 0];
       const bar = kata.make("meter", { min: "0", max: "1", value: String(part), "aria-label": `probability of ${data.classes[1]}` });
-      return kata.make("tr", {}, kata.make("th", { scope: "row" }, model), kata.make("td", {}, verdict), kata.make("td", { class: "n" }, `${Math.round(100 * part)} %`), kata.make("td", {}, bar));
+      return kata.make("tr", {}, kata.make("th", { scope: "row" }, model), kata.make("td", {}, verdict), kata.make("td", { class: "n" }, `${Math.round(100 * part)}%`), kata.make("td", {}, bar));
     });
     const head = kata.make("tr", {}, ...["model", "verdict", data.classes[1], ""].map((text) => kata.make("th", { scope: "col" }, text)));
     said.replaceChildren(kata.make("table", {}, head, ...rows));

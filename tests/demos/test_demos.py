@@ -323,12 +323,12 @@ def test_words_stay_words(words: str) -> None:
 
 def test_a_column_of_numbers_is_on_the_right_however_they_are_written() -> None:
     columns = ["words", "whole", "written", "share", "times", "none"]
-    rows = [["1 x 1", 7, "1,024", "97%", "1.5 ×", None], ["2 x 2", 1234567, "–", "3%", "12 ×", 2.5]]
+    rows = [["1 x 1", 1024, "1,024", "97%", "1.5 ×", None], ["2 x 2", 1234567, "–", "3%", "12 ×", 2.5]]
     [table] = read_exhibits([make.table("t", columns, rows)])
     text = page("t", "i", [(table, None)])
     right = [name for name in columns if f'<th scope="col" class="n">{name}</th>' in text]
     assert right == columns[1:]
-    assert '<td class="n">1,024</td>' in text
+    assert [f'<td class="n">{number}</td>' in text for number in ("1024", "1,024", "1,234,567")] == [True] * 3
     assert '<td class="n"></td>' in text
 
 
@@ -437,6 +437,11 @@ def test_what_is_counted_has_whole_marks() -> None:
     assert re.findall(r"^ +(\d+)┤", text, re.MULTILINE) == ["8", "6", "4", "2"]
     text = printed(make.lines("l", {"a": ([0.5, 203], [1.5, 9])}, x_axis="step", y_axis="words"))
     assert re.search(r"^ +0\.5 +51\.1", text, re.MULTILINE)
+    for places, marks in (([0, 1, 2, 3], {"0", "1", "2", "3"}), ([0, 1.5, 3], {"0.0", "0.5", "1.0"})):
+        (drawn,) = read_exhibits(
+            [make.lines("l", {"a": (places, places)}, x_axis="layer", y_axis="words", log_y=True)]
+        )
+        assert marks <= set(_written(draw(drawn)))
 
 
 def test_a_columns_name_is_not_cut() -> None:

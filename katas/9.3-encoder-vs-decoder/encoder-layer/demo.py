@@ -211,8 +211,8 @@ def _trained() -> list[Exhibit]:
             x_axis="training step",
             y_axis="% right on new arrows",
             note=f"Each of {PLACES} places holds an arrow to another one; the answer is where three of them lead. A "
-            "layer looks once, and with what it brings back the next one can ask. At the end: "
-            + ", ".join(f"{name} {curves[name][1][-1]:.0f}%" for name in ("1 layer", "2 layers", "4 layers"))
+            "layer looks once, and with what it brings back the next one can ask. At the end, "
+            + "; ".join(f"{name}: {curves[name][1][-1]:.0f}%" for name in ("1 layer", "2 layers", "4 layers"))
             + f". A guess is right in {100 / PLACES:.0f}%.",
         ),
         table(

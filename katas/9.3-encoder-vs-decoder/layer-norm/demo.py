@@ -65,8 +65,8 @@ def _louder() -> Exhibit:
             )
             for name, y in outputs.items()
         },
-        note="Largest change of an output: "
-        + ", ".join(f"{name} {change:.1g}" for name, change in apart.items())
+        note="Largest change of an output, "
+        + "; ".join(f"{name}: {change:.1g}" for name, change in apart.items())
         + ". Scale and shift are forgotten; only where the token is as small as √eps does eps make it smaller.",
     )
 
@@ -182,13 +182,13 @@ def _training() -> Exhibit:
     runs = {"pre-norm": ("pre-norm", 1), "post-norm": ("post-norm", 1)}
     runs["post-norm, rate warmed up"] = ("post-norm", STEPS // 2)
     curves = {name: (range(1, STEPS + 1), _train(*settings)) for name, settings in runs.items()}
-    ends = ", ".join(f"{name} {sum(losses[-5:]) / 5:.2f}" for name, (_, losses) in curves.items())
+    ends = "; ".join(f"{name}: {sum(losses[-5:]) / 5:.2f}" for name, (_, losses) in curves.items())
     return lines(
         "Six layers learn to repeat the token before, all with the same learning rate",
         curves,
         x_axis="step",
         y_axis="cross entropy",
-        note=f"At the end: {ends}; a guess costs {torch.tensor(TOKENS).log():.2f}. Lowest: "
+        note=f"At the end, {ends}; a guess costs {torch.tensor(TOKENS).log():.2f}. Lowest: "
         f"{min(curves, key=lambda name: sum(curves[name][1][-5:]))}. Warm-up lets the learning rate grow over the "
         f"first {STEPS // 2} steps; it takes post-norm from {_end(curves, 'post-norm'):.2f} to "
         f"{_end(curves, 'post-norm, rate warmed up'):.2f}.",
@@ -243,7 +243,7 @@ def _far_from_zero() -> Exhibit:
         y_axis="largest error, of the right variance",
         log_x=True,
         log_y=True,
-        note=f"At a mean of 10 000 the difference of two numbers near 10⁸ is wrong by {naive_4:.0f} times "
+        note=f"At a mean of 10,000 the difference of two numbers near 10⁸ is wrong by {naive_4:.0f} times "
         "the variance and may fall below zero, where the root is NaN. Subtracting the mean first costs one "
         f"more pass, and is wrong by {100 * two_4:.2g}% there, by {100 * two_6:.2g}% at a million.",
     )

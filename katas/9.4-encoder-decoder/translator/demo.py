@@ -340,7 +340,7 @@ def _recurrent(train: Pairs, test: Pairs, curve: tuple[list[int], list[float]]) 
         curves,
         x_axis="training step",
         y_axis="share right",
-        note="The same pairs, steps and optimizer for all. At the end: "
-        + ", ".join(f"{name} {shares[-1]:.0%}" for name, (_, shares) in curves.items())
+        note="The same pairs, steps and optimizer for all. Right at the end, "
+        + "; ".join(f"{name}: {shares[-1]:.0%}" for name, (_, shares) in curves.items())
         + ". Handing over one state leaves the whole sentence to one vector; attention was invented for that.",
     )

@@ -68,7 +68,7 @@ def _ravine() -> Exhibit:
         "optimizer",
         frames,
         start=2,
-        note=f"Heights at the end, from {float(height(torch.tensor([-2.0, 0.4]))):.1f}: {'; '.join(ends)}. "
+        note=f"Heights at the end, from {float(height(torch.tensor([-2.0, 0.4]))):.1f}, {'; '.join(ends)}. "
         "One rate for both directions is too large for the steep one or too small for the flat one. "
         "AdamW has a size for each.",
     )
@@ -88,14 +88,14 @@ def _bad_batch() -> Exhibit:
             optimizer.step()
             heights.append(float(place.detach().square().sum()))
         curves[name] = (range(120), heights)
-        ends.append(f"{name} {heights[-1]:.4f}")
+        ends.append(f"{name}: {heights[-1]:.4f}")
     return lines(
         "One batch of 120 has a gradient 1000 times too large, the wrong way",
         curves,
         x_axis="step",
         y_axis="loss",
-        note=f"At the end: {', '.join(ends)}. AdamW takes no giant step; but its moments remember that batch, and the "
-        "steps after it go its way and are tiny.",
+        note=f"Loss at the end, {'; '.join(ends)}. AdamW takes no giant step; but its moments remember that batch, and "
+        "the steps after it go its way and are tiny.",
     )
 
 
@@ -172,13 +172,13 @@ def _training() -> Exhibit:
             losses.append(float(loss))
         smooth = [sum(losses[max(0, s - 9) : s + 1]) / len(losses[max(0, s - 9) : s + 1]) for s in range(200)]
         curves[name] = (range(200), smooth)
-        ends.append(f"{name} {sum(losses[-20:]) / 20:.3f}")
+        ends.append(f"{name}: {sum(losses[-20:]) / 20:.3f}")
     return lines(
         "A small network, trained three ways (loss, mean of 10 steps)",
         curves,
         x_axis="step",
         y_axis="loss",
         log_y=True,
-        note=f"Mean loss of the last 20 steps: {'; '.join(ends)}. One network and one seed; what it shows is the "
+        note=f"Mean loss of the last 20 steps, {'; '.join(ends)}. One network and one seed; what it shows is the "
         "end: a rate that falls lets the loss settle.",
     )

@@ -90,7 +90,7 @@ def _by_length() -> list[Exhibit]:
             log_x=True,
             log_y=True,
             note="From 1,024 to 4,096 positions: "
-            + ", ".join(f"{name} ×{factor:.1f}" for name, factor in grown.items())
+            + "; ".join(f"{name}: ×{factor:.1f}" for name, factor in grown.items())
             + ". A line with the slope 1 grows as the length does (×4), one with 2 as its square (×16)."
             + (otherwise if odd else "")
             + WHOSE,
