@@ -29,6 +29,8 @@ WIDTH = "100"
 _PLAIN = frozenset({"--json", "--format", "--pdb", "--stdin", "--help", "-h"})
 """Options that ask for other things than a verdict."""
 _WITH_VALUE = frozenset({"-k", "--seed", "--timeout", "--device"})
+_latest: list[str] = []
+"""The katas of the latest verdict here, those that went wrong first: outside a workspace they are what comes next."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,7 @@ def _verdict(arguments: list[str], shell: Any) -> NotebookVerdict | None:
         sys.stderr.write(err)
         return None
     reports = [msgspec.convert(one, KataReport) for one in json.loads(out)["katas"]]
+    _latest[:] = [one.kata for one in sorted(reports, key=lambda one: one.status == "pass")]
     if any(report.isolation == "process" for report in reports):
         err += (
             "Isolation: process. This machine cannot confine your code; it could read and write your files."
@@ -178,7 +181,12 @@ def _meant(arguments: list[str]) -> Kata | None:
     what = _word_of(arguments)
     try:
         place = here()
-        katas = [place.kata(None)] if what is None or _is_check(what) else place.catalogue.resolve(what)
+        if what is not None and not _is_check(what):
+            katas = place.catalogue.resolve(what)
+        elif place.workspace is None and _latest:
+            katas = place.catalogue.resolve(_latest[0])
+        else:
+            katas = [place.kata(None)]
     except KataError:
         return None
     return katas[0] if len(katas) == 1 else None

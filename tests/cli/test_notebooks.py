@@ -202,12 +202,16 @@ def test_nothing_that_was_run_is_an_answer_so_what_is_saved_is_judged(
 
 
 @pytest.mark.parametrize("line", ["try", "try -k causal_values", "try test_causal_values"])
+@pytest.mark.parametrize("before", ["kata start masks", "%kata check masks"])
 def test_without_an_id_what_was_run_is_looked_at_too(
-    kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], line: str
+    kata: Run,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    line: str,
+    before: str,
 ) -> None:
     import kata as library
-
-    assert kata("start", "masks").code == 0
 
     class History:
         input_hist_raw = ("", RIGHT, WRONG, f"%kata {line}")
@@ -224,6 +228,11 @@ def test_without_an_id_what_was_run_is_looked_at_too(
             self.names |= names
 
     library.load_ipython_extension(Shell())
+    if before.startswith("%"):  # outside a workspace the latest verdict says which kata is meant
+        monkeypatch.chdir(folder)
+        assert not Shell.magics["kata"]("check masks").passed
+    else:
+        assert kata("start", "masks").code == 0
     Shell.magics["kata"](line)
     assert set(Shell.names) == {"seq_len", "yours", "expected", "difference"}
     assert "Judged: the cells that you ran" in capfd.readouterr().out
