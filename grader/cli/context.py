@@ -115,8 +115,8 @@ class Here:
     def next_kata(self) -> Kata | None:
         """Return the kata that comes next: the one whose folder this is, else one that is open.
 
-        Of this unit what goes wrong now, then what is under way, as `kata check` shows them; then what never passed, of
-        this unit before others; then what broke again elsewhere.
+        Of this unit what goes wrong now, then what is under way, as `kata check` shows them; then what never passed:
+        what was started of this unit, the rest of it, others; then what broke again elsewhere.
         """
         around = kata_around(self.folder, self.catalogue)
         if around is not None and self.entry(around).status != "pass":
@@ -127,6 +127,7 @@ class Here:
         rules: tuple[tuple[Iterable[Kata], Callable[[KataProgress], bool]], ...] = (
             (own, lambda entry: entry.status in WRONG),
             (own, lambda entry: entry.status == "in_progress"),
+            (own, lambda entry: entry.passed is None and entry.started is not None and entry.status != "missing"),
             (katas, lambda entry: entry.passed is None),
             (katas, lambda entry: entry.status != "pass"),
         )

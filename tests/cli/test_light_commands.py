@@ -244,6 +244,8 @@ def test_of_several_katas_the_folder_or_the_one_that_was_tried_is_meant(
     text = text.replace("1.1.1", "1.1.2").replace('module = "insertion_sort"', 'module = "merge"')
     (merge / "kata.toml").write_text(text)
     monkeypatch.setenv("KATA_PACKS", str(tmp_path / "two"))
+    kata("start", "merge")
+    assert "next:  kata check merge" in kata().stdout
     kata("start", "1.1")
     # Bare commands mean what `kata` says comes next.
     assert "next:  kata check insertion-sort" in kata().stdout
