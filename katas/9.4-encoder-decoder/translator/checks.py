@@ -277,10 +277,6 @@ def ask(submission, model, source, max_len, ids=(PAD, BOS, EOS), **options):
     return submission.translate(model, source, bos_id=bos, eos_id=eos, max_len=max_len, **options)
 
 
-def counted(beams):
-    return f"{beams} beam{'s' if beams > 1 else ''}"
-
-
 def expect_translations(found, searches, max_len, pad=PAD, name="translations", why=""):
     """Compare with the right ones; behind the longest of them there may be padding."""
     wanted = rows_of(searches, pad)
@@ -913,7 +909,7 @@ def test_read_once(submission, draw):
         model, source, _ = scripted(submission, draw, [goes_on, ends_at(3)], 5, beams=beams)
         with presupposed("translate must return translations"):
             ask(submission, model, source, 5, beams=beams)
-        expect(model.readings, f"how often encode was called, with {counted(beams)}").is_value(1)
+        expect(model.readings, f"how often encode was called, with beams={beams}").is_value(1)
 
 
 @check(
@@ -953,10 +949,8 @@ def test_restored(submission, draw):
                     first, second = (model(source, target) for _ in range(2))
             for found in (first, second):
                 expect(found, "logits afterwards", axes=LOGITS).is_tensor(shape=(2, 3, WORDS))
-            expect(not torch.equal(first, second), f"model.training after {counted(beams)}").is_value(
-                training
-            )
-            expect(first.requires_grad, f"torch.is_grad_enabled() after {counted(beams)}").is_value(grad)
+            expect(not torch.equal(first, second), f"model.training after beams={beams}").is_value(training)
+            expect(first.requires_grad, f"torch.is_grad_enabled() after beams={beams}").is_value(grad)
 
 
 @check(

@@ -202,7 +202,7 @@ def test_any_search(submission, reference, draw):
 
 
 @check(
-    "a model in float64 is searched as one in float32, and an exception leaves its mode as it was",
+    "a model in float64 is searched as one in float32, and its mode is left as it was",
     aspect="mode",
     points=3,
     asked="it comes in train or eval mode, and is left as it came",
