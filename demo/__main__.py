@@ -152,7 +152,7 @@ def play(stage: Stage) -> None:
     )
 
     stage.scene(
-        "The idea, live", "Every unit has a demo. It runs on the learner's own code where that passes."
+        "The idea, live", "Ideas can be looked at. A demo runs on the learner's own code where that passes."
     )
     stage.type("kata demo 9.3", shows=("Your own code: masks, masked-attention", "index.html"), lines=24)
 
