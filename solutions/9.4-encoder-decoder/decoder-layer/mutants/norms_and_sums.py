@@ -98,6 +98,40 @@ class cross_not_added:
         """
 
 
+class self_not_added:
+    """your self-attention replaces the stream: its output is added to x
+
+    Fails: test_self_attention_sublayer, test_cross_attention_sublayer, test_pre_norm, test_post_norm
+    Costs: a whole layer is what is compared, in values, masks and gradients
+    """
+
+    class DecoderLayer:
+        forward = """
+            - x = x + self.dropout(self.self_attention(self.norm1(x), self_mask))
+            + x = self.dropout(self.self_attention(self.norm1(x), self_mask))
+
+            - x = self.norm1(x + self.dropout(self.self_attention(x, self_mask)))
+            + x = self.norm1(self.dropout(self.self_attention(x, self_mask)))
+        """
+
+
+class network_not_added:
+    """your feed-forward network replaces the stream: its output is added to x
+
+    Fails: test_feed_forward_sublayer, test_self_attention_sublayer, test_pre_norm, test_post_norm
+    Costs: a whole layer is what is compared, in values, masks and gradients
+    """
+
+    class DecoderLayer:
+        forward = """
+            - x = x + self.dropout(self.feed_forward(self.norm3(x)))
+            + x = self.dropout(self.feed_forward(self.norm3(x)))
+
+            - x = self.norm3(x + self.dropout(self.feed_forward(x)))
+            + x = self.norm3(self.dropout(self.feed_forward(x)))
+        """
+
+
 class dropout_missing_after_cross:
     """your cross-attention is added without dropout
 
