@@ -146,16 +146,18 @@ def check(
             speed=perf,
             keyword=keyword,
         )
-        if annotations is not None:
-            from grader.reports.annotations import WRITERS
+        try:
+            if annotations is not None:
+                from grader.reports.annotations import WRITERS
 
-            click.echo(WRITERS[annotations](reports))
-        else:
-            _show(reports, request, as_json=as_json, verbose=verbose, quiet=quiet)
-        if not (perf or for_programs or quiet or pdb or keyword):
-            _ask_for_speed(request, reports)
-        if not (keyword or fail_fast or pdb):
-            remember(request, reports)
+                click.echo(WRITERS[annotations](reports))
+            else:
+                _show(reports, request, as_json=as_json, verbose=verbose, quiet=quiet)
+            if not (perf or for_programs or quiet or pdb or keyword):
+                _ask_for_speed(request, reports)
+        finally:  # whoever reads may have had enough after a few lines
+            if not (keyword or fail_fast or pdb):
+                remember(request, reports)
     return 0 if all(report.status == "pass" and not _is_slow(report) for report in reports) else 1
 
 

@@ -127,7 +127,12 @@ class Here:
         rules: tuple[tuple[Iterable[Kata], Callable[[KataProgress], bool]], ...] = (
             (own, lambda entry: entry.status in WRONG),
             (own, lambda entry: entry.status == "in_progress"),
-            (own, lambda entry: entry.passed is None and entry.started is not None and entry.status != "missing"),
+            (
+                own,
+                lambda entry: (
+                    entry.passed is None and entry.started is not None and entry.status != "missing"
+                ),
+            ),
             (katas, lambda entry: entry.passed is None),
             (katas, lambda entry: entry.status != "pass"),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -34,6 +35,8 @@ def test_a_reader_that_went_away_ends_a_command_with_141(folder: Path, arguments
     os.close(writer)
     assert done.returncode == 141, done.stderr
     assert "Traceback" not in done.stderr
+    known = json.loads((folder / "kata-progress.json").read_text())["katas"]["masks"]
+    assert bool(known.get("checked")) == (arguments[0] == "check")
 
 
 def test_a_hint_is_shown_where_nothing_can_be_recorded(
