@@ -60,8 +60,9 @@ def test_any_loss(submission, draw):
     for surprise in (0.0, 40.0, 0.0, 40.0):
         batch, time, vocab_size = draw.sizes(3, 2, 12)
         tokens = draw.integers(0, vocab_size, batch=batch, time=time)
-        pad_id = draw.size(0, vocab_size - 1)
+        pad_id = 0 if surprise else draw.size(1, vocab_size - 1)
         tokens[0, 1] = (pad_id + 1) % vocab_size  # one target counts for certain
+        tokens[1, 1] = pad_id  # and one does not
         logits = draw.normal(batch=batch, time=time, token=vocab_size, scale=3.0)
         logits[0, 0, tokens[0, 1]] -= surprise  # so unlikely that float32 holds its logarithm alone
         for skipped in (None, pad_id):
@@ -146,7 +147,8 @@ def test_learns_after_writing(submission, draw):
 def test_any_end(submission, draw):
     for turn in range(3):
         ends = False
-        while not ends:  # some row before its last token, or nobody is asked to fill it
+        # Some row before its last token, or nobody is asked to fill it; once all, or nobody has to append the last end.
+        while not ends:
             batch, length, count, vocab_size = draw.sizes(4, 2, 9)
             vocab_size += 2
             model, table = scripted(submission, draw, vocab_size, 2.0)
@@ -154,7 +156,8 @@ def test_any_end(submission, draw):
             prompt = (eos_id + 1 + draw.integers(0, vocab_size - 1, batch=batch, time=length)) % vocab_size
             prompt = with_axes(prompt, "batch", "time")
             wanted = write(table, prompt, count, eos_id)
-            ends = bool((wanted[:, length:-1] == eos_id).any())
+            ended = (wanted[:, length:-1] == eos_id).any(dim=1)
+            ends = bool(ended.all() if turn == 1 else ended.any())
         for options in ({}, {"temperature": 1.3, "top_k": 1}):
             found = submission.generate(model, prompt, count, eos_id=eos_id, **options)
             expect(found, "tokens", axes="batch time").is_tensor(shape=(batch, None), dtype=torch.int64)
