@@ -29,9 +29,9 @@ from grader.packs import steadiness
 from grader.packs.asked import complaints
 from grader.packs.pairs import Marked, marks_of, marks_of_pairs
 from grader.reports.report import WRONG, CheckReport, KataReport
-from grader.running.copies import copies, unrecognised
 from grader.running.demands import demands_of
 from grader.running.families import STEEPEST, Family, alike, curve, spread
+from grader.running.given_blocks import find_block_use, unrecognised
 from grader.running.mistakes import Mistake, Range, in_full, mistakes, slow_answers
 from grader.running.recognise import SCHEMA, SEED, Fingerprints, Mark, MutantMarks, same
 from grader.running.suite import Options, Suite
@@ -487,13 +487,13 @@ def _look_at_blocks(kata: Kata, wrong: list[Mistake], verdict: Verdict) -> None:
         PackError: they cannot be read or cut.
     """
     for name in unrecognised(kata):
-        verdict.find("blocks", f"{name} of {BLOCKS} is too short to be recognised when it is handed in")
+        verdict.find("blocks", f"{name} of {BLOCKS} would not be recognised when it is handed in")
     assert kata.solution is not None
     files = (kata.stub, kata.solution, *kata.alternatives)
     for source in (*map(read_source, files), *(mistake.source for mistake in wrong)):
-        for copy in copies(source, kata).values():
+        if use := find_block_use(source, kata):
             verdict.find(
-                "blocks", f"{source.path.name}: {copy.lines()[0]}; write {BLOCKS} as nobody else would"
+                "blocks", f"{source.path.name}: {use.message()}; write {BLOCKS} as nobody else would"
             )
 
 

@@ -28,7 +28,7 @@ from grader.reports.report import WRONG, CheckReport, CheckStatus, KataStatus
 from grader.running.at_hand import Look
 from grader.running.backend import Backend, WorkerBackend
 from grader.running.collected import Collected
-from grader.running.copies import copies, refuse
+from grader.running.given_blocks import find_block_use
 from grader.running.outcome import Outcome, Wording, judge, unusable
 from grader.running.plugin import CheckContext, Conditions, check_seed, no_reference
 from grader.running.recognise import SEED, LeftBehind, Mark, fingerprint
@@ -113,7 +113,7 @@ class Examination:
     def run(self) -> None:
         """Run every check, in order; then name the mistakes, and take back what rests on what is excluded."""
         attempt, who = self.attempt, self.attempt.backend
-        copied = {} if attempt.look else copies(attempt.source, self.checks.kata)
+        block_use = None if attempt.look else find_block_use(attempt.source, self.checks.kata)
         for item in self.checks.items:
             info, report = self.checks.info(item), self.checks.blank(item)
             timed, tried, asked = info.threshold is not None, False, frozenset[str]()
@@ -132,13 +132,14 @@ class Examination:
                 outcome = self._on_its_own(item, info, outcome)
             report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
             report.points = report.max_points if outcome.status == "pass" else 0.0
-            refused = refuse(report, copied, asked)
+            if block_use is not None:
+                block_use.refuse(report)
             judged = Judged(item, report, outcome, rests_on_policy, judged_uses, asked, timed)
             self.done.append(judged)
             self.used.update(dict.fromkeys(outcome.used))
             # Nothing that was trained or timed says which mistake it was.
             judged.tells = report.status in ("fail", "error") and not (
-                refused or report.hidden or info.trained or timed
+                block_use or report.hidden or info.trained or timed
             )
             if attempt.progress is not None:
                 attempt.progress(report, who.calls)

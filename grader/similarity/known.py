@@ -11,11 +11,13 @@ from pathlib import Path
 
 from grader.catalogue import Kata
 from grader.catalogue.given import blocks_in, given_files
+from grader.catalogue.stub import defined_names
 from grader.files import read_bounded
 from grader.similarity.fingerprints import all_hashes
 from grader.similarity.words import Piece, Words
 
 LIMIT_BYTES = 1 << 20
+_OPERATOR = re.compile(rb"\baten\.(\w+)(?:\.default\b)?")
 _FENCED = re.compile(r"^(```|~~~)[^\n]*\n(.*?)^\1", re.MULTILINE | re.DOTALL)
 
 
@@ -44,8 +46,26 @@ def catalogued(kata: Kata) -> list[PackText]:
     """Return the right answers that the pack knows, and the blocks that are given in place of answers."""
     paths = [("the reference", kata.solution)] if kata.solution is not None else []
     paths += [(f"the alternative {path.stem}", path) for path in kata.alternatives]
-    paths += [(f"the given blocks {path.name}", path) for path in blocks_in(kata.unit.pack)]
-    return [_python(name, read_bounded(path, LIMIT_BYTES)) for name, path in paths if path is not None]
+    found = [_python(name, read_bounded(path, LIMIT_BYTES)) for name, path in paths]
+    return found + [text for path in blocks_in(kata.unit.pack) for text in _blocks(path, kata)]
+
+
+def _blocks(path: Path, kata: Kata) -> list[PackText]:
+    """Return the given blocks as they look when their operators are renamed: all of them, and this kata's answers.
+
+    Handed in as they are, they earn nothing. In a file of its own, an answer imports the blocks that it builds on, so
+    these are names from outside there.
+    """
+    data = read_bounded(path, LIMIT_BYTES)
+    body = ast.parse(_OPERATOR.sub(rb"torch.\1", data)).body
+    names = {node: set(defined_names(node)) for node in body}
+    answers = [node for node in body if names[node].intersection(kata.required) or not names[node]]
+    texts = []
+    for part in (body, answers):
+        words = Words()
+        words.add([Piece(part)])
+        texts.append(PackText(f"the given blocks {path.name}", _digest(data), words))
+    return texts
 
 
 def foreign_names(kata: Kata) -> frozenset[str]:

@@ -211,7 +211,7 @@ def given_whole() -> Made:
 
     kata = "masks"
     status = "fail"
-    words = ["causal_mask is the given block causal_mask, not an answer (masks.py, line"]
+    words = ["a given block is not an answer"]
     """
     return "masks.py", BLOCKS.encode()
 
@@ -221,7 +221,7 @@ def given_reformatted_and_reordered() -> Made:
 
     kata = "masks"
     status = "fail"
-    words = ["additive_mask is the given block additive_mask"]
+    words = ["a given block is not an answer"]
     """
     tree = ast.parse(BLOCKS)
     for node in ast.walk(tree):
@@ -240,7 +240,7 @@ def given_padded() -> Made:
 
     kata = "masks"
     status = "fail"
-    words = ["masks.py is too long to be compared with what is given"]
+    words = ["too long or nested too deep to be compared with what is given"]
     """
     return "masks.py", (
         "x = 1\n" * 60_000 + BLOCKS.replace("from __future__ import annotations", "")
@@ -252,7 +252,7 @@ def given_notebook() -> Made:
 
     kata = "masks"
     status = "fail"
-    words = ["padding_mask is the given block padding_mask"]
+    words = ["a given block is not an answer"]
     """
     return "masks.ipynb", notebook(*BLOCKS.split("\n\n\n"))
 
@@ -262,7 +262,7 @@ def given_in_a_text() -> Made:
 
     kata = "layer-norm"
     status = "fail"
-    words = ["LayerNorm is the given block LayerNorm"]
+    words = ["a given block is not an answer"]
     """
     return "layer_norm.py", f"exec({BLOCKS!r})\n".encode()
 

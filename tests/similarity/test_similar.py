@@ -171,6 +171,19 @@ def test_who_hands_in_the_packs_solution_is_told_of(kata: Run, folder: Path, bas
     ]
 
 
+def test_given_blocks_whose_operators_were_renamed_are_shown(kata: Run, folder: Path) -> None:
+    blocks = next((ROOT / "katas").glob("*/blocks.py")).read_text(encoding="utf-8")
+    usual = re.sub(r"aten\.(\w+)(\.default)?", r"torch.\1", blocks.replace("aten = torch.ops.aten", ""))
+    begin, end = usual.index("class EncoderLayer"), usual.index("# --- 9.4.1")
+    head = "import torch\nfrom blocks import *\nfrom torch import Tensor, nn\n\n"
+    (folder / "submissions" / "ada").mkdir(parents=True)
+    (folder / "submissions" / "ada" / "encoder_layer.py").write_text(head + usual[begin:end])
+    [one] = kata("similar", "submissions", "--json").json["katas"]
+    assert [(near["side"]["learner"], near["to"]) for near in one["known"]] == [
+        ("ada", "the given blocks blocks.py")
+    ]
+
+
 def test_attempts_of_a_gradebook_and_earlier_terms(
     kata: Run, folder: Path, honest: dict[str, str], base: str
 ) -> None:

@@ -2,7 +2,7 @@
 
 kata = "layer-norm"
 status = "fail"
-words = ["LayerNorm is the given block LayerNorm"]
+words = ["a given block is not an answer"]
 beside = "blocks.py"
 """
 

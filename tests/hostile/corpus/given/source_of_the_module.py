@@ -2,7 +2,7 @@
 
 kata = "masks"
 status = "fail"
-words = ["bidirectional_mask is the given block bidirectional_mask"]
+words = ["a given block is not an answer"]
 beside = "blocks.py"
 """
 

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from grader.catalogue import Kata
+from grader.catalogue.given import given_files
 from grader.host.source import Source, read_source
-from grader.running.copies import MAX_CODE, copies, unrecognised
+from grader.running.given_blocks import MAX_CODE, BlockUse, find_block_use, unrecognised
 from grader.running.mistakes import mistakes, slow_answers
 from tests import record
 
@@ -34,11 +35,10 @@ def kata_of(slug: str) -> Kata:
     return record.katas()[slug]  # of this tree: what is installed may have no solutions
 
 
-def found(slug: str, text: str, folder: Path, name: str | None = None) -> dict[str, str | None]:
-    """Return which required names are copies in this source, and of which block."""
+def found(slug: str, text: str, folder: Path, name: str | None = None) -> BlockUse | None:
+    """Return where this source uses a given block."""
     kata = kata_of(slug)
-    source = Source(folder / (name or f"{kata.module}.py"), text.encode())
-    return {name: copy.block for name, copy in copies(source, kata).items()}
+    return find_block_use(Source(folder / (name or f"{kata.module}.py"), text.encode()), kata)
 
 
 def piece(*names: str) -> str:
@@ -125,6 +125,14 @@ class _InTwo(ast.NodeTransformer):
         return [ast.Assign([ast.Name("result", ast.Store())], node.value), ast.Return(ast.Name("result"))]
 
 
+class _Dead(ast.NodeTransformer):
+    """Begins every function with a statement that does nothing."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.body = [*ast.parse("unused = 1").body, *node.body]
+        return node
+
+
 def transformed(by: ast.NodeTransformer) -> Callable[[str], str]:
     return lambda text: ast.unparse(ast.fix_missing_locations(by.visit(ast.parse(text))))
 
@@ -142,6 +150,7 @@ CHANGES: dict[str, Callable[[str], str]] = {
     "operators in full": lambda text: re.sub(r"(?<!\.)\baten\.", "torch.ops.aten.", text),
     "prints, and raises nothing": transformed(_Chatty()),
     "results named first": transformed(_InTwo()),
+    "a dead line in every function": transformed(_Dead()),
     "windows lines": lambda text: text.replace("\n", "\r\n"),
     "padded with comments": lambda text: text + "# nothing to see\n" * (MAX_CODE // 8),
 }
@@ -152,9 +161,9 @@ CHANGES: dict[str, Callable[[str], str]] = {
 def test_blocks_as_an_answer_are_named_whatever_is_changed_about_them(
     slug: str, change: str, tmp_path: Path
 ) -> None:
-    kata = kata_of(slug)
-    got = found(slug, CHANGES[change](BLOCKS), tmp_path)
-    assert got == {name: name for name in kata.required}
+    use = found(slug, CHANGES[change](BLOCKS), tmp_path)
+    assert use is not None
+    assert "a given block is not an answer" in use.message()
 
 
 @pytest.mark.parametrize("slug", SHOWN)
@@ -164,40 +173,31 @@ def test_every_block_can_be_recognised(slug: str) -> None:
 
 def test_a_notebook_is_read_too(tmp_path: Path) -> None:
     cells = [{"cell_type": "code", "source": text} for text in BLOCKS.split("\n\n\n")]
-    got = found("masks", json.dumps({"cells": cells}), tmp_path, "masks.ipynb")
-    assert set(got) == set(kata_of("masks").required)
+    use = found("masks", json.dumps({"cells": cells}), tmp_path, "masks.ipynb")
+    assert use is not None
+    assert "masks.ipynb, cell " in use.message()
 
 
-# --- parts, and ways to lead to them ---
+SPELLINGS = [
+    "aten = torch.ops.aten",
+    "from torch.ops import aten as low",
+    "from torch import ops",
+    "import torch as t\nlow = t.ops",
+    "low = getattr(torch.ops, 'at' + 'en')",
+    "low = getattr(torch, 'ops')\nlow.aten",
+    "low = torch._ops.ops",
+    "exec('import torch\\nlow = torch.ops.aten')",
+]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_the_spelling_is_known_however_it_is_reached(spelling: str, tmp_path: Path) -> None:
+    assert found("layer-norm", f"class LayerNorm:\n    pass\n{spelling}\n", tmp_path) is not None
+
+
+# --- a file of blocks beside the answer ---
 
 LAYER_NORM = piece("LayerNorm").replace("class LayerNorm", "class Norm")
-PARTS = {
-    "under another name": "LayerNorm = Norm",
-    "a subclass": "class LayerNorm(Norm):\n    pass",
-    "a subclass that calls it": "class LayerNorm(Norm):\n    def forward(self, x):\n        return super().forward(x)",
-    "inside another": "class LayerNorm(nn.Module):\n    def __init__(self, d):\n        self.norm = Norm(d)",
-    "a method taken": "class LayerNorm(nn.Module):\n    forward = Norm.forward",
-    "through a function": "def LayerNorm(*a, **o):\n    return Norm(*a, **o)",
-    "by hand in globals": "globals()['LayerNorm'] = Norm",
-}
-
-
-@pytest.mark.parametrize("way", PARTS)
-def test_a_part_is_named_however_it_is_wrapped(way: str, tmp_path: Path) -> None:
-    assert found("layer-norm", f"{LAYER_NORM}\n{PARTS[way]}\n", tmp_path) in (
-        {"LayerNorm": "LayerNorm"},
-        {} if way == "by hand in globals" else None,
-    )
-
-
-def test_only_the_names_concerned_are_copies(tmp_path: Path) -> None:
-    masks = kata_of("masks")
-    assert masks.solution is not None
-    own = masks.solution.read_text()
-    text = own + "\n\n" + piece("bidirectional_mask", "causal_mask")
-    assert set(found("masks", text, tmp_path)) == {"bidirectional_mask", "causal_mask"}
-
-
 BESIDE = {
     "from blocks import LayerNorm": True,
     "from blocks import *": True,
@@ -234,7 +234,7 @@ def test_a_file_beside_the_answer_is_followed_and_a_self_test_is_not(text: str, 
     (tmp_path / "helper.py").write_text(LAYER_NORM)
     (tmp_path / "kit").mkdir()
     (tmp_path / "kit" / "parts.py").write_text(BLOCKS)
-    assert found("layer-norm", text, tmp_path) == ({"LayerNorm": "LayerNorm"} if BESIDE[text] else {})
+    assert (found("layer-norm", text, tmp_path) is not None) is BESIDE[text]
 
 
 # --- what is nobody's fault ---
@@ -242,19 +242,18 @@ def test_a_file_beside_the_answer_is_followed_and_a_self_test_is_not(text: str, 
 
 @pytest.mark.parametrize("kata", record.katas().values(), ids=lambda kata: kata.slug)
 def test_no_honest_answer_is_accused(kata: Kata, tmp_path: Path) -> None:
-    """Of mistakes a sample: a kata's full gate hands in all, and none of those accused would be told its name."""
+    """References, alternatives, catalogued mistakes, slow answers, and answers written apart from the project."""
     (tmp_path / "blocks.py").write_text(BLOCKS)
     assert kata.solution is not None
     answers = [read_source(path) for path in (kata.stub, kata.solution, *kata.alternatives)]
-    wrong = [*mistakes(kata), *slow_answers(kata)]
-    if not record.drawn(kata.slug):
-        some = record.sample(f"{kata.slug} copies", [mistake.name for mistake in wrong])
-        wrong = [mistake for mistake in wrong if mistake.name in some]
-    answers += [mistake.source for mistake in wrong]
+    answers += [mistake.source for mistake in (*mistakes(kata), *slow_answers(kata))]
+    apart = record.TESTS / "answers" / kata.slug.replace("-", "_")
+    answers += [read_source(path) for path in sorted(apart.glob("*.py"))]
     accused = []
     for answer in answers:
         beside = Source(tmp_path / answer.path.name, answer.data)
-        accused += [f"{answer.path.name}: {copy}" for copy in copies(beside, kata).values()]
+        if use := find_block_use(beside, kata):
+            accused.append(f"{answer.path.name}: {use.message()}")
     assert accused == []
 
 
@@ -267,8 +266,8 @@ def test_what_a_kata_is_given_may_be_copied_and_built_on(tmp_path: Path) -> None
     assert "from blocks" not in own
     future = "from __future__ import annotations\n"
     text = piece("MultiHeadAttention", "LayerNorm", "FeedForward") + "\n" + own.replace(future, "")
-    assert found("encoder-layer", text, tmp_path) == {}
-    assert found("classifier", BLOCKS, tmp_path) == {}
+    assert found("encoder-layer", text, tmp_path) is None
+    assert found("classifier", given_files(kata_of("classifier"))["blocks.py"].decode(), tmp_path) is None
 
 
 # --- hostile sources ---
@@ -276,10 +275,15 @@ def test_what_a_kata_is_given_may_be_copied_and_built_on(tmp_path: Path) -> None
 
 def test_more_code_than_is_read_earns_nothing_and_says_so(tmp_path: Path) -> None:
     text = BLOCKS + "x = 1\n" * (MAX_CODE // 5)
-    kata = kata_of("layer-norm")
-    copy = copies(Source(tmp_path / "layer_norm.py", text.encode()), kata)["LayerNorm"]
-    assert copy.block is None
-    assert copy.lines()[0] == "layer_norm.py is too long to be compared with what is given"
+    use = found("layer-norm", text, tmp_path)
+    assert use is not None
+    assert use.message().startswith(
+        "layer_norm.py is too long or nested too deep to be compared with what is"
+    )
+
+
+def test_a_deep_expression_hides_nothing(tmp_path: Path) -> None:
+    assert found("layer-norm", f"x = torch{'.a' * 1500}\n{BLOCKS}", tmp_path) is not None
 
 
 SHAPES: dict[str, Callable[[int], str]] = {
