@@ -361,7 +361,6 @@ def _ask_for_speed(request: CheckRequest, reports: list[KataReport]) -> None:
     if timed and len(right) == len(reports):
         which = shlex.join(request.again or timed[:1])
         say(f"  Is it fast, too?  kata check {which} --perf")
-        say(f"  Where does the time go?  kata bench {timed[0]}")
 
 
 def _held_by(folder: Path, around: Here, again: list[str]) -> CheckRequest:

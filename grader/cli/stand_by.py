@@ -17,7 +17,6 @@ MODULES = (
     "grader.cli.check",
     "grader.cli.try_",
     "grader.cli.demo",
-    "grader.cli.bench",
     "grader.host.launcher",
     "grader.running.suite",
     "grader.running.at_hand",

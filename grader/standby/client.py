@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TextIO
 
-COMMANDS = frozenset({"check", "try", "demo", "bench"})
+COMMANDS = frozenset({"check", "try", "demo"})
 """What imports torch, once. `watch` keeps it anyway, and no marks are made by a process that stands by."""
 PATIENCE_S = 0.5
 """How long the warm process may take to answer the door: one that does not is stuck, or stopped."""

@@ -15,7 +15,7 @@ from grader.timing.cause import Cause
 from grader.timing.work import Work
 
 WIDTH, HEIGHT = 64, 13
-MARKS = {"yours": "y", "baseline": "b", "fused": "f", "limit": "."}
+MARKS = {"yours": "y", "baseline": "b", "limit": "."}
 
 
 @dataclass
@@ -25,19 +25,12 @@ class Curve:
     axis: str
     submission: dict[int, float] = field(default_factory=dict)
     baseline: dict[int, float] = field(default_factory=dict)
-    fused: dict[int, float] = field(default_factory=dict)
-    """By torch's fused operator, where the author says how."""
     limit: dict[int, float] = field(default_factory=dict)
     """What this core cannot go below."""
 
     def lines(self) -> Mapping[str, Mapping[int, float]]:
         """Return what there is to draw, by name."""
-        drawn = {
-            "yours": self.submission,
-            "baseline": self.baseline,
-            "fused": self.fused,
-            "limit": self.limit,
-        }
+        drawn = {"yours": self.submission, "baseline": self.baseline, "limit": self.limit}
         return {name: points for name, points in drawn.items() if points}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +39,6 @@ class Work:
     """Floating-point operations that no answer can do without."""
     traffic: Callable[[int], float] | None = None
     """Bytes that every answer must read and write."""
-    fused: Callable[..., Any] | None = None
-    """As `call`, but asked of the baseline alone: the same by torch's fused operator, for `kata bench` to compare."""
 
     def sizes_on(self, kind: str) -> tuple[int, ...]:
         """Return the sizes for a kind of device: those of a GPU for every accelerator that has none of its own.
@@ -66,11 +64,6 @@ class Work:
             self.right(result, *inputs, prepared=prepared)
         else:
             self.right(result, *inputs)
-
-    @cached_property
-    def by_fused(self) -> Work | None:
-        """The same work as torch's fused operator does it, where the author says how."""
-        return None if self.fused is None else replace(self, call=self.fused)
 
     @cached_property
     def asks_afterwards(self) -> bool:

@@ -38,7 +38,6 @@ CASES: dict[str, tuple[list[str], str, dict[str, str], bytes]] = {
     "debugger": (["check", "--pdb"], WRONG, {}, b"p 6 * 7\nc\nc\nc\n"),
     "prompt": (["try"], WRONG, {}, b"yours\n1 / 0\nimport sys; sys.exit(3)\n"),
     "nothing to try": (["try"], RIGHT, {}, b""),
-    "nothing to time": (["bench"], RIGHT, {}, b""),
     "no demo": (["demo", "insertion-sort"], RIGHT, {}, b""),
     "no isolation": (["check", "--json"], RIGHT, {"KATA_ISOLATION": "process"}, b""),
     "no such level": (["check"], RIGHT, {"KATA_ISOLATION": "perfect"}, b""),

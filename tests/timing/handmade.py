@@ -31,7 +31,7 @@ def total(n):
     return torch.tensor(found, dtype=torch.float64)
 '''
 WRONG = RIGHT.replace(".sin()", ".cos()")
-BASELINE = WRONG + "\n\ndef torch_total(n):\n    return total(n)\n"
+BASELINE = WRONG
 CHECKS = """
 import torch
 
@@ -48,7 +48,6 @@ def right(result, n):
 WORK = Work(
     inputs=lambda draw, size: (draw.size(size - 63, size),),
     call=lambda kata, n: kata.total(n),
-    fused=lambda kata, n: kata.torch_total(n),
     right=right,
     sizes={"cpu": (25_000, 50_000, 100_000)},
     axis="numbers",

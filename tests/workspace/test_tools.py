@@ -7,11 +7,10 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 from click.testing import CliRunner
 
@@ -117,23 +116,6 @@ def test_bash_knows_the_ids(type_: Type, tmp_path: Path) -> None:
         [str(KATA)], env={**os.environ, **words}, capture_output=True, text=True, check=False
     )
     assert "insertion-sort" in done.stdout
-
-
-def test_the_manual_holds_the_help_of_every_command(type_: Type) -> None:
-    manual = type_("man").stdout
-    for words in [(), *_commands(cli, ())]:
-        title = " ".join((cli.name or "", *words)).upper()  # so the runner calls it
-        assert f"{title}\n\n{type_(*words, '--help').stdout.rstrip()}\n" in manual
-
-
-def _commands(group: click.Group, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        yield (*above, name)
-        if isinstance(command, click.Group):
-            yield from _commands(command, (*above, name))
 
 
 def test_a_shell_that_nobody_knows(type_: Type, monkeypatch: pytest.MonkeyPatch) -> None:

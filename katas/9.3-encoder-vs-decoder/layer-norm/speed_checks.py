@@ -39,7 +39,6 @@ LAYER_NORM = Work(
     prepare=prepare,
     inputs=lambda draw, size: (draw.normal(row=size, width=D, scale=10.0, shift=5.0),),
     call=lambda module, x: module(x),
-    fused=lambda module, x: module.by_torch(x),
     right=right,
     sizes={"cpu": (96, 192, 384), "cuda": (96, 192, 384)},
     axis="rows",

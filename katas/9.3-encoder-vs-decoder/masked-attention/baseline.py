@@ -22,13 +22,6 @@ def scaled_dot_product_attention(
     return spread @ value, spread  # [.., Tq, dv], [.., Tq, Tk]
 
 
-def by_torch(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None = None
-) -> torch.Tensor:
-    """Let torch's fused operator do all of it, for `kata bench`; it keeps no weights, which you have to return."""
-    return torch.nn.functional.scaled_dot_product_attention(query, key, value, mask)
-
-
 class MultiHeadAttention(nn.Module):
     """The four projections and the products, each fed by another's result."""
 

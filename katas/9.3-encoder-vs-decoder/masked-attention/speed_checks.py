@@ -51,7 +51,6 @@ def attention_right(result, query, key, value, mask):
 ATTENTION = Work(
     inputs=lambda draw, size: attention_inputs(draw, 1, 4, size, 64),
     call=lambda kata, *tensors: kata.scaled_dot_product_attention(*tensors),
-    fused=lambda kata, *tensors: kata.by_torch(*tensors),
     right=attention_right,
     sizes={"cpu": (128, 256, 512), "cuda": (128, 256, 512)},
     axis="positions",
@@ -104,7 +103,6 @@ def test_attention_memory(speed):
 SHORT = Work(
     inputs=lambda draw, size: attention_inputs(draw, size, 16, 32, 16),
     call=lambda kata, *tensors: kata.scaled_dot_product_attention(*tensors),
-    fused=lambda kata, *tensors: kata.by_torch(*tensors),
     right=attention_right,
     sizes={"cpu": (8, 16, 32), "cuda": (8, 16, 32)},
     axis="sequences",
