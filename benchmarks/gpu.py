@@ -1,7 +1,4 @@
-"""What needs an accelerator: the tests that skip without one, hostile submissions and references, thresholds of speed.
-
-KATA_PRETEND_DEVICE=1 runs the same on the pretended one: everything but the figures, which are thrown away.
-"""
+"""Run what needs an accelerator: tests that skip without one, hostile submissions, references, speed thresholds."""
 
 from __future__ import annotations
 
@@ -13,26 +10,24 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from grader.devices import PRETEND, PRETEND_SWITCH, PRETENDED, Device, accelerator_here  # noqa: E402
+from grader.devices import Device, accelerator_here  # noqa: E402
 from tests.hostile.room import DEVICE  # noqa: E402
 
 TESTS = ["tests/host/test_cuda.py"]
 STREAMS = ["tests/hostile/test_speed.py", "-k", "side_stream"]
-"""What is pretended does its work when it is asked: a stream that nobody waited for cannot be shown."""
 HOSTILE = ["tests/hostile/test_corpus.py", "-k", "test_it_gets and not user"]
-"""A GPU opens calls and files that a worker has no use for elsewhere. Minutes: left out where it is pretended."""
+"""A GPU opens calls and files that a worker has no use for elsewhere."""
 
 
 def main(ids: list[str]) -> int:
     """Run it, for these katas or all; without an accelerator say so, which is no failure."""
     import torch
 
-    device = Device(PRETEND) if os.environ.get(PRETEND_SWITCH) == "1" else accelerator_here()
+    device = accelerator_here()
     if device is None:
         print("There is no GPU that this torch can use: nothing to run. (kata doctor says more.)")
         return 0
-    about = f"{device}: {PRETENDED}; " if device.pretended else ""
-    print(f"{about}{device.describe()}, torch {torch.__version__}", flush=True)
+    print(f"{device.describe()}, torch {torch.__version__}", flush=True)
     command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]
     tested = subprocess.run([*command, *TESTS], cwd=ROOT, check=False).returncode
     if device.kind == "cuda":
@@ -43,21 +38,19 @@ def main(ids: list[str]) -> int:
 
 
 def _calibrate(device: Device, ids: list[str]) -> int:
-    """Measure every threshold that counts on it; keep each kata's and write the table, unless it is pretended."""
+    """Measure every threshold that counts on it; keep each kata's and write the table."""
     from grader.catalogue import Catalogue
 
     ids = ids or [kata.slug for kata in Catalogue.discover().katas if kata.speed_checks is not None]
     kata = str(Path(sys.executable).with_name("kata"))
     page = str(ROOT / "docs" / "performance.md")
-    how = ["--rounds", "1"] if device.pretended else ["--write", page]
     codes = [
         subprocess.run(
-            [kata, "pack", "calibrate", one, "--device", device.name, *how], cwd=ROOT, check=False
+            [kata, "pack", "calibrate", one, "--device", device.name, "--write", page], cwd=ROOT, check=False
         ).returncode
         for one in ids
     ]
-    # A single round of what is pretended decides nothing: all that it can show is that it runs.
-    return max(code if code > 1 or not device.pretended else 0 for code in codes)
+    return max(codes)
 
 
 def _references(device: Device, ids: list[str]) -> int:

@@ -19,7 +19,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from grader.devices import PRETEND, PRETEND_SWITCH, Device, accelerator_here
+from grader.devices import accelerator_here
 from tests import record, selection
 
 TESTS = Path(__file__).parent
@@ -127,8 +127,6 @@ def _fork_once() -> Any:
         import torch
 
         torch.set_num_threads(1)  # no thread may exist when the zygote forks
-        if os.environ.get(PRETEND_SWITCH) == "1":
-            Device(PRETEND).module  # noqa: B018 - a rehearsal: its workers are to know that device
         from grader.host.launcher import ForkLauncher
 
         _launchers.append(ForkLauncher())
@@ -273,12 +271,10 @@ def examine(launcher: Any, tmp_path: Path) -> Iterator[Examine]:
 
 @pytest.fixture
 def accelerator() -> str:
-    """An accelerator of this machine; in a rehearsal the pretended one."""
-    if os.environ.get(PRETEND_SWITCH) == "1":
-        return PRETEND
+    """An accelerator of this machine."""
     found = accelerator_here()
     if found is None:
-        pytest.skip("there is no accelerator; tests/devices/test_rehearsal.py runs this on the pretended one")
+        pytest.skip("there is no accelerator")
     return found.name
 
 

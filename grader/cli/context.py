@@ -242,10 +242,7 @@ def note(text: str) -> None:
 
 
 def _meant(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    device = devices.named(value)
-    if device.pretended:
-        note(f"{device}: {devices.PRETENDED}")
-    return device.name
+    return devices.named(value).name
 
 
 device_option = click.option(

@@ -13,7 +13,7 @@ from grader import machine
 from grader.catalogue import Catalogue, Kata
 from grader.cli.class_options import course_option, gradebook_option, note_unreadable
 from grader.cli.context import device_option, note, write_pieces
-from grader.devices import PRETEND, Device
+from grader.devices import Device
 from grader.errors import KataError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -156,11 +156,6 @@ def grade(
         )
     if require_isolation is not None and scheduler is None:
         sandbox.require(require_isolation)
-    if Device(device).pretended and PRETEND not in Path(where).name:
-        raise UsageError(
-            "Marks from a pretended device go into a gradebook whose name says so.",
-            f"Say --gradebook {PRETEND}.sqlite.",
-        )
     if scheduler is None:  # else it is for the cluster's machines to say
         Device(device).require()
     catalogue = Catalogue.discover()

@@ -39,7 +39,6 @@ def start_launcher(
     if many:
         gather_memory()
     on = Device(device)
-    on.module  # noqa: B018 - what is pretended is registered with torch, which forks are to know
     launcher = default_launcher(fill_memory=not timed)
     torch.set_num_threads(1)  # after the fork: it prepares threads, which a zygote must not have
     try:

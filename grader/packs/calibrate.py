@@ -15,7 +15,7 @@ from grader.catalogue import Kata
 from grader.catalogue.file_types import CalibrationFile, MeasuredOn, MeasuredThreshold
 from grader.checks.failure import CheckFailure
 from grader.checks.raised import describe_raised
-from grader.devices import PRETENDED, Device, kind_of
+from grader.devices import Device, kind_of
 from grader.errors import EngineError, PackError, UsageError
 from grader.files import write_atomic
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
@@ -454,14 +454,8 @@ def read_page(path: Path, kind: str) -> tuple[str, str]:
 
 
 def record(found: Calibrated, katas: Sequence[Kata]) -> None:
-    """Keep what was measured beside each kata: from then on these thresholds count on this kind of device.
-
-    Raises:
-        UsageError: the device is the pretended one, on which nothing can be measured.
-    """
+    """Keep what was measured beside each kata: from then on these thresholds count on this kind of device."""
     kind = kind_of(found.device)
-    if Device(found.device).pretended:
-        raise UsageError(f"Nothing is kept: {PRETENDED}.", "Leave out --write.")
     for kata in katas:
         theirs = {one.name: _fact(one) for one in found.thresholds if one.kata == kata.slug}
         if theirs:

@@ -16,7 +16,6 @@ from msgspec import UNSET
 from grader import __version__, machine
 from grader.catalogue import SUBMISSION_SUFFIXES, Kata
 from grader.checks.raised import describe_raised
-from grader.devices import PRETENDED, Device
 from grader.errors import MachineFault, PackError
 from grader.host.calls import Calls
 from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
@@ -196,7 +195,7 @@ class Suite(Collected):
             seed=options.seed,
             device=options.device,
             isolation="none",
-            versions=versions() | ({"device": PRETENDED} if Device(options.device).pretended else {}),
+            versions=versions(),
             file=str(file),
         )
 

@@ -1,4 +1,4 @@
-"""Tensors on an accelerator cross as those in memory do; without one this runs in a rehearsal."""
+"""Tensors on an accelerator cross as those in memory do."""
 
 from __future__ import annotations
 

@@ -22,7 +22,6 @@ from pathlib import Path
 import msgspec
 
 from grader.catalogue import load_pack
-from grader.devices import PRETEND_SWITCH
 from grader.grading import grading_process
 from grader.grading.task import Task
 from grader.host.warm import start_launcher
@@ -142,7 +141,7 @@ class Room:
                 "TMPDIR": str(self.place / "tmp"),
                 "KATA_ISOLATION": level,
                 "API_TOKEN": self.secret,
-                **{name: os.environ[name] for name in (DEVICE, PRETEND_SWITCH) if name in os.environ},
+                **{name: os.environ[name] for name in (DEVICE,) if name in os.environ},
             },
             start_new_session=True,
         )

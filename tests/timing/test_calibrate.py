@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -264,17 +263,6 @@ def test_what_was_measured_is_kept_beside_the_kata_and_counts(
     assert not the_kata().is_measured("total", "cpu")
     record(found(sums=1.0, looped=5.0), [the_kata()])
     assert not the_kata().is_measured("total", "cpu")  # it was refused
-
-
-def test_a_rehearsal_is_no_measurement(made: Handmade, found: Callable[..., Calibrated]) -> None:
-    measured = replace(found(sums=1.0, looped=50.0), device="pretend")
-    with pytest.raises(UsageError, match="pretended"):
-        record(measured, [the_kata()])
-    record(found(sums=1.0, looped=50.0), [the_kata()])
-    kept = made.folder / "calibration.json"
-    kept.write_text(kept.read_text().replace('"cpu":', '"pretend":'))
-    with pytest.raises(PackError, match=r"calibration\.json"):
-        the_kata()
 
 
 def test_the_page_of_our_own_katas_is_what_is_kept_beside_them() -> None:

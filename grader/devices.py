@@ -1,8 +1,7 @@
-"""What submissions compute on: the CPU, CUDA, any other accelerator that torch has, or the one that is pretended.
+"""What submissions compute on: the CPU, CUDA, or any other accelerator that torch has.
 
 The one place that knows kinds of devices. An accelerator is reached through the module that torch keeps under its
-kind's name (`torch.cuda`, `torch.xpu`, …): they have the functions that are used here, and the pretended one
-(`grader.devices.pretend`) has them too, so that a test without a GPU runs the very lines that a GPU would.
+kind's name (`torch.cuda`, `torch.xpu`, …): they have the functions that are used here.
 (`torch.accelerator` says the same in fewer words, but torch 2.5 lacks it, and in 2.13 it knows no fraction of memory.)
 
 Nothing here imports torch before it is needed, and only a worker or a grading process may call what touches a device: a
@@ -11,7 +10,6 @@ fork server that has done so leaves its children a broken runtime.
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,10 +17,6 @@ from typing import Any
 
 from grader.errors import UsageError
 
-PRETEND = "pretend"
-PRETEND_SWITCH = "KATA_PRETEND_DEVICE"
-"""A person who asks for the pretended accelerator sets it to 1, so that nobody gets it for a slip of the finger."""
-PRETENDED = "pretended: no accelerator computed this, and it counts for nothing but a rehearsal"
 _SHAPE = re.compile(r"[a-z][a-z0-9_]{0,31}(:(0|[1-9][0-9]{0,3}))?")
 _DOCTOR = "kata doctor says what is there; leave out --device for the CPU."
 
@@ -56,21 +50,11 @@ class Device:
         """Whether it is anything but the CPU."""
         return self.kind != "cpu"
 
-    @property
-    def pretended(self) -> bool:
-        """Whether it is the one for rehearsals."""
-        return self.kind == PRETEND
-
     @cached_property
     def module(self) -> Any:
-        """What torch keeps for an accelerator of this kind; None where it has nothing.
-
-        The pretended one is made here, when somebody asks for it by name.
-        """
+        """What torch keeps for an accelerator of this kind; None where it has nothing."""
         import torch
 
-        if self.pretended:
-            import grader.devices.pretend  # noqa: F401 - registers itself
         return getattr(torch, self.kind, None)
 
     def absent(self) -> str | None:
@@ -81,8 +65,6 @@ class Device:
             return f"{self.name!r} names no device: it is cpu, cuda, cuda:1 or the like."
         if not self.accelerates:
             return None if self.index == 0 else f"There is no {self.name}: a CPU is cpu."
-        if self.pretended:
-            self.module  # noqa: B018 - torch knows it from here on
         try:
             torch.device(self.name)
         except RuntimeError:
@@ -171,27 +153,17 @@ def named(name: str) -> Device:
     """Return the device of a command line's `--device`.
 
     Raises:
-        UsageError: it is no device's name, or that of the pretended one and nobody said that this is meant.
+        UsageError: it is not a device's name.
     """
     device = Device(name)
     if not _SHAPE.fullmatch(name):
         raise UsageError(f"--device {name!r} names no device.", "It is cpu, cuda, cuda:1 or the like.")
-    if device.pretended and os.environ.get(PRETEND_SWITCH) != "1":
-        raise UsageError(
-            f"{PRETEND} is no device: it rehearses one, for the tests of Kata itself.",
-            f"{PRETEND_SWITCH}=1 says that this is meant.",
-        )
     return device
 
 
 def known(name: str) -> bool:
     """Return whether a tensor that says it lies there can be put there, now; nothing is loaded for it."""
-    import torch
-
-    device = Device(name)
-    if not _SHAPE.fullmatch(name) or (device.pretended and not hasattr(torch, PRETEND)):
-        return False
-    return device.absent() is None
+    return bool(_SHAPE.fullmatch(name)) and Device(name).absent() is None
 
 
 def kind_of(name: str) -> str:

@@ -38,9 +38,8 @@ def test_a_device_that_is_not_here_is_told_apart_from_one_that_nobody_knows(name
 
 def test_what_a_worker_says_of_its_device_loads_nothing() -> None:
     assert known("cpu")
-    for name in ("pretend", "meta", "onnx", "\0", "", "cuda:99", "nn", "cpu:3"):
+    for name in ("meta", "onnx", "\0", "", "cuda:99", "nn", "cpu:3"):
         assert not known(name)
-    assert not hasattr(torch, "pretend")
 
 
 def test_one_device_has_one_lock_whatever_it_is_called() -> None:
@@ -68,21 +67,10 @@ def test_no_command_begins_without_its_device(
     assert sorted(path.name for path in class_of_one.iterdir()) == ["class"]  # no gradebook, no row
 
 
-@pytest.mark.parametrize("command", [("bench", "class/ada/masks.py"), ("pack", "calibrate", "masks")])
-def test_nor_does_one_that_measures(
-    command: tuple[str, ...], class_of_one: Path, kata_process: Callable[..., Ran]
-) -> None:
-    ran = kata_process(*command, "--device", ABSENT, cwd=class_of_one)
+def test_nor_does_one_that_measures(class_of_one: Path, kata_process: Callable[..., Ran]) -> None:
+    ran = kata_process("pack", "calibrate", "masks", "--device", ABSENT, cwd=class_of_one)
     assert (ran.code, ran.out) == (2, "")
     assert "on this machine" in ran.text
-
-
-def test_nobody_gets_the_pretended_one_for_a_slip_of_the_finger(
-    class_of_one: Path, kata: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("KATA_PRETEND_DEVICE", raising=False)
-    ran = kata("grade", class_of_one / "class", "--device", "pretend")
-    assert (ran.code, "KATA_PRETEND_DEVICE=1" in ran.text) == (2, True)
 
 
 def test_a_machine_of_a_cluster_without_the_device_refuses_and_blames_nobody(monkeypatch: Any) -> None:
