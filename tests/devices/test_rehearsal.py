@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only")
 
 
-def test_every_path_that_mentions_a_device_runs_on_the_pretended_one(pytestconfig: pytest.Config) -> None:
+def test_every_path_that_mentions_a_device_runs_on_the_pretended_one(everything: bool) -> None:
     ran = subprocess.run(
         [
             sys.executable,
@@ -26,7 +26,7 @@ def test_every_path_that_mentions_a_device_runs_on_the_pretended_one(pytestconfi
             "no:cacheprovider",
             "-p",
             "no:xdist",
-            *(["--everything"] if pytestconfig.getoption("everything") else []),
+            *(["--everything"] if everything else []),
             str(HERE / "rehearsal.py"),
         ],
         cwd=HERE.parents[1],
