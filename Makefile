@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup services demo test quick everything gate newest corpus jupyter lint bench peers curriculum mutation gpu lock clean
+.PHONY: setup services demo test quick changed everything gate newest corpus jupyter lint bench peers curriculum mutation gpu lock clean
 
 setup: .venv/installed
 
@@ -20,25 +20,29 @@ services:              ## what tests start themselves, installed where this is r
 demo: setup            ## a learner's session on real submissions, played without a person
 	$(BIN)/python -m demo
 
-GATE ?= light
 # Tests side by side, for two cores: one that waits for a process that it has started leaves its core to another.
 JOBS ?= 3
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-test: setup services   ## every test; of slow ones, and of the katas' gate, what the commit draws or changed
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --gate $(GATE)
+quick: setup           ## the fast tests: a minute on two cores
+	$(PYTEST) -m "not slow and not gate"
 
-quick: setup           ## the core of everything; says how much it leaves out
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --quick
+test: setup services   ## fast and slow tests: six minutes on two cores
+	$(PYTEST) -m "not gate"
 
-gate: setup            ## all of every kata's gate and the long walks; records in tests/gate.json what passed
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --gate full \
-		tests/katas/test_our_pack.py tests/demos tests/project/test_demo.py tests/project/test_authors_example.py
-	$(BIN)/python benchmarks/steadiness.py --write
+gate: setup            ## of every kata a part of the gate, and hostile submissions at the strongest level
+	$(PYTEST) -m gate
+
+changed: setup services    ## the tests of what differs from main
+	$(BIN)/python tests/of.py --run
+
+everything: setup services    ## every test with every case, and all of every kata's gate; tests/README.md says how long
+	$(PYTEST) --everything
 
 # Beside the wheel lie only the tests and what they read: `import grader` finds no source here.
 TORCH ?= $(shell sed -n 's/^torch==//p' requirements.lock)
 
-newest: setup          ## the quick tests on the built wheel, with the newest versions that pyproject.toml allows; TORCH=2.9.*
+newest: setup          ## the fast tests on the built wheel, with the newest versions that pyproject.toml allows; TORCH=2.9.*
 	rm -rf .newest && mkdir -p .newest/tree
 	$(BIN)/python -m build --wheel --no-isolation --outdir .newest/dist . >.newest/build.log
 	$(BIN)/python -m venv .newest/venv
@@ -47,14 +51,11 @@ newest: setup          ## the quick tests on the built wheel, with the newest ve
 		"$$(echo .newest/dist/*.whl)[cluster,desk,postgres]" build hatchling hypothesis pytest-xdist axe-playwright-python
 	cp -r tests katas solutions docs pyproject.toml requirements.lock README.md Makefile .github .newest/tree
 	mkdir .newest/tree/benchmarks && cp -r benchmarks/*.py benchmarks/a_term .newest/tree/benchmarks  # some of them are tested
-	cd .newest/tree && KATA_TEST_DRAW="$$(git rev-parse --short=10 HEAD)" \
-		../venv/bin/python -m pytest -n $(JOBS) --dist loadgroup --quick --ignore tests/project --ignore tests/pages/test_browser.py
-
-everything: setup services  ## every test with every case, whatever it takes: an hour
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --gate $(GATE) --everything
+	cd .newest/tree && ../venv/bin/python -m pytest -n $(JOBS) --dist loadgroup -m "not slow and not gate" \
+		--ignore tests/project --ignore tests/pages/test_browser.py
 
 corpus: setup          ## every hostile submission at every isolation level, as an ordinary user, and on Gradescope
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --everything \
+	$(PYTEST) --everything \
 		tests/hostile/test_corpus.py tests/handin/test_hostile_on_gradescope.py
 
 # JupyterLab is a quarter of a gigabyte that nothing else here needs: it has an environment of its own.

@@ -26,10 +26,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(1, str(ROOT))
 
-from kept import Record, found_here, renew  # noqa: E402
+from kept import Record, digest_of_answers, found_here, renew  # noqa: E402
 from table import rewrite  # noqa: E402
-
-from tests.record import digest_of_answers  # noqa: E402
 
 PAGE = ROOT / "docs" / "curriculum.md"
 

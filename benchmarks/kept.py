@@ -5,22 +5,34 @@ To look at a kata closely takes minutes to an hour: each is looked at in a proce
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from grader.catalogue.given import BLOCKS, blocks_of
+from grader.catalogue.katas import RUBRIC
+from grader.catalogue.syllabus import SYLLABUS_FILE
 from grader.files import write_atomic
 from grader.host.warm import start_launcher
-from tests.record import digest_of_kata
+from grader.packs.gate import TRANSCRIPTS
+from tests.ours import ROOT, katas
 
 FILE = Path(__file__).parent / "curriculum.json"
+APART = {
+    *("README.md", RUBRIC, "demo.py", SYLLABUS_FILE, TRANSCRIPTS, "calibration.json", "kata.toml", BLOCKS),
+    *("speed_checks.py", "baseline.py", "slow"),
+}
+"""Files that no finding hangs on, or of which only a part counts."""
 
 
 class Finding(Protocol):
@@ -30,6 +42,44 @@ class Finding(Protocol):
 
 
 Found = TypeVar("Found", bound=Finding)
+
+
+def digest_of_kata(slug: str) -> str:
+    """Return a digest of what is found of a kata beside the engine: its files, its unit's, its blocks, torch."""
+    kata = katas()[slug]
+    blocks = blocks_of(kata)  # of the file that all katas share, only what this one is given
+    parts: list[Path] = [*kata.given, *kata.support]
+    for top in (ROOT / "katas", ROOT / "solutions"):
+        unit = top / kata.unit.folder.name
+        own = kata.unit.folder
+        others = {o.folder.name for o in katas().values() if o.unit.folder == own and o is not kata}
+        for folder in (top, unit):
+            parts += [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
+        for folder in unit.iterdir() if unit.is_dir() else ():
+            parts += [folder] if folder.is_dir() and folder.name not in others else []
+    torch = re.search(r"^torch==(\S+)$", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+    table = tomllib.loads((kata.folder / "kata.toml").read_text(encoding="utf-8"))
+    table.pop("speed", None)
+    more = (torch[1] if torch else "") + (blocks.data.decode() if blocks else "") + json.dumps(table)
+    return _digest(parts, more)
+
+
+def digest_of_answers(slug: str) -> str:
+    """Return a digest of what the second corpus's verdict on a kata hangs on: of the kata, and of its answers."""
+    return _digest([ROOT / "tests" / "answers" / slug.replace("-", "_")], digest_of_kata(slug), apart=set())
+
+
+def _digest(parts: Iterable[Path], more: str, apart: Set[str] = APART) -> str:
+    total = hashlib.sha256(more.encode())
+    files = {
+        path for part in parts for path in ([part] if part.is_file() else part.rglob("*")) if path.is_file()
+    }
+    for path in sorted(files):
+        name = path.relative_to(ROOT)
+        hidden = any(one.startswith((".", "__pycache__")) for one in name.parts)
+        if apart.isdisjoint(name.parts) and not hidden:
+            total.update(f"\0{name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+    return total.hexdigest()[:20]
 
 
 class Record:

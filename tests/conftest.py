@@ -11,17 +11,17 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import hypothesis
 import pytest
 
 from grader.devices import accelerator_here
-from tests import record, selection
 
+T = TypeVar("T")
 TESTS = Path(__file__).parent
 TINY = TESTS / "packs" / "tiny"
 KATA = Path(sys.executable).with_name("kata")
@@ -47,19 +47,9 @@ _launchers: list[Any] = []
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Say how much is run: `make quick`, `make test`, `make gate`, `make everything`."""
-    parser.addoption("--quick", action="store_true", help="the core of everything, within a minute")
+    """Add what `make everything` asks for."""
     parser.addoption(
-        "--gate",
-        choices=("light", "changed", "full"),
-        default="light",
-        help="of which katas all of the gate is run, and whether long walks are repeated",
-    )
-    parser.addoption(
-        "--record-slow", action="store_true", help="write down which tests are slow: tests/slow.txt"
-    )
-    parser.addoption(
-        "--everything", action="store_true", help="all cases of what is drawn by the commit otherwise"
+        "--everything", action="store_true", help="every case of a sampled test, and all of every kata's gate"
     )
 
 
@@ -69,18 +59,6 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["KATA_WARM"] = "0"  # no test leaves a process behind but those that are about it
     hypothesis.settings.register_profile("kata", deadline=None)  # else an example is late on a busy machine
     hypothesis.settings.load_profile("kata")
-    record.draw()
-    if config.getoption("record_slow"):  # to meter every test costs seconds
-        config.pluginmanager.register(selection.Meter())
-        if not hasattr(config, "workerinput"):
-            config.pluginmanager.register(selection.Bill())
-    for name, meaning in selection.MARKERS.items():
-        config.addinivalue_line("markers", f"{name}: {meaning}")
-
-
-def pytest_report_header() -> str:
-    """Say how to draw the same samples again."""
-    return f"samples drawn by {record.draw()}: {record.DRAW}={record.draw()} draws the same"
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:
@@ -90,30 +68,21 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark by folder, leave out what `--quick` leaves out, and begin with what takes longest."""
-    selection.mark(items)
-    whole = any(config.getoption(name) for name in ("everything", "record_slow", "keyword"))
-    if not whole and all(Path(argument).is_dir() for argument in config.args):  # whoever names a file gets it
-        config.hook.pytest_deselected(items=selection.choose_drawn(items, config.getoption("gate")))
-    if config.getoption("quick"):
-        left_out = selection.choose_quick(items)
-        config.hook.pytest_deselected(items=left_out)
-    selection.longest_first(items)
+    """Leave out what is beyond a test's sample, and begin with what is slow: nobody should wait for it at the end."""
+    if not config.getoption("everything"):
+        cases: dict[str, list[pytest.Item]] = {}
+        for item in items:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        left_out = {item for some in cases.values() for item in _beyond_the_sample(some)}
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
+    items.sort(key=lambda item: not any(map(item.get_closest_marker, ("gate", "slow"))))
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say how many katas passed all of their gate: with `-ra` what was skipped is said, too."""
-    gates = [
-        value
-        for reports in terminalreporter.stats.values()
-        for report in reports
-        if getattr(report, "when", "") == "call"
-        for name, value in report.user_properties
-        if name == "gate"
-    ]
-    if gates:
-        told = ", ".join(f"{gates.count(one)} {one}" for one in sorted(set(gates)))
-        terminalreporter.write_line(f"gates: {told}; make gate runs all of each")
+def _beyond_the_sample(cases: list[pytest.Item]) -> list[pytest.Item]:
+    marker = cases[0].get_closest_marker("sample")
+    kept = cases if marker is None else evenly(cases, marker.args[0])
+    return [item for item in cases if item not in kept]
 
 
 def pytest_unconfigure() -> None:
@@ -131,6 +100,11 @@ def _fork_once() -> Any:
 
         _launchers.append(ForkLauncher())
     return _launchers[0]
+
+
+def evenly(names: Sequence[T], most: int) -> Sequence[T]:
+    """Return so many at the most, always the same: by their places, evenly far from each other."""
+    return names[:: -(-len(names) // most) or 1]
 
 
 class Borrowed:
@@ -171,22 +145,9 @@ def explicit_gradients(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 
 @pytest.fixture(scope="session")
-def in_full(pytestconfig: pytest.Config) -> Callable[[str], bool]:
-    """Tell of which katas all of the gate is run."""
-    return lambda slug: record.in_full(pytestconfig.getoption("gate"), slug)
-
-
-@pytest.fixture(scope="session")
-def walk_of(pytestconfig: pytest.Config) -> Callable[[str], Callable[[], None]]:
-    """Begin a walk, or skip it where it passed on the same files; what is returned says that it passed."""
-
-    def begin(name: str) -> Callable[[], None]:
-        which, digest = pytestconfig.getoption("gate"), record.digest_of_walk(name)
-        if record.walked(name) and not record.repeated(which, "walks", name, digest):
-            pytest.skip(f"passed on these files: {', '.join(record.WALKS[name])}; make gate repeats it")
-        return lambda: record.keep("walks", name, digest) if which == "full" else None
-
-    return begin
+def everything(pytestconfig: pytest.Config) -> bool:
+    """Whether nothing is sampled: `make everything`."""
+    return bool(pytestconfig.getoption("everything"))
 
 
 @pytest.fixture(scope="session")

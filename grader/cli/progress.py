@@ -117,3 +117,20 @@ def measuring() -> Iterator[tuple[Callable[[int], None], Callable[[str, int], No
             bar.update(task, advance=done, description=safe(text) if text else None)
 
         yield start, step
+
+
+@contextmanager
+def examining() -> Iterator[Callable[[str, int, int], None]]:
+    """Show how far the gate is: yields what is told what is done, how many of it are, and of how many."""
+    bar = Progress(
+        BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"),
+        console=console(stderr=True), transient=True,
+        auto_refresh=False,  # by a thread, which a process that is forked must not have
+    )  # fmt: skip
+    with bar:
+        task = bar.add_task("collecting", total=None)
+
+        def step(text: str, done: int, total: int) -> None:
+            bar.update(task, description=safe(text), completed=done, total=total, refresh=True)
+
+        yield step

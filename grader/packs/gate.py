@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 
@@ -27,26 +29,38 @@ from grader.host.launcher import Launcher
 from grader.host.source import read_source
 from grader.packs import steadiness
 from grader.packs.asked import complaints
-from grader.packs.pairs import Marked, marks_of, marks_of_pairs
+from grader.packs.pairs import HandIn, candidates, known, unlike_either
+from grader.packs.side_by_side import side_by_side
 from grader.reports.report import WRONG, CheckReport, KataReport
 from grader.running.demands import demands_of
 from grader.running.families import STEEPEST, Family, alike, curve, spread
 from grader.running.given_blocks import find_block_use, unrecognised
-from grader.running.mistakes import Mistake, Range, in_full, mistakes, slow_answers
+from grader.running.mistakes import Mistake, in_full, mistakes, slow_answers
 from grader.running.recognise import SCHEMA, SEED, Fingerprints, Mark, MutantMarks, same
 from grader.running.suite import Options, Suite
 
-Step = Callable[[str], None]
+T = TypeVar("T")
+R = TypeVar("R")
+Step = Callable[[str, int, int], None]
+"""Is told what is done, how many of it are, and of how many."""
 Copy = Callable[[Path | Mistake], Path]
 """Puts an answer where it can be handed in from."""
 Draw = Callable[[list[str]], Container[str]]
 """Which of the mistakes, by name, are tried."""
+Marks = dict[str, list[Mark]]
+SAMPLE = 24
+"""So many mistakes at most are a sample."""
 LEAST_MUTANTS, LEAST_ALTERNATIVES, LEAST_CHECKS = 10, 2, 12
 TRANSCRIPTS = "transcripts.txt"
 SLOW_PATIENCE = 3.0
 """A slow answer has so many times what a check allows: it has to be right, not to keep to the time."""
 _LONG_LINE = 24
 """Characters from which a line of the reference in a hint counts as the answer."""
+
+
+def sample(names: list[str]) -> list[str]:
+    """Return a sample of mistakes, always the same: by their place among all, evenly far from each other."""
+    return names[:: -(-len(names) // SAMPLE) or 1]
 
 
 @dataclass(frozen=True)
@@ -87,13 +101,26 @@ class Gate:
         self,
         launcher: Launcher,
         *,
-        seeds: int = 10,
-        mistake_seeds: int = steadiness.SEEDS,
+        seeds: int = 1,
+        mistake_seeds: int = 0,
         update: bool = False,
-        step: Step = lambda _: None,
+        jobs: int = 1,
+        step: Step = lambda *_: None,
         draw: Draw | None = None,
     ) -> None:
+        """Get ready.
+
+        Args:
+            launcher: starts the workers of this process.
+            seeds: on which right answers have to pass.
+            mistake_seeds: on which each mistake has to get the same verdicts; 0 leaves what it costs open, too.
+            update: whether fingerprints and transcripts are written anew.
+            jobs: wrong answers that are graded side by side.
+            step: is told how far it is.
+            draw: chooses the mistakes that are tried; those without fingerprints are in any case.
+        """
         self._launcher = launcher
+        self._jobs = jobs
         self._seeds = seeds
         self._mistake_seeds = mistake_seeds
         self._update = update
@@ -119,7 +146,8 @@ class Gate:
             verdict.find("mutants", f"there are fewer than {LEAST_MUTANTS} mutants")
         if mutants is not None and self._draw is not None:
             drawn = self._draw([mutant.name for mutant in mutants])
-            mutants = [mutant for mutant in mutants if mutant.name in drawn]
+            kept = Fingerprints.load(kata.fingerprints).mutants
+            mutants = [one for one in mutants if one.name in drawn or one.name not in kept]
         verdict.tried = len(mutants or [])
         _look_at_files(kata, verdict)
         try:
@@ -137,7 +165,8 @@ class Gate:
             self._right_answers(kata, suite, copy, verdict)
             if mutants is not None:
                 self._wrong_answers(kata, suite, copy, mutants, verdict)
-                self._marks(kata, suite, copy, mutants, verdict)
+                if self._mistake_seeds:
+                    self._marks(kata, suite, copy, mutants, verdict)
         return verdict
 
     def examine_speed(self, kata: Kata, suite: Suite) -> Verdict:
@@ -178,7 +207,7 @@ class Gate:
             return None
 
     def _stub(self, kata: Kata, suite: Suite, copy: Copy, verdict: Verdict) -> None:
-        self._step(f"{kata.slug}: stub")
+        self._step(f"{kata.slug}: stub", 0, 1)
         report = suite.check(copy(kata.stub), self._launcher)
         if report.status != "not_started":
             verdict.find("stub", f"the stub is “{report.status}”; it must be not_started")
@@ -199,9 +228,12 @@ class Gate:
             verdict.find("alternatives", f"there are fewer than {LEAST_ALTERNATIVES} alternatives")
         inputs = Inputs()
         times = []
-        for file in (kata.solution, *kata.alternatives):
+        files = (kata.solution, *kata.alternatives)
+        for place, file in enumerate(files):
             for seed in range(self._seeds):
-                self._step(f"{kata.slug}: {file.stem}, seed {seed}")
+                self._step(
+                    f"{kata.slug}: right answers", place * self._seeds + seed, len(files) * self._seeds
+                )
                 watch = inputs.look if file == kata.solution and seed < 2 else None
                 report = suite.check(copy(file), self._launcher, Options(seed=seed), watch)
                 times.append(report.duration_s)
@@ -220,39 +252,30 @@ class Gate:
         # Hidden checks tell learners nothing, and those that train leave no mark: of both only what it has to fail.
         telling = suite.visible_names() - suite.trained()
 
-        def marked(answer: Mistake, checks: Collection[str]) -> tuple[KataReport, dict[str, list[Mark]]]:
-            self._step(f"{kata.slug}: mutant {answer.name}")
-            marks: dict[str, list[Mark]] = {}
-            # Unnamed: what is read of a mistake must not hang on fingerprints, which are only just being made.
-            options = Options(seed=SEED, name=False)
-            report = suite.only(checks).check(copy(answer), self._launcher, options, marks=marks)
-            return report, marks
-
-        def told(pair: Mistake, checks: Collection[str]) -> tuple[dict[str, list[Mark]], set[str]]:
-            report, marks = marked(pair, checks)
-            return marks, _passed(report)
+        def hand_in(some: list[HandIn], what: str) -> list[tuple[KataReport, Marks]]:
+            return self._hand_in(suite, copy, some, f"{kata.slug}: {what}")
 
         fresh = Fingerprints(SCHEMA, SEED, {})
         reports: dict[str, KataReport] = {}
-        for mutant in mutants:
-            reports[mutant.name], marks = marked(mutant, telling | set(mutant.fails))
+        first: list[HandIn] = [(mutant, telling | set(mutant.fails)) for mutant in mutants]
+        for mutant, (report, marks) in zip(mutants, hand_in(first, "mistakes"), strict=True):
+            reports[mutant.name] = report
             fresh.mutants[mutant.name] = MutantMarks(mutant.say, marks)
-            _look_at_mutant(mutant, reports[mutant.name], verdict)
+            _look_at_mutant(mutant, report, verdict)
         _look_for_twins(fresh, mutants, verdict)
         kept = Fingerprints.load(kata.fingerprints)
-        if self._update:
-            needs = {item.name: suite.info(item).needs for item in suite.items if item.name in telling}
-            fresh.pairs = marks_of_pairs(mutants, fresh, needs, told)
-        elif self._draw is None:
-            fresh.pairs = marks_of(kept.pairs, mutants, told)
         if self._draw is None:
-            for mutant in mutants:
-                if mutant.range is not None:
-                    self._step(f"{kata.slug}: values of {mutant.name}")
-                    self._family(mutant, mutant.range, fresh, told, verdict)
-        known = fresh if self._draw is None else kept
+            needs = {item.name: suite.info(item).needs for item in suite.items if item.name in telling}
+            pairs = candidates(mutants, fresh, needs) if self._update else known(kept.pairs, mutants)
+            fresh.pairs = {
+                pair.name: MutantMarks(checks=marks)
+                for (pair, _), (report, marks) in zip(pairs, hand_in(pairs, "two mistakes"), strict=True)
+                if not self._update or unlike_either(pair, marks, _passed(report), fresh)
+            }
+            self._families(mutants, fresh, hand_in, verdict)
+        prints = fresh if self._draw is None else kept
         for mutant in mutants:
-            named = known.recognise(fresh.mutants[mutant.name].checks, _passed(reports[mutant.name]))
+            named = prints.recognise(fresh.mutants[mutant.name].checks, _passed(reports[mutant.name]))
             said = {name for one in named.values() for name in one.names}
             verdict.named += mutant.name in said
             if others := said - {mutant.name}:
@@ -268,12 +291,12 @@ class Gate:
         """Demand that a mistake gets the same mark whatever is drawn, and loses no more than it is worth."""
         trained = steadiness.TRAINED_SEEDS if self._draw is None else 1
         before = {item.name: {*suite.info(item).needs, *suite.info(item).follows} for item in suite.items}
-        for mutant in mutants:
-            self._step(f"{kata.slug}: marks of {mutant.name}")
-            marks = steadiness.grade(
-                suite, copy(mutant), mutant.name, self._launcher, self._mistake_seeds, trained
-            )
-            verdict.marks.append(marks)
+
+        def graded(launcher: Launcher, one: Mistake) -> steadiness.Gradings:
+            return steadiness.grade(suite, copy(one), one.name, launcher, self._mistake_seeds, trained)
+
+        verdict.marks += self._each(graded, mutants, f"{kata.slug}: marks on {self._mistake_seeds} seeds")
+        for mutant, marks in zip(mutants, verdict.marks, strict=True):
             flips = marks.flips()
             for check, share in flips.items():
                 # What only follows a check that changes its mind has no need of an author.
@@ -290,31 +313,59 @@ class Gate:
                     "(`follows`, `stand_ins`), or say why in a line `Costs: why`",
                 )
 
-    @staticmethod
-    def _family(
-        mutant: Mistake, values: Range, fresh: Fingerprints, marked: Marked, verdict: Verdict
+    def _families(
+        self,
+        mutants: list[Mistake],
+        fresh: Fingerprints,
+        hand_in: Callable[[list[HandIn], str], list[tuple[KataReport, Marks]]],
+        verdict: Verdict,
     ) -> None:
-        """Hand a mistake in with values all over its range, and keep what that leaves behind."""
-        checks = [check for check in mutant.fails if check in fresh.mutants[mutant.name].checks]
-        found = {value: marked(mutant.at(value), checks)[0] for value in spread(values.low, values.high)}
-        curves = {}
-        for check in checks:
-            one = curve({value: marks[check] for value, marks in found.items() if check in marks})
-            if one is not None and one.slack <= STEEPEST:
-                curves[check] = one
-        if curves:
-            fresh.families[mutant.name] = Family(values.say, values.otherwise, curves)
-        else:
-            verdict.find(
-                "families",
-                f"{mutant.name} leaves no smooth curve in {listed(checks)}: narrow the range of its `Value:`, or name "
-                "a check in `Fails:` that sees the value",
-            )
+        """Hand mistakes in with values all over their ranges, and keep what that leaves behind."""
+        for mutant in mutants:
+            if (values := mutant.range) is None:
+                continue
+            checks = [check for check in mutant.fails if check in fresh.mutants[mutant.name].checks]
+            tried = list(spread(values.low, values.high))
+            left = hand_in([(mutant.at(value), checks) for value in tried], f"values of {mutant.name}")
+            found = {value: marks for value, (_, marks) in zip(tried, left, strict=True)}
+            curves = {}
+            for check in checks:
+                one = curve({value: marks[check] for value, marks in found.items() if check in marks})
+                if one is not None and one.slack <= STEEPEST:
+                    curves[check] = one
+            if curves:
+                fresh.families[mutant.name] = Family(values.say, values.otherwise, curves)
+            else:
+                verdict.find(
+                    "families",
+                    f"{mutant.name} leaves no smooth curve in {listed(checks)}: narrow the range of its `Value:`, or "
+                    "name a check in `Fails:` that sees the value",
+                )
+
+    def _hand_in(
+        self, suite: Suite, copy: Copy, some: list[HandIn], what: str
+    ) -> list[tuple[KataReport, Marks]]:
+        """Return the report of each answer, and what it left behind in the checks that it fails."""
+
+        def marked(launcher: Launcher, one: HandIn) -> tuple[KataReport, Marks]:
+            answer, checks = one
+            marks: Marks = {}
+            # Unnamed: what is read of a mistake must not hang on fingerprints, which are only just being made.
+            options = Options(seed=SEED, name=False)
+            report = suite.only(checks).check(copy(answer), launcher, options, marks=marks)
+            return report, marks
+
+        return self._each(marked, some, what)
+
+    def _each(self, work: Callable[[Launcher, T], R], items: list[T], what: str) -> list[R]:
+        return side_by_side(
+            work, items, self._launcher, self._jobs, lambda done: self._step(what, done, len(items))
+        )
 
     def _baseline(self, kata: Kata, suite: Suite, copy: Copy, verdict: Verdict) -> None:
         if kata.speed_checks is None:
             return
-        self._step(f"{kata.slug}: baseline")
+        self._step(f"{kata.slug}: baseline", 0, 1)
         handed_in = copy(kata.baseline)
         report = suite.but_for(suite.trained()).check(handed_in, self._launcher, Options(seed=SEED))
         if report.status == "pass":
@@ -332,8 +383,8 @@ class Gate:
     ) -> None:
         untrained = suite.but_for(suite.trained())
         patient = Options(seed=SEED, timeout_s=SLOW_PATIENCE * kata.limits.check_timeout_s)
-        for answer in slow:
-            self._step(f"{kata.slug}: slow answer {answer.name}")
+        for place, answer in enumerate(slow):
+            self._step(f"{kata.slug}: slow answers", place, len(slow))
             report = untrained.check(copy(answer), self._launcher, patient)
             if report.status != "pass":
                 verdict.find("slow answers", f"{answer.name} has to be right: {_first_failure(report)}")
@@ -688,7 +739,8 @@ def _copies(kata: Kata) -> Iterator[Copy]:
 
         def copy(answer: Path | Mistake) -> Path:
             source = answer.source.path if isinstance(answer, Mistake) else answer
-            target = Path(folder, source.parent.name, source.stem, f"{kata.module}.py")
+            # Two mistakes at once have the place of one of them, and may be graded beside it.
+            target = Path(folder, str(os.getpid()), source.parent.name, source.stem, f"{kata.module}.py")
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(answer.source.data if isinstance(answer, Mistake) else answer.read_bytes())
             return target

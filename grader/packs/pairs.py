@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import combinations
@@ -21,45 +21,46 @@ _UNBOUND = ("NameError", "UnboundLocalError")
 
 FIRST = 4
 """So many checks that two mistakes fail are looked at, the first that run."""
-Marked = Callable[[Mistake, Collection[str]], tuple[Mapping[str, list[Mark]], Collection[str]]]
-"""Hands an answer in to some checks; returns what it leaves behind in those it fails, and those that it passes."""
+HandIn = tuple[Mistake, Collection[str]]
+"""An answer, and the checks to hand it in to."""
 
 
-def marks_of_pairs(
-    mistakes: Collection[Mistake], prints: Fingerprints, needs: Mapping[str, Collection[str]], marked: Marked
-) -> dict[str, MutantMarks]:
-    """Return what two mistakes in one function leave behind, where no check names either of them.
+def candidates(
+    mistakes: Collection[Mistake], prints: Fingerprints, needs: Mapping[str, Collection[str]]
+) -> list[HandIn]:
+    """Return pairs of mistakes in one function, with the checks that may not name either of them.
 
     Of two functions, checks that call one alone name its mistake; within one the second changes what the first returns.
     `needs` has all checks, in order, and which others they need.
     """
-    found = {}
+    found: list[HandIn] = []
     for one, other in combinations(mistakes, 2):
         text = paired(one, other) if _functions(one) & _functions(other) else None
-        if text is None:
-            continue
-        pair = replace(one, name=f"{one.name}+{other.name}", text=text)
-        wrong = prints.mutants[one.name].checks.keys() | prints.mutants[other.name].checks.keys()
-        run = [check for check in needs if check in wrong and wrong.isdisjoint(needs[check])][:FIRST]
-        marks, passed = marked(pair, run)
-        said = {name for names in prints.recognise(marks, passed).values() for name in names}
-        unbound = any(part.get("raised") in _UNBOUND for parts in marks.values() for part in parts)
-        if marks and not unbound and (said - {one.name, other.name} or not said):
-            found[pair.name] = MutantMarks(checks=dict(marks))
+        if text is not None:
+            wrong = prints.mutants[one.name].checks.keys() | prints.mutants[other.name].checks.keys()
+            run = [check for check in needs if check in wrong and wrong.isdisjoint(needs[check])][:FIRST]
+            found.append((replace(one, name=f"{one.name}+{other.name}", text=text), run))
     return found
 
 
-def marks_of(
-    pairs: Mapping[str, MutantMarks], mistakes: Collection[Mistake], marked: Marked
-) -> dict[str, MutantMarks]:
-    """Return what these pairs leave behind now; those that are none any more are left out."""
-    known = {mistake.name: mistake for mistake in mistakes}
-    found = {}
+def unlike_either(
+    pair: Mistake, marks: Mapping[str, list[Mark]], passed: Collection[str], prints: Fingerprints
+) -> bool:
+    """Return whether a pair leaves something behind that names neither of its mistakes, or another one."""
+    said = {name for names in prints.recognise(marks, passed).values() for name in names}
+    unbound = any(part.get("raised") in _UNBOUND for parts in marks.values() for part in parts)
+    return bool(marks) and not unbound and (not said or bool(said - set(pair.name.split("+"))))
+
+
+def known(pairs: Mapping[str, MutantMarks], mistakes: Collection[Mistake]) -> list[HandIn]:
+    """Return the pairs of a catalogue, with the checks that they fail; those that are none any more are left out."""
+    by_name = {mistake.name: mistake for mistake in mistakes}
+    found: list[HandIn] = []
     for name, kept in pairs.items():
-        one, other = (known.get(part) for part in name.split("+"))
+        one, other = (by_name.get(part) for part in name.split("+"))
         text = paired(one, other) if one is not None and other is not None else None
         if one is not None and text is not None:
-            found[name] = MutantMarks(checks=dict(marked(replace(one, name=name, text=text), kept.checks)[0]))
+            found.append((replace(one, name=name, text=text), kept.checks))
     return found
 
 

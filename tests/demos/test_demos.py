@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,6 @@ from grader.demos.pictures import draw
 from grader.demos.printing import print_exhibit
 from grader.demos.runner import Own, run_demo, scripts, uses
 from grader.errors import PackError
-from tests import record
 
 ROOT = Path(__file__).parents[2]
 KATAS = ROOT / "katas"
@@ -85,29 +84,10 @@ def once(path: Path, shared: Shared, launcher: Any, pack: Pack) -> list[Exhibit]
     return read_exhibits(msgspec.msgpack.decode(kept))
 
 
-def runs(path: Path, in_full: Callable[[str], bool]) -> bool:
-    """Tell whether a demo runs: one of those that are drawn, what has changed since, all in the full gate."""
-    name = path.parent.name
-    changed = record.kept("demos").get(name, {}).get("digest") != record.digest_of_demo(name)
-    drawn = record.sample("demos", list(record.demos()), record.DEMOS)
-    return changed or name in drawn or (name in record.katas() and in_full(name))
-
-
 @pytest.fixture(scope="module", params=DEMOS, ids=lambda path: path.parent.name)
-def shown(
-    request: pytest.FixtureRequest,
-    shared: Shared,
-    launcher: Any,
-    pack: Pack,
-    in_full: Callable[[str], bool],
-) -> Iterator[list[Exhibit]]:
-    """What a demo shows: of those that changed or are drawn; of all under the full gate."""
-    if not runs(request.param, in_full):
-        pytest.skip("not drawn this time; it ran as it is")
-    failed = request.session.testsfailed
-    yield once(request.param, shared, launcher, pack)
-    if request.config.getoption("--gate") == "full" and request.session.testsfailed == failed:
-        record.keep("demos", request.param.parent.name, record.digest_of_demo(request.param.parent.name))
+def shown(request: pytest.FixtureRequest, shared: Shared, launcher: Any, pack: Pack) -> list[Exhibit]:
+    """What a demo shows."""
+    return once(request.param, shared, launcher, pack)
 
 
 def own_scripts(shown: list[Exhibit]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The corpus of hostile submissions, handed in where a Gradescope bundle grades them: none gets what it does not earn.
 
-A sample is drawn by the commit; all of it with `--everything`, as `make everything` runs it.
+CI hands a few in, to the first of two bundles; `make everything` all of them.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from typing import Any
 
 import pytest
 
-from tests import record
+from tests.conftest import evenly
 from tests.handin.gradescope import Gradescope, set_up
 from tests.hostile.entries import HONEST, MODULES, Entry, entries, honest
 from tests.hostile.room import NAP, SECRET, make_pack
 
 CORPUS = entries()
 HALLS = (("insertion-sort",), ("masks", "layer-norm"))
-"""The toy kata without an operator policy, and katas of ours: two bundles, as packs make two. A run draws one."""
+"""The toy kata without an operator policy, and katas of ours: two bundles, as packs make two."""
 SAMPLE = 4
 FOUND = SECRET + "of-the-bundle"
 """What stands in every answer and hidden check of a bundle, and in nothing that a learner may read."""
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.gate,
     pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="Gradescope runs as root"),
     pytest.mark.xdist_group("hostile-on-gradescope"),  # a bundle is set up once
 ]
@@ -42,15 +42,10 @@ pytestmark = [
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Hand out what is graded."""
     whole = metafunc.config.getoption("--everything")
-    names = [katas[0] for katas in HALLS]
-    first = names if whole else record.sample("gradescope's hall", names, 1)
-    katas = [kata for hall in HALLS if hall[0] in first for kata in hall]
+    katas = [kata for hall in (HALLS if whole else HALLS[:1]) for kata in hall]
     if "entry" in metafunc.fixturenames:
-        every = {entry.id: entry for entry in CORPUS if entry.kata in katas}
-        drawn = record.sample("gradescope", list(every), SAMPLE)
-        metafunc.parametrize(
-            "entry", [every[name] for name in (every if whole else drawn)], ids=lambda one: one.id
-        )
+        every = [entry for entry in CORPUS if entry.kata in katas]
+        metafunc.parametrize("entry", every if whole else evenly(every, SAMPLE), ids=lambda one: one.id)
     if "slug" in metafunc.fixturenames:
         metafunc.parametrize("slug", katas)
 

@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Set
 from pathlib import Path
@@ -22,40 +21,27 @@ from grader import sandbox
 from grader.reports.report import KataReport
 from grader.reports.terminal import print_reports
 from grader.sandbox.levels import LEVELS
-from tests import record
 from tests.hostile.conftest import Enter
 from tests.hostile.entries import FAMILIES, HONEST, KINDS, MODULES, Entry, entries
 from tests.hostile.room import DEVICE, NAP, REACHED, Room
 from tests.sandbox.conftest import NOBODY
 
 CORPUS = entries()
-SHARE = 4
-"""One of so many is drawn, where not everything is graded: by the commit, so that all have their turn."""
 ROOMS = [(level, user) for user in (None, NOBODY) for level in LEVELS[::-1]]
-
-
-def drawn(entry: Entry, where: str) -> bool:
-    """Return whether an entry is in the sample of a place, which is another in each."""
-    return zlib.crc32(f"{record.draw()} {where} {entry.id}".encode()) % SHARE == 0
 
 
 def wanted(everything: bool) -> list[tuple[str, int | None, Entry]]:
     """Return what is graded where, in the order of levels.
 
     As whoever runs the tests: all at the strongest level that the machine has, at the others what has another outcome
-    there. Of those and of the levels as an ordinary user one is drawn, and there a sample. With `--everything`
-    everything everywhere.
+    there. With `--everything` everything everywhere, as an ordinary user, too.
     """
     strongest = sandbox.probe().level
-    weaker = [f"{level} {user}" for level, user in ROOMS if (level, user) != (strongest, None)]
-    [sampled] = record.sample("rooms", weaker, 1)
     return [
         (level, user, entry)
         for level, user in ROOMS
         for entry in CORPUS
-        if everything
-        or (user is None and (level == strongest or entry.differs(level)))
-        or (f"{level} {user}" == sampled and drawn(entry, sampled))
+        if everything or (user is None and (level == strongest or entry.differs(level)))
     ]
 
 
@@ -153,6 +139,7 @@ def assert_printable(report: KataReport) -> None:
     assert not {letter for letter in shown if not letter.isprintable()}
 
 
+@pytest.mark.gate
 def test_it_gets_what_it_earns_and_nothing_else(
     enter: Enter, entry_at: tuple[str, int | None, Entry]
 ) -> None:
@@ -160,7 +147,7 @@ def test_it_gets_what_it_earns_and_nothing_else(
     examine(enter(level, user), entry)
 
 
-@pytest.mark.entire
+@pytest.mark.gate
 def test_who_comes_after_them_is_graded_as_before(enter: Enter, level: str, user: int | None) -> None:
     room = enter(level, user)
     for kata, before in room.honest.items():

@@ -1,10 +1,11 @@
-"""The second corpus: right answers have full marks, wrong ones have not and are told no wrong name; a sample of each.
+"""The second corpus: right answers have full marks, wrong ones have not and are told no wrong name.
 
-`benchmarks/answers.py` grades all of them, on several seeds.
+Of each kata two of both; `make everything` grades all of them, and `benchmarks/answers.py` does so on several seeds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +14,25 @@ import pytest
 from grader.reports.report import KataReport
 from grader.running.mistakes import mistakes
 from grader.running.suite import Options, Suite, with_suites
-from tests import answers, record
+from tests import answers, ours
+from tests.conftest import evenly
 
 SHARE = 2
-"""Answers of a kata and verdict that are graded here: drawn by the commit."""
+"""Answers of a kata and verdict that CI grades."""
 
 
 @pytest.mark.gate
-@pytest.mark.parametrize("slug", record.katas())
-def test_a_sample_is_judged_right(slug: str, launcher: Any, tmp_path: Path) -> None:
-    kata = record.katas()[slug]
+@pytest.mark.parametrize("slug", ours.katas())
+def test_answers_are_judged_right(slug: str, launcher: Any, tmp_path: Path, everything: bool) -> None:
+    kata = ours.katas()[slug]
     file = tmp_path / f"{kata.module}.py"
 
     def graded(suite: Suite, answer: answers.Answer) -> KataReport:
         file.write_text(answer.text)
-        return suite.check(file, launcher, Options(seed=record.seed(answer.name)))
+        return suite.check(file, launcher, Options(seed=0))
 
-    def sample(some: list[answers.Answer]) -> list[answers.Answer]:
-        drawn = record.sample(f"{slug} answers", [answer.name for answer in some], SHARE)
-        return [answer for answer in some if answer.name in drawn]
+    def sample(some: Sequence[answers.Answer]) -> Sequence[answers.Answer]:
+        return some if everything else evenly(some, SHARE)
 
     def examine(suites: dict[str, Suite]) -> None:
         trained = suites[slug].only(suites[slug].trained())
@@ -51,9 +52,9 @@ def test_a_sample_is_judged_right(slug: str, launcher: Any, tmp_path: Path) -> N
     with_suites([kata], examine, hidden=True)
 
 
-@pytest.mark.parametrize("slug", record.katas())
+@pytest.mark.parametrize("slug", ours.katas())
 def test_answers_apply_and_are_named_as_mistakes_are(slug: str) -> None:
-    kata = record.katas()[slug]
+    kata = ours.katas()[slug]
     known = {mistake.name for mistake in mistakes(kata)}
     everything = [*answers.right(kata), *answers.wrong(kata)]
     assert len({answer.name for answer in everything}) == len(everything)
@@ -64,6 +65,6 @@ def test_answers_apply_and_are_named_as_mistakes_are(slug: str) -> None:
 
 
 def test_the_corpus_is_large() -> None:
-    katas = record.katas().values()
+    katas = ours.katas().values()
     assert sum(answers.count(kata, "right") for kata in katas) >= 200
     assert sum(answers.count(kata, "wrong") for kata in katas) >= 300

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from grader.checks.failure import CheckFailure
-from tests import record
+from tests import ours
 
-UNIT = record.ROOT / "katas" / "9.9-capstones"
-CAPSTONES = sorted(slug for slug, kata in record.katas().items() if kata.unit.folder == UNIT)
+UNIT = ours.ROOT / "katas" / "9.9-capstones"
+CAPSTONES = sorted(slug for slug, kata in ours.katas().items() if kata.unit.folder == UNIT)
 LOGS = runpy.run_path(str(UNIT / "logs.py"))
 
 
@@ -28,7 +28,7 @@ def runs_of(slug: str) -> dict[str, Any]:
 
 def log_of(slug: str) -> str:
     """Return the log that the reference hands in."""
-    solution = record.katas()[slug].solution
+    solution = ours.katas()[slug].solution
     assert solution is not None
     tree = ast.parse(solution.read_text(encoding="utf-8"))
     (log,) = [ast.literal_eval(node.value) for node in tree.body if isinstance(node, ast.Assign)

@@ -17,9 +17,9 @@ from grader.catalogue.given import given_files
 from grader.host.source import Source, read_source
 from grader.running.given_blocks import MAX_CODE, BlockUse, find_block_use, unrecognised
 from grader.running.mistakes import mistakes, slow_answers
-from tests import record
+from tests import ours
 
-BLOCKS = next((record.ROOT / "katas").glob("*/blocks.py")).read_text(encoding="utf-8")
+BLOCKS = next((ours.ROOT / "katas").glob("*/blocks.py")).read_text(encoding="utf-8")
 SHOWN = [
     "self-attention",
     "positional-encoding",
@@ -32,7 +32,7 @@ SHOWN = [
 
 
 def kata_of(slug: str) -> Kata:
-    return record.katas()[slug]  # of this tree: what is installed may have no solutions
+    return ours.katas()[slug]  # of this tree: what is installed may have no solutions
 
 
 def found(slug: str, text: str, folder: Path, name: str | None = None) -> BlockUse | None:
@@ -240,14 +240,14 @@ def test_a_file_beside_the_answer_is_followed_and_a_self_test_is_not(text: str, 
 # --- what is nobody's fault ---
 
 
-@pytest.mark.parametrize("kata", record.katas().values(), ids=lambda kata: kata.slug)
+@pytest.mark.parametrize("kata", ours.katas().values(), ids=lambda kata: kata.slug)
 def test_no_honest_answer_is_accused(kata: Kata, tmp_path: Path) -> None:
     """References, alternatives, catalogued mistakes, slow answers, and answers written apart from the project."""
     (tmp_path / "blocks.py").write_text(BLOCKS)
     assert kata.solution is not None
     answers = [read_source(path) for path in (kata.stub, kata.solution, *kata.alternatives)]
     answers += [mistake.source for mistake in (*mistakes(kata), *slow_answers(kata))]
-    apart = record.TESTS / "answers" / kata.slug.replace("-", "_")
+    apart = ours.ROOT / "tests" / "answers" / kata.slug.replace("-", "_")
     answers += [read_source(path) for path in sorted(apart.glob("*.py"))]
     accused = []
     for answer in answers:

@@ -12,9 +12,9 @@ import pytest
 
 from grader.catalogue import load_pack
 from grader.running.suite import with_suites
-from tests import record
+from tests import ours
 from tests.conftest import Ran
-from tests.demos.test_demos import Shared, once, runs
+from tests.demos.test_demos import Shared, once
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "curriculum.md").read_text(encoding="utf-8")
@@ -54,13 +54,13 @@ def test_a_lesson_says_it(command: str, kata: Callable[..., Ran], folder: Path) 
 
 @pytest.mark.parametrize("command", [one for one in TYPED if one.startswith("kata check")])
 def test_a_right_answer_passes_it(
-    command: str, kata: Callable[..., Ran], folder: Path, in_full: Callable[[str], bool]
+    command: str, kata: Callable[..., Ran], folder: Path, everything: bool
 ) -> None:
-    """Typed for katas that are drawn; of others, whose references pass every check anyway, what it selects."""
+    """Typed by `make everything`; else what it selects is looked at, since references pass every check anyway."""
     name, *options = shlex.split(command)[2:]
-    one = record.katas()[name]
+    one = ours.katas()[name]
     assert one.solution is not None
-    if in_full(name) or record.drawn(name):
+    if everything:
         (folder / f"{one.module}.py").write_text(one.solution.read_text(encoding="utf-8"), encoding="utf-8")
         ran = kata("check", f"{one.module}.py", *options, "-v")
         assert ran.code == 0, ran.out
@@ -74,12 +74,8 @@ def test_a_right_answer_passes_it(
 
 
 @pytest.mark.parametrize("command", [one for one in TYPED if one.startswith("kata demo")])
-def test_a_demo_shows_it(command: str, shared: Shared, launcher: Any, in_full: Callable[[str], bool]) -> None:
-    """Those that do not run this time, as `test_demos` draws them, have it in their source at least."""
+def test_a_demo_shows_it(command: str, shared: Shared, launcher: Any) -> None:
     name = command.split()[-1]
-    demo = next(path for of, path in record.demos().items() if of == name or of.startswith(f"{name}-"))
-    if runs(demo, in_full):
-        titles = [exhibit.title for exhibit in once(demo, shared, launcher, load_pack(ROOT / "katas"))]
-    else:
-        titles = [demo.read_text(encoding="utf-8")]
+    demo = next(path for of, path in ours.demos().items() if of == name or of.startswith(f"{name}-"))
+    titles = [exhibit.title for exhibit in once(demo, shared, launcher, load_pack(ROOT / "katas"))]
     assert [phrase for phrase in phrases(command) if not any(phrase in title for title in titles)] == []

@@ -1,25 +1,30 @@
 """Every kata of ours passes the gate: stub not started, right answers full marks, each wrong one caught and named.
 
-`make gate` tries everything, and records of which files that is true. `make test` has every reference graded; it tries
-one seed and a few mistakes of some katas, drawn by the commit, and of each whose record is of other files.
+CI hands in the stub, every right answer at one seed, and a sample of the mistakes; `make everything` all of it, as
+`kata pack check --full` does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from grader.packs import steadiness
 from grader.packs.gate import Gate, Verdict
 from grader.reports.report import KataReport
 from grader.running.suite import Options, Suite, with_suites
-from tests import record
+from tests import ours
+from tests.conftest import evenly
+
+pytestmark = pytest.mark.gate
 
 SEEDS, SEEDS_WHERE_CHECKS_TRAIN = 3, 1
-MISTAKE_SEEDS, MISTAKE_SEEDS_WHERE_CHECKS_TRAIN = 20, 5
-MISTAKE_SEEDS_IN_A_LIGHT_GATE = 1
-"""What a mistake costs shows on one seed; whether its mark hangs on the draw takes the full gate's many to tell."""
+MISTAKE_SEEDS_WHERE_CHECKS_TRAIN = 5
+SAMPLE, SAMPLE_WHERE_CHECKS_TRAIN = 8, 4
+"""Mistakes of each kata that CI tries."""
+ANOTHER_SEED = 1
+"""The gate begins with 0."""
 
 TELLING = b"""
 import sys
@@ -36,22 +41,20 @@ FEW_MODULES = 50
 """More of them are an import that takes long."""
 
 
-@pytest.mark.gate
-@pytest.mark.entire
-@pytest.mark.parametrize("slug", record.katas())
+@pytest.mark.parametrize("slug", ours.katas())
 def test_the_reference_has_full_marks(
-    slug: str, launcher: Any, explicit_gradients: list[object], in_full: Callable[[str], bool]
+    slug: str, launcher: Any, explicit_gradients: list[object], everything: bool
 ) -> None:
-    kata = record.katas()[slug]
+    kata = ours.katas()[slug]
     assert kata.solution is not None
     file = kata.solution
     content = file.read_bytes() + TELLING
 
     def graded(suites: dict[str, Suite]) -> KataReport:
         suite = suites[slug]
-        if not (record.drawn(slug) or in_full(slug)):
+        if not everything:
             suite = suite.but_for(suite.trained())  # to train takes as long as all the rest
-        return suite.check(file, launcher, Options(seed=record.seed(slug)), content=content)
+        return suite.check(file, launcher, Options(seed=ANOTHER_SEED), content=content)
 
     report = with_suites([kata], graded, hidden=True)
     lost = {check.id: check.message for check in report.checks if check.points < check.max_points}
@@ -63,74 +66,33 @@ def test_the_reference_has_full_marks(
     assert not explicit_gradients, "see grader.wire.cotangents"
 
 
-@pytest.mark.gate
-@pytest.mark.parametrize("slug", record.katas())
-def test_a_kata_passes_the_gate(
-    slug: str, launcher: Any, in_full: Callable[[str], bool], record_property: Callable[[str, object], None]
-) -> None:
-    kata, full = record.katas()[slug], in_full(slug)
-    record_property("gate", "in full" if full else "light")
+@pytest.mark.parametrize("slug", ours.katas())
+def test_a_kata_passes_the_gate(slug: str, launcher: Any, everything: bool) -> None:
+    kata = ours.katas()[slug]
 
     def examine(suites: dict[str, Suite]) -> Verdict:
         suite = suites[slug]
         trains = any(info.aspect == "learning" for info in suite.infos())
-        seeds = SEEDS_WHERE_CHECKS_TRAIN if trains or not full else SEEDS
-        count = record.SAMPLE_WHERE_CHECKS_TRAIN if trains else record.SAMPLE
-        draw = None if full else lambda names: record.sample(slug, names, count)
-        mistake_seeds = MISTAKE_SEEDS_WHERE_CHECKS_TRAIN if trains else MISTAKE_SEEDS
-        mistake_seeds = mistake_seeds if full else MISTAKE_SEEDS_IN_A_LIGHT_GATE
-        return Gate(launcher, seeds=seeds, mistake_seeds=mistake_seeds, draw=draw).examine_answers(
-            kata, suite
-        )
+        if everything:
+            gate = Gate(
+                launcher,
+                seeds=SEEDS_WHERE_CHECKS_TRAIN if trains else SEEDS,
+                mistake_seeds=MISTAKE_SEEDS_WHERE_CHECKS_TRAIN if trains else steadiness.SEEDS,
+            )
+        else:
+            most = SAMPLE_WHERE_CHECKS_TRAIN if trains else SAMPLE
+            gate = Gate(launcher, mistake_seeds=1, draw=lambda names: evenly(names, most))
+        return gate.examine_answers(kata, suite)
 
-    digest = record.digest_of_kata(slug)
     verdict = with_suites([kata], examine, hidden=True)
     assert not verdict.findings, "\n".join(f"{one.rule}: {one.message}" for one in verdict.findings)
-    if full:
+    if everything:
         assert verdict.named >= 0.9 * verdict.mutants
-        found = {"checks": verdict.checks, "mutants": verdict.mutants, "named": verdict.named}
-        record.keep("katas", slug, digest, **found, marks=record.summary(verdict.marks))
 
 
-@pytest.mark.gate
-@pytest.mark.entire
-@pytest.mark.parametrize("slug", record.timed())
-def test_what_decides_about_speed_passes_the_gate(
-    slug: str, launcher: Any, pytestconfig: pytest.Config
-) -> None:
-    kata = record.katas()[slug]
-    full = record.speed_in_full(pytestconfig.getoption("gate"), slug)
-    tried = int(record.drawn(slug))
-    draw = None if full else lambda names: record.sample(f"slow {slug}", names, tried)
-    digest = record.digest_of_speed(slug)
-    gate = Gate(launcher, draw=draw)
+@pytest.mark.parametrize("slug", ours.timed())
+def test_what_decides_about_speed_passes_the_gate(slug: str, launcher: Any, everything: bool) -> None:
+    kata = ours.katas()[slug]
+    gate = Gate(launcher, draw=None if everything else lambda names: evenly(names, 1))
     verdict = with_suites([kata], lambda suites: gate.examine_speed(kata, suites[slug]), hidden=True)
     assert not verdict.findings, "\n".join(f"{one.rule}: {one.message}" for one in verdict.findings)
-    if full:
-        record.keep("speed", slug, digest, slow=verdict.tried)
-
-
-@pytest.mark.parametrize("slug", record.timed())
-def test_what_decides_about_speed_passed_with_these_files(slug: str, pytestconfig: pytest.Config) -> None:
-    if pytestconfig.getoption("gate") == "full":
-        pytest.skip("make gate renews the record")
-    assert record.kept("speed").get(slug, {}).get("digest") == record.digest_of_speed(slug), (
-        f"what decides about the speed of {slug} has changed since it passed the gate: run make gate"
-    )
-
-
-@pytest.mark.parametrize("slug", record.katas())
-def test_the_full_gate_passed_with_these_files(slug: str, pytestconfig: pytest.Config) -> None:
-    if pytestconfig.getoption("gate") == "full":
-        pytest.skip("make gate renews the record")
-    kept = record.kept("katas").get(slug, {})
-    assert kept.get("digest") == record.digest_of_kata(slug), (
-        f"files of {slug}, or torch, have changed since all of its gate passed: run make gate"
-    )
-    assert kept["named"] >= 0.9 * kept["mutants"] > 0
-
-
-def test_nothing_else_is_recorded() -> None:
-    assert record.kept("katas").keys() <= record.katas().keys()
-    assert record.kept("speed").keys() <= set(record.timed())
-    assert record.kept("walks").keys() <= record.WALKS.keys()

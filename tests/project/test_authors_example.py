@@ -7,12 +7,11 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("authors")  # walked once
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("authors")]  # walked once
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "authors.md").read_text(encoding="utf-8")
@@ -70,16 +69,8 @@ class Walk:
 
 
 @pytest.fixture(scope="module")
-def walk(
-    tmp_path_factory: pytest.TempPathFactory,
-    walk_of: Callable[[str], Callable[[], None]],
-    request: pytest.FixtureRequest,
-) -> Iterator[Walk]:
-    passed = walk_of("authors")
-    failed = request.session.testsfailed
-    yield Walk(tmp_path_factory.mktemp("author"))
-    if request.session.testsfailed == failed:
-        passed()
+def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
+    return Walk(tmp_path_factory.mktemp("author"))
 
 
 def test_every_line_of_the_page_ends_as_it_says(walk: Walk) -> None:

@@ -16,7 +16,7 @@ from grader.submissions import Bundle, Submission
 from tests import answers
 from tests.conftest import Ran
 from tests.gradebook.handmade import key, report
-from tests.record import ROOT
+from tests.ours import ROOT
 
 Run = Callable[..., Ran]
 

@@ -25,7 +25,7 @@ from grader.packs.calibrate import (
 from grader.running.demands import demands_of
 from grader.timing.benchmark_run import Overrun
 from grader.timing.speed import Round, Speed
-from tests.record import katas as our_katas
+from tests.ours import katas as our_katas
 from tests.timing.handmade import ASKS, RIGHT, SLOW, Handmade
 from tests.timing.steps import tell_times
 

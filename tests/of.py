@@ -1,0 +1,113 @@
+"""The tests of what you changed: prints them, or runs them with `--run` (`make changed`).
+
+What differs from where your branch left main counts, and what is not committed. Of a kata it says `kata pack check`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+EVERY_CHANGE = "project"
+"""Style, imports, names in docs: fast, and about everything."""
+TESTS = {
+    "grader/__init__.py": "project",
+    "grader/__main__.py": "cli",
+    "grader/catalogue": "catalogue workspace authors",
+    "grader/checks": "checks running katas",
+    "grader/cli": "cli workspace exports standby",
+    "grader/commands.py": "cli",
+    "grader/data_files.py": "catalogue",
+    "grader/demos": "demos",
+    "grader/desk": "desk",
+    "grader/devices": "devices",
+    "grader/errors.py": "cli",
+    "grader/files.py": "workspace gradebook",
+    "grader/gradebook": "gradebook grading exports desk",
+    "grader/grading": "grading exports desk",
+    "grader/handin": "handin",
+    "grader/host": "host running worker policy",
+    "grader/interpreter.py": "host grading",
+    "grader/machine.py": "host timing",
+    "grader/malloc.py": "host",
+    "grader/notebooks.py": "worker cli",
+    "grader/packs": "authors katas",
+    "grader/pages": "pages desk",
+    "grader/reports": "cli pages exports",
+    "grader/running": "running checks policy cli",
+    "grader/sandbox": "sandbox isolation host",
+    "grader/similarity": "similarity desk",
+    "grader/standby": "standby",
+    "grader/submissions": "submissions grading exports",
+    "grader/timing": "timing devices",
+    "grader/wire": "wire host worker",
+    "grader/words.py": "similarity",
+    "grader/worker": "worker host policy isolation hostile",
+    "grader/workspace": "workspace cli",
+    "kata.py": "cli",
+    "katas": "katas demos",
+    "solutions": "katas",
+    "demo": "project",
+    "docs": "project katas",
+    "benchmarks": "grading hostile",
+    "tests/answers": "katas",
+    "tests/packs": "running cli grading",
+}
+"""By folder or file, the folders of `tests/` about it. A change there that no line names runs `tests/project` alone."""
+
+
+def tests_of(paths: Iterable[str]) -> list[str]:
+    """Return the folders of tests that these changed files call for."""
+    found = {EVERY_CHANGE}
+    for path in paths:
+        folders = [Path(path), *Path(path).parents]
+        for folder in folders:
+            found |= set(TESTS.get(folder.as_posix(), "").split())
+        own = path.split("/")[1] if path.startswith("tests/") else ""
+        found |= {own} if any((ROOT / "tests" / own).glob("test_*.py")) and own else set()
+    return [f"tests/{name}" for name in sorted(found)]
+
+
+def katas_of(paths: Iterable[str]) -> list[str]:
+    """Return the katas of which files changed."""
+    parts = [Path(path).parts for path in paths]
+    folders = {(part[1], part[2]) for part in parts if part[0] in ("katas", "solutions") and len(part) > 3}
+    return sorted(kata for unit, kata in folders if (ROOT / "katas" / unit / kata / "kata.toml").is_file())
+
+
+def changed(since: str) -> list[str]:
+    """Return the files that differ from where this branch left another, or are new."""
+    base = _git("merge-base", since, "HEAD").strip()
+    listed = _git("diff", "--name-only", base) + _git("ls-files", "--others", "--exclude-standard")
+    return listed.splitlines()
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def main() -> int:
+    """Print or run the tests of what changed."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--since", default="main", help="the branch or commit to compare with")
+    options.add_argument("--run", action="store_true", help="run them")
+    asked = options.parse_args()
+    paths = changed(asked.since)
+    python = [sys.executable, "-m"]
+    commands = [
+        [*python, "pytest", "-n", "2", "--dist", "loadgroup", "-m", "not gate", *tests_of(paths)],
+        *([*python, "grader", "pack", "check", kata] for kata in katas_of(paths)),
+    ]
+    failed = False
+    for command in commands:
+        print(" ".join(["python", *command[1:]]), flush=True)
+        failed |= asked.run and subprocess.run(command, cwd=ROOT, check=False).returncode != 0
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
