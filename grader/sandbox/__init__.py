@@ -21,14 +21,13 @@ from grader.sandbox.levels import Isolation, reaches, weakest
 from grader.sandbox.limits import ResourceLimits
 from grader.sandbox.namespaces import enter_namespaces, renew_processes
 from grader.sandbox.overruns import LOOK_S, overrun, remove_folder
-from grader.sandbox.processes import ZYGOTE, be_called, become_subreaper, kill_descendants
+from grader.sandbox.processes import become_subreaper, kill_descendants
 from grader.sandbox.read_paths import View, python_read_paths, python_view
 from grader.sandbox.seccomp import AUDIT
 
 __all__ = [
     "AUDIT",
     "LOOK_S",
-    "ZYGOTE",
     "Capabilities",
     "Confinement",
     "Isolation",
@@ -36,7 +35,6 @@ __all__ = [
     "Sandbox",
     "SharedMounts",
     "View",
-    "be_called",
     "become_subreaper",
     "can_live",
     "confine",

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from grader.sandbox.system_calls import architecture, call_number
 
 PR_SET_DUMPABLE = 4
-PR_SET_NAME = 15
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_CAP_AMBIENT = 47

@@ -7,7 +7,6 @@ its children until there are none has ended all that was ever started below it, 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 import sys
@@ -21,16 +20,6 @@ from grader.sandbox import libc
 def become_subreaper() -> bool:
     """Make this process the parent of every orphan below it; return whether the system can do that."""
     return libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1) == 0
-
-
-ZYGOTE = b"kata-zygote"
-"""What the kernel calls a process that forks workers, and whatever is forked from it, unless that says otherwise."""
-
-
-def be_called(name: bytes) -> None:
-    """Tell the kernel what this process is called: at most 15 bytes, shown by ps(1) and /proc."""
-    text = ctypes.create_string_buffer(name[:15])
-    libc.prctl(libc.PR_SET_NAME, ctypes.addressof(text))
 
 
 def kill_descendants(exclude: Collection[int] = ()) -> int:

@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 
-from grader.standby import messages, peer, place
+from grader.standby import messages, place
 
 TYPE_CHECKING = False  # `typing` takes longer than all the rest
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ PATIENCE_S = 0.5
 """How long the warm process may take to answer the door: one that does not is stuck, or stopped."""
 START_S = 3.0
 """How long it may take to look whether its code is still what lies on the disk, and to fork."""
+INTERRUPTED = 130
 _FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH")
 
 
@@ -48,12 +49,17 @@ class Begun:
     def __init__(self, link: socket.socket, process: int) -> None:
         self.link, self.process = link, process
 
+    def send(self, number: int) -> bool:
+        """Send it a signal; return whether it still runs."""
+        try:
+            signal.pidfd_send_signal(self.process, number)
+        except ProcessLookupError:
+            return False
+        return True
+
     def interrupt(self) -> None:
         """Interrupt it, as Ctrl-C does."""
-        try:  # noqa: SIM105 - contextlib would be one more import
-            signal.pidfd_send_signal(self.process, signal.SIGINT)
-        except ProcessLookupError:
-            pass  # it has ended
+        self.send(signal.SIGINT)
 
     def ended(self) -> tuple[bytes, int]:
         """Wait for its end and return how it ended: `CODE` with a code, or `SIGNAL` with a number."""
@@ -133,7 +139,7 @@ def ask(path: str, question: bytes) -> list[bytes]:
 def _connect(link: socket.socket, path: str) -> None:
     link.settimeout(PATIENCE_S)
     link.connect(path)
-    if not peer.is_own(link) or link.recv(messages.MAX_BYTES) != messages.READY:
+    if not place.is_own(link) or link.recv(messages.MAX_BYTES) != messages.READY:
         raise place.Odd(path)
 
 
@@ -204,14 +210,18 @@ def _follow(begun: Begun) -> int:
     """Let the other process go on, hand signals over, and return its exit code; end as it does."""
 
     def forward(number: int, frame: object) -> None:
-        signal.pidfd_send_signal(begun.process, number)
+        if not begun.send(
+            number
+        ):  # it has just ended, so the signal is for what is left of the command: this process
+            if number == signal.SIGINT:
+                os._exit(INTERRUPTED)
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
 
     def stop(number: int, frame: object) -> None:
-        signal.pidfd_send_signal(
-            begun.process, signal.SIGSTOP
-        )  # in a session of its own SIGTSTP would stop nothing
+        begun.send(signal.SIGSTOP)  # in a session of its own SIGTSTP would stop nothing
         os.kill(os.getpid(), signal.SIGSTOP)
-        signal.pidfd_send_signal(begun.process, signal.SIGCONT)
+        begun.send(signal.SIGCONT)
 
     for name in _FORWARDED:
         if _disposition(name) is not signal.SIG_IGN:

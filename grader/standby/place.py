@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
+import struct
 import sys
 import zlib
 
@@ -56,6 +58,10 @@ _STATUS = ("Uid:", "Gid:", "Groups:", "Cap", "NoNewPrivs:", "Seccomp:", "Cpus_al
 _NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
 _OPTIONS = ("debug", "inspect", "interactive", "optimize", "verbose", "bytes_warning", "dev_mode")
 _FLAGS = (*_OPTIONS, "utf8_mode")
+
+
+_CREDENTIALS = struct.Struct("3i")
+"""`struct ucred`: process, user, group, as they were when it connected or began to listen."""
 
 
 class Odd(Exception):
@@ -126,6 +132,8 @@ def facts(*, isolated: bool = False) -> str:
         raise Odd("options")
     with open("/proc/self/limits", encoding="utf-8") as file:
         limits = file.read()
+    with open("/proc/self/status", encoding="utf-8", errors="replace") as file:
+        powers = [" ".join(line.split()) for line in file if line.startswith(_STATUS)]
     return "\n".join(
         (
             *(interpreter.program(), sys.prefix, sys.version, os.path.dirname(__file__)),
@@ -135,7 +143,7 @@ def facts(*, isolated: bool = False) -> str:
                 for flag in _FLAGS
             ),
             *sorted(f"{key}={value}" for key, value in variables(os.environ).items()),
-            *identity("self"),
+            *powers,
             str(os.nice(0)),
             *(os.readlink(f"/proc/self/ns/{which}") for which in _NAMESPACES),
             limits,
@@ -152,14 +160,17 @@ def variables(environment: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def identity(process: int | str) -> tuple[str, ...]:
-    """Return whose a process is and what it may do: a confined worker differs in that, whatever it tries.
+def is_own(link: socket.socket) -> bool:
+    """Return whether the other end of a socket is this user's.
+
+    Next to the folder that only this user can enter, that is all there is to know: what runs with this user's rights
+    may do what this user may, and a worker that may do less cannot connect.
 
     Raises:
-        OSError: it is gone, or there is no /proc.
+        OSError: the system does not tell.
     """
-    with open(f"/proc/{process}/status", encoding="utf-8", errors="replace") as file:
-        return tuple(" ".join(line.split()) for line in file if line.startswith(_STATUS))
+    credentials = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    return int(_CREDENTIALS.unpack(credentials)[1]) == os.geteuid()
 
 
 def _is_private(folder: str) -> bool:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from grader import malloc
-from grader.standby import contents, messages, peer, place
+from grader.standby import contents, messages, place
 
 IDLE_S = 20 * 60.0
 """After so long without a request it ends."""
@@ -126,7 +126,7 @@ class Server:
     def _meet(self) -> None:
         with contextlib.suppress(OSError):
             link, _ = self._listener.accept()
-            if not peer.is_own(link) or len(self._asking) >= MOST:
+            if not place.is_own(link) or len(self._asking) >= MOST:
                 link.close()
                 return
             link.settimeout(PATIENCE_S)
