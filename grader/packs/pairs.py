@@ -35,7 +35,7 @@ def marks_of_pairs(
     """
     found = {}
     for one, other in combinations(mistakes, 2):
-        text = paired(one, other) if _functions(one) & _functions(other) else None
+        text = paired(one, other) if one.changed & other.changed else None
         if text is None:
             continue
         pair = replace(one, name=f"{one.name}+{other.name}", text=text)
@@ -90,14 +90,3 @@ def _edits(base: list[str], text: list[str]) -> list[Edit]:
 def _meet(one: Edit, other: Edit) -> bool:
     """Return whether two edits change the same lines, unless they change them alike: an import that both need."""
     return one != other and one[0] <= other[1] and other[0] <= one[1]
-
-
-def _functions(mistake: Mistake) -> set[int]:
-    """Return where the functions begin that a mistake changes in its base."""
-    changed = _edits(mistake.base.splitlines(), mistake.text.splitlines())
-    return {
-        node.lineno
-        for node in ast.walk(ast.parse(mistake.base))
-        if isinstance(node, ast.FunctionDef)
-        and any(first < (node.end_lineno or 0) and last >= node.lineno for first, last, _ in changed)
-    }
