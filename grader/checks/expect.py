@@ -16,7 +16,7 @@ from torch import Tensor
 from grader.checks.describe import describe, dtype_name, is_tensor, type_name, type_names
 from grader.checks.failure import NOT_SAID, CheckFailure, Failure, Stage
 from grader.checks.locate import first_index, locate, places
-from grader.checks.oracle import Expected, doubled, rounding_tolerance, slack
+from grader.checks.oracle import Expected, doubled, rounding_tolerance, score_rounding, slack
 from grader.checks.picture import PICTURES, Picture, draw_difference
 from grader.checks.shapes import diagnose
 from grader.checks.text import Span, axis_names, clean, listed, pair, place, short, sizes, unsliced
@@ -165,12 +165,17 @@ class Expectation:
         return self
 
     def close_to(
-        self, expected: Expected | Tensor, tolerance: float | None = None, why: str = ""
+        self,
+        expected: Expected | Tensor,
+        tolerance: float | None = None,
+        why: str = "",
+        scores: float = 0.0,
     ) -> Expectation:
         """Require these values within the tolerance of the `oracle`, after all earlier stages.
 
         A plain tensor is compared within the rounding of its dtype (`rounding_tolerance`) unless `tolerance`
-        is given.
+        is given. `scores` is how large the scores are that weights are made of, where that is in the hundreds or more:
+        a weight exp(s) is known no better than s.
         """
         __tracebackhide__ = True
         if isinstance(expected, Tensor):
@@ -185,6 +190,9 @@ class Expectation:
         if not value.numel():
             return self
         exact, want = value.double(), want.double()
+        if scores:
+            rounding = score_rounding(scores, expected.dtype)
+            limit = max(limit, rounding * float(want.abs().max()))
         difference = (exact - want).abs_()
         if float(difference.max()) <= limit:  # false for NaN, which inf - inf gives too
             return self
@@ -223,12 +231,13 @@ class Expectation:
         where: Tensor | None = None,
         why: str = "",
         size: float | None = None,
+        scores: float = 0.0,
     ) -> Expectation:
         """Require sums of `value` along an axis, given by number or name, in all rows or those of `where`.
 
         `where` has the shape of the sums. The tolerance is that of adding up rounded numbers, K * eps * `size`: the
         sum of the absolute values in a right answer, which is |value| unless signs cancel there. It is never taken
-        from the answer: with weights of a billion a sum of 0 would be as good as one of 1.
+        from the answer: with weights of a billion a sum of 0 would be as good as one of 1. `scores` as in `close_to`.
         """
         __tracebackhide__ = True
         x = self._ranked()
@@ -245,6 +254,7 @@ class Expectation:
             )
         rounded = x.dtype.is_floating_point or x.dtype.is_complex
         unit = slack(x.dtype) * torch.finfo(x.dtype).eps if rounded else 0.0
+        unit += score_rounding(scores, x.dtype) if rounded else 0.0
         limit = unit * (abs(value) if size is None else size) if tolerance is None else tolerance
         wrong = (sums - value).abs() > limit
         if where is not None:

@@ -35,11 +35,25 @@ def candidates(
     """
     found: list[HandIn] = []
     for one, other in combinations(mistakes, 2):
+<<<<<<< HEAD
         text = paired(one, other) if _functions(one) & _functions(other) else None
         if text is not None:
             wrong = prints.mutants[one.name].checks.keys() | prints.mutants[other.name].checks.keys()
             run = [check for check in needs if check in wrong and wrong.isdisjoint(needs[check])][:FIRST]
             found.append((replace(one, name=f"{one.name}+{other.name}", text=text), run))
+=======
+        text = paired(one, other) if one.changed & other.changed else None
+        if text is None:
+            continue
+        pair = replace(one, name=f"{one.name}+{other.name}", text=text)
+        wrong = prints.mutants[one.name].checks.keys() | prints.mutants[other.name].checks.keys()
+        run = [check for check in needs if check in wrong and wrong.isdisjoint(needs[check])][:FIRST]
+        marks, passed = marked(pair, run)
+        said = {name for names in prints.recognise(marks, passed).values() for name in names}
+        unbound = any(part.get("raised") in _UNBOUND for parts in marks.values() for part in parts)
+        if marks and not unbound and (said - {one.name, other.name} or not said):
+            found[pair.name] = MutantMarks(checks=dict(marks))
+>>>>>>> imitate
     return found
 
 
@@ -91,14 +105,3 @@ def _edits(base: list[str], text: list[str]) -> list[Edit]:
 def _meet(one: Edit, other: Edit) -> bool:
     """Return whether two edits change the same lines, unless they change them alike: an import that both need."""
     return one != other and one[0] <= other[1] and other[0] <= one[1]
-
-
-def _functions(mistake: Mistake) -> set[int]:
-    """Return where the functions begin that a mistake changes in its base."""
-    changed = _edits(mistake.base.splitlines(), mistake.text.splitlines())
-    return {
-        node.lineno
-        for node in ast.walk(ast.parse(mistake.base))
-        if isinstance(node, ast.FunctionDef)
-        and any(first < (node.end_lineno or 0) and last >= node.lineno for first, last, _ in changed)
-    }

@@ -17,6 +17,8 @@ Location = dict[str, int]
 SpeedVerdict = Literal["pass", "fail", "inconclusive"]
 
 SCHEMA = 1
+ALREADY_DEDUCTED = "counted as passed: the only error is the one already deducted above"
+"""What every page says of a hidden check that the reference passes with the mistake that visible checks have named."""
 
 
 class Measured(msgspec.Struct, kw_only=True):
@@ -62,8 +64,16 @@ class CheckReport(msgspec.Struct, kw_only=True):
     """The same as a sentence for the learner."""
     output: str | None = None
     """What the submission printed during this check, bounded."""
+    same_mistake: Literal["counted", "idle"] | msgspec.UnsetType = msgspec.UNSET
+    """Only of hidden checks whose one error is the mistake that visible checks have named. Counted as passed; or not,
+    since the mistake leaves a function idle, and to imitate that takes no work."""
     speed: Measured | msgspec.UnsetType = msgspec.UNSET
     """Only of speed checks that were run."""
+
+    @property
+    def look(self) -> str:
+        """What it looks like: its status, or `already_deducted`."""
+        return "already_deducted" if self.same_mistake == "counted" else self.status
 
 
 class SpeedScore(msgspec.Struct, kw_only=True):

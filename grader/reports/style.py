@@ -40,6 +40,7 @@ LOOKS = {
     "not_started": Look("·", ".", "not started", "dim"),
     "missing": Look("?", "?", "no file", "yellow"),
     "skipped": Look("-", "-", "skipped", "dim"),
+    "already_deducted": Look("≈", "~", "counted as passed", "yellow"),
 }
 
 

@@ -20,7 +20,7 @@ from grader.running.kata_terms import terms_for
 from grader.running.mistakes import Mistake, mistakes
 from grader.running.plugin import KataPlugin, info_of, threshold_of
 from grader.running.recognise import Fingerprints
-from grader.running.trusted import load_mistake, load_trusted
+from grader.running.trusted import load_trusted
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +62,11 @@ class Collected:
             )
         return load_trusted(self.kata.solution, self.terms.given)
 
-    def with_mistake(self, name: str) -> Callable[[], types.ModuleType] | None:
-        """Return what imports the reference with a catalogued mistake in it, anew each time; None: it is not known."""
+    def catalogued(self, name: str) -> Mistake | None:
+        """Return a catalogued mistake; None: it is not known."""
         if not self._mistakes and self.kata.solution is not None:
             self._mistakes.update({one.name: one for one in mistakes(self.kata)})
-        mistake = self._mistakes.get(name)
-        return None if mistake is None else lambda: load_mistake(mistake, self.terms.given)
+        return self._mistakes.get(name)
 
     def stand_ins(self, item: pytest.Item, names: Collection[str]) -> dict[str, Callable[..., Any]]:
         """Return the author's functions of these names for a check: those of its file, or else the reference's.

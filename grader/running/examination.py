@@ -24,11 +24,12 @@ from grader.host.launcher import Launcher
 from grader.host.scan import MAX_SCANNED, UNPARSED, body_of
 from grader.host.session import Session
 from grader.host.source import Source, read_source
-from grader.reports.report import WRONG, CheckReport, CheckStatus, KataStatus
+from grader.reports.report import ALREADY_DEDUCTED, WRONG, CheckReport, CheckStatus, KataStatus
 from grader.running.at_hand import Look
 from grader.running.backend import Backend, WorkerBackend
 from grader.running.collected import Collected
 from grader.running.given_blocks import find_block_use
+from grader.running.idle import Watch
 from grader.running.outcome import Outcome, Wording, judge, unusable
 from grader.running.plugin import CheckContext, Conditions, check_seed, no_reference
 from grader.running.recognise import SEED, LeftBehind, Mark, fingerprint
@@ -369,7 +370,8 @@ class Examination:
         """Judge hidden checks that failed by the reference with the mistake that visible ones have named and charged.
 
         Where the mistake is not known, or is not the only one, they stay as they are; so they do where something never
-        ended, which would not end here either.
+        ended, which would not end here either, and where the mistake leaves nothing to compute: a function that is
+        constant would else earn the points of checks that look at its values.
         """
         named = {one.report.misconception: one.report.likely for one in self.done if one.report.misconception}
         failed = [
@@ -383,19 +385,20 @@ class Examination:
         if len(named) != 1 or not failed or any(one.report.status == "timeout" for one in self.done):
             return
         [(name, say)] = named.items()
-        ours = self.checks.with_mistake(str(name).replace("-", "_"))
-        if ours is None:
+        mistake = self.checks.catalogued(str(name).replace("-", "_"))
+        if mistake is None:
             return
-        who = self.attempt.backend
+        who, given = self.attempt.backend, self.checks.terms.given
         for one in failed:
+            watch = Watch(mistake, given)
             who.rest()  # what keeps state begins anew, as ours with the same mistake does
-            again = self._attempted(one.item, who, self.attempt.options.seed, reference=ours)
+            again = self._attempted(one.item, who, self.attempt.options.seed, reference=watch.reference)
             who.take_output()
-            if again.status == "pass":
-                one.outcome, one.left = (
-                    Outcome("pass", [f"judged by ours with the same mistake: {say}"]),
-                    None,
-                )
+            if again.status != "pass":
+                continue
+            one.report.same_mistake = "idle" if watch.idle else "counted"
+            if not watch.idle:
+                one.outcome, one.left = Outcome("pass", [ALREADY_DEDUCTED, f"  {say}"]), None
                 one.report.status, one.report.message, one.report.location = "pass", one.outcome.message, None
                 one.report.points = one.report.max_points
 

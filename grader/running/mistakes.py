@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from grader.catalogue import Kata
@@ -26,7 +27,8 @@ _COSTS = re.compile(r"^Costs:\s*(\S.*)$", re.MULTILINE)
 _NUMBER = r"-?\d[\d.]*(?:e[+-]?\d+)?"
 _VALUE = re.compile(rf"^Value: ({_NUMBER}) to ({_NUMBER}), or (\S.*)$", re.MULTILINE)
 _TOLD_ON = re.compile(r"^Told on: (cpu|cuda)$", re.MULTILINE)
-_KEYS = ("Fails:", "Unnamed:", "Base:", "Costs:", "Value:", "Told on:")
+_IDLE = re.compile(r"^Idle:\s*(\S.*)$", re.MULTILINE)
+_KEYS = ("Fails:", "Unnamed:", "Base:", "Costs:", "Value:", "Told on:", "Idle:")
 NAME = "VALUE"
 """What a mistake calls its value, and assigns to it in a line of its own."""
 _ASSIGNED = re.compile(rf"^{NAME} = .*$", re.MULTILINE)
@@ -69,6 +71,8 @@ class Mistake:
     """The right answer that it differs from; of a mistake that is a file of its own, the reference."""
     told_on: str | None = None
     """The one kind of device, `cpu` or `cuda`, on which its waste shows, where it does not show on all."""
+    idle: str | None = None
+    """What the kata is about and this answer does not compute, where that is so: it earns at most a third."""
 
     def at(self, value: float) -> Mistake:
         """Return the same mistake with another value."""
@@ -79,6 +83,12 @@ class Mistake:
     def is_told_on(self, kind: str) -> bool:
         """Return whether what it wastes is expected to show on a kind of device; all accelerators are like cuda."""
         return self.told_on in (None, "cpu" if kind == "cpu" else "cuda")
+
+    @cached_property
+    def changed(self) -> frozenset[str]:
+        """The functions and methods (`Class.method`) of its base that are not the same in it."""
+        base, own = _functions(self.base), _functions(self.text)
+        return frozenset(name for name, syntax in base.items() if own.get(name) != syntax)
 
     @property
     def source(self) -> Source:
@@ -185,7 +195,7 @@ def _mistake(
     if values is not None:
         say = with_value(say, float(_ASSIGNED.findall(text)[0].partition("=")[2]), values.otherwise)
     costs = _COSTS.search(about) or _COSTS.search(ast.get_docstring(topic.tree) or "")
-    told_on = _TOLD_ON.search(about)
+    told_on, idle = _TOLD_ON.search(about), _IDLE.search(about)
     return Mistake(
         name,
         topic.path,
@@ -198,7 +208,20 @@ def _mistake(
         values,
         right.text,
         told_on[1] if told_on else None,
+        idle[1] if idle else None,
     )
+
+
+def _functions(text: str) -> dict[str, str]:
+    """Return the syntax of a module's functions and methods by dotted name."""
+    tree = ast.parse(text)
+    classes = [(f"{node.name}.", node.body) for node in tree.body if isinstance(node, ast.ClassDef)]
+    return {
+        prefix + node.name: ast.dump(node)
+        for prefix, body in [("", tree.body), *classes]
+        for node in body
+        if isinstance(node, ast.FunctionDef)
+    }
 
 
 def _range(topic: PythonFile, node: ast.AST, name: str, say: str, about: str, text: str) -> Range | None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from grader.errors import PackError
+from grader.reports.report import ALREADY_DEDUCTED
 from grader.running.recognise import SCHEMA, SEED, Fingerprints, MutantMarks
 from grader.running.suite import Options, with_suites
 from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
@@ -244,7 +245,7 @@ def with_catalogue(bench: Bench, launcher: Any, mistake: str, text: str, first: 
 def test_a_known_mistake_is_not_charged_again_by_hidden_checks(catalogued: Bench) -> None:
     report = catalogued.check(ADDS_TWO, hidden=True, seed=3)
     assert statuses(report) == {"thing": "fail", "much": "pass", "whole": "fail"}
-    assert message(report, "much") == "judged by ours with the same mistake: you add 2 where 1 is asked for"
+    assert message(report, "much") == ALREADY_DEDUCTED + "\n  you add 2 where 1 is asked for"
     assert (report.status, report.score, report.max_score) == ("fail", 1, 3)
 
 
