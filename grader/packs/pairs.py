@@ -35,25 +35,11 @@ def candidates(
     """
     found: list[HandIn] = []
     for one, other in combinations(mistakes, 2):
-<<<<<<< HEAD
-        text = paired(one, other) if _functions(one) & _functions(other) else None
+        text = paired(one, other) if one.changed & other.changed else None
         if text is not None:
             wrong = prints.mutants[one.name].checks.keys() | prints.mutants[other.name].checks.keys()
             run = [check for check in needs if check in wrong and wrong.isdisjoint(needs[check])][:FIRST]
             found.append((replace(one, name=f"{one.name}+{other.name}", text=text), run))
-=======
-        text = paired(one, other) if one.changed & other.changed else None
-        if text is None:
-            continue
-        pair = replace(one, name=f"{one.name}+{other.name}", text=text)
-        wrong = prints.mutants[one.name].checks.keys() | prints.mutants[other.name].checks.keys()
-        run = [check for check in needs if check in wrong and wrong.isdisjoint(needs[check])][:FIRST]
-        marks, passed = marked(pair, run)
-        said = {name for names in prints.recognise(marks, passed).values() for name in names}
-        unbound = any(part.get("raised") in _UNBOUND for parts in marks.values() for part in parts)
-        if marks and not unbound and (said - {one.name, other.name} or not said):
-            found[pair.name] = MutantMarks(checks=dict(marks))
->>>>>>> imitate
     return found
 
 

@@ -29,7 +29,6 @@ def reports(ran: Ran) -> dict[str, dict[str, Any]]:
     return {report["learner"]: report for report in found}
 
 
-@pytest.mark.core
 def test_a_class(kata: Kata, hand_in: Hand, warm: Path) -> None:
     hand_in("ada", RIGHT)
     hand_in("bob", OTHER)

@@ -246,7 +246,6 @@ ENDING = """
 """
 
 
-@pytest.mark.core
 def test_every_end_of_a_check_and_what_it_says(bench: Bench) -> None:
     bench.checks(ENDS)
     report = bench.check(ENDING, timeout_s=ENOUGH_S)
