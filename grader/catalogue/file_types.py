@@ -21,8 +21,8 @@ ModuleName = Annotated[
 ForbiddenName = Annotated[
     str,
     Meta(
-        pattern=r"^[A-Za-z_]\w*((\.[A-Za-z_]\w*)+|::[A-Za-z_]\w*)$|^[a-z_*]+::[a-z0-9_*]+$",
-        description="a dotted Python name, an operator such as aten::gelu, or a pattern of operators: *::*gelu*",
+        pattern=r"^[a-z]+$|^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$",
+        description="a family of torch's names, such as attention, or a dotted Python name",
     ),
 ]
 FileName = Annotated[
@@ -37,9 +37,7 @@ class Policy(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What "from scratch" excludes, and what to write instead."""
 
     forbid: Annotated[tuple[ForbiddenName, ...], Meta(max_length=500)] = ()
-    """A torch function stands for its operator under every name; `aten::…` names an operator that has no other."""
-    allow: Annotated[tuple[ForbiddenName, ...], Meta(max_length=500)] = ()
-    """Operators that a pattern of `forbid` matches, and that may be used."""
+    """A family is one of `torch_names.toml`; a dotted name of torch stands for its operator under every name."""
     within: tuple[Identifier, ...] = ()
     """The required names that may not use it, when the others may."""
     say: Sentence = "Write it from basic tensor operations."

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
+from grader.catalogue.families import torch_names
 from grader.catalogue.file_types import CalibrationFile, KataFile, MeasuredOn, PackFile, UnitFile
 from grader.catalogue.hints import read_hints
 from grader.catalogue.katas import Kata, Pack, Unit, number_key
@@ -94,6 +95,13 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
         raise PackError(
             f"{path}: `policy.within` names {unknown[0]!r}, which is not in `required`; "
             f"allowed: {', '.join(data.required)}."
+        )
+    families = torch_names().families
+    strange = [name for name in data.policy.forbid if "." not in name and name not in families]
+    if strange:
+        raise PackError(
+            f"{path}: `policy.forbid` names {strange[0]!r}, which is no family of torch's names; "
+            f"there are {', '.join(families)}."
         )
     kata = Kata(
         number=data.number,

@@ -22,8 +22,8 @@ MAX_OUTPUT = 16_384
 """Printed bytes kept for one check; the rest is read and dropped."""
 
 
-MAX_AUDITED = 1 << 20
-"""Bytes read from an audit channel at a time; a pipe holds less, so only one that is being filled reaches it."""
+MAX_USES = 1 << 20
+"""Bytes read from a record of uses at a time; a pipe holds less, so only one that is being filled reaches it."""
 
 
 FIRST_READ = 1 << 20
@@ -47,7 +47,8 @@ class Channel:
         self._output_open = True
         self._printed = bytearray()
         self._dropped = 0
-        self._audited = bytearray()
+        self._uses = bytearray()
+        self._uses_closed = False
         self._next = 1
         self._look_at = time.monotonic() + sandbox.LOOK_S
         self.alive = True
@@ -109,12 +110,12 @@ class Channel:
         self._dropped = 0
         return text
 
-    def take_uses(self) -> bytes:
-        """Return what was written to the audit channel since the last time, bounded."""
+    def take_uses(self) -> tuple[bytes, bool]:
+        """Return what was written to the record of uses since the last time, and whether a live worker closed it."""
         if self.alive:
-            self._drain_audit()
-        data, self._audited = bytes(self._audited), bytearray()
-        return data
+            self._uses_closed |= self._drain_uses()
+        data, self._uses = bytes(self._uses), bytearray()
+        return data, self._uses_closed
 
     def close(self) -> None:
         """End the worker."""
@@ -127,7 +128,7 @@ class Channel:
         """See `WorkerProcess.end`."""
         self.alive = False
         self._drain_until_silent()
-        self._drain_audit()
+        self._drain_uses()
         return self.process.end(patience_s)
 
     def _send(self, pieces: list[Any], deadline: Deadline, descriptor: int | None = None) -> None:
@@ -253,14 +254,17 @@ class Channel:
             self._dropped += len(data) - len(kept)
         return found
 
-    def _drain_audit(self) -> None:
+    def _drain_uses(self) -> bool:
+        """Read what is in the record; return whether nobody holds its other end any more."""
         if self.process.audit is None:
-            return
+            return False
         with contextlib.suppress(BlockingIOError):
-            while len(self._audited) < MAX_AUDITED and (data := os.read(self.process.audit, 65_536)):
-                self._audited += data
-                if len(data) < 65_536:  # that was all
-                    break
+            while len(self._uses) < MAX_USES:
+                data = os.read(self.process.audit, 65_536)
+                self._uses += data
+                if not data:
+                    return True
+        return False
 
     def _drain_until_silent(self) -> None:
         for _ in range(16):

@@ -53,7 +53,7 @@ class WorkerProcess:
     scratch: Path
     launcher: Launcher = field(repr=False)
     audit: int | None = None
-    """Where it writes what it used that its kata excludes; see `grader.wire.audit`."""
+    """Where it writes what it used that its kata excludes; see `grader.wire.uses`."""
     pidfd: int | None = None
     """Stands for it even when its number is another's by now."""
     limits: sandbox.ResourceLimits = WATCHED

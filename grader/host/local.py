@@ -16,13 +16,15 @@ import torch
 
 from grader.host.calls import CallRecord, Calls
 from grader.host.endings import SubmissionRaised, WorkerTimeout
+from grader.host.names import Reading, excluded_operators, read_names
+from grader.host.names import told as told_uses
 from grader.host.objects import brief
 from grader.host.remote import BehindModule, behind
 from grader.host.source import Source
 from grader.host.terms import Terms
 from grader.worker.exceptions import describe_raised
 from grader.worker.loader import PACKAGE, load_module, load_notebook
-from grader.worker.policy import Recorder
+from grader.worker.policy import watch
 from grader.worker.process import preload
 
 
@@ -33,9 +35,15 @@ class LocalSubmission:
     __kata__: BehindModule
 
     def __init__(
-        self, module: types.ModuleType, calls: Calls, used: dict[str, None], terms: Terms, watched: bool
+        self,
+        module: types.ModuleType,
+        calls: Calls,
+        used: dict[str, int],
+        reading: Reading,
+        terms: Terms,
+        watched: bool,
     ) -> None:
-        object.__setattr__(self, "__kata__", _Here(module, calls, used, terms, watched))
+        object.__setattr__(self, "__kata__", _Here(module, calls, used, reading, terms, watched))
 
     def __getattr__(self, name: str) -> Any:
         here = _here(self)
@@ -52,9 +60,16 @@ class _Here:
     """Behind a module that runs in this process."""
 
     def __init__(
-        self, module: types.ModuleType, calls: Calls, used: dict[str, None], terms: Terms, watched: bool
+        self,
+        module: types.ModuleType,
+        calls: Calls,
+        used: dict[str, int],
+        reading: Reading,
+        terms: Terms,
+        watched: bool,
     ) -> None:
         self.module = module
+        self.reading = reading
         self.watched = watched
         self.calls = calls
         self.advice = terms.advice
@@ -63,7 +78,7 @@ class _Here:
         self.timeout_s = terms.check_timeout_s
 
     def forbidden_uses(self) -> list[str]:
-        return list(self.used)
+        return told_uses(self.used, self.reading)
 
     def given(self, name: str) -> Any:
         return importlib.import_module(name)
@@ -236,10 +251,12 @@ def load_local(
 
     `watched`: for a person to look into: every call is noted with the learner's variables, which takes time.
     """
-    used: dict[str, None] = {}
-    recorder = Recorder(lambda number, line, token: used.setdefault(terms.forbid[number]))
+    used: dict[str, int] = {}
     path, hooks, modules = list(sys.path), list(sys.path_hooks), set(sys.modules)
-    recorder.forbid(terms.forbid)
+    operators = excluded_operators(terms)
+    unwatch = watch(
+        operators, lambda number, line: used.setdefault(operators[number], line), str(source.path)
+    )
     given = str(terms.given) if terms.given else None
     alarm = _Alarm(terms.check_timeout_s)
     try:
@@ -252,10 +269,10 @@ def load_local(
             module = load_module(terms.module, str(source.path), source.data, given)
         alarm.clear()
         used.clear()  # what runs while it is loaded is a test of its own
-        yield LocalSubmission(module, calls, used, terms, watched)
+        yield LocalSubmission(module, calls, used, read_names(source, terms), terms, watched)
     finally:
         alarm.clear()
-        recorder.restore()
+        unwatch()
         sys.path[:] = path
         sys.path_hooks[:] = hooks
         for name in set(sys.modules) - modules:

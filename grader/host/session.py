@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -33,15 +32,14 @@ from grader.host.endings import (
 )
 from grader.host.launcher import Job, Launcher, WorkerProcess
 from grader.host.lent import Loans
+from grader.host.names import Reading, excluded_operators, read_names, told
 from grader.host.objects import RemoteObject, facts_of, handle_of
 from grader.host.put_off import MAX_BYTES, PutOff, keeps_state, waiting
-from grader.host.scan import called
 from grader.host.shared import Shared, SharedArguments, can_share
 from grader.host.source import Source
 from grader.host.stopwatch import Sample, Stopwatch
 from grader.host.terms import Terms
-from grader.notebooks import placed
-from grader.wire import audit, messages
+from grader.wire import messages, uses
 from grader.wire.codec import MRO, Decoder, Encoder
 
 MAX_OBSERVED = 4096
@@ -124,9 +122,7 @@ class Session:
         self.asked_uses = False
         """Whether this check asked for what was used."""
         self._uses: dict[str, int] = {}
-        """What was used that is forbidden, with the line where it is known."""
-        self._audit: audit.Reader | None = None
-        """Of the live worker's audit channel."""
+        """Forbidden operators that were used, with the line where it is known."""
         self.as_left = False
         """Whether calls go on in the gradient mode that the submission left behind."""
         self._loans = Loans()
@@ -199,33 +195,30 @@ class Session:
         return text
 
     def forbidden_uses(self) -> list[str]:
-        """Return what was used that is forbidden: in a call of this check or of an earlier one, or in the source.
+        """Return what is used that is forbidden: in calls of this check or an earlier one, or by name in the source.
 
-        Where the terms say `within`, only calls of those names and their source count. What the submission does while
-        it is loaded is a test of its own and no use.
+        Where the terms say `within`, only calls of those names and what they reach count. What the submission does
+        while it is loaded is a test of its own and no use.
         """
-        if not self.terms.forbid:
-            return []
-        self.asked_uses = True
+        self.asked_uses = bool(self.terms.forbid)
         self.catch_up()
-        if self._channel is not None and self._channel.alive:
-            self.asked_of = ""
-            self._checked(*self._ask(messages.Uses(), []))
-            if self._audit is None:
-                self._uses.setdefault(audit.CLOSED, 0)
         return self.uses()
 
     def uses(self) -> list[str]:
-        """Return what is known by now to have been used; `forbidden_uses` asks the worker first."""
-        terms = self.terms
-        if not terms.forbid:
+        """Return what is known by now to be used; `forbidden_uses` lets the calls that wait be made first."""
+        if not self.terms.forbid:
             return []
-        return _told(self._uses, self._written)
+        return told(self._uses, self.reading)
 
     @cached_property
-    def _written(self) -> dict[str, int]:
-        terms = self.terms
-        return called(self.source, terms.within or terms.required, terms.forbid)
+    def reading(self) -> Reading:
+        """What the names in the source say."""
+        return read_names(self.source, self.terms)
+
+    @cached_property
+    def _operators(self) -> list[str]:
+        """The operators that the worker watches."""
+        return excluded_operators(self.terms)
 
     def close(self) -> None:
         """End the worker."""
@@ -331,7 +324,7 @@ class Session:
         waiting.discard(self)
         if self._waiting:
             with self._patience(self._waiting_of):
-                self._checked(*self._ask(messages.Uses(), []))
+                self._checked(*self._ask(messages.CatchUp(), []))
 
     def _forget_waiting(self) -> None:
         waiting.discard(self)
@@ -458,16 +451,17 @@ class Session:
         finally:
             self.deadline = kept
 
-    def _take_uses(self, token: int | None, *, loading: bool = False) -> None:
-        """Read what the audit channel tells of one exchange, where there is one; no token: it was broken off."""
-        if self._audit is None:
-            return
+    def _take_uses(self, request: messages.Request) -> None:
+        """Read which operators were used in one exchange: they count where a check called for it."""
         assert self._channel is not None
-        terms = self.terms
-        counts = not loading and (not terms.within or self.asked_of in terms.within)
-        for name, line in self._audit.read(self._channel.take_uses(), token).items():
-            if counts or name in self._audit.persistent:
+        within = self.terms.within
+        counts = not isinstance(request, messages.Load) and (not within or self.asked_of in within)
+        data, closed = self._channel.take_uses()
+        for name, line in uses.read(data, self._operators) if self._operators else ():
+            if counts or name == uses.CLOSED:
                 self._uses[name] = self._uses.get(name) or line
+        if closed and self._operators:
+            self._uses.setdefault(uses.CLOSED, 0)
 
     def _lend(self, buffers: list[Any]) -> SharedArguments:
         """Put arguments where the worker can change them."""
@@ -492,7 +486,6 @@ class Session:
         self._proxies.clear()
         self._named.clear()
         self._begin = None
-        self._audit = None
         terms = self.terms
         folders = (self.source.path.parent, *terms.read, *((terms.given,) if terms.given else ()))
         job = Job(
@@ -525,10 +518,8 @@ class Session:
             self._ends.extend(ours)
         self._tell(self.deadline.left())
         if terms.forbid:
-            key = secrets.token_bytes(audit.KEY)
-            watch = messages.Watch(forbid=list(terms.forbid), key=key, path=str(self.source.path))
+            watch = messages.Watch(operators=self._operators, path=str(self.source.path))
             self._checked(*self._ask(watch, []))
-            self._audit = audit.Reader(key, terms.forbid)
         request = messages.Load(
             module=terms.module,
             path=str(self.source.path),
@@ -560,10 +551,8 @@ class Session:
         request.release, self._release = self._release, []
         request.begin, self._begin = self._begin, None
         request.alike = request.begin is not None and self._alike
-        loading = isinstance(request, messages.Load)
         shared = self._shared if arguments is not None else None
         descriptor = shared.descriptor if shared is not None and not shared.sent else None
-        token = request.audit = secrets.randbits(64) if self._audit is not None else None
         try:
             if self.stopwatch is not None:
                 channel.attend(self.deadline)  # so that a look that is due now does not fall into the sample
@@ -578,13 +567,13 @@ class Session:
         except (WorkerDied, WorkerTimeout) as error:
             if isinstance(error, WorkerDied):
                 self.doubtful, self.killed = True, self.killed or error.killed
-            self._take_uses(None, loading=loading)
+            self._take_uses(request)
             raise
         if sample is not None:
             sample.sent, sample.received = sum(memoryview(buffer).nbytes for buffer in buffers), len(payload)
         if reply.free and self._shared is not None:
             self._shared.take_back(reply.free)
-        self._take_uses(token, loading=loading)
+        self._take_uses(request)
         self._settle(put_off, reply)
         if (refusal := self._loans.take_refusal()) is not None:
             raise refusal
@@ -711,13 +700,3 @@ class Session:
 def _kept(found: Any) -> bool:
     """Tell whether this is the submission's own function or class, of which a worker has one all its life."""
     return isinstance(found, RemoteObject) and facts_of(found).kind in ("function", "class")
-
-
-def _told(used: dict[str, int], written: dict[str, int]) -> list[str]:
-    """Name what was used as a learner would: an operator by itself only when nothing that leads to it was named."""
-    lines = {**used, **written}
-    names = dict.fromkeys((*written, *used))
-    plain = {name: name for name in names if "::" not in name} or {
-        name: f"torch.ops.{name.replace('::', '.')}" for name in names
-    }
-    return [f"{told} ({placed(lines[name])})" if lines[name] else told for name, told in plain.items()]

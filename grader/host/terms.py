@@ -18,6 +18,7 @@ class Terms:
     gpu_bytes: int | None = None
     given: Path | None = None
     forbid: tuple[str, ...] = ()
+    """Families of torch's names, and dotted names."""
     within: tuple[str, ...] = ()
     """The required names that may not use what is forbidden; all of them when there are none."""
     advice: str = ""

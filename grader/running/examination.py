@@ -21,7 +21,7 @@ from grader.errors import PackError
 from grader.host.calls import Calls
 from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.host.launcher import Launcher
-from grader.host.scan import MAX_SCANNED, UNPARSED, body_of
+from grader.host.names import MAX_CODE, UNPARSED, body_of
 from grader.host.session import Session
 from grader.host.source import Source, read_source
 from grader.reports.report import ALREADY_DEDUCTED, WRONG, CheckReport, CheckStatus, KataStatus
@@ -261,7 +261,7 @@ class Examination:
     def _unstarred(self) -> Mapping[str, Sequence[str]]:
         """The learner's own parameters where any number of arguments is asked for and none of them is that."""
         asked = {name for name, names in self.checks.kata.signatures().items() if any(map(is_starred, names))}
-        if not asked or len(self.attempt.source.data) > MAX_SCANNED:
+        if not asked or len(self.attempt.source.data) > MAX_CODE:
             return {}
         try:
             own = signatures_of(body_of(self.attempt.source))

@@ -11,7 +11,6 @@ from grader.catalogue import Kata
 from grader.catalogue.given import given_files
 from grader.host.terms import Terms
 from grader.machine import pace
-from grader.wire.operators import resolved
 
 _folders: dict[Path, Path] = {}
 
@@ -26,7 +25,7 @@ def terms_for(kata: Kata) -> Terms:
         memory_bytes=kata.limits.memory_mb << 20,
         gpu_bytes=kata.limits.gpu_memory_mb << 20,
         given=_given_folder(kata),
-        forbid=resolved(kata.policy.forbid, kata.policy.allow),
+        forbid=kata.policy.forbid,
         within=kata.policy.within,
         advice=kata.policy.say,
         preload=kata.preload,

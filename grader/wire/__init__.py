@@ -1,1 +1,1 @@
-"""What is on the wire between grader and worker: messages, values, the audit channel. It believes nobody."""
+"""What is on the wire between grader and worker: messages, values, the record of uses. It believes nobody."""

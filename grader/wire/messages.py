@@ -135,18 +135,12 @@ class Request(msgspec.Struct, tag_field="do", forbid_unknown_fields=True, kw_onl
     """What is to be done first; where that raises, what is asked is not done."""
     lead: int = 0
     """So many of the first tensors are arguments of `before`."""
-    audit: int | None = None
-    """The token to stamp the audit channel with before the answer is sent; see `grader.wire.audit`."""
 
 
 class Watch(Request, tag="watch"):
-    """Record what is used of these names, before the submission is loaded.
+    """Record which of these operators are used, before the submission at this path is loaded."""
 
-    A message of its own, so that none that holds the key is in memory while the submission runs.
-    """
-
-    forbid: list[str]
-    key: bytes
+    operators: list[str]
     path: str
 
 
@@ -207,8 +201,8 @@ class Backward(Request, tag="backward"):
     cotangents: Any
 
 
-class Uses(Request, tag="uses"):
-    """Do nothing but stamp the audit channel."""
+class CatchUp(Request, tag="catch_up"):
+    """Do what is to be done before, and nothing else."""
 
 
 class Answer(Request, tag="answer"):
@@ -291,7 +285,7 @@ class Unsendable(Reply, tag="unsendable"):
     """Where it is, when a tensor cannot cross because it has no values there: `meta`."""
 
 
-AnyRequest = Watch | Load | Import | Get | Set | Call | Backward | Uses | Answer
+AnyRequest = Watch | Load | Import | Get | Set | Call | Backward | CatchUp | Answer
 AnyReply = Hello | Done | Ask | Raised | Unsendable
 
 _encoder = msgspec.msgpack.Encoder()

@@ -27,13 +27,13 @@ from torch.nn.parameter import is_lazy
 
 from grader.devices import CPU, Device, known
 from grader.wire import messages
-from grader.wire.audit import writer
 from grader.wire.codec import MRO, Decoder, Encoder, Unencodable
 from grader.wire.cotangents import products
+from grader.wire.uses import writer
 from grader.worker import stand_in as _stand_in  # noqa: F401 - what checks hand over is made of it, when files are closed
 from grader.worker.exceptions import bounded, describe_raised
 from grader.worker.loader import load_module, load_notebook
-from grader.worker.policy import STAMP, Recorder
+from grader.worker.policy import run_compiled_eagerly, watch
 
 _compare = ctypes.CDLL(None).memcmp
 _compare.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
@@ -59,7 +59,8 @@ class Worker:
         self._device = device
         self._channel = channel
         self._audit = audit_end
-        self._isolation = ""
+        self._watch: Callable[[], None] | None = None
+        """Holds the kernels that note the use of what is excluded."""
         self._objects: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
         self._alike: int | None = None
@@ -85,17 +86,14 @@ class Worker:
             if found is None:
                 return
             reply, buffers = self._answer(*found)
-            token, found = found[0].audit, None
+            found = None
             reply.id = self._id
             reply.free, self._freed[:] = self._freed[: messages.MAX_FREED], self._freed[messages.MAX_FREED :]
             _flush()
-            if token is not None:
-                sys.audit(STAMP, token)
             self._send(_packed(reply, buffers))
 
     def greet(self, isolation: str) -> None:
         """Say that the worker is ready and how far it is confined."""
-        self._isolation = isolation
         self._send(messages.pack(messages.Hello(isolation=isolation), []))
 
     def _receive(self) -> tuple[messages.AnyRequest, Payload] | None:
@@ -237,12 +235,10 @@ class Worker:
                 decoder = self._decoder(request, payload)
                 _set(self._objects[request.target], request.name, decoder.decode(request.value))
                 return messages.Done(), []
-            case messages.Uses():
+            case messages.CatchUp():
                 return messages.Done(), []
             case messages.Watch():
-                recorder = Recorder(writer(self._audit, request.key), request.path)
-                recorder.forbid(request.forbid)
-                recorder.keep(processes=self._isolation == "process")
+                self._watch = watch(request.operators, writer(self._audit), request.path)
                 return messages.Done(), []
             case messages.Import():
                 return self._reply(importlib.import_module(request.name))
@@ -254,6 +250,7 @@ class Worker:
 
     def _load(self, request: messages.Load, source: bytes) -> None:
         self._folder = os.path.dirname(request.path)
+        run_compiled_eagerly()
         if request.notebook:
             module = load_notebook(request.module, request.path, source, request.given, request.required)
         else:

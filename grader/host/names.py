@@ -1,0 +1,481 @@
+"""Read from a submission's syntax tree what its required parts use that the kata excludes.
+
+No line of it is run. A name is followed through imports, aliases, `getattr` with a text and the like, and from one
+definition to the next, also into files beside; what nothing required leads to, such as a test of one's own, is free.
+Where a name may stand for several things, it stands for all of them. A name that is put together at run time is seen by
+the record of uses (`grader.wire.uses`) if it is an operator's; in any case it is pointed out to the instructor.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import dis
+import sys
+import types
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from grader.catalogue.families import Excluded
+from grader.host.source import Source, Unreadable, read_source
+from grader.host.terms import Terms
+from grader.notebooks import UnreadableNotebook, code_cells, placed, read_notebook, statements
+from grader.wire.uses import CLOSED, operators_of
+
+MAX_CODE = 100_000
+"""Bytes of code in all files, and of notebooks letters: what follows takes time in proportion to it."""
+TOO_MUCH = "more code, or deeper nested, than the grader reads"
+"""What is reported of a file that cannot be read to its end: it could use anything."""
+UNPARSED = (SyntaxError, ValueError, UnreadableNotebook, RecursionError, MemoryError)
+"""What parsing may raise."""
+_MAX_MEANINGS = 20
+
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
+_BINDS_ANY = frozenset({"builtins.globals", "builtins.exec"})
+"""What may bind any name of the module: a statement with it is read as if it bound what is required."""
+_IMPORTS = frozenset({"builtins.__import__", "importlib.import_module"})
+_UNCLEAR = {
+    **dict.fromkeys(("builtins.exec", "builtins.eval", "builtins.compile"), "a text is run as code"),
+    **dict.fromkeys(_IMPORTS, "a module is imported by a name that is made at run time"),
+    **dict.fromkeys(("pickle.loads", "marshal.loads"), "an object is made of bytes"),
+}
+_Value = ast.expr | str
+"""What a name is bound to: an expression, or the full name of something imported."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the names in a file say; with each the place where it is found first."""
+
+    used: dict[str, str] = field(default_factory=dict)
+    """What is excluded and used, by its full name; where no place is known, it is empty."""
+    unclear: dict[str, str] = field(default_factory=dict)
+    """What the required parts name in ways that nobody can read; it costs nothing."""
+
+
+def read_names(source: Source, terms: Terms) -> Reading:
+    """Read a submission, and the files beside it that it imports, except those that learners are given."""
+    if not terms.forbid:
+        return Reading()
+    try:
+        return _Reader(source, terms).read()
+    except (_TooMuch, RecursionError, MemoryError):
+        return Reading({TOO_MUCH: ""})
+
+
+def excluded_operators(terms: Terms) -> list[str]:
+    """Return torch's operators that compute what the kata excludes."""
+    return operators_of(Excluded(terms.forbid).is_of) if terms.forbid else []
+
+
+def told(used: Mapping[str, int], reading: Reading) -> list[str]:
+    """Say what was used and where; an operator by itself only where no name that leads to it is in the source."""
+    operators = {
+        name if name == CLOSED else f"torch.ops.{name.replace('::', '.')}": placed(line) if line else ""
+        for name, line in used.items()
+    }
+    return [f"{name} ({place})" if place else name for name, place in (reading.used or operators).items()]
+
+
+def body_of(source: Source) -> list[ast.stmt]:
+    """Return a submission's statements, of a notebook those of its cells; may raise one of `UNPARSED`."""
+    if source.is_notebook:
+        return statements(read_notebook("", source.data)[0])
+    return ast.parse(source.data).body
+
+
+class _TooMuch(Exception):
+    """Raised when there is more to read than anybody needs to write."""
+
+
+class _Statement:
+    """One statement at module level, without the statements inside a branch or loop: those are read by themselves."""
+
+    def __init__(self, node: ast.stmt) -> None:
+        self.node = node
+        self.nodes = list(_own_nodes(node))
+        self.reads = frozenset(_globals_of(node, self.nodes))
+        """The names of the module that it reads, in functions and classes that it defines as well."""
+        self.inside = dict(_bindings(self.nodes))
+        """What it binds anywhere inside, and to what."""
+        self.binds = {node.name} if isinstance(node, _Definition) else set(self.inside)
+        """The names of the module that it binds or changes."""
+        self.touches: set[str] = set()
+        """Names whose objects it may hand something to: `table.append(…)`, `@register`."""
+        self._note_changes()
+
+    def _note_changes(self) -> None:
+        for node in self.nodes:
+            if isinstance(node, ast.Global):
+                self.binds.update(node.names)
+            elif isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+                # In a function it is not certain to happen, and not to a module of torch.
+                (self.touches if isinstance(self.node, _Definition) else self.binds).add(_base(node))
+            elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                self.touches.add(_base(node.value.func))
+                if _base(node.value.func) == "setattr" and node.value.args:
+                    self.binds.add(_base(node.value.args[0]))
+        for decorator in getattr(self.node, "decorator_list", ()):
+            self.touches.add(_base(decorator.func if isinstance(decorator, ast.Call) else decorator))
+
+
+class _File:
+    """One file: its statements, and what its names stand for."""
+
+    def __init__(self, title: str, body: list[ast.stmt]) -> None:
+        self.title = title
+        self.statements = [_Statement(node) for node in _flat(body)]
+        self.module: dict[str, list[_Value]] = defaultdict(list)
+        self.binding: dict[str, list[_Statement]] = defaultdict(list)
+        self.touching: dict[str, list[_Statement]] = defaultdict(list)
+        self._resolved: dict[tuple[_Statement | None, ast.AST | str], frozenset[str]] = {}
+        self._bind(set(body))
+
+    def _bind(self, top: set[ast.stmt]) -> None:
+        read: set[str] = set()
+        for statement in self.statements:
+            node = statement.node
+            # What is replaced before anything reads it is forgotten: `from torch… import f`, then `def f`.
+            replaces = node in top and isinstance(node, _Definition | ast.Assign | ast.ImportFrom)
+            for name in statement.binds:
+                if replaces and name != "*" and name not in read and name not in statement.reads:
+                    self.module.pop(name, None)
+                    self.binding.pop(name, None)
+                self.binding[name].append(statement)
+                self.module[name] += statement.inside.get(name, ())
+            for name in statement.touches:
+                self.touching[name].append(statement)
+            read |= statement.reads
+
+    def leads_to(self, name: str) -> Iterator[_Statement]:
+        """Return the statements that have a part in what a name of the module stands for."""
+        yield from self.binding.get(name, ())
+        if not all(isinstance(one.node, ast.Import | ast.ImportFrom) for one in self.binding.get(name, ())):
+            yield from self.touching.get(name, ())
+
+    def resolve(self, node: ast.AST, statement: _Statement | None) -> frozenset[str]:
+        """Return the full names that an expression in a statement may stand for."""
+        key = (statement, node.id if isinstance(node, ast.Name) else node)
+        if key not in self._resolved:
+            self._resolved[key] = frozenset()  # for names in a circle
+            found = frozenset(self._resolve(node, statement))
+            if len(found) > _MAX_MEANINGS:
+                raise _TooMuch
+            self._resolved[key] = found
+        return self._resolved[key]
+
+    def _resolve(self, node: ast.AST, statement: _Statement | None) -> Iterator[str]:
+        match node:
+            case ast.Name():
+                yield from self._meanings(node.id, statement)
+            case ast.Attribute():
+                owners = self.resolve(node.value, statement)
+                yield from (f"{owner}.{node.attr}" for owner in owners)
+                if not owners and node.attr == "__subclasses__":
+                    yield "builtins.type.__subclasses__"
+            case ast.IfExp(body=first, orelse=second):
+                yield from self.resolve(first, statement) | self.resolve(second, statement)
+            case ast.BoolOp(values=values):
+                yield from frozenset().union(*(self.resolve(value, statement) for value in values))
+            case ast.NamedExpr(value=value):
+                yield from self.resolve(value, statement)
+            case ast.Subscript() if key := self._text(node.slice, statement):
+                for owner in self.resolve(node.value, statement):
+                    if owner == "sys.modules":
+                        yield key
+                    elif owner.endswith(".__dict__"):
+                        yield f"{owner.removesuffix('.__dict__')}.{key}"
+            case ast.Call(args=[first, *others]):
+                functions = self.resolve(node.func, statement)
+                text = self._text(others[0] if others else first, statement)
+                if "builtins.getattr" in functions and others and text:
+                    yield from (f"{owner}.{text}" for owner in self.resolve(first, statement))
+                elif "builtins.vars" in functions:
+                    yield from (f"{owner}.__dict__" for owner in self.resolve(first, statement))
+                elif functions & _IMPORTS and (name := self._text(first, statement)):
+                    yield name if "importlib.import_module" in functions else name.partition(".")[0]
+
+    def _meanings(self, name: str, statement: _Statement | None) -> Iterator[str]:
+        is_global = statement is None or name in statement.reads
+        values: list[tuple[_Value, _Statement | None]] = []
+        values += [(value, statement) for value in statement.inside.get(name, ())] if statement else []
+        values += [(value, None) for value in self.module.get(name, ())] if is_global else []
+        for value, where in values:
+            yield from [value] if isinstance(value, str) else self.resolve(value, where)
+        if is_global and name not in self.binding:
+            yield from (f"{module}.{name}" for module in self.module.get("*", ()))
+            if hasattr(builtins, name):
+                yield f"builtins.{name}"
+
+    def _text(self, node: ast.AST, statement: _Statement | None) -> str | None:
+        """Return the text that an expression of constants is, or a name for one."""
+        if isinstance(node, ast.Name):
+            values = [
+                *(statement.inside if statement else {}).get(node.id, ()),
+                *self.module.get(node.id, ()),
+            ]
+            node = values[0] if len(values) == 1 and isinstance(values[0], ast.expr) else node
+        with contextlib.suppress(ValueError):
+            return "".join(_pieces(node))
+        return None
+
+    def names(self, statement: _Statement) -> Iterator[tuple[str, int]]:
+        """Return the full names in a statement, each with its line."""
+        passed: set[ast.AST] = set()
+        for node in statement.nodes:
+            if node in passed or isinstance(getattr(node, "ctx", None), ast.Store):
+                continue
+            if isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
+                found = self.resolve(node, statement)
+                passed.update(_chain(node) if found else ())
+                yield from ((name, node.lineno) for name in found)
+
+    def unclear(self, statement: _Statement) -> Iterator[tuple[str, int]]:
+        """Return what in a statement leads to something by ways that cannot be read."""
+        for node in statement.nodes:
+            if isinstance(node, ast.Call) and not self.resolve(node, statement):
+                functions = self.resolve(node.func, statement)
+                yield from ((_UNCLEAR[name], node.lineno) for name in functions & _UNCLEAR.keys())
+                for owner in self.resolve(node.args[0], statement) if node.args else ():
+                    if owner.startswith("torch") and "builtins.getattr" in functions:
+                        yield f"{owner} is asked for a name that is made at run time", node.lineno
+                for part in (*node.args, *(keyword.value for keyword in node.keywords)):
+                    for name in self.resolve(part, statement) if not functions & _LOOKS else ():
+                        if name.startswith("torch") and isinstance(sys.modules.get(name), types.ModuleType):
+                            yield f"{name} is handed on as a whole", node.lineno
+
+
+class _Reader:
+    """Read a submission, and what it imports of the files beside it."""
+
+    def __init__(self, source: Source, terms: Terms) -> None:
+        self._source = source
+        self._roots = frozenset(terms.within or terms.required)
+        self._excluded = Excluded(terms.forbid)
+        self._given = terms.given
+        self._left = MAX_CODE
+        self._files: dict[str, _File | None] = {}
+
+    def read(self) -> Reading:
+        main = self._parsed("", self._source)
+        if main is None:
+            return Reading()
+        reached = self._reached(main)
+        found = Reading()
+        for file in (main, *filter(None, self._files.values())):
+            for statement in file.statements:
+                required = statement in reached
+                for name, line in (*_imported(statement), *file.names(statement)):
+                    if self._excluded.is_nowhere(name):
+                        found.used.setdefault(name, f"{file.title}{placed(line)}")
+                for name, line in file.names(statement) if required else ():
+                    if self._excluded.is_used(name):
+                        found.used.setdefault(name, f"{file.title}{placed(line)}")
+                for what, line in file.unclear(statement) if required else ():
+                    found.unclear.setdefault(what, f"{file.title}{placed(line)}")
+        return found
+
+    def _reached(self, main: _File) -> set[_Statement]:
+        """Return the statements that the required names lead to, from one name to the next."""
+        found: set[_Statement] = set()
+        seen: set[tuple[_File, str]] = set()
+        # A module's `__getattr__` answers for names that it does not bind.
+        ahead = [(main, name) for name in (*self._roots, "__getattr__")]
+        for statement in main.statements:
+            if any(name in _BINDS_ANY for name, _ in main.names(statement)):
+                found.add(statement)
+                ahead += [(main, name) for name in statement.reads]
+        while ahead:
+            file, name = ahead.pop()
+            if (file, name) in seen:
+                continue
+            seen.add((file, name))
+            for statement in file.leads_to(name):
+                if name in self._roots and _is_call_of(statement.node, name):
+                    continue  # a test of its own
+                ahead += self._beside(statement, name)
+                if statement not in found:
+                    found.add(statement)
+                    ahead += [(file, other) for other in statement.reads | statement.binds]
+        return found
+
+    def _beside(self, statement: _Statement, name: str) -> Iterator[tuple[_File, str]]:
+        """Return the names in files beside that a name of a statement comes from."""
+        for node in statement.nodes:
+            if not isinstance(node, ast.Import | ast.ImportFrom):
+                continue
+            for alias in node.names:
+                bound = alias.asname or alias.name.partition(".")[0]
+                if name != bound and "*" not in (name, alias.name) and node is statement.node:
+                    continue
+                path = (getattr(node, "module", None) or alias.name).partition(".")[0]
+                whole = isinstance(node, ast.Import) or not node.module or alias.name == "*"
+                if (file := self._file(path)) is not None:
+                    yield from ((file, one) for one in (list(file.binding) if whole else [alias.name]))
+
+    def _file(self, module: str) -> _File | None:
+        """Return a file beside the submission, if there is one and learners are not given it."""
+        if module not in self._files:
+            path = self._source.path.parent / f"{module}.py"
+            given = self._given is not None and (self._given / path.name).exists()
+            self._files[module] = None
+            if not given and path != self._source.path:
+                with contextlib.suppress(Unreadable):
+                    self._files[module] = self._parsed(f"{path.name}, ", read_source(path))
+        return self._files[module]
+
+    def _parsed(self, title: str, source: Source) -> _File | None:
+        """Return a file; None where it is no Python, so that it does not load either."""
+        try:
+            size = len(source.data)
+            if source.is_notebook:
+                size = sum(len(cell) for cell in code_cells(source.data) if cell)
+            self._left -= size
+            if self._left < 0:
+                raise _TooMuch
+            return _File(title, body_of(source))
+        except (SyntaxError, ValueError, UnreadableNotebook):
+            return None
+
+
+_LOOKS = frozenset(f"builtins.{name}" for name in ("getattr", "hasattr", "type", "vars"))
+"""What looks at its arguments, and calls nothing of them."""
+
+
+def _flat(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
+    """Return the statements of a module in order, those in its branches and loops included."""
+    stack = list(reversed(list(body)))
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.stmt):
+            yield node
+        if isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case) and not isinstance(
+            node, _Definition
+        ):
+            stack.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
+    """Return what is in a statement, from the outside inwards.
+
+    Without annotations and what `isinstance` compares with: neither is called. A definition is read as a whole, a
+    branch or loop without its statements.
+    """
+    stack: list[ast.AST] = [statement]
+    while stack:
+        node = stack.pop()
+        yield node
+        compares = isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass")
+        for name, value in ast.iter_fields(node):
+            parts = value if isinstance(value, list) else [value]
+            if name in ("annotation", "returns"):
+                continue
+            if compares and name == "args":
+                parts = parts[:1]
+            whole = isinstance(statement, _Definition)
+            stack += [p for p in parts if isinstance(p, ast.AST) and (whole or not isinstance(p, ast.stmt))]
+
+
+def _globals_of(node: ast.stmt, nodes: list[ast.AST]) -> Iterator[str]:
+    """Return the names of the module that a statement reads: the compiler knows which are a function's own."""
+    codes: list[types.CodeType] = []
+    if isinstance(node, _Definition) or not hasattr(node, "body"):
+        with contextlib.suppress(SyntaxError, ValueError):
+            codes.append(compile(ast.Module([node], []), "", "exec", dont_inherit=True))
+    if not codes:
+        yield from (one.id for one in nodes if isinstance(one, ast.Name))
+    while codes:
+        code = codes.pop()
+        yield from (one.argval for one in dis.get_instructions(code) if one.opname in _GLOBAL)
+        codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+
+
+def _bindings(nodes: Iterable[ast.AST]) -> dict[str, list[_Value]]:
+    """Return the names that are bound by these, and to what as far as that may have a full name."""
+    found: dict[str, list[_Value]] = defaultdict(list)
+    for node in nodes:
+        match node:
+            case ast.Import():
+                for alias in node.names:
+                    root = alias.name.partition(".")[0]
+                    found[alias.asname or root].append(alias.name if alias.asname else root)
+            case ast.ImportFrom():
+                for alias in node.names:
+                    full = str(node.module) if alias.name == "*" else f"{node.module}.{alias.name}"
+                    found[alias.asname or alias.name] += [] if node.level else [full]
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    _pair(target, value, found)
+            case (
+                ast.AnnAssign(target=target, value=ast.expr() as value)
+                | ast.NamedExpr(target=target, value=value)
+            ):
+                _pair(target, value, found)
+            case ast.arguments():
+                positional = [*node.posonlyargs, *node.args]
+                defaults = [None] * (len(positional) - len(node.defaults)) + node.defaults + node.kw_defaults
+                for argument, default in zip([*positional, *node.kwonlyargs], defaults, strict=True):
+                    found[argument.arg] += [default] if default else []
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                found[name] += []
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.ExceptHandler(name=str()):
+                found[str(node.name)] += []
+    return found
+
+
+def _pair(target: ast.expr, value: ast.expr, found: dict[str, list[_Value]]) -> None:
+    if isinstance(target, ast.Name):
+        found[target.id].append(value)
+    elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+        for one, other in zip(target.elts, value.elts, strict=False):
+            _pair(one, other, found)
+
+
+def _imported(statement: _Statement) -> Iterator[tuple[str, int]]:
+    for node in statement.nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom) and not getattr(node, "level", 0):
+            for alias in node.names:
+                module = getattr(node, "module", None)
+                yield f"{module}.{alias.name}" if module else alias.name, node.lineno
+
+
+def _chain(node: ast.AST) -> Iterator[ast.AST]:
+    """Return the expressions that a full name was made of."""
+    ahead = [node]
+    while ahead:
+        node = ahead.pop()
+        yield node
+        ahead += [node.func, *node.args[:1]] if isinstance(node, ast.Call) else []
+        ahead += [node.value] if isinstance(node, ast.Attribute | ast.Subscript) else []
+
+
+def _base(node: ast.AST) -> str:
+    """Return the name that attributes and items in a row begin with; nothing where they begin otherwise."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_call_of(node: ast.stmt, name: str) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and ast.unparse(node.value.func) == name
+    )
+
+
+def _pieces(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.BinOp(op=ast.Add(), left=left, right=right):
+            yield from _pieces(left)
+            yield from _pieces(right)
+        case ast.JoinedStr(values=values):
+            for value in values:
+                yield from _pieces(value)
+        case _:
+            raise ValueError
