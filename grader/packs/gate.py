@@ -27,6 +27,7 @@ from grader.host.launcher import Launcher
 from grader.host.source import read_source
 from grader.packs import steadiness
 from grader.packs.asked import complaints
+from grader.packs.idle import Idleness
 from grader.packs.pairs import Marked, marks_of, marks_of_pairs
 from grader.reports.report import WRONG, CheckReport, KataReport
 from grader.running.copies import copies, unrecognised
@@ -138,6 +139,8 @@ class Gate:
             if mutants is not None:
                 self._wrong_answers(kata, suite, copy, mutants, verdict)
                 self._marks(kata, suite, copy, mutants, verdict)
+            for message in Idleness(kata, suite, self._launcher).complaints():
+                verdict.find("idle", message)
         return verdict
 
     def examine_speed(self, kata: Kata, suite: Suite) -> Verdict:
@@ -268,12 +271,15 @@ class Gate:
         """Demand that a mistake gets the same mark whatever is drawn, and loses no more than it is worth."""
         trained = steadiness.TRAINED_SEEDS if self._draw is None else 1
         before = {item.name: {*suite.info(item).needs, *suite.info(item).follows} for item in suite.items}
+        idleness = Idleness(kata, suite, self._launcher)
         for mutant in mutants:
             self._step(f"{kata.slug}: marks of {mutant.name}")
             marks = steadiness.grade(
                 suite, copy(mutant), mutant.name, self._launcher, self._mistake_seeds, trained
             )
             verdict.marks.append(marks)
+            if (imitated := idleness.imitated(mutant, marks)) is not None:
+                verdict.find("imitation", imitated)
             flips = marks.flips()
             for check, share in flips.items():
                 # What only follows a check that changes its mind has no need of an author.
