@@ -107,8 +107,8 @@ def rounding_tolerance(value: Tensor, dtype: torch.dtype) -> float:
 def score_rounding(scores: float, dtype: torch.dtype) -> float:
     """Return the relative rounding error of weights exp(s) whose scores are as large as `scores`.
 
-    A score is known to eps * |s|, which exp turns into a relative error. The softmax that subtracts the maximum hides
-    it in the largest weight; exp(s - logsumexp(s)) does not. Four roundings: score, scale, log of the sum, difference.
+    A score is known to eps * |s|, which exp makes a relative error. The softmax that subtracts the maximum hides it
+    in the largest weight; exp(s - logsumexp(s)) does not. Four roundings: score, scale, log of the sum, difference.
     """
     return 4 * torch.finfo(dtype).eps * scores
 

@@ -29,6 +29,7 @@ from grader.host.launcher import Launcher
 from grader.host.source import read_source
 from grader.packs import steadiness
 from grader.packs.asked import complaints
+from grader.packs.idle import Idleness
 from grader.packs.pairs import HandIn, candidates, known, unlike_either
 from grader.packs.side_by_side import side_by_side
 from grader.reports.report import WRONG, CheckReport, KataReport
@@ -167,6 +168,8 @@ class Gate:
                 self._wrong_answers(kata, suite, copy, mutants, verdict)
                 if self._mistake_seeds:
                     self._marks(kata, suite, copy, mutants, verdict)
+                    for message in Idleness(kata, suite, self._launcher).complaints():
+                        verdict.find("idle", message)
         return verdict
 
     def examine_speed(self, kata: Kata, suite: Suite) -> Verdict:
@@ -291,12 +294,15 @@ class Gate:
         """Demand that a mistake gets the same mark whatever is drawn, and loses no more than it is worth."""
         trained = steadiness.TRAINED_SEEDS if self._draw is None else 1
         before = {item.name: {*suite.info(item).needs, *suite.info(item).follows} for item in suite.items}
+        idleness = Idleness(kata, suite, self._launcher)
 
         def graded(launcher: Launcher, one: Mistake) -> steadiness.Gradings:
             return steadiness.grade(suite, copy(one), one.name, launcher, self._mistake_seeds, trained)
 
         verdict.marks += self._each(graded, mutants, f"{kata.slug}: marks on {self._mistake_seeds} seeds")
         for mutant, marks in zip(mutants, verdict.marks, strict=True):
+            if (imitated := idleness.imitated(mutant, marks)) is not None:
+                verdict.find("imitation", imitated)
             flips = marks.flips()
             for check, share in flips.items():
                 # What only follows a check that changes its mind has no need of an author.

@@ -26,6 +26,8 @@ class Gradings:
     max_score: float
     points: dict[str, list[float]] = field(default_factory=dict)
     """By check, what it gave: one for each seed that it saw."""
+    idle: bool = False
+    """Whether a hidden check did not count it as passed, since the mistake leaves a function idle."""
 
     def scores(self) -> list[float]:
         """Return the score of each seed; a check that saw fewer seeds has its turn again."""
@@ -65,4 +67,5 @@ def grade(
         report = checks.check(file, launcher, Options(seed=seed), left_behind=left_behind)
         for check in report.checks:
             found.points.setdefault(check.id, []).append(check.points)
+            found.idle |= check.same_mistake == "idle"
     return found

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from grader.pages import text, view
 from grader.pages.charts import slices
+from grader.reports.report import ALREADY_DEDUCTED
 from grader.reports.style import LOOKS, points, safe
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -37,7 +38,7 @@ def environment_of(*folders: Path) -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    environment.globals.update(looks=LOOKS, out_of=view.out_of, slices=slices)
+    environment.globals.update(looks=LOOKS, deducted=ALREADY_DEDUCTED, out_of=view.out_of, slices=slices)
     environment.filters.update(
         points=points,
         percent=_percent,

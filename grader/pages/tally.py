@@ -41,8 +41,13 @@ class CheckTally:
 
     @property
     def untold(self) -> int:
-        """Answers of which it says nothing: skipped, or what it looks at is still to be written."""
-        return self.ends["skipped"] + self.ends["todo"]
+        """Answers of which it says nothing: skipped, still to be written, or with an error that is deducted already."""
+        return self.ends["skipped"] + self.ends["todo"] + self.deducted
+
+    @property
+    def deducted(self) -> int:
+        """Answers that are counted as passed since their only error is already deducted."""
+        return self.ends["already_deducted"]
 
     @property
     def passed(self) -> int:
@@ -125,7 +130,7 @@ class KataTally:
                 self.checks[key] = CheckTally(
                     text.name(check.name), check.id, check.aspect, check.hidden, check.max_points
                 )
-            self.checks[key].ends[check.status] += 1
+            self.checks[key].ends[check.look] += 1
             if check.misconception:
                 says = text.name(check.likely or check.misconception)
                 mistake = self.mistakes.setdefault(

@@ -41,6 +41,8 @@ class CheckView:
     output: str | None
     hidden: bool = False
     misconception: str | None = None
+    look: str = ""
+    """Which of the LOOKS it has: its status, or `already_deducted`."""
 
     @property
     def wraps(self) -> bool:
@@ -62,6 +64,8 @@ class HiddenPart:
     points: float
     max_points: float
     aspects: tuple[str, ...]
+    deducted: int = 0
+    """How many are counted as passed since their only error is already deducted."""
 
 
 @dataclass(frozen=True)
@@ -418,6 +422,7 @@ def _check(check: CheckReport, blotted: text.Blotted = str, *, full: bool = Fals
         output=text.output(check.output, blotted) if check.output and (wrong or full) else None,
         hidden=full and check.hidden,
         misconception=check.misconception if full else None,
+        look=check.look,
     )
 
 
@@ -430,6 +435,7 @@ def _hidden_part(checks: Iterable[CheckReport]) -> HiddenPart | None:
         points=sum(check.points for check in hidden),
         max_points=sum(check.max_points for check in hidden),
         aspects=tuple(sorted({check.aspect for check in hidden})),
+        deducted=sum(check.same_mistake == "counted" for check in hidden),
     )
 
 

@@ -19,10 +19,12 @@ import msgspec
 from grader.reports import Format
 from grader.reports.json_text import json_text
 from grader.reports.report import UNWRITTEN, WRONG, CheckReport, KataReport
-from grader.reports.style import safe
+from grader.reports.style import DEDUCTED, safe
 
 _CALLED = re.compile(r"^called  ([A-Za-z_]\w*)", re.MULTILINE)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_VSCODE, _SARIF = {"notice": "info"}, {"notice": "note"}
+"""What they call it."""
 SHOWN_BY_GITHUB = 10
 """Of one kind in one step GitHub shows so many annotations."""
 
@@ -37,7 +39,7 @@ class Annotation:
     file: str
     line: int
     severity: str
-    """error, or warning for what is not written yet."""
+    """error, warning for what is not written yet, or notice of what is counted as passed."""
     title: str
     text: str
     """All of the message, of several lines."""
@@ -86,6 +88,8 @@ def _annotations(report: KataReport) -> Iterator[Annotation]:
             yield annotation(
                 check.id, "error", check.name, "\n".join([check.message or check.status, *likely])
             )
+        elif check.same_mistake == "counted":
+            yield annotation(check.id, "notice", check.name, DEDUCTED)
 
 
 def _relative(file: str) -> str:
@@ -147,7 +151,7 @@ def _property(text: str) -> str:
 def vscode(reports: Sequence[KataReport]) -> str:
     """Return lines `file:line:column: severity: message [check]`, as a problem matcher reads them."""
     return "\n".join(
-        f"{safe(one.file)}:{one.line}:1: {one.severity}: {one.one_line} [{one.check}]"
+        f"{safe(one.file)}:{one.line}:1: {_VSCODE.get(one.severity, one.severity)}: {one.one_line} [{one.check}]"
         for one in annotate(reports)
     )
 
@@ -175,7 +179,7 @@ def sarif(reports: Sequence[KataReport]) -> str:
                 "results": [
                     {
                         "ruleId": f"{one.kata}/{one.check}",
-                        "level": one.severity,
+                        "level": _SARIF.get(one.severity, one.severity),
                         "message": {"text": "\n".join(filter(None, [one.title, one.text]))},
                         "locations": [
                             {
@@ -214,6 +218,8 @@ def junit(reports: Sequence[KataReport]) -> str:
                 first, text = _outcome(check, report)
                 ElementTree.SubElement(case, kind, message=first).text = text
                 counts[{"failure": "failures", "error": "errors"}.get(kind, kind)] += 1
+            elif check.same_mistake == "counted":
+                ElementTree.SubElement(case, "system-out").text = DEDUCTED
         for name, count in counts.items():
             suite.set(name, str(count))
     ElementTree.indent(top)

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.commands import COMMANDS
+from grader.reports.report import ALREADY_DEDUCTED
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -40,8 +41,10 @@ LOOKS = {
     "not_started": Look("·", ".", "not started", "dim"),
     "missing": Look("?", "?", "no file", "yellow"),
     "skipped": Look("-", "-", "skipped", "dim"),
-    "already_deducted": Look("≈", "~", "counted as passed", "yellow"),
+    "already_deducted": Look("≈", "~", "already deducted", "yellow"),
 }
+DEDUCTED = f"{LOOKS['already_deducted'].glyph} {ALREADY_DEDUCTED}"
+"""Sign and words, for pages of plain text."""
 
 
 IN_NOTEBOOK = "KATA_IN_NOTEBOOK"

@@ -201,7 +201,7 @@ def _print_by_reason(checks: Sequence[CheckReport], out: Console, style: str = "
     why = {id(check): (check.message or "").partition("\n")[0] for check in checks}
     for said in dict.fromkeys(why.values()):
         alike = [check for check in checks if why[id(check)] == said]
-        head = Text("  ").append_text(status_text(alike[0].status, out)).append("  ")
+        head = Text("  ").append_text(status_text(alike[0].look, out)).append("  ")
         hanging(out, head, Text(f"{_counted(alike)}, {safe(said)} (-v names them)", style))
 
 
@@ -250,11 +250,11 @@ def _print_each(
 
     `named`: with the name, too, that `-k` finds it by.
     """
-    cells = [(status_text(one.status, out), points(one.points, one.max_points)) for one in report.checks]
+    cells = [(status_text(one.look, out), points(one.points, one.max_points)) for one in report.checks]
     words = max((status.cell_len for status, _ in cells), default=0)
     numbers = max((len(score) for _, score in cells), default=0)
     for check in checks:
-        status = status_text(check.status, out)
+        status = status_text(check.look, out)
         status.append(" " * (words - status.cell_len))
         score = points(check.points, check.max_points).rjust(numbers)
         hidden = " (hidden)" if check.hidden else ""

@@ -72,8 +72,8 @@ def test_the_class_in_numbers(small: str) -> None:
 def test_status_checks_mistakes_and_time(small: str) -> None:
     assert table(small, "status")[0][1:8] == ["1", "1", "0", "0", "0", "0", "1"]
     assert table(small, "checks") == [
-        ["it adds up", "values", "1", "", "50 %", "2", "0"],
-        ["sizes hidden", "values", "2", "", "100 %", "1", "1"],
+        ["it adds up", "values", "1", "", "50 %", "2", "0", "0"],
+        ["sizes hidden", "values", "2", "", "100 %", "1", "1", "0"],
     ]
     assert table(small, "mistakes") == [["1", "", "your mask is shifted shifted", "9.3.1 masks"]]
     assert table(small, "time")[0][1:] == ["2", "1", "2.00", "3", "1", "0.40", "0.60"]

@@ -13,7 +13,7 @@ from grader.gradebook.exports.tables import comments
 from grader.gradebook.records import Row, WrittenPart, by_learner
 from grader.reports.json_text import json_text
 from grader.reports.report import CheckReport
-from grader.reports.style import points
+from grader.reports.style import DEDUCTED, points
 
 if TYPE_CHECKING:
     from grader.gradebook.course import Course
@@ -90,6 +90,8 @@ def _tests(row: Row) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
         if not check.hidden:
             test["output"] = _told(check)
+        elif check.same_mistake == "counted":
+            test["output"] = DEDUCTED
         yield test
     if row.written is not None and row.written.released:
         yield from _written(report.number, row.written)

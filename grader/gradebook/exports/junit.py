@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from grader.gradebook.exports.cells import number
 from grader.gradebook.records import Row
 from grader.reports.report import CheckReport
-from grader.reports.style import LOOKS, safe
+from grader.reports.style import DEDUCTED, LOOKS, safe
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _KINDS = {"fail": "failure", "error": "error", "timeout": "error", "todo": "skipped", "skipped": "skipped"}
@@ -76,7 +76,8 @@ def _suite(position: int, row: Row) -> ElementTree.Element:
         )
         if kind:
             _outcome(case, kind, check)
-    ElementTree.SubElement(suite, "system-out").text = _clean(report.output or "")
+    deducted = [f"{one.name}: {DEDUCTED}" for one in checks if one.same_mistake == "counted"]
+    ElementTree.SubElement(suite, "system-out").text = _clean("\n".join([report.output or "", *deducted]))
     ElementTree.SubElement(suite, "system-err").text = _clean(report.message or "")
     return suite
 

@@ -32,6 +32,7 @@ LONG = (
     "adjusted_points",
     "comments",
     "checks_passed",
+    "checks_already_deducted",
     "checks",
     "attempts",
     "submitted_at",
@@ -137,7 +138,10 @@ def to_csv(rows: Iterable[Row], course: Course, extra: Sequence[str] = ()) -> It
     """Yield one line for each learner and kata.
 
     `score` is the mark; `graded_score` what the checks gave; `adjusted_points` what people changed after lateness
-    was taken off. Times are ISO 8601 with their offset. RFC 4180; how texts are kept from running as formulas, and
+    was taken off. `checks_already_deducted` are counted as passed: their only error is the one that another check has
+    already deducted; `checks_passed` leaves them out.
+
+    Times are ISO 8601 with their offset. RFC 4180; how texts are kept from running as formulas, and
     how to undo that, is said at `cells.defuse`.
     """
     yield line([*LONG[:3], *extra, *LONG[3:]])
@@ -159,7 +163,8 @@ def to_csv(rows: Iterable[Row], course: Course, extra: Sequence[str] = ()) -> It
                 row.late_points,
                 adjusted_points(row),
                 comments(row),
-                sum(check.status == "pass" for check in report.checks),
+                sum(check.look == "pass" for check in report.checks),
+                sum(check.look == "already_deducted" for check in report.checks),
                 len(report.checks),
                 row.attempts,
                 _iso(row.submitted_at),

@@ -174,3 +174,17 @@ class returned_weights_detached:
             - return weights @ v, weights
             + return weights @ v, weights.detach()
         """
+
+
+class uniform_weights:
+    """your weights are the same for every key: queries and keys are not compared at all
+
+    Fails: test_weights
+    Idle: nothing is compared
+    """
+
+    class SelfAttention:
+        forward = """
+            - weights = scores.softmax(dim=-1)
+            + weights = torch.full_like(scores, 1 / scores.size(-1))
+        """

@@ -147,3 +147,15 @@ class variance_keepdim_forgotten:
             - variance = centred.square().mean(dim=-1, keepdim=True)
             + variance = centred.square().mean(dim=-1)
         """
+
+
+class scaled_and_shifted_alone:
+    """your module only scales and shifts: no mean is subtracted, and nothing is divided by a standard deviation
+
+    Fails: test_statistics
+    Idle: nothing is normalised
+    """
+
+    class LayerNorm:
+        def forward(self, x):
+            return x * self.weight + self.bias
