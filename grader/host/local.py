@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import signal
 import sys
@@ -21,7 +20,7 @@ from grader.host.remote import BehindModule, behind
 from grader.host.source import Source
 from grader.host.terms import Terms
 from grader.worker.exceptions import describe_raised
-from grader.worker.loader import PACKAGE, load_module, load_notebook
+from grader.worker.loader import PACKAGE, Support, load_module, load_notebook
 from grader.worker.policy import Recorder
 from grader.worker.process import preload
 
@@ -33,9 +32,15 @@ class LocalSubmission:
     __kata__: BehindModule
 
     def __init__(
-        self, module: types.ModuleType, calls: Calls, used: dict[str, None], terms: Terms, watched: bool
+        self,
+        module: types.ModuleType,
+        calls: Calls,
+        used: dict[str, None],
+        terms: Terms,
+        support: Support,
+        watched: bool,
     ) -> None:
-        object.__setattr__(self, "__kata__", _Here(module, calls, used, terms, watched))
+        object.__setattr__(self, "__kata__", _Here(module, calls, used, terms, support, watched))
 
     def __getattr__(self, name: str) -> Any:
         here = _here(self)
@@ -52,7 +57,13 @@ class _Here:
     """Behind a module that runs in this process."""
 
     def __init__(
-        self, module: types.ModuleType, calls: Calls, used: dict[str, None], terms: Terms, watched: bool
+        self,
+        module: types.ModuleType,
+        calls: Calls,
+        used: dict[str, None],
+        terms: Terms,
+        support: Support,
+        watched: bool,
     ) -> None:
         self.module = module
         self.watched = watched
@@ -60,13 +71,14 @@ class _Here:
         self.advice = terms.advice
         self.used = used
         self.within = terms.within
+        self.support = support
         self.timeout_s = terms.check_timeout_s
 
     def forbidden_uses(self) -> list[str]:
         return list(self.used)
 
     def given(self, name: str) -> Any:
-        return importlib.import_module(name)
+        return self.support.load(name)
 
     def recognised_by(self, facts: dict[str, Any]) -> None:
         pass  # in a debugger nobody needs to be told
@@ -240,9 +252,10 @@ def load_local(
     recorder = Recorder(lambda number, line, token: used.setdefault(terms.forbid[number]))
     path, hooks, modules = list(sys.path), list(sys.path_hooks), set(sys.modules)
     recorder.forbid(terms.forbid)
-    given = str(terms.given) if terms.given else None
+    given, support = (str(folder) if folder else None for folder in (terms.given, terms.support))
     alarm = _Alarm(terms.check_timeout_s)
     try:
+        checks_have = Support(support)
         if watched:
             preload(terms.preload)  # with a profiler at work it takes ten times as long, and the alarm counts
             alarm.set()
@@ -252,14 +265,15 @@ def load_local(
             module = load_module(terms.module, str(source.path), source.data, given)
         alarm.clear()
         used.clear()  # what runs while it is loaded is a test of its own
-        yield LocalSubmission(module, calls, used, terms, watched)
+        yield LocalSubmission(module, calls, used, terms, checks_have, watched)
     finally:
         alarm.clear()
         recorder.restore()
         sys.path[:] = path
         sys.path_hooks[:] = hooks
         for name in set(sys.modules) - modules:
-            if name == terms.module or name.split(".")[0] == PACKAGE or _is_in(given, sys.modules[name]):
+            ours = name == terms.module or name.split(".")[0] == PACKAGE
+            if ours or any(_is_in(folder, sys.modules[name]) for folder in (given, support)):
                 del sys.modules[name]
 
 
