@@ -16,17 +16,22 @@ from grader.checks.text import WHOLE, clean
 from grader.errors import KataError
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.host.lent import Lent
-from grader.host.objects import RemoteObject, facts_of, stand_for
+from grader.host.objects import RemoteObject, facts_of, forgeable, stand_for
 from grader.host.put_off import catch_up, caught_up
 from grader.host.remote import behind
 
 
 def given_module(submission: Any, name: str) -> Any:
-    """Return a module that the kata gives (`given`, `support`), imported beside the submission.
+    """Return a module of the kata's `support` or `given`, which runs next to the submission.
 
-    What it returns is as little to be believed as what the submission returns: both share a process.
+    The submission can replace what it holds, so values that come out of it, or out of objects that it made, are
+    refused, unless `@check(on_workers_word=...)` says why they are enough. Objects may be handed to the submission:
+    what that returns for them is the check's to judge, like everything that it returns.
     """
-    return behind(submission).given(name)
+    found = behind(submission).given(name)
+    if isinstance(found, RemoteObject) and not behind(submission).calls.on_workers_word:
+        facts_of(found).helper = name
+    return found
 
 
 def lend(function: Callable[..., Any]) -> Any:
@@ -137,6 +142,8 @@ def expect_raises(name: str, what: str) -> Iterator[None]:
         if not any(_is_called(kind, name) for kind in error.type_names):
             message = [f"  {clean(error.message, WHOLE)}"] if error.message.strip() else []
             fail(f"raised {error.type_name}; want {name}: {what}", *message, stage="raises")
+        if error.helper:
+            raise forgeable(f"{error.helper} raised {name}") from error
     except (KataError, CheckFailure):
         raise
     except Exception as error:  # in one process the learner's exception arrives as it is

@@ -40,6 +40,7 @@ class CheckInfo:
     asked: tuple[str, ...] = ()
     follows: tuple[str, ...] = ()
     stand_ins: tuple[str, ...] = ()
+    on_workers_word: str = ""
 
 
 def check(
@@ -53,6 +54,7 @@ def check(
     trained: bool = False,
     threshold: str | None = None,
     asked: str | Sequence[str] = (),
+    on_workers_word: str = "",
 ) -> Callable[[F], F]:
     """Make a pytest function a check.
 
@@ -72,6 +74,8 @@ def check(
         threshold: of a speed check, the name of its `[speed.NAME]` in kata.toml, which also holds its points.
         asked: the words of the stub or of a lesson that ask for it, as they stand there; more than one where it looks
             at several things.
+        on_workers_word: why it is enough here what modules of `support` and `given` return, though a submission can
+            replace them: most often that it is compared with what the check computed from inputs that it drew.
 
     Raises:
         ValueError: an unknown aspect, negative points, an empty title, a threshold for another aspect than performance.
@@ -93,6 +97,7 @@ def check(
         words,
         tuple(follows),
         tuple(stand_ins),
+        on_workers_word,
     )
 
     def mark(function: F) -> F:

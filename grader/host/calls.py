@@ -45,6 +45,8 @@ class Calls:
         """What the arguments of a call are called, by its signature, as far as anybody has said so."""
         self.given: set[str] = set()
         """Modules that are given beside the submission: what is called of them is not the learner's."""
+        self.on_workers_word = True
+        """Whether what these return may be used; a check that does not say so may not."""
 
     @property
     def last(self) -> CallRecord | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import signal
 import sys
@@ -23,7 +22,7 @@ from grader.host.remote import BehindModule, behind
 from grader.host.source import Source
 from grader.host.terms import Terms
 from grader.worker.exceptions import describe_raised
-from grader.worker.loader import PACKAGE, load_module, load_notebook
+from grader.worker.loader import PACKAGE, Support, load_module, load_notebook
 from grader.worker.policy import watch
 from grader.worker.process import preload
 
@@ -41,9 +40,10 @@ class LocalSubmission:
         used: dict[str, int],
         reading: Reading,
         terms: Terms,
+        support: Support,
         watched: bool,
     ) -> None:
-        object.__setattr__(self, "__kata__", _Here(module, calls, used, reading, terms, watched))
+        object.__setattr__(self, "__kata__", _Here(module, calls, used, reading, terms, support, watched))
 
     def __getattr__(self, name: str) -> Any:
         here = _here(self)
@@ -66,6 +66,7 @@ class _Here:
         used: dict[str, int],
         reading: Reading,
         terms: Terms,
+        support: Support,
         watched: bool,
     ) -> None:
         self.module = module
@@ -75,13 +76,14 @@ class _Here:
         self.advice = terms.advice
         self.used = used
         self.within = terms.within
+        self.support = support
         self.timeout_s = terms.check_timeout_s
 
     def forbidden_uses(self) -> list[str]:
         return told_uses(self.used, self.reading)
 
     def given(self, name: str) -> Any:
-        return importlib.import_module(name)
+        return self.support.load(name)
 
     def recognised_by(self, facts: dict[str, Any]) -> None:
         pass  # in a debugger nobody needs to be told
@@ -257,9 +259,10 @@ def load_local(
     unwatch = watch(
         operators, lambda number, line: used.setdefault(operators[number], line), str(source.path)
     )
-    given = str(terms.given) if terms.given else None
+    given, support = (str(folder) if folder else None for folder in (terms.given, terms.support))
     alarm = _Alarm(terms.check_timeout_s)
     try:
+        checks_have = Support(support)
         if watched:
             preload(terms.preload)  # with a profiler at work it takes ten times as long, and the alarm counts
             alarm.set()
@@ -269,14 +272,15 @@ def load_local(
             module = load_module(terms.module, str(source.path), source.data, given)
         alarm.clear()
         used.clear()  # what runs while it is loaded is a test of its own
-        yield LocalSubmission(module, calls, used, read_names(source, terms), terms, watched)
+        yield LocalSubmission(module, calls, used, read_names(source, terms), terms, checks_have, watched)
     finally:
         alarm.clear()
         unwatch()
         sys.path[:] = path
         sys.path_hooks[:] = hooks
         for name in set(sys.modules) - modules:
-            if name == terms.module or name.split(".")[0] == PACKAGE or _is_in(given, sys.modules[name]):
+            ours = name == terms.module or name.split(".")[0] == PACKAGE
+            if ours or any(_is_in(folder, sys.modules[name]) for folder in (given, support)):
                 del sys.modules[name]
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol, cast
 
 import torch
 
+from grader.errors import PackError
 from grader.host import put_off
 from grader.host.calls import CallRecord, Calls, Outcomes
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
@@ -95,6 +96,8 @@ class Facts:
     """Where its calls are noted; None when a check has not got it from the submission by name."""
     plain: bool = False
     """Of a module: whether `METHODS` are torch's own, as the worker says."""
+    helper: str = ""
+    """Where it came out of a module whose values the running check may not use: `probes.first_loss`."""
     method_of: tuple[RemoteObject, str] | None = None
     """Of one of `METHODS`: whose it is, and its name."""
 
@@ -220,7 +223,31 @@ def _adopt(owner: RemoteObject, value: Any, name: str) -> Any:
         separator = "" if name.startswith("[") or not mine.label else "."
         label, path = (f"{start}{separator}{name}" for start in (mine.label, mine.path))
         call_it(value, label, mine.root, mine.calls, path)
+    return _out_of(facts_of(owner), value, f".{name}")
+
+
+def _out_of(mine: Facts, value: Any, name: str = "") -> Any:
+    """Refuse a value that came out of such a module, and mark what stays in the worker.
+
+    It shares its process with the submission, which can find it and replace what it holds.
+
+    Raises:
+        PackError: it is a value.
+    """
+    for part in (value if isinstance(value, list | tuple) else (value,)) if mine.helper else ():
+        if isinstance(part, RemoteObject):
+            facts_of(part).helper = mine.helper + name
+        elif part is not None:
+            raise forgeable(f"{mine.helper}{name} returned a value")
     return value
+
+
+def forgeable(what: str) -> PackError:
+    """Return the error of a check that believes what a submission can forge."""
+    return PackError(
+        f"{what}, which the submission can forge: compute it in the check from what the submission returns, "
+        "or say in @check(on_workers_word=...) why it is enough here."
+    )
 
 
 def _run(
@@ -248,8 +275,10 @@ def _run(
     try:
         result, changed = session.call(handle_of(target), method, args, kwargs, mine.root, makes=makes)
     except (SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout) as error:
-        if isinstance(error, SubmissionRaised) and error.put_off:
-            raise
+        if isinstance(error, SubmissionRaised):
+            error.helper = mine.helper
+            if error.put_off:
+                raise
         if calls is not None:
             calls.add(CallRecord(label, signature, args, kwargs, root=mine.root), None)
         note(session, mine.root, error)
@@ -257,7 +286,7 @@ def _run(
     if calls is not None:
         calls.add(CallRecord(label, signature, args, kwargs, tuple(changed), root=mine.root), result)
     note(session, mine.root, None)
-    return result
+    return _out_of(mine, result)
 
 
 def _put_off(target: RemoteObject, method: str, known: Any, mine: Facts, record: CallRecord) -> bool:

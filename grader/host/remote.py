@@ -60,10 +60,7 @@ class BehindModule(Protocol):
         ...
 
     def given(self, name: str) -> Any:
-        """Return a module that the kata gives (`given`, `support`), imported beside the submission.
-
-        What it returns is as little to be believed as what the submission returns: both share a process.
-        """
+        """Return a module that runs next to the submission; see `grader.checks.given_module`."""
         ...
 
     def recognised_by(self, facts: dict[str, Any]) -> None:

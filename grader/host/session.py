@@ -240,7 +240,7 @@ class Session:
     # What proxies use -------------------------------------------------------------------------------------------
 
     def given(self, name: str) -> Any:
-        """Return a module of the kata's own that runs beside the submission."""
+        """Return a module that runs next to the submission."""
         return self._value(*self._ask(messages.Import(name=name), []))
 
     def named(self, name: str) -> Any:
@@ -487,7 +487,7 @@ class Session:
         self._named.clear()
         self._begin = None
         terms = self.terms
-        folders = (self.source.path.parent, *terms.read, *((terms.given,) if terms.given else ()))
+        folders = (self.source.path.parent, *terms.read, *filter(None, (terms.given, terms.support)))
         job = Job(
             read=tuple(map(str, folders)),
             memory_bytes=terms.memory_bytes,
@@ -526,6 +526,7 @@ class Session:
             size=len(self.source.data),
             notebook=self.source.is_notebook,
             given=str(terms.given) if terms.given else None,
+            support=str(terms.support) if terms.support else None,
             required=list(terms.required),
         )
         reply, payload = self._ask(request, [self.source.data])

@@ -17,6 +17,9 @@ class Terms:
     memory_bytes: int | None = 2 << 30
     gpu_bytes: int | None = None
     given: Path | None = None
+    """The folder of what the submission may import."""
+    support: Path | None = None
+    """The folder of what supports the checks in the worker."""
     forbid: tuple[str, ...] = ()
     """Families of torch's names, and dotted names."""
     within: tuple[str, ...] = ()

@@ -126,13 +126,13 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
     if report.message:
         out.print()
         print_block(report.message, out)
+    if report.output:
+        _print_output(report.output, "printed while loading", out)
     if report.status == "not_started":
         hanging(out, Text("  "), Text(f"Nothing is written yet in {_file(report)}."))
         _print_where_to_read(report, out, "  ")
         if not verbose:
             return
-    if report.output:
-        _print_output(report.output, "printed while loading", out)
     if report.message and not verbose:
         return
     if verbose:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from grader.catalogue import Kata
 from grader.catalogue.given import given_files
 from grader.host.terms import Terms
 from grader.machine import pace
+from grader.wire.messages import EMPTY
 
-_folders: dict[Path, Path] = {}
+_folders: dict[tuple[Path, str], Path] = {}
 
 
 def terms_for(kata: Kata) -> Terms:
@@ -24,7 +26,8 @@ def terms_for(kata: Kata) -> Terms:
         submission_timeout_s=kata.limits.submission_timeout_s * pace(),
         memory_bytes=kata.limits.memory_mb << 20,
         gpu_bytes=kata.limits.gpu_memory_mb << 20,
-        given=_given_folder(kata),
+        given=_folder(kata, "given", given_files) if kata.given else None,
+        support=_folder(kata, "support", _support) if kata.support else None,
         forbid=kata.policy.forbid,
         within=kata.policy.within,
         advice=kata.policy.say,
@@ -32,16 +35,34 @@ def terms_for(kata: Kata) -> Terms:
     )
 
 
-def _given_folder(kata: Kata) -> Path | None:
-    """Return a folder with the grader's copies of what is given beside the stub, and nothing else."""
-    if not (kata.given or kata.support):
-        return None
-    if kata.folder not in _folders:
-        folder = Path(tempfile.mkdtemp(prefix="kata-given-"))
+def _folder(kata: Kata, kind: str, files: Callable[[Kata], dict[str, bytes]]) -> Path:
+    """Return a folder with the grader's copies of a kata's files of this kind, and nothing else."""
+    if (kata.folder, kind) not in _folders:
+        folder = Path(tempfile.mkdtemp(prefix=f"kata-{kind}-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        for name, data in given_files(kata).items():
+        for name, data in files(kata).items():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(data)
-        for file in kata.support:
-            shutil.copy(file, folder)
-        _folders[kata.folder] = folder
-    return _folders[kata.folder]
+        _folders[kata.folder, kind] = folder
+    return _folders[kata.folder, kind]
+
+
+def _support(kata: Kata) -> dict[str, bytes]:
+    """Return the modules of the checks, and for each an empty one, which a submission gets that imports it."""
+    files = {}
+    for path in kata.support:
+        files[path.name] = path.read_bytes()
+        files[f"{EMPTY}/{path.name}"] = _EMPTY_MODULE.format(path.stem).encode()
+    return files
+
+
+_EMPTY_MODULE = """import sys
+
+frame = sys._getframe(1)
+while "importlib" in frame.f_code.co_filename:
+    frame = frame.f_back
+print(
+    f"{{frame.f_code.co_filename}}, line {{frame.f_lineno}}: `{}` belongs to the checks; for a submission it is empty"
+)
+"""
+"""It says so with the line of the import."""

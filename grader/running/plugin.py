@@ -192,7 +192,9 @@ class KataPlugin(Generic[A, T]):
     def run(self, item: pytest.Item, context: CheckContext) -> Outcome:
         """Run one check: directly where it uses nothing of pytest's, which is most, else through pytest's protocol."""
         self._context, self._outcome = context, PASSED
-        context.backend.calls.parameters = context.conditions.wording.signatures
+        calls = context.backend.calls
+        calls.parameters = context.conditions.wording.signatures
+        calls.on_workers_word = bool(info_of(item).on_workers_word)
         try:
             wanted = self._wants.get(item)
             if wanted is None:

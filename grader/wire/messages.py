@@ -26,6 +26,8 @@ PREFIX = struct.Struct("!4sIQ")
 ALIGNMENT = 64
 MODULE = 0
 """The handle of the submission itself."""
+EMPTY = "empty"
+"""In the folder of what supports checks: the folder with an empty module of every name."""
 
 # What one answer may be. These bounds are all that keeps the grader's own work on an answer short: it is done on the
 # grader's side, where no deadline interrupts it, and a worker may send anything. They count steps, not seconds, so a
@@ -152,11 +154,12 @@ class Load(Request, tag="load"):
     size: int
     notebook: bool = False
     given: str | None = None
+    support: str | None = None
     required: list[str] = []
 
 
 class Import(Request, tag="import"):
-    """Import a module that the kata gives its checks."""
+    """Import a module for the checks: one that supports them, one that is given, or any that is installed."""
 
     name: str
 

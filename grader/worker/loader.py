@@ -6,7 +6,9 @@ Runs in the worker only: here the learner's code may do what it likes.
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib.util
+import os
 import re
 import sys
 import types
@@ -20,9 +22,10 @@ from importlib.machinery import (
     SourcelessFileLoader,
 )
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from grader.notebooks import BrokenCell, Cell, keep_lines, read_notebook
+from grader.wire.messages import EMPTY
 
 left_out: dict[str, str] = {}
 """What a notebook binds where it does not count, and why: for whoever misses such a name."""
@@ -160,6 +163,41 @@ def _is_simple(node: ast.Assign | ast.AnnAssign, value: ast.expr, defined: set[s
         )
         for part in ast.walk(value)
     )
+
+
+class Support:
+    """The modules that support the checks, which a submission cannot import.
+
+    They are loaded by path after it, and no table of modules lists them. What the garbage collector knows can still
+    be found and changed: the grader does not believe what they return.
+    """
+
+    def __init__(self, folder: str | None) -> None:
+        self._folder = folder
+        self._loaded: dict[str, types.ModuleType] = {}
+        if folder is not None:
+            sys.path.append(
+                f"{folder}/{EMPTY}"
+            )  # last: a file of this name next to the submission is its own
+
+    def load(self, name: str) -> types.ModuleType:
+        """Return one of them, or any other module as an import does."""
+        if not self._has(name):
+            return importlib.import_module(name)
+        if name not in self._loaded:
+            path = Path(f"{self._folder}/{name}.py")
+            module = self._loaded[name] = types.ModuleType(name)
+            module.__file__ = str(path)
+            # They may import each other.
+            module.__dict__["__builtins__"] = {**vars(builtins), "__import__": self._import}
+            exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), module.__dict__)
+        return self._loaded[name]
+
+    def _has(self, name: str) -> bool:
+        return self._folder is not None and os.path.exists(f"{self._folder}/{name}.py")
+
+    def _import(self, name: str, *rest: Any) -> types.ModuleType:
+        return self.load(name) if self._has(name) else builtins.__import__(name, *rest)
 
 
 class _FromSource(SourceFileLoader):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import hashlib
-import importlib
 import itertools
 import mmap
 import os
@@ -32,7 +31,7 @@ from grader.wire.cotangents import products
 from grader.wire.uses import writer
 from grader.worker import stand_in as _stand_in  # noqa: F401 - what checks hand over is made of it, when files are closed
 from grader.worker.exceptions import bounded, describe_raised
-from grader.worker.loader import load_module, load_notebook
+from grader.worker.loader import Support, load_module, load_notebook
 from grader.worker.policy import run_compiled_eagerly, watch
 
 _compare = ctypes.CDLL(None).memcmp
@@ -70,6 +69,7 @@ class Worker:
         self._graphs: dict[int, tuple[list[torch.Tensor], list[torch.Tensor]]] = {}
         self._counter = itertools.count(1)
         self._folder = ""
+        self._support = Support(None)
         self._id = 0
         """Of the request that is being answered."""
         self._asking = threading.Lock()
@@ -241,7 +241,7 @@ class Worker:
                 self._watch = watch(request.operators, writer(self._audit), request.path)
                 return messages.Done(), []
             case messages.Import():
-                return self._reply(importlib.import_module(request.name))
+                return self._reply(self._support.load(request.name))
             case messages.Call() | messages.Answer():
                 raise RuntimeError("an answer to what was not asked")
             case messages.Load():
@@ -251,6 +251,7 @@ class Worker:
     def _load(self, request: messages.Load, source: bytes) -> None:
         self._folder = os.path.dirname(request.path)
         run_compiled_eagerly()
+        self._support = Support(request.support)
         if request.notebook:
             module = load_notebook(request.module, request.path, source, request.given, request.required)
         else:

@@ -665,13 +665,13 @@ def test_what_is_given_is_told_only_where_nothing_of_the_learners_was_called(mac
     machine.checks("""
         from grader.checks import given_module
 
-        @check("it goes", aspect="values")
+        @check("it goes", aspect="values", on_workers_word="it is about messages")
         def test_goes(submission):
             made = submission.Machine(7)
             made.go()
             expect(given_module(submission, "probes").look(made) == 1, "looks right").is_value(True)
 
-        @check("it looks", aspect="values")
+        @check("it looks", aspect="values", on_workers_word="it is about messages")
         def test_looks(submission):
             expect(given_module(submission, "probes").look(1) == 1, "looks right").is_value(True)
     """)
