@@ -68,6 +68,7 @@ def test_no_command_begins_without_its_device(
     assert sorted(path.name for path in class_of_one.iterdir()) == ["class"]  # no gradebook, no row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [("bench", "class/ada/masks.py"), ("pack", "calibrate", "masks")])
 def test_nor_does_one_that_measures(
     command: tuple[str, ...], class_of_one: Path, kata_process: Callable[..., Ran]
@@ -85,6 +86,7 @@ def test_nobody_gets_the_pretended_one_for_a_slip_of_the_finger(
     assert (ran.code, "KATA_PRETEND_DEVICE=1" in ran.text) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_machine_of_a_cluster_without_the_device_refuses_and_blames_nobody(monkeypatch: Any) -> None:
     from grader.catalogue import load_pack
 

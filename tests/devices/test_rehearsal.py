@@ -12,7 +12,10 @@ import pytest
 from grader.devices import PRETEND_SWITCH
 
 HERE = Path(__file__).parent
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only")
+pytestmark = [
+    pytest.mark.gate,
+    pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only"),
+]
 
 
 def test_every_path_that_mentions_a_device_runs_on_the_pretended_one(everything: bool) -> None:

@@ -21,7 +21,10 @@ from tests.standby.conftest import PATIENCE_S, RIGHT, Place, place, wait_for, wo
 
 __all__ = ["place", "workspace"]
 
-pytestmark = pytest.mark.skipif(os.name != "posix" or not Path("/proc/self/ns").exists(), reason="Linux only")
+pytestmark = [
+    pytest.mark.gate,
+    pytest.mark.skipif(os.name != "posix" or not Path("/proc/self/ns").exists(), reason="Linux only"),
+]
 
 TRIES = {
     "connect": """

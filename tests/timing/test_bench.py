@@ -12,6 +12,8 @@ import pytest
 from grader.timing import bench as engine
 from tests.timing.handmade import ASKS, BASELINE, RIGHT, SLOW, WRONG, Handmade
 
+pytestmark = pytest.mark.slow
+
 SIZES = [25_000, 50_000, 100_000]
 
 
