@@ -67,6 +67,7 @@ def test_the_same_pack_gives_the_same_bytes(course: Path, tmp_path: Path) -> Non
     assert one == build(pack, tmp_path / "b", "learner").path.read_bytes()
 
 
+@pytest.mark.slow
 def test_an_installed_bundle_stands_beside_ours(course: Path, tmp_path: Path) -> None:
     wheel = build(load_pack(course / "katas"), tmp_path / "dist", "instructor").path
     site = tmp_path / "site-packages"
@@ -151,6 +152,7 @@ def test_a_baseline_may_be_built_like_the_reference(course: Path, tmp_path: Path
         build(load_pack(course / "katas"), tmp_path / "dist", "learner")
 
 
+@pytest.mark.slow
 def test_our_own_pack_leaks_nothing(tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     assert build(load_pack(root / "katas"), tmp_path, "learner").files > 10

@@ -16,6 +16,8 @@ from grader.packs.new import new_kata
 from grader.running.suite import with_suites
 from tests.authors.speedy import hurry
 
+pytestmark = pytest.mark.slow
+
 NUMBER, SLUG, UNIT = "1.1.1", "weighted-mean", "1.1-means"
 SOLUTION = Path("solutions") / UNIT / SLUG
 KATA = Path("katas") / UNIT / SLUG

@@ -383,6 +383,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", REFUSED)
 def test_a_mistake_that_does_not_apply_is_refused_and_named(made: Handmade, what: str) -> None:
     body, words = REFUSED[what]

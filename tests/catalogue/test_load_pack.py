@@ -111,6 +111,7 @@ def test_what_a_unit_gives_serves_later_units_and_no_earlier_ones(pack: Path, re
     assert "sums.py, which is in none of" in refusal(pack)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

@@ -45,6 +45,7 @@ DEVICES = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU: it is simply asked for")
 @pytest.mark.parametrize("name", ["used", "by_numpy", "by_value"])
 def test_who_uses_the_device_passes_where_there_is_no_gpu(examine: Any, name: str) -> None:

@@ -528,6 +528,7 @@ def test_a_failure_is_bounded_whatever_is_put_in(summary, picture):
     assert ("lines left out" in str(failure).splitlines()[-1]) == (picture != 20)
 
 
+@pytest.mark.slow
 @given(st.text(max_size=300), st.integers(5, 110))
 def test_clean_text_is_printable_and_bounded(text, limit):
     cleaned = clean(text, limit)
@@ -551,6 +552,7 @@ def tensors(draw):
     return x.to(kind)
 
 
+@pytest.mark.slow
 @given(tensors(), st.data(), st.sampled_from([None, "mask", "attention"]))
 @settings(max_examples=300, deadline=None)
 def test_any_two_tensors_are_equal_or_explained(want, data, picture):

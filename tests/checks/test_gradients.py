@@ -135,6 +135,7 @@ def test_of_a_wrong_result_no_gradient_is_called_wrong(draw, inputs):
     assert "none arrives" in said(cut, inputs, draw, lambda *x: attention(*x)[0]).lines()[0]
 
 
+@pytest.mark.slow
 def test_gradients_of_parameters(draw):
     layer = torch.nn.Linear(4, 3)
     x = draw.normal(batch=2, width=4)

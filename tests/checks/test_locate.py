@@ -99,6 +99,7 @@ def error_masks(draw):
     return wrong
 
 
+@pytest.mark.slow
 @given(error_masks(), st.integers(0, 2**32), st.booleans())
 @settings(max_examples=400, deadline=None)
 def test_every_place_is_true(wrong, seed, is_bool):
@@ -270,6 +271,7 @@ def rows_at_random(wrong, generator):
     return wrong | rows[:, None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", range(2, 11))
 def test_rows_that_are_wrong_by_chance_are_hardly_ever_told_as_every_second_one(rows):
     said = said_of_random_errors((2, 3, rows, 7), rows_at_random)
@@ -285,6 +287,7 @@ def test_a_row_that_may_see_nothing_is_no_pattern_of_indices():
     assert "everywhere and only where query is even" in places(wrong, AXES, grid=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(2, 2), (1, 4), (2, 3), (3, 3), (1, 1, 2, 3)])
 def test_of_a_few_random_truths_no_move_is_told(shape):
     names, said = AXES[-len(shape) :], 0

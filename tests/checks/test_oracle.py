@@ -102,6 +102,7 @@ def off(got, expected):
     return float((got.double() - expected.value).abs().max()) / expected.tolerance
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "reference", "other"), RIGHT)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_right_answers_pass_by_far(kind, reference, other, dtype):

@@ -55,6 +55,7 @@ TABLE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("got", "want", "axes", "diagnosis"), TABLE, ids=lambda x: str(x)[:40])
 def test_diagnosis(got, want, axes, diagnosis):
     assert diagnose(got, want, axes.split() if axes else None) == diagnosis

@@ -54,6 +54,7 @@ def judge_model(seed: int, model: nn.Module, width: int) -> None:
 PRECISIONS = {"float64": lambda x: x, "float32": lambda x: x.float()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", [torch.tanh, torch.relu], ids=["smooth", "with kinks"])
 @pytest.mark.parametrize("whole", [False, True], ids=["inside", "and at the end"])
 @pytest.mark.parametrize("precision", PRECISIONS)

@@ -41,6 +41,7 @@ def check(kata: Run, *arguments: str) -> tuple[dict[str, Any], str]:
 # --- where ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "words"),
     [
@@ -141,6 +142,7 @@ def without_powers() -> None:
         libc.prctl(24, power, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_a_stub_that_may_not_be_read(kata_process: Run, folder: Path) -> None:
     assert kata_process("start", "masks", cwd=folder).code == 0
     stub = folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
@@ -204,6 +206,7 @@ CONTENTS: dict[str, tuple[bytes, str, list[str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("content", "status", "words"), CONTENTS.values(), ids=CONTENTS)
 def test_a_file_that_does_not_load(
     kata: Run, stub: Path, content: bytes, status: str, words: list[str]
@@ -290,6 +293,7 @@ BODIES: dict[str, tuple[str, str, list[str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("body", "status", "words"), BODIES.values(), ids=BODIES)
 def test_a_call_that_goes_wrong(
     kata: Run, stub: Path, right: str, body: str, status: str, words: list[str]
@@ -308,6 +312,7 @@ def test_a_call_that_goes_wrong(
     assert stub.read_text() == source
 
 
+@pytest.mark.slow
 def test_one_bad_function_costs_only_its_own_checks(kata: Run, stub: Path, right: str) -> None:
     stub.write_text(with_causal_mask(right, "import os; os._exit(3)"))
     report, text = check(kata)
@@ -316,6 +321,7 @@ def test_one_bad_function_costs_only_its_own_checks(kata: Run, stub: Path, right
     assert "exit code 3" in text
 
 
+@pytest.mark.slow
 def test_not_a_number_is_told_before_values(kata: Run, stub: Path, right: str) -> None:
     stub.write_text(
         right + "\n\ndef additive_mask(mask, dtype=torch.float32):\n    return torch.zeros(mask.shape) / 0\n"
@@ -325,6 +331,7 @@ def test_not_a_number_is_told_before_values(kata: Run, stub: Path, right: str) -
     assert "NaN" in text
 
 
+@pytest.mark.slow
 def test_two_hundred_megabytes_of_prints(kata: Run, stub: Path, right: str) -> None:
     flood = "\n    for _ in range(200):\n        print('y' * 999_999)\n    return torch.ones(seq_len, seq_len).tril()"
     stub.write_text(with_causal_mask(right, flood))
@@ -336,6 +343,7 @@ def test_two_hundred_megabytes_of_prints(kata: Run, stub: Path, right: str) -> N
     assert len(text) < 10_000
 
 
+@pytest.mark.slow
 def test_everything_that_dies_is_an_error(kata: Run, stub: Path) -> None:
     names = ("bidirectional_mask", "causal_mask", "padding_mask", "combine_masks", "additive_mask")
     stub.write_text("import os\n" + "".join(f"def {name}(*a, **k): os._exit(1)\n" for name in names))
@@ -345,6 +353,7 @@ def test_everything_that_dies_is_an_error(kata: Run, stub: Path) -> None:
 # --- the disk ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["fsync", "replace"])
 def test_a_full_disk_loses_nothing(
     kata: Run, stub: Path, right: str, folder: Path, monkeypatch: pytest.MonkeyPatch, call: str
@@ -383,6 +392,7 @@ def test_no_room_for_a_worker_is_our_fault(kata: Run, stub: Path, monkeypatch: p
 # --- the same in a process of its own ---
 
 
+@pytest.mark.slow
 def test_the_installed_command_ends_as_it_says(kata_process: Run, folder: Path, right: str) -> None:
     assert kata_process("start", "masks", cwd=folder).code == 0
     stub = folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"

@@ -120,6 +120,7 @@ def test_the_model_and_the_contract_name_the_same_fields() -> None:
     assert set(get_args(CheckStatus)) == judged | {"todo", "skipped"}
 
 
+@pytest.mark.slow
 def test_results_on_stdout_and_progress_on_stderr(kata: Run, unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG)
     ran = kata("check")
@@ -128,6 +129,7 @@ def test_results_on_stdout_and_progress_on_stderr(kata: Run, unit: Path) -> None
     assert "\x1b" not in ran.out
 
 
+@pytest.mark.slow
 def test_the_first_failure_in_full_and_a_line_for_each_other_kata(kata: Run, unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG)
     text = kata("check").text
@@ -138,6 +140,7 @@ def test_the_first_failure_in_full_and_a_line_for_each_other_kata(kata: Run, uni
     assert "0 of " in text
 
 
+@pytest.mark.slow
 def test_the_repeat_line_repeats_just_that_check(kata: Run, unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG)
     text = kata("check", "masks", "--seed", "3").out
@@ -150,6 +153,7 @@ def test_the_repeat_line_repeats_just_that_check(kata: Run, unit: Path) -> None:
     assert again.out[again.out.index("FAIL") :] == block
 
 
+@pytest.mark.slow
 def test_quiet_verbose_and_fail_fast(kata: Run, unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG)
     quiet = kata("check", "-q")
@@ -166,6 +170,7 @@ def test_quiet_verbose_and_fail_fast(kata: Run, unit: Path) -> None:
     assert stopped["checks"][-1]["status"] == "fail"
 
 
+@pytest.mark.slow
 def test_a_keyword_picks_checks_and_one_without_any_is_a_mistake(kata: Run, unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(RIGHT)
     ran = kata("check", "masks", "-k", "padding and not values", "--json")
@@ -184,6 +189,7 @@ def test_a_keyword_picks_checks_and_one_without_any_is_a_mistake(kata: Run, unit
     assert "-k" in broken.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments", [("--seed", "-1"), ("--seed", "x"), ("--timeout", "0"), ("--nonsense",), ("a", "b")], ids=str
 )
@@ -193,6 +199,7 @@ def test_a_wrong_option_is_usage(kata: Run, unit: Path, arguments: tuple[str, ..
     assert "kata check --help" in ran.text
 
 
+@pytest.mark.slow
 def test_a_file_a_folder_and_an_id_mean_the_same(
     kata: Run, unit: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,6 +220,7 @@ def test_a_file_a_folder_and_an_id_mean_the_same(
     assert "kata check masks.py -k" in ran.text  # the repeat line means the same file
 
 
+@pytest.mark.slow
 def test_progress_remembers_whole_checks_only(kata: Run, unit: Path) -> None:
     def entry() -> dict[str, Any]:
         found: dict[str, Any] = json.loads((unit.parent / "kata-progress.json").read_text())["katas"]["masks"]
@@ -254,6 +262,7 @@ def test_a_pass_says_what_may_follow(kata: Run, unit: Path) -> None:
     assert "FAIL" not in text
 
 
+@pytest.mark.slow
 def test_the_reference_and_the_alternatives_pass_with_any_seed(kata: Run, unit: Path) -> None:
     for seed in (1, 2):
         for file in [
@@ -264,6 +273,7 @@ def test_the_reference_and_the_alternatives_pass_with_any_seed(kata: Run, unit: 
             assert kata("check", "masks", "--seed", seed, "-q").code == 0, file
 
 
+@pytest.mark.slow
 def test_a_notebook_is_checked_as_a_module_is(kata: Run, folder: Path) -> None:
     import nbformat
 
@@ -300,6 +310,7 @@ def test_a_module_and_a_notebook_side_by_side_are_refused(kata: Run, unit: Path)
     assert "exists twice" in ran.text
 
 
+@pytest.mark.slow
 def test_debugging_in_one_process_keeps_nothing(
     kata: Run, unit: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -323,6 +334,7 @@ def test_debugging_in_one_process_keeps_nothing(
     assert (unit.parent / "kata-progress.json").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_first_words_come_before_torch(kata_process: Run, folder: Path) -> None:
     assert kata_process("start", "masks", cwd=folder).code == 0
     ran = kata_process("check", cwd=folder, env={"PYTHONPROFILEIMPORTTIME": "1"})
@@ -331,6 +343,7 @@ def test_the_first_words_come_before_torch(kata_process: Run, folder: Path) -> N
     assert ran.err.index("checking masks") < torch_begins.start()
 
 
+@pytest.mark.slow
 def test_a_forged_environment_changes_nothing(kata: Run, unit: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Options and plugins of the learner's own pytest are not ours, nor is a conftest beside an answer."""
     monkeypatch.setenv("PYTEST_ADDOPTS", "--collect-only -p no_such_plugin")
@@ -342,6 +355,7 @@ def test_a_forged_environment_changes_nothing(kata: Run, unit: Path, monkeypatch
     assert kata("check", "masks").code == 0
 
 
+@pytest.mark.slow
 def test_both_launchers_agree(kata_process: Run, folder: Path) -> None:
     assert kata_process("start", "masks", cwd=folder).code == 0
     (folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py").write_text(WRONG)
@@ -359,6 +373,7 @@ def test_both_launchers_agree(kata_process: Run, folder: Path) -> None:
     assert "fork or spawn" in wrong.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("slug", "timed"), [("layer-norm", True), ("byte-pairs", False)])
 def test_perf_says_where_there_is_no_speed_to_check(kata: Run, folder: Path, slug: str, timed: bool) -> None:
     assert kata("start", slug).code == 0

@@ -26,6 +26,7 @@ WRONG = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("list",), ("check", "masks", "-v"), ("show", "masks")], ids=str)
 def test_a_reader_that_went_away_ends_a_command_with_141(folder: Path, arguments: tuple[str, ...]) -> None:
     subprocess.run([KATA, "start", "masks"], cwd=folder, check=True, capture_output=True)
@@ -97,6 +98,7 @@ def test_python_m_kata_is_the_command(folder: Path) -> None:
     assert "Did you mean check" in ran.stderr
 
 
+@pytest.mark.slow
 def test_a_notebook_has_a_cell_that_checks_it_and_that_is_no_part_of_the_answer(
     kata: Run, folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,6 +129,7 @@ def test_a_notebook_has_a_cell_that_checks_it_and_that_is_no_part_of_the_answer(
     assert "not started  9.3.1 masks" in capfd.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
 def test_what_does_not_fit_goes_on_below_its_own_beginning(
     kata: Run, stub: Path, monkeypatch: pytest.MonkeyPatch, width: int
@@ -184,6 +187,7 @@ def screen(command: list[str], folder: Path, keys: bytes, until: str, **variable
     return re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", written.decode(errors="replace"))
 
 
+@pytest.mark.slow
 def test_watch_ends_with_the_verdict_and_the_score(stub: Path) -> None:
     stub.write_text(WRONG)
     text = screen([str(KATA), "watch", "masks"], stub.parent, b"q", "waiting for a save")
@@ -194,11 +198,13 @@ def test_watch_ends_with_the_verdict_and_the_score(stub: Path) -> None:
     assert "q quit" in text.rstrip().splitlines()[-2]
 
 
+@pytest.mark.slow
 def test_a_lesson_goes_through_a_pager_on_a_terminal(folder: Path) -> None:
     text = screen([str(KATA), "show", "masks"], folder, b"", "", PAGER="sed s/^/paged:/")
     assert text.count("paged:") > 24
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variables", "coloured"),
     [({}, True), ({"LESS": "-RX"}, True), ({"LESS": "-X"}, False), ({"PAGER": "other"}, False)],
@@ -234,6 +240,7 @@ def test_no_line_of_a_lesson_is_taken_for_a_list_by_its_first_character() -> Non
             assert fenced or not line.startswith(("+ ", "* ")), f"{lesson}, line {number}"
 
 
+@pytest.mark.slow
 def test_on_a_terminal_several_katas_are_counted_while_they_are_checked(folder: Path) -> None:
     subprocess.run([KATA, "start", "9.3"], cwd=folder, check=True, capture_output=True)
     text = screen([str(KATA), "check", "-q"], folder, b"", "")

@@ -66,6 +66,7 @@ def test_json_holds_every_fact(kata: Run, folder: Path) -> None:
         assert any("No GPU" in note for note in facts.notes)
 
 
+@pytest.mark.slow
 def test_the_isolation_it_promises_is_what_a_check_gets(kata: Run, folder: Path) -> None:
     assert kata("start", "masks").code == 0
     promised = kata("doctor", "--json").json["isolation"]
@@ -80,6 +81,7 @@ def test_a_person_reads_the_same(kata: Run, folder: Path) -> None:
     assert "{" not in ran.out
 
 
+@pytest.mark.slow
 def test_the_variable_is_told(kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KATA_LAUNCHER", "spawn")
     assert kata("doctor", "--json").json["launcher"] == "spawn"
@@ -111,6 +113,7 @@ def test_what_the_machine_lacks_for_grading_is_said(
     assert any("may open only 300 files, and grading needs 512" in note for note in ran.json["notes"])
 
 
+@pytest.mark.slow
 def test_what_is_missing_too_old_too_new_or_slow_is_told_with_what_mends_it(
     kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,6 +145,7 @@ def test_what_is_missing_too_old_too_new_or_slow_is_told_with_what_mends_it(
         assert line in notes
 
 
+@pytest.mark.slow
 def test_it_answers_where_torch_does_not_load(folder: Path) -> None:
     code = (
         "import sys; sys.modules['torch'] = None; from grader.cli.main import cli; cli(['doctor', '--json'])"

@@ -500,6 +500,7 @@ def environment(**more: str) -> dict[str, str]:
     return {**kept, "KATA_PACKS": str(TINY), "PYTHONPATH": root, "TERM": "xterm-256color", **more}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [["start", "1.1"], [], ["list"], ["show", "1.1"], ["show", "1.1.1", "--stub"], ["hint", "1.1.1"]],
@@ -548,6 +549,7 @@ def on_terminal(arguments: list[str], folder: Path, **more: str) -> str:
     return received.getvalue().decode()
 
 
+@pytest.mark.slow
 def test_colour_is_for_terminals_that_want_it(tmp_path: Path) -> None:
     coloured = on_terminal(["list"], tmp_path)
     assert "\x1b[" in coloured
@@ -556,6 +558,7 @@ def test_colour_is_for_terminals_that_want_it(tmp_path: Path) -> None:
     assert "not started" in plain
 
 
+@pytest.mark.slow
 def test_lessons_and_stubs_are_rendered_on_a_terminal(tmp_path: Path) -> None:
     lesson = on_terminal(["show", "1.1.1"], tmp_path)
     assert "# Insertion sort" not in lesson
@@ -605,6 +608,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize(
     ("program", "arguments"),

@@ -71,6 +71,7 @@ def only(outputs: Any, kind: str) -> str:
     return str(output["data"][kind])
 
 
+@pytest.mark.slow
 def test_what_was_run_is_judged_with_the_marks_of_the_terminal(
     play: Callable[..., list[Any]], kata: Run, folder: Path, place: Place
 ) -> None:
@@ -108,6 +109,7 @@ def test_what_was_run_is_judged_with_the_marks_of_the_terminal(
     assert only(outputs[10], "text/plain") == f"({terminal['score']}, {terminal['max_score']}, False)"
 
 
+@pytest.mark.slow
 def test_a_kernel_starts_no_interpreter_where_a_process_stands_by(
     play: Callable[..., list[Any]], place: Place
 ) -> None:
@@ -148,12 +150,14 @@ def test_a_verdict_is_there_before_its_command_has_ended_its_workers(
     pipe.open("w").close()
 
 
+@pytest.mark.slow
 def test_a_message_names_the_cell_by_the_number_beside_it(play: Callable[..., list[Any]]) -> None:
     raises = "def causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len).reshape(3, 7)"
     outputs = play("1", RIGHT, "2", raises, "import kata\nkata.check('masks')")
     assert "masks.ipynb, cell 4, line 2" in only(outputs[4], "text/plain")
 
 
+@pytest.mark.slow
 def test_a_notebook_that_was_started_holds_lesson_stub_and_check(
     play: Callable[..., list[Any]], kata: Run, folder: Path
 ) -> None:
@@ -175,6 +179,7 @@ def test_a_notebook_that_was_started_holds_lesson_stub_and_check(
     assert progress["katas"]["masks"]["status"] == "not_started"
 
 
+@pytest.mark.slow
 def test_nothing_that_was_run_is_an_answer_so_what_is_saved_is_judged(
     kata: Run, folder: Path, warm: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,6 +206,7 @@ def test_nothing_that_was_run_is_an_answer_so_what_is_saved_is_judged(
     assert verdict.reports[0].status == "not_started"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["try", "try -k causal_values", "try test_causal_values"])
 @pytest.mark.parametrize("before", ["kata start masks", "%kata check masks"])
 def test_without_an_id_what_was_run_is_looked_at_too(
@@ -238,6 +244,7 @@ def test_without_an_id_what_was_run_is_looked_at_too(
     assert "Judged: the cells that you ran" in capfd.readouterr().out
 
 
+@pytest.mark.slow
 def test_stdin_is_judged_as_if_it_were_saved(
     kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., Any]
 SOLUTION = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
 NAMES = ["bidirectional_mask", "causal_mask", "padding_mask", "combine_masks", "additive_mask"]

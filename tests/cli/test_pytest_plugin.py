@@ -13,6 +13,8 @@ import pytest
 from tests.conftest import Printed, Ran
 from tests.standby.conftest import RIGHT, WRONG
 
+pytestmark = pytest.mark.slow
+
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
 FILE = "1.1-sorting/insertion-sort/insertion_sort.py"
 CHECKS = ["test_three_numbers", "test_empty", "test_equal_numbers"]

@@ -20,6 +20,8 @@ import pytest
 
 from tests.conftest import KATA
 
+pytestmark = pytest.mark.slow
+
 RIGHT = (
     Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
 ).read_text()

@@ -13,6 +13,8 @@ from grader.cli.main import COMMANDS
 from grader.reports import style
 from tests.cli.test_comfort import SOLUTION, WRONG
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., Any]
 COPIED = re.compile(r"(?:.*  )?(?:%?kata .*|\S*/\S*)")
 """A command or a path alone on its line, which are never broken."""

@@ -104,10 +104,12 @@ def stills(shown: list[Exhibit]) -> list[Exhibit]:
     return found
 
 
+@pytest.mark.gate
 def test_every_page_has_something_to_play_with(shown: list[Exhibit]) -> None:
     assert any(isinstance(exhibit, Choice | Play) for exhibit in shown)
 
 
+@pytest.mark.gate
 def test_a_demo_says_what_there_is_to_see(shown: list[Exhibit]) -> None:
     titles = [exhibit.title for exhibit in shown]
     assert len(set(titles)) == len(titles)
@@ -118,6 +120,7 @@ def test_a_demo_says_what_there_is_to_see(shown: list[Exhibit]) -> None:
     assert not [e.title for e in shown if isinstance(e, Text) and not e.body.strip()]
 
 
+@pytest.mark.gate
 def test_curves_hold_finite_numbers(shown: list[Exhibit]) -> None:
     for exhibit in stills(shown):
         series = (
@@ -132,6 +135,7 @@ def test_curves_hold_finite_numbers(shown: list[Exhibit]) -> None:
             assert all(map(math.isfinite, [*one.x, *one.y])), (exhibit.title, one.name)
 
 
+@pytest.mark.gate
 def test_the_page_needs_nothing_else(shown: list[Exhibit]) -> None:
     drawn = [(exhibit, draw(exhibit)) for exhibit in shown]
     for exhibit, svg in drawn:
@@ -141,6 +145,7 @@ def test_the_page_needs_nothing_else(shown: list[Exhibit]) -> None:
     assert read.headings == ["9.3 <A & B>", *(exhibit.title for exhibit in shown)]
 
 
+@pytest.mark.gate
 def test_a_terminal_of_80_columns_shows_it(shown: list[Exhibit]) -> None:
     out = Console(file=io.StringIO(), width=80, markup=False, highlight=False, emoji=False)
     for exhibit in shown:
@@ -151,6 +156,7 @@ def test_a_terminal_of_80_columns_shows_it(shown: list[Exhibit]) -> None:
     assert not [line for line in text.splitlines() if len(line.rstrip()) > 80]
 
 
+@pytest.mark.gate
 def test_no_map_is_higher_than_a_terminal(shown: list[Exhibit]) -> None:
     for exhibit in stills(shown):
         out = Console(file=io.StringIO(), width=80, markup=False, highlight=False, emoji=False)
@@ -255,6 +261,7 @@ ONE_OF_EACH = [
 ]
 
 
+@pytest.mark.slow
 def test_the_same_exhibits_are_the_same_bytes() -> None:
     drawn = [(exhibit, draw(exhibit)) for exhibit in read_exhibits(ONE_OF_EACH)]
     for exhibit, svg in drawn:
@@ -278,6 +285,7 @@ def test_the_same_exhibits_are_the_same_bytes() -> None:
     assert elsewhere.stdout.decode() == page("t", "i", drawn, {"own.js": "plays"})
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     "words", ["<script>alert(1)</script>", '"><img src=x onerror=y>', r"$\foo", "from $1 to $2", "&amp;"]
@@ -312,6 +320,7 @@ def test_a_column_of_numbers_is_on_the_right_however_they_are_written() -> None:
     assert '<td class="n"></td>' in text
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_nothing_to_draw_is_drawn_all_the_same() -> None:
     nan = float("nan")
@@ -356,6 +365,7 @@ def test_numbers_of_bars_have_one_format_in_a_picture() -> None:
     assert {"0.2734", "0.1100", "0.0011", "0.3844", "0.2000", "0"} <= set(words)
 
 
+@pytest.mark.slow
 def test_numbers_of_neighbouring_bars_stand_apart() -> None:
     """Lying where each is as wide as its bar, turned where it is not, and nowhere where even that is too wide."""
     turned = re.compile(r'<text style="[^"]*9px[^>]*rotate\(-90|<text[^>]*rotate\(-90[^>]*>0\.\d{3}<')
@@ -411,6 +421,7 @@ def printed(*data: Any) -> str:
     return out.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
+@pytest.mark.slow
 def test_what_is_counted_has_whole_marks() -> None:
     text = printed(make.lines("l", {"a": ([0, 90, 203], [1, 4, 9])}, x_axis="step", y_axis="words"))
     assert re.search(r"^ +0 +50 +100 +150 +200$", text, re.MULTILINE)
@@ -449,6 +460,7 @@ def test_numbers_give_way_to_shades_where_a_map_is_wide() -> None:
 HEAD = "from grader.demos.exhibits import *\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "says"),
     [
@@ -521,6 +533,7 @@ def test_the_line_that_failed_is_named(launcher: Any, pack: Pack, tmp_path: Path
     assert re.search(r"demo\.py, line 5: return 1 / 0", caught.value.hint)
 
 
+@pytest.mark.slow
 def test_a_demo_that_hangs_is_ended(
     launcher: Any, pack: Pack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -619,6 +632,7 @@ def causal(ran: Any) -> list[list[float]]:
     return values
 
 
+@pytest.mark.slow
 def test_the_command_uses_files_that_pass_and_no_others(kata: Run, folder: Path) -> None:
     assert kata("start", "9.3").code == 0
     written = folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
@@ -632,6 +646,7 @@ def test_the_command_uses_files_that_pass_and_no_others(kata: Run, folder: Path)
     assert "Your own code: masks" in (folder / "kata-demo" / "masks" / "index.html").read_text()
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_page_and_pictures(kata: Run, folder: Path) -> None:
     ran = kata("demo", "masks")
     assert ran.code == 0
@@ -662,6 +677,7 @@ def test_a_folder_that_holds_other_things_is_left_alone(kata: Run, folder: Path)
     assert (other / "draft.txt").read_text() == "the only copy"
 
 
+@pytest.mark.slow
 def test_a_units_only_demo_is_found_under_the_unit(
     kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

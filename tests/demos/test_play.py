@@ -14,6 +14,8 @@ from grader.demos.exhibit_types import read_exhibits
 from grader.demos.page import page
 from grader.demos.pictures import draw
 
+pytestmark = pytest.mark.slow
+
 PLAY = Path(__file__).parents[2] / "katas" / "play"
 WORDS = ["river", "bank", "floods"]
 STILL = make.table("still", ["word"], [[word] for word in WORDS])

@@ -20,6 +20,8 @@ from tests.pages import demo_class
 from tests.pages.builders import hostile_rows
 from tests.pages.test_browser import CONTRAST, READABLE
 
+pytestmark = pytest.mark.slow
+
 PATHS = (
     "/", "/class", "/class?only=late", "/mark?learner=ada.0000&of=layer-norm",
     "/mark?learner=ada.0000&of=layer-norm&file=layer_norm.py&line=3", "/disputes", "/alike?kata=layer-norm", "/log",

@@ -29,6 +29,8 @@ from tests.desk import made_class
 from tests.desk.test_sheets import hand_in
 from tests.pages import demo_class
 
+pytestmark = pytest.mark.slow
+
 Get = Callable[..., str]
 
 PAGES: dict[str, tuple[str, dict[str, str], int]] = {

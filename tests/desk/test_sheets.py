@@ -19,6 +19,8 @@ from tests.desk.conftest import Answer, Open, Running, turned_to
 from tests.gradebook.conftest import new_schema
 from tests.pages.test_browser import CONTRAST, READABLE
 
+pytestmark = pytest.mark.slow
+
 SAID = "A row says who <script>window.hacked = 1</script> attends."
 
 
@@ -38,7 +40,7 @@ def learners_of(where: str) -> list[str]:
         return book.learners()[:3]
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def desk(request: pytest.FixtureRequest, running: Open, tmp_path: Path) -> Running:
     """A class of six of whom three wrote answers."""
     shared = None if request.param == "sqlite" else new_schema(request.getfixturevalue("postgres"))

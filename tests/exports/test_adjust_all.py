@@ -34,6 +34,7 @@ def test_a_table_is_written_once(kata: Kata, course_folder: Path) -> None:
     assert "0 changed, 3 already recorded" in again.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "said"),
     [

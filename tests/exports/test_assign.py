@@ -21,6 +21,7 @@ def theirs(kata: Kata) -> dict[tuple[str, str], str]:
     }
 
 
+@pytest.mark.slow
 def test_hand_ins_are_shared_and_taken_back(kata: Kata) -> None:
     ran = kata("assign", "kim, lee", "--comment", "halves")
     assert ran.stdout.splitlines() == ["kim  2 hand-ins", "lee  2 hand-ins"]

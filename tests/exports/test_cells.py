@@ -20,6 +20,7 @@ def read(text: str, separator: str = ",") -> list[list[str]]:
     return list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beginning", BEGINNINGS)
 @pytest.mark.parametrize("before", ["", " ", "'", '"', "\u200b", "\ufeff", "\n"])
 def test_what_could_begin_a_formula_gets_an_apostrophe_first(beginning: str, before: str) -> None:

@@ -127,6 +127,7 @@ def test_show_as_json(kata: Kata) -> None:
     assert one["katas"][0]["report"]["checks"][2]["name"] == SECRET
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("points", "after"),
     [("2", 8.0), ("+2", 8.0), ("-1.5", 4.5), ("\u22121.5", 4.5), ("-100", 0.0), (".25", 6.25)],
@@ -162,6 +163,7 @@ def test_it_stays_when_a_kata_is_graded_again(kata: Kata) -> None:
     assert score(kata) == 9.0
 
 
+@pytest.mark.slow
 def test_the_newest_change_is_taken_back_or_the_one_that_is_named(kata: Kata) -> None:
     for points in ("1", "2"):
         kata("adjust", "ada", "masks", points, "--comment", f"give {points}")
@@ -187,6 +189,7 @@ def test_nobody_takes_back_what_was_said_about_another(kata: Kata) -> None:
     assert score(kata, "adam") == 1.0
 
 
+@pytest.mark.slow
 def test_history_tells_attempts_and_what_people_did(kata: Kata) -> None:
     kata("adjust", "ada", "masks", "1", "--comment", "unlucky")
     kata("revoke", "ada", "masks", "--comment", "a slip", "--author", "lee")
@@ -213,6 +216,7 @@ def test_an_ambiguous_beginning_names_whom_it_could_mean(kata: Kata) -> None:
     assert "ad could be ada, adam." in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -274,6 +278,7 @@ def test_an_empty_gradebook_says_so(kata: Kata, tmp_path: Path) -> None:
     assert "Nothing is graded yet" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format_", ["csv", "wide", "jsonl", "canvas", "moodle", "junit"])
 def test_every_format_goes_to_a_file_or_to_standard_output(
     kata: Kata, course_folder: Path, format_: str

@@ -16,6 +16,8 @@ from grader.gradebook.store import Gradebook
 from .conftest import record
 from .made_up import WHEN, check, report
 
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).parents[2] / "docs" / "instructors.md"
 SESSION = re.compile(r"(?ms)^```console\n(.*?)^```$")
 

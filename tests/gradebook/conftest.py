@@ -45,7 +45,7 @@ def new_schema(server: Server) -> str:
     return server.within(name)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of a gradebook that is not there yet."""
     if request.param == "sqlite":

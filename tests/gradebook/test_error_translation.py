@@ -385,6 +385,7 @@ def test_no_server_there(tmp_path: Path) -> None:
     assert "the database server is not there" in refused(f"postgresql://me:{SECRET}@127.0.0.1:1/db").message
 
 
+@pytest.mark.slow
 def test_the_wrong_password(postgres: Server) -> None:
     where = postgres.url.replace("open%3Asesame%401%2F2", SECRET)
     assert SECRET in where
@@ -393,12 +394,14 @@ def test_the_wrong_password(postgres: Server) -> None:
     assert "refused the user name or the password" in error.message
 
 
+@pytest.mark.slow
 def test_no_database_of_this_name(postgres: Server) -> None:
     error = refused(postgres.url.replace("/postgres?", "/nothing?"))
     assert error.exit_code == 2
     assert "no database of this name" in error.message
 
 
+@pytest.mark.slow
 def test_a_schema_with_other_tables(postgres_where: str) -> None:
     engine = Address.parse(postgres_where).engine()
     with engine.begin() as connection:
@@ -409,12 +412,14 @@ def test_a_schema_with_other_tables(postgres_where: str) -> None:
     assert "holds other tables (customers)" in error.message
 
 
+@pytest.mark.slow
 def test_a_read_only_database(postgres_where: str) -> None:
     error = refused(postgres_where + "%20-cdefault_transaction_read_only%3Don")
     assert error.exit_code == 3
     assert "the database is read-only" in error.message
 
 
+@pytest.mark.slow
 def test_the_connection_is_lost_in_mid_run(postgres: Server, postgres_where: str) -> None:
     with Gradebook.open(postgres_where, create=True) as gradebook:
         run = gradebook.start_run({})
@@ -438,6 +443,7 @@ def test_the_connection_is_lost_in_mid_run(postgres: Server, postgres_where: str
         assert [row.learner for row in gradebook.rows()] == ["ada", "bob"]
 
 
+@pytest.mark.slow
 def test_the_server_crashes_in_mid_run(postgres: Server, postgres_where: str) -> None:
     gradebook = Gradebook.open(postgres_where, create=True)
     run = gradebook.start_run({})
@@ -463,6 +469,7 @@ def test_the_server_crashes_in_mid_run(postgres: Server, postgres_where: str) ->
         assert [row.learner for row in again.rows()] == ["ada", "bob"]
 
 
+@pytest.mark.slow
 def test_the_server_s_disk_is_full(postgres_where: str) -> None:
     """Raised by the server on request: its error 53100 is what a full disk gives."""
     with Gradebook.open(postgres_where, create=True) as gradebook:

@@ -34,6 +34,7 @@ def test_versions_are_in_order_and_every_one_is_kept_for_these_tests() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_steps_make_the_tables_that_a_new_gradebook_has(
     engine: Engine, where: str, elsewhere: str, version: str
@@ -74,6 +75,7 @@ def in_order(things: Sequence[Any]) -> list[Any]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_gradebook_of_every_version_opens_and_tells_the_same(
     engine: Engine, where: str, version: str
@@ -93,6 +95,7 @@ def test_a_gradebook_of_every_version_opens_and_tells_the_same(
     engine.dispose()
 
 
+@pytest.mark.slow
 def test_a_gradebook_from_before_written_answers_takes_them(engine: Engine, where: str) -> None:
     """Its rulings stay as they were, with their numbers; sheets, marks and a release for the class are kept."""
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
@@ -154,6 +157,7 @@ def state(engine: Engine) -> tuple[Any, list[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_later_version_s_step_runs_once(
     engine: Engine, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -107,6 +107,7 @@ def whole(value: object) -> object:
     return [whole(item) for item in value] if isinstance(value, list) else value
 
 
+@pytest.mark.slow
 @given(made=REPORT)
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_kept_reads_back_and_what_would_not_is_refused(
@@ -204,6 +205,7 @@ DAMAGES: dict[str, Callable[[str], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda name: name.replace(" ", "-"))
 def test_a_damaged_report_is_named_and_the_others_stand(where: Path, damage: str) -> None:
     before = rows(where)
@@ -220,6 +222,7 @@ def test_a_damaged_report_is_named_and_the_others_stand(where: Path, damage: str
     assert "cannot be read" in (row.report.message or "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "value"),
     [
@@ -248,6 +251,7 @@ def test_a_time_that_is_none_takes_no_other_row_along(where: Path) -> None:
     assert sum(row.unreadable is not None for row in after.values()) == 1
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_of_a_report_is_survived(where: Path) -> None:
     whole_ = kept(where).encode()
     random = Random(0)
@@ -279,6 +283,7 @@ def read_everything(path: Path) -> None:
             gradebook.bundle(1)
 
 
+@pytest.mark.slow
 def test_flipped_bits_anywhere_in_the_file_end_in_words(where: Path, tmp_path: Path) -> None:
     data = where.read_bytes()
     random = Random(0)
@@ -308,6 +313,7 @@ def test_a_gradebook_with_null_for_a_ratio_opens_and_means_no_ratio(where: Path)
     assert not any(row.unreadable for row in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

@@ -20,6 +20,8 @@ from grader.gradebook.records import Row
 from grader.gradebook.store import Gradebook, GradebookError
 from tests.gradebook.handmade import check, grade, key, results, submission
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 Start = Callable[..., "subprocess.Popen[str]"]
 

@@ -324,6 +324,7 @@ def test_how_each_check_went_is_in_a_table(gradebook: Gradebook, where: str) -> 
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner",
     [
@@ -366,6 +367,7 @@ def test_times_are_moments(gradebook: Gradebook) -> None:
     assert [row.learner for row in gradebook.rows()] == ["ada"]
 
 
+@pytest.mark.slow
 def test_rows_show_one_state_while_others_write(gradebook: Gradebook) -> None:
     run = gradebook.start_run({})
     for number in range(150):  # more than are read at once
@@ -378,6 +380,7 @@ def test_rows_show_one_state_while_others_write(gradebook: Gradebook) -> None:
     assert [row.score for row in gradebook.rows(learners=["s148", "s149"])] == [9.0, 8.0]
 
 
+@pytest.mark.slow
 def test_rows_take_few_queries(gradebook: Gradebook) -> None:
     run = gradebook.start_run({})
     for number in range(120):
@@ -396,6 +399,7 @@ def test_rows_take_few_queries(gradebook: Gradebook) -> None:
     assert len([statement for statement in asked if statement.startswith("SELECT")]) <= 13
 
 
+@pytest.mark.slow
 def test_rows_are_not_all_held_in_memory(gradebook: Gradebook) -> None:
     run = gradebook.start_run({})
     for number in range(300):

@@ -16,6 +16,8 @@ from tests.conftest import KATA, TINY, Ran
 from tests.grading.conftest import OTHER, RIGHT, STUB, WRONG, Hand
 from tests.grading.test_grade_command import ONLY, reports, rows
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("distributed")
 
 START_S = 60.0

@@ -22,7 +22,10 @@ from grader.grading import processes
 from tests.conftest import Ran
 from tests.grading.conftest import RIGHT, Hand
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of other processes")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="limits of other processes"),
+]
 
 KataCommand = Callable[..., Ran]
 GRADE = ("grade", "submissions", "--only", "insertion-sort", "-j", "1", "--force", "--json", "-")

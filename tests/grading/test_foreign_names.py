@@ -13,6 +13,8 @@ import pytest
 from tests.conftest import TINY, Ran
 from tests.grading.conftest import MODULE, RIGHT, SOLUTIONS, WRONG
 
+pytestmark = pytest.mark.slow
+
 Process = Callable[..., Ran]
 GRADED = ("tempfile", "torch", "_pytest")
 """Who of the class is really graded; one would do, for their process is the same."""

@@ -71,6 +71,7 @@ def test_the_summary_counts_everybody_and_says_what_to_do_next(kata: Kata, hand_
     assert "insertion-sort" in ran.out
 
 
+@pytest.mark.slow
 def test_again_grades_only_what_changed(kata: Kata, hand_in: Hand) -> None:
     hand_in("ada", RIGHT)
     hand_in("cy", WRONG)
@@ -83,6 +84,7 @@ def test_again_grades_only_what_changed(kata: Kata, hand_in: Hand) -> None:
     assert {report["status"] for report in reports(ran).values()} == {"pass"}
 
 
+@pytest.mark.slow
 def test_a_mark_does_not_hang_on_when_it_was_made(kata: Kata, hand_in: Hand) -> None:
     hand_in("ada", WRONG)
     first = kata("grade", "submissions", *ONLY, "-j", "1", "--json", "-")
@@ -95,6 +97,7 @@ def test_a_mark_does_not_hang_on_when_it_was_made(kata: Kata, hand_in: Hand) -> 
     assert lasting(first) == lasting(again)
 
 
+@pytest.mark.slow
 def test_only_a_learner(kata: Kata, hand_in: Hand) -> None:
     hand_in("ada", RIGHT)
     hand_in("bob", WRONG)
@@ -105,6 +108,7 @@ def test_only_a_learner(kata: Kata, hand_in: Hand) -> None:
     assert "Did you mean bob?" in ran.text
 
 
+@pytest.mark.slow
 def test_fail_under(kata: Kata, hand_in: Hand) -> None:
     hand_in("ada", RIGHT)
     assert kata("grade", "submissions", *ONLY, "-j", "1", "--fail-under", "100").code == 0
@@ -113,6 +117,7 @@ def test_fail_under(kata: Kata, hand_in: Hand) -> None:
     assert kata("grade", "submissions", *ONLY, "-j", "1").code == 0
 
 
+@pytest.mark.slow
 def test_fail_under_weighs_katas_as_the_course_does(
     kata: Kata, hand_in: Hand, warm: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +137,7 @@ def test_fail_under_weighs_katas_as_the_course_does(
     assert under("60", 0.1, 9) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "how", [KeyboardInterrupt(), EngineError("The grading processes are gone.")], ids=["Ctrl-C", "engine"]
 )
@@ -162,6 +168,7 @@ def test_the_reports_are_left_however_grading_ends(
     assert left == ["ada", "bob"]
 
 
+@pytest.mark.slow
 def test_a_damaged_mark_is_named_and_graded_again(kata: Kata, hand_in: Hand, warm: Path) -> None:
     hand_in("ada", RIGHT)
     hand_in("bob", RIGHT)
@@ -202,6 +209,7 @@ def test_an_archive_for_each_learner(kata: Kata, hand_in: Hand, warm: Path) -> N
     }
 
 
+@pytest.mark.slow
 def test_a_loop_costs_its_own_time_and_nobody_else(kata: Kata, hand_in: Hand) -> None:
     hand_in("ada", RIGHT)
     hand_in("lou", LOOPS)
@@ -214,6 +222,7 @@ def test_a_loop_costs_its_own_time_and_nobody_else(kata: Kata, hand_in: Hand) ->
     }
 
 
+@pytest.mark.slow
 def test_json_goes_to_a_file_whole(kata: Kata, hand_in: Hand, warm: Path) -> None:
     hand_in("ada", RIGHT)
     ran = kata("grade", "submissions", *ONLY, "-j", "1", "--json", "reports.jsonl")
@@ -255,6 +264,7 @@ def test_too_little_isolation_is_refused_before_anything_runs(
     assert not Path("gradebook.sqlite").exists()
 
 
+@pytest.mark.slow
 def test_a_run_beside_a_run_is_refused(kata: Kata, hand_in: Hand) -> None:
     from grader.gradebook.store import Gradebook
 
@@ -279,6 +289,7 @@ def test_a_scheduler_that_is_not_there(kata: Kata, hand_in: Hand, monkeypatch: p
     assert kata("grade", "submissions", "-j", "2", "--scheduler", "tcp://127.0.0.1:1").code == 2
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_from_there(hand_in: Hand, warm: Path, kata: Kata) -> None:
     for number in range(30):
         hand_in(f"learner {number}", [RIGHT, OTHER, WRONG, STUB][number % 4] + f"\n# {number}\n")
@@ -302,6 +313,7 @@ def test_killed_at_any_moment_it_goes_on_from_there(hand_in: Hand, warm: Path, k
     assert resumed == {who: (report["status"], report["score"]) for who, report in fresh.items()}
 
 
+@pytest.mark.slow
 def test_a_gradebook_that_goes_away_in_mid_run_keeps_what_it_has(
     kata: Kata, hand_in: Hand, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,8 @@ from tests.conftest import Ran
 from tests.desk.conftest import Running
 from tests.similarity.test_similar import OWN
 
+pytestmark = pytest.mark.slow
+
 Kata = Callable[..., Ran]
 
 PAGE = Path(__file__).parents[2] / "docs" / "instructors.md"

@@ -19,6 +19,8 @@ from grader.submissions import Bundle
 from tests.conftest import TINY
 from tests.grading.conftest import MODULE, RIGHT, SOLUTIONS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def sort(warm: Path) -> Kata:

@@ -28,6 +28,7 @@ def _stations_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replaying, "grading_processes", nullcontext)
 
 
+@pytest.mark.slow
 def test_a_mark_is_the_same_again_without_the_file(kata: Kata, hand_in: Hand, warm: Path) -> None:
     hand_in("cy", WRONG)
     kata("grade", "submissions", *ONLY, "-j", "1")
@@ -38,6 +39,7 @@ def test_a_mark_is_the_same_again_without_the_file(kata: Kata, hand_in: Hand, wa
     assert "changed since then" not in ran.out
 
 
+@pytest.mark.slow
 def test_an_earlier_attempt_can_be_asked_for(kata: Kata, hand_in: Hand) -> None:
     for source in (WRONG, RIGHT):
         hand_in("cy", source)
@@ -49,6 +51,7 @@ def test_an_earlier_attempt_can_be_asked_for(kata: Kata, hand_in: Hand) -> None:
     assert "no attempt 7" in ran.text
 
 
+@pytest.mark.slow
 def test_a_mark_that_somebody_forged_in_the_database_is_found_out(
     kata: Kata, hand_in: Hand, warm: Path
 ) -> None:
@@ -96,6 +99,7 @@ def test_numbers_and_addresses_in_a_message_are_no_part_of_a_mark(kata: Kata, ha
     assert "does not produce the same numbers twice" in ran.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kept", "again", "same"),
     [

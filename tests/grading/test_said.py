@@ -55,6 +55,7 @@ def pages(kata: Kata, folder: Path) -> dict[str, dict[str, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_remarks_wait_for_the_release_of_a_kata_without_a_rubric(
     kata: Kata, book: Gradebook, folder: Path
 ) -> None:
@@ -96,6 +97,7 @@ def test_a_dispute_and_what_was_said_to_it_is_the_learners_own(
     assert "lee" in found["instructor's.html"]["bob"]
 
 
+@pytest.mark.slow
 def test_what_an_earlier_attempt_was_told_says_so(kata: Kata, book: Gradebook, folder: Path) -> None:
     (folder / "week1" / "ada" / "insertion_sort.py").write_text(RIGHT + "\n# another\n")
     assert kata("grade", "week1", "-j", "1", "--only", SLUG).code == 0

@@ -17,6 +17,8 @@ from grader.submissions.spot import Spot
 from tests.conftest import TINY, Ran
 from tests.grading.conftest import MODULE, RIGHT, SOLUTIONS, WRONG
 
+pytestmark = pytest.mark.slow
+
 Kata = Callable[..., Ran]
 
 COURSE = """

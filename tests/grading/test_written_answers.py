@@ -17,6 +17,8 @@ from tests.conftest import TINY, Ran
 from tests.gradebook.conftest import postgres, postgres_where, where  # noqa: F401
 from tests.grading.conftest import RIGHT, SOLUTIONS
 
+pytestmark = pytest.mark.slow
+
 Kata = Callable[..., Ran]
 Sheet = Callable[..., Path]
 

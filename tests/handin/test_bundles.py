@@ -34,7 +34,7 @@ CLASSROOM = {
     "RELEASE_URL": "https://example.org/ada/sorting/releases/tag/submit",
 }
 
-pytestmark = pytest.mark.xdist_group("bundles")  # what they unpack is made once
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("bundles")]  # what they unpack is made once
 
 
 @pytest.fixture(scope="module")

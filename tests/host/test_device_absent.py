@@ -67,12 +67,14 @@ def test_no_command_begins_without_its_device(
     assert sorted(path.name for path in class_of_one.iterdir()) == ["class"]  # no gradebook, no row
 
 
+@pytest.mark.slow
 def test_nor_does_one_that_measures(class_of_one: Path, kata_process: Callable[..., Ran]) -> None:
     ran = kata_process("pack", "calibrate", "masks", "--device", ABSENT, cwd=class_of_one)
     assert (ran.code, ran.out) == (2, "")
     assert "on this machine" in ran.text
 
 
+@pytest.mark.slow
 def test_a_machine_of_a_cluster_without_the_device_refuses_and_blames_nobody(monkeypatch: Any) -> None:
     from grader.catalogue import load_pack
 

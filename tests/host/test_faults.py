@@ -22,7 +22,10 @@ from grader.host.source import Source
 from grader.host.terms import Terms
 from grader.worker import fork_server, process
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only"),
+]
 
 
 def refused(*_: Any, **__: Any) -> Any:

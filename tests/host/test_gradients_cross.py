@@ -185,6 +185,7 @@ def test_gradients_accumulate_on_leaves_here(answer: Any) -> None:
     assert x.grad.tolist() == [3, 3, 3]
 
 
+@pytest.mark.slow
 def test_a_cotangent_that_is_no_ones(answer: Any) -> None:
     x, seed = leaf(2, 3), torch.arange(6.0, dtype=torch.float64).reshape(3, 2).t()
     answer.scale(x, 2.0).backward(seed)
@@ -198,6 +199,7 @@ def test_shapes_of_every_kind(answer: Any, shape: tuple[int, ...]) -> None:
     assert x.grad.shape == x.shape
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.complex64], ids=str)
 def test_dtypes_that_have_gradients(answer: Any, dtype: torch.dtype) -> None:
     x = torch.ones(2, dtype=dtype, requires_grad=True)
@@ -270,6 +272,7 @@ def test_an_optimiser_here_cannot_reach_parameters_there(answer: Any) -> None:
     assert model.weight.sum() == 4
 
 
+@pytest.mark.slow
 def test_graphs_are_forgotten_with_their_results(examine: Any) -> None:
     opened = examine("""
         import gc, torch

@@ -98,6 +98,7 @@ def test_an_attribute_that_raises_is_not_a_missing_one(answer: Any) -> None:
     assert not isinstance(caught.value, AttributeError)
 
 
+@pytest.mark.slow
 def test_one_object_is_one_proxy_within_a_check(answer: Any) -> None:
     model = answer.Model(4)
     assert model.first is model.first
@@ -328,6 +329,7 @@ IDENTIFIERS = st.one_of(
 ).filter(lambda name: not keyword.iskeyword(name))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=IDENTIFIERS, value=st.integers(-9, 9))
 def test_every_name_is_the_learners(anything: Any, name: str, value: int) -> None:

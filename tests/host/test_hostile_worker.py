@@ -223,6 +223,7 @@ HEADS: dict[str, tuple[list[Any], bytes]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("described", "payload"), HEADS.values(), ids=HEADS)
 def test_a_tensor_that_is_none_ends_the_worker(peer: Peer, described: list[Any], payload: bytes) -> None:
     refuses(peer, done(TENSOR, tensors=[described], payload=payload))
@@ -440,6 +441,7 @@ plain = st.recursive(
 )
 
 
+@pytest.mark.slow
 @quick
 @given(data=plain, tensors=st.lists(heads, max_size=4), payload=st.binary(max_size=256))
 @example(

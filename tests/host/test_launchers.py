@@ -80,6 +80,7 @@ def test_calls_gradients_prints_and_errors(either: Any) -> None:
         either.submission.Model(1, 2)
 
 
+@pytest.mark.slow
 def test_what_takes_long_to_import_is_there_before_the_submission(either: Any, tmp_path: Path) -> None:
     launcher = either.session._launcher
     source = """
@@ -112,6 +113,7 @@ def test_the_disk_is_closed_where_the_kernel_can(either: Any, tmp_path: Path) ->
         either.submission.read(str(secret))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "arguments", "words"),
     [("leave", (9,), "exit code 9"), ("crash", (), "segmentation fault"), ("loop", (), None)],
@@ -149,6 +151,7 @@ def _leads_to(link: Path, folder: Path) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_descriptors_do_not_pile_up(launcher: Any, tmp_path: Path) -> None:
     counts = []
     for _ in range(4):
@@ -193,6 +196,7 @@ def test_a_zygote_that_ended_is_our_fault(tmp_path: Path) -> None:
         open_submission(launcher, tmp_path / "answer.py", SOURCE)
 
 
+@pytest.mark.slow
 def test_what_a_kata_preloads_stays_with_it(either: Any, tmp_path: Path) -> None:
     launcher = either.session._launcher
     source = "import sys\nthere = [name in sys.modules for name in ('wave', 'sndhdr')]\n"
@@ -234,6 +238,7 @@ FORGETFUL = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [ForkLauncher, SpawnLauncher])
 def test_memory_that_nobody_wrote_is_the_same_in_every_run(kind: Any, tmp_path: Path) -> None:
     own = kind(fill_memory=True)
@@ -246,6 +251,7 @@ def test_memory_that_nobody_wrote_is_the_same_in_every_run(kind: Any, tmp_path: 
         own.close()
 
 
+@pytest.mark.slow
 def test_not_even_small_blocks_are_given_out_as_they_were_freed(tmp_path: Path) -> None:
     own = SpawnLauncher(fill_memory=True)
     opened = open_submission(own, tmp_path / "answer.py", FORGETFUL)

@@ -53,6 +53,7 @@ CHANGES = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -261,6 +262,7 @@ USES = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["by_name", "by_alias", "by_ops", "by_c", "by_module", "by_getattr"])
 def test_a_forbidden_operator_works_and_is_recorded(examine: Any, name: str) -> None:
     opened = examine(USES, forbid=(ATTENTION, "torch.nn.MultiheadAttention"))
@@ -328,6 +330,7 @@ def test_an_exception_tells_type_message_and_the_learners_lines(examine: Any) ->
     assert [frame.function for frame in caught.value.frames] == ["library"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "type_name"),
     [
@@ -376,6 +379,7 @@ def test_a_loop_is_stopped_from_outside_whatever_it_catches(examine: Any) -> Non
     assert opened.submission.fine() == 1
 
 
+@pytest.mark.slow
 def test_the_time_of_all_checks_together_has_an_end(examine: Any) -> None:
     opened = examine("def loop():\n    while True:\n        print('x' * 1000)\n", submission_timeout_s=2.0)
     process = opened.session.process

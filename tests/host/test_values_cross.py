@@ -76,6 +76,7 @@ ORDINARY = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ORDINARY)
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (1,), (2, 3, 4)], ids=str)
 def test_a_tensor_of_any_dtype_returns_bit_for_bit(echo: Any, name: str, shape: tuple[int, ...]) -> None:
@@ -183,6 +184,7 @@ PLAIN: list[Any] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", PLAIN, ids=repr)
 def test_a_plain_value_returns_as_it_was(echo: Any, value: Any) -> None:
     back = echo.echo(value)
@@ -246,6 +248,7 @@ def test_a_tensor_subclass_is_named(echo: Any) -> None:
     assert torch.equal(odd, torch.ones(2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("build", "words"),
     [

@@ -34,6 +34,7 @@ def stranger() -> Iterator[Stranger]:
     one.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32))
 def test_whatever_is_answered_is_a_value_or_a_failure(seed: int) -> None:
@@ -45,6 +46,7 @@ def test_whatever_is_answered_is_a_value_or_a_failure(seed: int) -> None:
         talk.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(8))
 def test_what_was_found_before(number: int) -> None:
     assert len(KEPT) >= 100
@@ -56,6 +58,7 @@ def test_what_was_found_before(number: int) -> None:
             one.close()
 
 
+@pytest.mark.slow
 def test_nothing_is_left_open_or_held() -> None:
     def talk_for(steps: int) -> None:
         talk = Conversation(random.Random(steps))

@@ -9,6 +9,8 @@ import pytest
 
 from tests.conftest import Ran
 
+pytestmark = pytest.mark.gate
+
 SOLUTIONS = Path(__file__).parents[2] / "solutions/9.3-encoder-vs-decoder"
 BY_HAND = '''
 

@@ -14,6 +14,8 @@ from tests.grading.conftest import EXITS, LOOPS, OTHER, RIGHT, STUB, WRONG
 from tests.hostile.entries import entries
 from tests.hostile.room import SECRET, make_pack
 
+pytestmark = pytest.mark.gate
+
 MODULE = "insertion_sort.py"
 HONEST = {
     "ada": RIGHT,

@@ -25,6 +25,8 @@ from grader.timing import benchmark_run
 from grader.timing import speed as forms
 from grader.timing.speed import Speed
 
+pytestmark = pytest.mark.gate
+
 HERE = Path(__file__).parent / "speed"
 ON_THE_CPU = Options()
 CHECKS = ("test_time", "test_growth", "test_own", "test_memory")

@@ -19,7 +19,10 @@ from tests.standby.conftest import RIGHT, Place, place, workspace, write
 
 __all__ = ["place", "workspace"]
 
-pytestmark = pytest.mark.skipif(os.name != "posix" or not Path("/proc/self/ns").exists(), reason="Linux only")
+pytestmark = [
+    pytest.mark.gate,
+    pytest.mark.skipif(os.name != "posix" or not Path("/proc/self/ns").exists(), reason="Linux only"),
+]
 
 TRIES = {
     "connect": """

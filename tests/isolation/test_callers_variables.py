@@ -14,6 +14,8 @@ from grader import sandbox
 from grader.sandbox.levels import LEVELS
 from tests.conftest import TESTS, TINY
 
+pytestmark = pytest.mark.slow
+
 RIGHT = TESTS / "packs/solutions/1.1-sorting/insertion-sort/insertion_sort.py"
 
 CHECKS = """

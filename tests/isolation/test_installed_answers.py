@@ -21,6 +21,8 @@ from grader.catalogue import load_pack
 from grader.packs.build import build
 from tests.conftest import TESTS
 
+pytestmark = pytest.mark.slow
+
 ROOT = TESTS.parent
 
 TINY = ROOT / "tests" / "packs" / "tiny"

@@ -104,6 +104,7 @@ def test_what_is_refused_lowers_the_level_and_the_rest_holds(
         lab.close()
 
 
+@pytest.mark.slow
 def test_a_gpu_s_driver_finds_its_own_processes_and_no_others(shut_in: Lab) -> None:
     submission = shut_in.open(
         "def maps():\n    return open('/proc/self/maps').read(8)\n", "gpu", device="cuda"

@@ -11,6 +11,8 @@ import pytest
 
 from tests.isolation.conftest import Lab, Submission
 
+pytestmark = pytest.mark.slow
+
 SOURCE = """
     import ctypes, mmap, os, threading, time
     from pathlib import Path

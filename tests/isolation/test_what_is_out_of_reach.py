@@ -82,6 +82,7 @@ def refused(value: object) -> bool:
     return isinstance(value, str) and value.startswith("refused")
 
 
+@pytest.mark.slow
 def test_files_of_others(confined: Lab, submission: Submission) -> None:
     for path in (
         "/etc/passwd",
@@ -97,12 +98,14 @@ def test_files_of_others(confined: Lab, submission: Submission) -> None:
         assert refused(submission("read", str(path)).value), path
 
 
+@pytest.mark.slow
 def test_folders_of_others(confined: Lab, submission: Submission) -> None:
     for path in ("/", "/etc", "/tmp", "/proc", "/dev", str(Path.home()), str(PROJECT)):
         assert refused(submission("names", path).value), path
         assert refused(submission("write", f"{path}/kata-was-here").value), path
 
 
+@pytest.mark.slow
 def test_its_own_folder_can_be_read_and_not_written(confined: Lab, submission: Submission) -> None:
     own = confined.folder / "own"
     (own / "data.txt").write_text("mine")
@@ -130,6 +133,7 @@ def test_processes_of_others(confined: Lab, submission: Submission) -> None:
     other.close()
 
 
+@pytest.mark.slow
 def test_no_process_of_the_machine_is_in_its_cell(shut_in: Lab, submission: Submission) -> None:
     pid, user, effective, group, groups = submission("identity").value
     assert pid == 2
@@ -144,6 +148,7 @@ def test_no_process_of_the_machine_is_in_its_cell(shut_in: Lab, submission: Subm
         assert (group, groups) == (user, [])
 
 
+@pytest.mark.slow
 def test_two_workers_of_root_are_two_users(shut_in: Lab, submission: Submission) -> None:
     if shut_in.user is not None or os.geteuid() != 0:
         pytest.skip("an ordinary user has one name only")
@@ -177,6 +182,7 @@ def test_the_network(confined: Lab, submission: Submission) -> None:
     assert refused(submission("serve").value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("abstract", [True, False])
 def test_local_services(confined: Lab, submission: Submission, abstract: bool) -> None:
     path = confined.folder / "own" / "service"

@@ -52,6 +52,7 @@ def test_answers_are_judged_right(slug: str, launcher: Any, tmp_path: Path, ever
     with_suites([kata], examine, hidden=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", ours.katas())
 def test_answers_apply_and_are_named_as_mistakes_are(slug: str) -> None:
     kata = ours.katas()[slug]
@@ -64,6 +65,7 @@ def test_answers_apply_and_are_named_as_mistakes_are(slug: str) -> None:
         assert answer.named <= known, answer.name
 
 
+@pytest.mark.slow
 def test_the_corpus_is_large() -> None:
     katas = ours.katas().values()
     assert sum(answers.count(kata, "right") for kata in katas) >= 200

@@ -136,6 +136,7 @@ def test_every_name_of_the_earlier_katas_is_there(blocks: ModuleType) -> None:
 # --- masks ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bidirectional_mask", "causal_mask"])
 def test_square_masks(blocks: ModuleType, reference: Any, name: str) -> None:
     for size in (1, 5):
@@ -314,6 +315,7 @@ def start_encoder_layer(kata: Any, blocks_py: str | None, answer: str) -> dict[s
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("blocks_py", [None, "raise RuntimeError('spoilt')\n"])
 def test_neither_absent_nor_spoilt_blocks_cost_anything(kata: Any, blocks_py: str | None) -> None:
@@ -324,6 +326,7 @@ def test_neither_absent_nor_spoilt_blocks_cost_anything(kata: Any, blocks_py: st
     assert told == (blocks_py is not None)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_an_answer_in_the_copy_of_the_blocks_gains_nothing(kata: Any) -> None:
     everything = (UNIT / "blocks.py").read_text(encoding="utf-8")

@@ -284,6 +284,7 @@ def test_points_follow_the_work() -> None:
 # --- what a learner gets ---
 
 
+@pytest.mark.slow
 def test_the_stub_has_the_parameters_of_the_reference(content: Content) -> None:
     for name in signatures(content.stub):
         own, wanted = function(content.reference, name), function(content.stub, name)
@@ -364,12 +365,14 @@ def test_pictures_of_the_lesson_fit_a_terminal(content: Content) -> None:
 # --- checks ---
 
 
+@pytest.mark.slow
 def test_names_and_titles_of_checks_are_unique(content: Content) -> None:
     every = [*content.checks, *content.hidden]
     assert len({check.name for check in every}) == len(every)
     assert len({check.title for check in every}) == len(every)
 
 
+@pytest.mark.slow
 def test_checks_draw_from_a_generator_that_they_name(content: Content) -> None:
     """Torch's global one stands wherever earlier work left it: inputs would not be the same on every run."""
     drawing = {"rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial"}
@@ -384,6 +387,7 @@ def test_checks_draw_from_a_generator_that_they_name(content: Content) -> None:
                 assert "generator" in named, f"{path.name}:{node.lineno}: {ast.unparse(node)}"
 
 
+@pytest.mark.slow
 def test_a_check_needs_only_earlier_ones_of_its_file(content: Content) -> None:
     for checks in (content.checks, content.hidden):
         before: set[str] = set()
@@ -392,12 +396,14 @@ def test_a_check_needs_only_earlier_ones_of_its_file(content: Content) -> None:
             before.add(check.name)
 
 
+@pytest.mark.slow
 def test_each_required_name_is_asked_for_without_conditions(content: Content) -> None:
     path = content.folder / "checks.py"
     asked = set().union(*(names_asked(path, check) for check in content.checks if not check.needs))
     assert set(content.data["required"]) <= asked
 
 
+@pytest.mark.slow
 def test_nobody_stands_in_for_what_a_check_judges(content: Content) -> None:
     for file, checks in (("checks.py", content.checks), ("hidden_checks.py", content.hidden)):
         path = (content.folder if file == "checks.py" else content.solution) / file
@@ -409,6 +415,7 @@ def test_nobody_stands_in_for_what_a_check_judges(content: Content) -> None:
 # --- solutions ---
 
 
+@pytest.mark.slow
 def test_alternatives_can_be_called_as_the_stub_can(content: Content) -> None:
     for path in content.python("alternatives"):
         tree = parse(path)
@@ -422,6 +429,7 @@ def test_alternatives_can_be_called_as_the_stub_can(content: Content) -> None:
                 assert complaint(own, wanted) is None, f"{path.name}: {name} {complaint(own, wanted)}"
 
 
+@pytest.mark.slow
 def test_no_two_solutions_are_the_same_code(content: Content) -> None:
     files = [content.solution / content.module, *content.python("alternatives")]
     texts = {file.name: file.read_text(encoding="utf-8") for file in files}
@@ -431,6 +439,7 @@ def test_no_two_solutions_are_the_same_code(content: Content) -> None:
         assert its != theirs, f"{one} and {other}"
 
 
+@pytest.mark.slow
 def test_every_mistake_is_said_to_the_learner_in_a_sentence_of_its_own(content: Content) -> None:
     sentences = {mistake.say for mistake in content.mistakes}
     for sentence in sentences:
@@ -438,11 +447,13 @@ def test_every_mistake_is_said_to_the_learner_in_a_sentence_of_its_own(content: 
     assert len(sentences) == len(content.mistakes)
 
 
+@pytest.mark.slow
 def test_a_topic_begins_with_what_is_right(content: Content) -> None:
     for path in (*content.python("mutants"), *content.python("slow")):
         assert len((ast.get_docstring(parse(path)) or "").split()) >= 8, path
 
 
+@pytest.mark.slow
 def test_every_visible_check_is_failed_by_some_mutant(content: Content) -> None:
     fingerprints = json.loads((content.folder / "fingerprints.json").read_text(encoding="utf-8"))
     failed = {check for mutant in fingerprints["mutants"].values() for check in mutant["checks"]}

@@ -44,6 +44,7 @@ def test_the_table_has_each_kata_with_its_checks_and_points(katas: dict[str, Kat
         assert row.endswith(f"| {kata.effort.replace(' min', '')} | {checks} | {points} |"), row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_name_something(command: str, katas: dict[str, Kata]) -> None:
     _, verb, name, *options = shlex.split(command)

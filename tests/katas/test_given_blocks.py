@@ -156,6 +156,7 @@ CHANGES: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("slug", SHOWN)
 def test_blocks_as_an_answer_are_named_whatever_is_changed_about_them(
@@ -228,6 +229,7 @@ BESIDE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", BESIDE)
 def test_a_file_beside_the_answer_is_followed_and_a_self_test_is_not(text: str, tmp_path: Path) -> None:
     (tmp_path / "blocks.py").write_text(BLOCKS)
@@ -240,6 +242,7 @@ def test_a_file_beside_the_answer_is_followed_and_a_self_test_is_not(text: str, 
 # --- what is nobody's fault ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kata", ours.katas().values(), ids=lambda kata: kata.slug)
 def test_no_honest_answer_is_accused(kata: Kata, tmp_path: Path) -> None:
     """References, alternatives, catalogued mistakes, slow answers, and answers written apart from the project."""
@@ -306,6 +309,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_work_grows_with_the_source_and_no_faster(shape: str, tmp_path: Path) -> None:
     (tmp_path / "blocks.py").write_text(BLOCKS)

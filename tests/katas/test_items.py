@@ -44,6 +44,7 @@ def test_153_items_are_listed_once_each() -> None:
     assert all("not built yet" in ROWS[number][0] for number in MISSING)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [one for one in TYPED if one.startswith("kata show")])
 def test_a_lesson_says_it(command: str, kata: Callable[..., Ran], folder: Path) -> None:
     ran = kata(*shlex.split(command)[1:])
@@ -52,6 +53,7 @@ def test_a_lesson_says_it(command: str, kata: Callable[..., Ran], folder: Path) 
     assert [phrase for phrase in phrases(command) if plain(phrase) not in shown] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [one for one in TYPED if one.startswith("kata check")])
 def test_a_right_answer_passes_it(
     command: str, kata: Callable[..., Ran], folder: Path, everything: bool
@@ -73,6 +75,7 @@ def test_a_right_answer_passes_it(
     assert [phrase for phrase in phrases(command) if plain(phrase) not in plain(shown)] == []
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("command", [one for one in TYPED if one.startswith("kata demo")])
 def test_a_demo_shows_it(command: str, shared: Shared, launcher: Any) -> None:
     name = command.split()[-1]

@@ -280,6 +280,7 @@ def test_encoder_layer(blocks: Any) -> None:
     assert f"{sum(p.numel() for p in layer.parameters()):,}".replace(",", " ") in lesson
 
 
+@pytest.mark.slow
 def test_what_the_place_of_the_norm_does(blocks: Any) -> None:
     deviations, gradients = [], []
     for norm_first in (True, False):
@@ -532,6 +533,7 @@ def test_look_inside() -> None:
         says(lesson, *(w_o @ (z * rows([keep])[0]) + bias).tolist(), before=name)
 
 
+@pytest.mark.slow
 def test_what_heads_of_the_story_model_are_worth() -> None:
     """The lesson's table is the demo's, on the stand-ins of the demo."""
     lesson, unit = LESSONS["look-inside"], KATAS / "9.7-look-inside" / "look-inside"

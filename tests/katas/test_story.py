@@ -71,6 +71,7 @@ def test_stories_are_the_same_for_a_seed_and_all_in_the_vocabulary(story: Any) -
     assert max(map(len, first)) + 1 < story.SIZES["max_len"]
 
 
+@pytest.mark.slow
 def test_what_it_pays_is_what_the_lesson_says(story: Any, model: Any) -> None:
     said = dict(re.findall(r"^(uniform|bigram|5-gram|this model).*?(\d\.\d{3})$", LESSON, re.M))
     asked = [story.story(story.HELD_OUT + number) + "\n" for number in range(ASKED)]

@@ -15,6 +15,8 @@ from grader.pages import Lessons, write_report
 from tests.pages import demo_class
 from tests.pages.builders import HOSTILE, NOW, hostile_rows
 
+pytestmark = pytest.mark.slow
+
 LEARNERS = 8 + len(HOSTILE) + 1
 PAPER = 703
 """Width of an A4 page between its margins, in CSS pixels."""

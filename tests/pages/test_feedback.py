@@ -262,6 +262,7 @@ def graded(draw: st.DrawFn) -> tuple[list[Row], set[str], set[str]]:
     return rows, marks, names
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(graded())
 def test_no_file_of_the_feedback_holds_anything_of_a_hidden_check_or_a_seed(
@@ -365,6 +366,7 @@ def test_no_hostile_text_becomes_a_part_of_the_markdown(tmp_path: Path) -> None:
 MARKUP = st.text("`*_[]()<>!#-+=~|&@$\\:/. 1aw\n\t", max_size=40)
 
 
+@pytest.mark.slow
 @given(MARKUP | st.text(max_size=200))
 @settings(max_examples=400, deadline=None)
 def test_markdown_shows_any_name_letter_by_letter(name: str) -> None:

@@ -363,6 +363,7 @@ def test_course_settings_name_the_class(run: Callable[..., Any], tmp_path: Path)
     assert "<h1><bdi>Week three</bdi></h1>" in (tmp_path / "kata-report/index.html").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [

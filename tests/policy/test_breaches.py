@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 LN = "F.layer_norm(x, shape, weight, bias, eps)"
 
 RIGHT: dict[str, tuple[str, str, str]] = {

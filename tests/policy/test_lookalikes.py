@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 OWN_NORM = "return own(x, shape, weight, bias, eps)"
 OWN_ATTENTION = "return own(query, key, value, mask), weights_of(query, key, mask)"
 

@@ -138,5 +138,6 @@ def test_names_that_one_statement_binds_cost_a_few_steps_each(count: int) -> Non
     assert steps < 40 * count
 
 
+@pytest.mark.slow
 def test_generated_sources_are_read_without_a_stumble_and_within_their_steps() -> None:
     assert run(seed=3, count=60)["sources"] == 120

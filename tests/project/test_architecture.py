@@ -45,6 +45,7 @@ def there(name: str) -> Any:
     raise AttributeError(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_named_exists(name: str) -> None:
     there(name)
@@ -78,6 +79,7 @@ def test_the_layers_are_those_that_are_enforced() -> None:
     assert ["__main__", *(line.strip() for line in drawn[1].splitlines())] == layers
 
 
+@pytest.mark.slow
 def test_a_check_goes_the_way_that_is_told() -> None:
     told = re.findall(r"^\d+\. `([\w.]+)`", section("The way of one `kata check`"), re.MULTILINE)
     found = subprocess.run(
@@ -94,6 +96,7 @@ def test_the_readme_leads_to_the_five_ways() -> None:
     assert len(rows) == 5
 
 
+@pytest.mark.slow
 def test_no_two_public_classes_share_a_name() -> None:
     where: dict[str, list[str]] = {}
     for path in (ROOT / "grader").rglob("*.py"):

@@ -78,6 +78,7 @@ def test_commands_in_the_text_exist(page: str) -> None:
         assert line in COMMANDS or line in missing, line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in PAGES])
 def test_relative_links_lead_somewhere(page: str) -> None:
     path = ROOT / page

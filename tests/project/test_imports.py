@@ -52,6 +52,7 @@ BREACHES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BREACHES)
 def test_a_breach_is_found(name: str, tmp_path: Path) -> None:
     file, text, told = BREACHES[name]

@@ -84,6 +84,7 @@ def named(path: Path) -> Iterator[str]:
                 yield from (f"{module}.{name.name}" for name in names)
 
 
+@pytest.mark.slow
 def test_nothing_else_starts_one() -> None:
     """One function does: whoever writes another way in has to come past this test."""
     ways = re.compile(r"sys\.executable|multiprocessing\b.*|os\.(exec|spawn|posix_spawn|popen|system).*")

@@ -58,6 +58,7 @@ def test_holds_neither_tests_nor_demo_nor_benchmarks(content: dict[str, bytes]) 
     assert not [name for name in content if "/tests/" in name or "__pycache__" in name]
 
 
+@pytest.mark.slow
 def test_lists_the_katas_once_installed(wheel: Path, tmp_path: Path) -> None:
     target = tmp_path / "site"
     pip = [

@@ -94,6 +94,7 @@ def message(report: KataReport, name: str) -> str:
 # --- a pack about something else, from start to pass ---
 
 
+@pytest.mark.slow
 def test_another_pack_needs_no_change_of_the_engine(
     kata: Callable[..., Any], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +151,7 @@ def test_points_aspects_titles_and_order(bench: Bench) -> None:
     assert report.duration_s > 0
 
 
+@pytest.mark.slow
 def test_a_check_that_needs_another_is_skipped_and_says_so(bench: Bench) -> None:
     bench.checks("""
         @check("it answers", aspect="shape")
@@ -273,6 +275,7 @@ def test_every_end_of_a_check_and_what_it_says(bench: Bench) -> None:
     assert report.status == "timeout"
 
 
+@pytest.mark.slow
 def test_prints_belong_to_the_check_that_made_them(bench: Bench) -> None:
     bench.checks(ENDS)
     report = bench.check("print('at import')\n" + textwrap.dedent(ENDING), timeout_s=ENOUGH_S)
@@ -309,6 +312,7 @@ STUB = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "status"),
     [
@@ -369,6 +373,7 @@ DRAWS = """
 ROLLS = "import torch\ndef thing(x):\n    return x\ndef roll():\n    return int(torch.randint(10**9, ()))\n"
 
 
+@pytest.mark.slow
 def test_a_seed_decides_every_draw_and_is_reported(bench: Bench) -> None:
     bench.checks(DRAWS)
     runs = [bench.check(ROLLS, seed=seed) for seed in (0, 0, 7)]
@@ -388,6 +393,7 @@ def test_one_check_alone_draws_what_it_draws_among_others(bench: Bench) -> None:
     assert alone.max_score == 2
 
 
+@pytest.mark.slow
 def test_what_a_check_draws_from_the_global_generators_hangs_on_the_seed_too(bench: Bench) -> None:
     bench.checks(
         """
@@ -402,6 +408,7 @@ def test_what_a_check_draws_from_the_global_generators_hangs_on_the_seed_too(ben
     assert first == again != other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keyword", ["test_other", "nor", "NOR", "other and not draws"])
 def test_a_keyword_finds_names_and_titles(bench: Bench, keyword: str) -> None:
     bench.checks(DRAWS)
@@ -422,6 +429,7 @@ def test_progress_is_told_check_by_check(bench: Bench) -> None:
     assert told == ["test_draws", "test_other", "test_worker"]
 
 
+@pytest.mark.slow
 def test_hidden_checks_are_flagged_and_have_the_reference(bench: Bench) -> None:
     bench.checks("@check('it answers', aspect='values')\ndef test_it(submission):\n    submission.thing(1)\n")
     (bench.solutions / "thing.py").write_text("def thing(x):\n    return x * 3\n")
@@ -441,6 +449,7 @@ def test_hidden_checks_are_flagged_and_have_the_reference(bench: Bench) -> None:
     assert [check.id for check in bench.check("def thing(x):\n    return x\n").checks] == ["test_it"]
 
 
+@pytest.mark.slow
 def test_the_reference_is_no_secret_that_a_worker_could_find(bench: Bench) -> None:
     bench.checks(
         "@check('it answers', aspect='values')\ndef test_it(submission):\n    fail(str(submission.thing(1)))\n"
@@ -464,6 +473,7 @@ def test_the_reference_is_no_secret_that_a_worker_could_find(bench: Bench) -> No
 # --- broken packs ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "words"),
     [
@@ -516,6 +526,7 @@ def test_a_value_where_a_function_was_asked_for_is_the_submissions_fault(bench: 
     assert "'list' object is not callable" in (report.checks[0].message or "")
 
 
+@pytest.mark.slow
 def test_a_check_that_the_reference_passes_is_not_broken(bench: Bench) -> None:
     """Else an answer made for it could have its own report refused."""
     (bench.solutions / "thing.py").write_text("def thing(x):\n    return x\n")
@@ -567,6 +578,7 @@ PRESUPPOSED = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "unchanged", "large"),
     [
@@ -649,6 +661,7 @@ def machine(bench: Bench) -> Bench:
     return bench
 
 
+@pytest.mark.slow
 def test_arguments_of_a_method_are_called_as_the_stub_calls_them(machine: Bench) -> None:
     machine.checks("""
         @check("it turns", aspect="values")
@@ -661,6 +674,7 @@ def test_arguments_of_a_method_are_called_as_the_stub_calls_them(machine: Bench)
     )
 
 
+@pytest.mark.slow
 def test_what_is_given_is_told_only_where_nothing_of_the_learners_was_called(machine: Bench) -> None:
     machine.checks("""
         from grader.checks import given_module
@@ -680,6 +694,7 @@ def test_what_is_given_is_told_only_where_nothing_of_the_learners_was_called(mac
     assert message(report, "looks").startswith("called  look(1)\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ["return masks", "return masks + 1"])
 def test_a_star_that_is_missing_is_said_whatever_came_of_it(machine: Bench, answer: str) -> None:
     machine.checks("""
@@ -704,6 +719,7 @@ def test_a_star_that_is_missing_is_said_whatever_came_of_it(machine: Bench, answ
     assert "axis 0 is missing" in message(starred, "one")
 
 
+@pytest.mark.slow
 def test_an_argument_that_was_changed_has_its_name(machine: Bench) -> None:
     machine.checks("""
         from grader.checks import expect_unchanged
@@ -719,6 +735,7 @@ def test_an_argument_that_was_changed_has_its_name(machine: Bench) -> None:
     assert "changed what it was given: mask\n" in message(report, "kept")
 
 
+@pytest.mark.slow
 def test_a_check_that_goes_back_itself_says_as_others_do_that_there_is_no_way(machine: Bench) -> None:
     machine.checks("""
         @check("a gradient arrives", aspect="gradient")
@@ -736,6 +753,7 @@ def test_a_check_that_goes_back_itself_says_as_others_do_that_there_is_no_way(ma
 GRADIENT = "expect_gradients(y, {'x': x}, draw, oracle=lambda x: 2 * x)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "then", "by_numbers"),
     [

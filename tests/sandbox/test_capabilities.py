@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from grader.sandbox import landlock, probe
 
 
+@pytest.mark.slow
 def test_the_probe_says_what_confining_reaches(worker):
     level = worker(lambda: None).level
     found = worker(lambda: dataclasses.asdict(probe()), confined=False).value
@@ -21,11 +24,13 @@ def test_the_probe_says_what_confining_reaches(worker):
     assert found["cgroup"] in ("v1", "v2", "none")
 
 
+@pytest.mark.slow
 def test_the_probe_knows_root(worker, user):
     found = worker(lambda: probe().root, confined=False).value
     assert found == (os.geteuid() == 0 and user is None)
 
 
+@pytest.mark.slow
 def test_the_probe_changes_nothing(worker):
     def work() -> list[object]:
         before = {name: os.readlink(f"/proc/self/ns/{name}") for name in ("user", "net", "ipc")}

@@ -33,6 +33,7 @@ def test_a_worker_is_confined(worker):
 # Files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     [
@@ -48,6 +49,7 @@ def test_files_of_the_machine_and_the_project_are_closed(worker, path):
     assert worker(lambda: len(Path(path).read_bytes())).refused
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "folder",
     ["/", "/etc", "/tmp", str(PROJECT), str(Path.home())]
@@ -64,6 +66,7 @@ def test_the_graders_environment_is_closed(worker):
     assert worker(lambda: Path(path).read_bytes().decode()).refused
 
 
+@pytest.mark.slow
 def test_answers_that_any_user_may_read_are_closed(worker, open_folder):
     answers = open_folder / "solutions"
     answers.mkdir(mode=0o755)
@@ -79,6 +82,7 @@ def test_answers_that_any_user_may_read_are_closed(worker, open_folder):
     assert worker(read, read=(answers / "masks.py",)).value == "answer"
 
 
+@pytest.mark.slow
 def test_only_scratch_can_be_written(worker, open_folder, scratch):
     beside = open_folder / "beside.txt"
     beside.write_text("before")
@@ -101,6 +105,7 @@ def test_only_scratch_can_be_written(worker, open_folder, scratch):
     assert beside.read_text() == "before"
 
 
+@pytest.mark.slow
 def test_a_readable_file_cannot_be_changed(worker, open_folder):
     given = open_folder / "given.py"
     given.write_text("given")
@@ -232,6 +237,7 @@ def test_what_a_thread_does_is_confined_too(worker):
     assert worker(read).value == ["PermissionError"] * 3
 
 
+@pytest.mark.slow
 def test_other_processes_are_out_of_reach(worker):
     grader = os.getpid()
     assert worker(lambda: os.kill(grader, 0)).refused
@@ -286,6 +292,7 @@ def test_root_loses_its_powers(worker):
     assert int(worker(effective, read=(Path("/proc"),)).value, 16) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "number"),
     [
@@ -364,11 +371,13 @@ MOVES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", MOVES)
 def test_the_audit_channel_stays_where_it_is(worker, way):
     assert worker(lambda: MOVES[way]() if occupied() else None).refused
 
 
+@pytest.mark.slow
 def test_closing_a_range_leaves_the_audit_channel_open(worker):
     assert worker(lambda: raw_call_of(436, AUDIT, 9)).value == errno.ENOSYS
     assert worker(lambda: raw_call_of(436, 0, 1 << 31)).value == errno.ENOSYS
@@ -421,6 +430,7 @@ def raw_call(numbers: tuple[int, int]) -> int:
 # Limits
 
 
+@pytest.mark.slow
 def test_memory_beyond_the_limit_is_a_memory_error(worker):
     limits = ResourceLimits(memory_bytes=256 * MIB)
     assert worker(lambda: len(bytearray(128 * MIB)), limits=limits).value == 128 * MIB

@@ -8,6 +8,8 @@ import pytest
 
 from grader.sandbox import enter_namespaces, probe
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _network_namespaces():

@@ -3,6 +3,8 @@ from __future__ import annotations
 import os
 import signal
 
+import pytest
+
 from grader.sandbox import become_subreaper, kill_descendants
 
 
@@ -44,6 +46,7 @@ def test_orphans_are_killed_and_reaped(worker):
     assert worker(work, confined=False).value == [True, 1, False, 0]
 
 
+@pytest.mark.slow
 def test_excluded_children_live_on(worker):
     def work() -> list[object]:
         become_subreaper()

@@ -11,6 +11,8 @@ from grader import sandbox
 from grader.sandbox import full, namespaces
 from grader.sandbox.namespaces import in_child
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:

@@ -214,6 +214,7 @@ def test_attempts_of_a_gradebook_and_earlier_terms(
     assert against["earlier"] == 3
 
 
+@pytest.mark.slow
 def test_hostile_files_are_bounded_and_named_and_never_run(
     kata: Run, folder: Path, honest: dict[str, str], base: str
 ) -> None:

@@ -18,6 +18,8 @@ import pytest
 from grader.standby import messages
 from tests.standby.conftest import PATIENCE_S, RIGHT, WRONG, Place, alike, wait_for, write
 
+pytestmark = pytest.mark.slow
+
 LOUD = RIGHT + "print('Grüße', end='')\nimport sys\nprint('pytest' in sys.modules, 'click' in sys.modules)\n"
 CASES: dict[str, tuple[list[str], str, dict[str, str], bytes]] = {
     "passes": (["check"], RIGHT, {}, b""),

@@ -140,6 +140,7 @@ def zip_bomb(size: int, name: str = "masks.py", claimed: int | None = None) -> b
     return local + entry + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 1, 1, len(entry), len(local), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claimed", [None, 100])
 @pytest.mark.parametrize("name", ["masks.py", "data.bin", "inner.zip"])
 def test_a_zip_bomb_is_not_unpacked(ada, name, claimed):
@@ -220,6 +221,7 @@ def test_a_sparse_tar(ada):
     assert "sparse" in row.message
 
 
+@pytest.mark.slow
 def test_too_many_entries(ada):
     row = ada(zipped({f"f{number}": "" for number in range(MAX_ENTRIES)} | {"masks.py": GOOD}))
     assert row.status == "error"
@@ -362,6 +364,7 @@ BASES = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(name=st.sampled_from(sorted(BASES)), data=st.data())
 def test_no_archive_raises_anything_but_refused(name, data):

@@ -84,6 +84,7 @@ def test_a_class_where_nothing_can_be_read_still_has_its_rows(tmp_path, katas):
     ]
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_class(tmp_path, katas):
     for number in range(600):
         folder = tmp_path / f"learner {number}"

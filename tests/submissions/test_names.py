@@ -129,6 +129,7 @@ folder_name = st.text(
 KATAS = [kata for kata in load_pack(PACK).katas if kata.slug == "masks"]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(names=st.lists(folder_name, min_size=1, max_size=6, unique=True))
 def test_every_folder_is_one_learner_with_a_unique_identity(names, tmp_path_factory):

@@ -29,6 +29,8 @@ from tests.ours import katas as our_katas
 from tests.timing.handmade import ASKS, RIGHT, SLOW, Handmade
 from tests.timing.steps import tell_times
 
+pytestmark = pytest.mark.slow
+
 Canned = dict[str, Any]
 ROOT = Path(__file__).parents[2]
 

@@ -150,6 +150,7 @@ def test_the_work_of_another_thread_is_processor_time(examine: Examine) -> None:
     assert one + other - ROUNDING_S <= both.sample.cpu <= both.cpu + ROUNDING_S
 
 
+@pytest.mark.slow
 def test_waiting_for_a_processor_is_not_the_workers_affair(examine: Examine) -> None:
     opened = examine(WORKER)
     with beside_a_busy_process(opened.session.process.pid):

@@ -18,6 +18,8 @@ from grader.timing.decision import StoppingRule
 from tests.calibrated import as_if_measured
 from tests.timing.steps import tell_times
 
+pytestmark = pytest.mark.slow
+
 ROWS = Path(__file__).parents[1] / "hostile" / "speed"
 """A kata whose slow way is a loop over rows."""
 

@@ -68,6 +68,7 @@ COLLIDING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", COLLIDING.values(), ids=COLLIDING)
 @pytest.mark.parametrize("form", ["keys", "items", "keys of many dicts"])
 def test_values_of_one_hash_never_meet(peer: Peer, key: Any, form: str) -> None:
@@ -181,6 +182,7 @@ HONEST: dict[str, tuple[Any, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("value", "told"), HONEST.values(), ids=HONEST)
 def test_an_honest_worker_says_what_was_too_much(value: Any, told: str) -> None:
     with pytest.raises(Unencodable) as caught:

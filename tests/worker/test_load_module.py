@@ -153,6 +153,7 @@ def test_what_python_compiled_of_a_former_content_is_not_read(
     assert sorted(tmp_path.rglob("*.pyc")) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "type_name", "line"),
     [
@@ -202,6 +203,7 @@ def test_the_process_ending_while_loading_is_told(examine: Any) -> None:
         examine("while True: pass\n", check_timeout_s=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "words"),
     [

@@ -31,6 +31,7 @@ def load(examine: Any) -> Any:
     return load
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "scratch",
     [
@@ -142,6 +143,7 @@ def test_a_byte_order_mark_is_no_obstacle(examine: Any) -> None:
     assert examine(b"\xef\xbb\xbf" + notebook(DEFINES).encode(), name="answer.ipynb").submission.f(1) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "words"),
     [

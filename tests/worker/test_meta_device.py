@@ -5,6 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 ASK = """
 import sys, torch
 import grader.worker.meta_device
@@ -17,6 +21,7 @@ shapes = [tuple(one.shape) for one in made()]
 assert shapes == [(4, 6), (4, 4), (6,)], shapes
 assert "torch._dynamo" not in sys.modules
 import torch._dynamo
+import pytest
 told = []
 disable = torch._dynamo.disable
 torch._dynamo.disable = lambda function, *rest, **more: told.append(function) or disable(function, *rest, **more)

@@ -176,6 +176,7 @@ def test_given_goes_with_one_kata(kata: Run, home: Path) -> None:
     assert list(home.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "opened"), [("y", True), ("n", False)])
 def test_on_a_terminal_it_asks(home: Path, unit: Path, answer: str, opened: bool) -> None:
     leader, follower = pty.openpty()

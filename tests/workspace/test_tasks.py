@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 SLUG = Path("9.3-encoder-vs-decoder") / "masks"
 REFERENCE = ROOT / "solutions" / SLUG / "masks.py"
