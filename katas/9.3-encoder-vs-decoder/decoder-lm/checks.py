@@ -23,6 +23,7 @@ from grader.checks import (
     given_module,
     oracle,
     presupposed,
+    recognised_by,
     resting_on,
     speak_of,
     with_axes,
@@ -356,11 +357,18 @@ def test_sizes(submission):
         return size(submission.DecoderLM(vocab_size, 12, 3, d_ff, num_layers, 16))
 
     one, two, three = (count(num_layers=n) for n in (1, 2, 3))
+    facts = {
+        "layers": ["more" if more else "no more" for more in (two - one, three - two)],
+        "first": one >= 4 * 12**2 + 2 * 12 * 20,
+    }
+    recognised_by(submission, **facts)
     expect(two - one, "parameters that a second layer adds").is_between(
         1, float("inf"), why="layers belong into an nn.ModuleList, each made by a call of its own"
     )
     expect(three - two, "parameters that a third layer adds").is_value(two - one)
-    expect(count(d_ff=30) - one, "parameters that a wider d_ff adds").is_between(1, float("inf"))
+    wider = count(d_ff=30) - one
+    recognised_by(submission, **facts, d_ff="more" if wider else "no more")
+    expect(wider, "parameters that a wider d_ff adds").is_between(1, float("inf"))
     expect(count(vocab_size=20) - one, "parameters that a larger vocabulary adds").is_between(1, float("inf"))
     expect(size(submission.DecoderLM(9)), "parameters of DecoderLM(9)").is_value(
         size(submission.DecoderLM(9, 64, 4, 128, 2, 128)), why="those of DecoderLM(9, 64, 4, 128, 2, 128)"

@@ -25,6 +25,7 @@ from grader.checks import (
     lend,
     oracle,
     presupposed,
+    recognised_by,
     resting_on,
     with_axes,
 )
@@ -236,9 +237,8 @@ def scripted(
                     searches.append(search)
                     break
         if len(found) == len(kinds):
-            model = given_module(submission, "probes").ScriptedTranslator(
-                table, pad, dropout, lend(encode) if encode else None
-            )
+            lent = {"encode": lend(encode)} if encode else {}
+            model = given_module(submission, "probes").ScriptedTranslator(table, pad, dropout, **lent)
             return model, tokens(torch.tensor(found, device=draw.device)), searches
 
 
@@ -556,7 +556,21 @@ def test_sizes(submission, draw):
         return size(submission.Translator(**{**SIZES, **sizes}))
 
     one, two, three = (count(num_layers=n) for n in (1, 2, 3))
-    matrices = 3 * 4 * SIZES["d_model"] ** 2 + 2 * 2 * SIZES["d_model"] * SIZES["d_ff"]
+    attention, network = 4 * SIZES["d_model"] ** 2, 2 * SIZES["d_model"] * SIZES["d_ff"]
+    matrices = 3 * attention + 2 * network
+    recognised_by(
+        submission,
+        grows=[
+            "none"
+            if not more
+            else "encoder"
+            if more < 2 * attention + network
+            else "decoder"
+            if more < matrices
+            else "both"
+            for more in (two - one, three - two)
+        ],
+    )
     expect(two - one, "parameters that a second layer adds").is_between(
         matrices, float("inf"), why="to the encoder and to the decoder: three attentions and two networks"
     )
@@ -931,6 +945,7 @@ def test_read_once(submission, draw):
         model, source, _ = scripted(submission, draw, [goes_on, ends_at(3)], 5, beams=beams, encode=encode)
         with presupposed("translate must return translations"):
             ask(submission, model, source, 5, beams=beams)
+        recognised_by(submission, more_than_once=len(readings) > 1)
         expect(len(readings), f"how often encode was called, with beams={beams}").is_value(1)
 
 
