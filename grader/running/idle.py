@@ -75,7 +75,8 @@ def _state(value: Any) -> tuple[Any, ...]:
     """Return what a call may change of an argument."""
     if not isinstance(value, torch.Tensor):
         return (value,)
-    return value.tolist(), None if value.grad is None else value.grad.tolist(), value.requires_grad
+    grad = value.grad if value.is_leaf else None  # torch warns of another's
+    return value.tolist(), None if grad is None else grad.tolist(), value.requires_grad
 
 
 def _leaves(value: Any) -> Iterator[Any]:
