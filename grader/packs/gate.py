@@ -312,7 +312,7 @@ class Gate:
                         f"{check} does not always decide the same about {mutant.name}: {share:.0%} of "
                         f"{len(marks.points[check])} seeds differ; draw what shows the mistake every time",
                     )
-            if marks.loss > steadiness.HALF and mutant.costs is None:
+            if marks.loss > steadiness.HALF and mutant.costs is None and mutant.idle is None:
                 verdict.find(
                     "cost",
                     f"{mutant.name} costs {marks.loss:.0%} of the points; let the checks see what is right in it "

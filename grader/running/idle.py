@@ -48,34 +48,45 @@ class Watch:
     def _watched(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def watched(*args: Any, **kwargs: Any) -> Any:
-            before = [_state(one) for one in _leaves((args, kwargs))]
+            before = [_copy(one) for one in _leaves((args, kwargs))]
             result = function(*args, **kwargs)
             if result is None:
                 self._numbers += 2
-                self._depends |= before != [_state(one) for one in _leaves((args, kwargs))]
+                self._depends |= not all(map(_equal, before, map(_copy, _leaves((args, kwargs)))))
             else:
                 for place, value in enumerate(_leaves(result)):
-                    self._look((function.__qualname__, place), value, [values for values, *_ in before])
+                    self._look((function.__qualname__, place), value, before)
             return result
 
         return watched
 
-    def _look(self, place: tuple[str, int], value: Any, given: list[Any]) -> None:
+    def _look(self, place: tuple[str, int], value: Any, given: list[list[Any]]) -> None:
         if not isinstance(value, torch.Tensor | int | float):
             self._depends = True
             return
         numbers = torch.as_tensor(value).detach()
         self._numbers += numbers.numel()
-        if numbers.tolist() not in given:
+        if not any(_equal(_copy(value)[:1], one[:1]) for one in given):
             # As text, in which NaN equals itself, and rounded: an oracle computes in two dtypes.
             self._constants[place].update(f"{number:.5g}" for number in torch.unique(numbers)[:2].tolist())
 
 
-def _state(value: Any) -> tuple[Any, ...]:
-    """Return what a call may change of an argument."""
+def _copy(value: Any) -> list[Any]:
+    """Return what a call may change of an argument: of a tensor its values, its gradient, and whether it has one."""
     if not isinstance(value, torch.Tensor):
-        return (value,)
-    return value.tolist(), None if value.grad is None else value.grad.tolist(), value.requires_grad
+        return [value]
+    grad = value.grad if value.is_leaf else None  # torch warns where another's is read
+    return [value.detach().clone(), None if grad is None else grad.clone(), value.requires_grad]
+
+
+def _equal(one: list[Any], other: list[Any]) -> bool:
+    for a, b in zip(one, other, strict=False):  # a tensor's list is longer than a number's
+        if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+            if a.shape != b.shape or not bool((a == b).all()):
+                return False
+        elif type(a) is not type(b) or a != b:
+            return False
+    return True
 
 
 def _leaves(value: Any) -> Iterator[Any]:

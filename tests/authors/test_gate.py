@@ -211,6 +211,17 @@ def _rubric_without_criteria(course: Path) -> None:
     (course / SOLUTION / "rubric.toml").write_text('[[questions]]\nquestion = "Why?"\nmodel = "So."\n')
 
 
+def _shape_is_worth_most(course: Path) -> None:
+    stated = '@check("the last axis is gone and the others stay", aspect="shape"'
+    edit(course / KATA / "checks.py", stated, f"{stated}, points=10")
+    edit(course / KATA / "kata.toml", "points = 12.0", "points = 21.0")
+
+
+def _called_idle(course: Path) -> None:
+    path = course / SOLUTION / "mutants" / "around_it.py"
+    edit(path, "Fails: test_gradients", "Fails: test_gradients\n    Idle: nothing is learned")
+
+
 def _few_checks(course: Path) -> None:
     text = (course / KATA / "checks.py").read_text()
     head, tail = text.split('@check("large weights', 1)
@@ -245,6 +256,8 @@ def _few_checks(course: Path) -> None:
         (_answer_in_a_hint, "hints", "hint 3 holds a line of the reference", ()),
         (_stray_file, "stray files", "notes.txt", ()),
         (_stray_solution, "stray files", "old.py", ()),
+        (_shape_is_worth_most, "idle", "functions that return zeros earn 1", ()),
+        (_called_idle, "imitation", "detached earns 13 points, more than a third", ("detached",)),
         (_constant_inputs, "inputs", "equal weights give the plain mean", ()),
         (_transcript_changed, "transcripts", "--update", ("axis_kept",)),
         (_fingerprint_changed, "fingerprints", "--update", ("axis_kept",)),
@@ -307,6 +320,37 @@ def test_renewing_writes_what_changed_and_no_rounding(course: Path, launcher: An
     edit(path, rounded, rounded.replace(second, f"{float(second) + 1:.9g}"))
     assert examine(course, launcher, update=True).findings == []
     assert mark in path.read_text()
+
+
+ZERO = '''"""your mean is zero
+
+Fails: test_values
+"""
+
+import torch
+
+
+def weighted_mean(x, weights):
+    return torch.zeros(x.shape[:-1], dtype=x.dtype, device=x.device, requires_grad=x.requires_grad)
+'''
+
+
+def test_a_mistake_that_leaves_a_function_idle_earns_little_more_than_leaving_it_out(
+    course: Path, launcher: Any
+) -> None:
+    (course / SOLUTION / "mutants" / "zero.py").write_text(ZERO)
+    hidden = course / SOLUTION / "hidden_checks.py"
+    hidden.write_text(
+        "from grader.checks import check, expect\n\n\n"
+        '@check("any size", aspect="values", points=2)\n'
+        "def test_any_size(submission, reference, draw):\n"
+        "    x, weights = draw.normal(batch=5, time=9), draw.uniform(0.1, 2.0, time=9)\n"
+        "    wanted = reference.weighted_mean(x, weights)\n"
+        '    expect(submission.weighted_mean(x, weights), "mean").close_to(wanted)\n'
+    )
+    examine(course, launcher, update=True)
+    found = [one.message for one in examine(course, launcher, handed_in=("zero",)).findings]
+    assert [one for one in found if "weighted_mean left out, and a tenth of the points" in one], found
 
 
 @pytest.fixture

@@ -333,6 +333,21 @@ def test_of_complex_numbers_the_imaginary_part_counts():
         torch.set_warn_always(False)
 
 
+def test_weights_of_large_scores_are_known_no_better_than_the_scores():
+    scores = torch.linspace(-1, 1, 60).reshape(12, 5) - 20_000
+    weights = (
+        scores - scores.logsumexp(-1, keepdim=True)
+    ).exp()  # right, and off by the rounding of the scores
+    assert "tolerance" in said(lambda: expect(weights, "weights").sums_to(1, -1))
+    assert "tolerance" in said(
+        lambda: expect(weights, "weights").close_to(scores.double().softmax(-1).float())
+    )
+    expect(weights, "weights").sums_to(1, -1, scores=20_000)
+    expect(weights, "weights").close_to(scores.double().softmax(-1).float(), scores=20_000)
+    for wrong in (0.98 * weights, weights + 0.01):
+        assert "tolerance" in said(lambda wrong=wrong: expect(wrong, "weights").sums_to(1, -1, scores=20_000))
+
+
 def test_a_sum_is_held_to_the_size_of_a_right_answer():
     huge = torch.tensor([[1e9, -1e9], [1.0, 0.0]])
     assert "got 0.000  want 1.000" in said(lambda: expect(huge, "weights").sums_to(1, 1))

@@ -103,6 +103,12 @@ def call(module, x, *, in_order=False):
     return output, weights
 
 
+def expect_telling(weights):
+    """Rest on weights that differ from key to key: of equal ones nobody sees who looks at whom."""
+    with presupposed("the weights must tell keys apart"):
+        expect(weights[..., 1], "weights of key 1").differs_from(weights[..., 0], "key 0 is another one")
+
+
 def compare(result, wanted):
     """Compare weights first: when they are wrong, the output can't be right."""
     output, weights = result
@@ -138,7 +144,7 @@ def test_weights_shape(submission, draw):
 @check(
     "the result is a pair, and its first part, the output, is [B, T, d_k]",
     aspect="shape",
-    points=1,
+    points=0.5,
     asked="(output [B, T, d_k], weights [B, T, T])",
 )
 def test_output_shape(submission, draw):
@@ -151,7 +157,7 @@ def test_output_shape(submission, draw):
 @check(
     "the three projections are w_q, w_k and w_v, each with a weight of [d_k, d_model]",
     aspect="parameters",
-    points=1.5,
+    points=1,
     asked="nn.Linear from d_model to d_k, without a bias; the only parameters.",
 )
 def test_parameters(submission):
@@ -179,7 +185,7 @@ def test_no_bias(submission):
 @check(
     "each position's weights sum to one over the keys",
     aspect="values",
-    points=1,
+    points=0.5,
     follows=["test_weights_shape"],
     asked="the row sums to one",
 )
@@ -192,7 +198,7 @@ def test_weights_sum_to_one(submission, draw):
 @check(
     "the weights are the softmax over the keys of q·k / √d_k",
     aspect="values",
-    points=3,
+    points=4,
     follows=["test_weights_shape", "test_parameters"],
     asked=[
         "scores [B, T, T]: every query times every key, divided by the root of d_k.",
@@ -211,7 +217,7 @@ def test_weights(submission, draw):
 @check(
     "the output is the average of w_v(x) under the weights that are returned",
     aspect="values",
-    points=2,
+    points=1.5,
     follows=["test_weights_shape", "test_output_shape", "test_parameters"],
     asked="for each query, the average of the values under its weights",
 )
@@ -228,7 +234,7 @@ def test_output(submission, draw):
 @check(
     "batch size 1 works, and a sequence of length 1 gets weight 1 and its own value",
     aspect="shape",
-    points=1,
+    points=0.5,
     follows=["test_weights_shape", "test_output_shape", "test_parameters"],
     asked="It works for any sizes, a sequence of one position and one of thousands.",
 )
@@ -260,6 +266,7 @@ def test_both_directions(submission, draw):
     _, weights = call(fresh(submission, draw, 8, 5), x)
     with presupposed("the weights must be numbers"):
         expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(2, 6, 6)).is_finite()
+    expect_telling(weights)
     everyone = torch.ones(2, 6, 6, dtype=torch.bool)
     why = "no position is hidden from another in this exercise"
     expect(weights != 0, "whether the query looks at the key", axes=WEIGHTS, picture="mask").equals(
@@ -270,7 +277,7 @@ def test_both_directions(submission, draw):
 @check(
     "positions have no order: shuffling them only shuffles the results",
     aspect="values",
-    points=1,
+    points=1.5,
     follows=["test_weights_shape", "test_output_shape"],
     asked="the output its rows; not a single number is new",
 )
@@ -281,6 +288,7 @@ def test_order_does_not_matter(submission, draw):
     output, weights = call(module, x)
     expect(output, "output", axes=OUTPUT).is_tensor(shape=(2, 6, 5))
     expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(2, 6, 6))
+    expect_telling(weights)
     shuffled_output, shuffled_weights = call(module, with_axes(x[:, order], *X.split()))
     why = "the rows of x were shuffled, nothing else"
     expect(shuffled_weights, "weights of the shuffled x", axes=WEIGHTS, picture="attention").same_as(
@@ -304,6 +312,7 @@ def test_sequences_are_alone(submission, draw):
     output, weights = call(module, x)
     expect(output, "output", axes=OUTPUT).is_tensor(shape=(3, 4, 5))
     expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(3, 4, 4))
+    expect_telling(weights)
     alone = with_axes(x[1:2].clone(), *X.split())
     alone_output, alone_weights = call(module, alone)
     name = "the result for the same sequence in a batch of 3"
@@ -317,7 +326,7 @@ def test_sequences_are_alone(submission, draw):
 @check(
     "the gradient reaches x through the output and through the weights",
     aspect="gradient",
-    points=1.5,
+    points=2,
     follows=["test_weights_shape", "test_output_shape", "test_parameters"],
     asked="Queries, keys and values are computed so that gradients reach x and all three weights.",
 )
@@ -335,7 +344,7 @@ def test_gradients(submission, draw):
 @check(
     "gradients reach w_q, w_k and w_v",
     aspect="gradient",
-    points=1,
+    points=1.5,
     follows=["test_output_shape", "test_parameters"],
     asked="Queries, keys and values are computed so that gradients reach x and all three weights.",
 )

@@ -213,7 +213,7 @@ def test_pool_cls(submission, draw):
 @check(
     "mean is the average of the real positions and of no others",
     aspect="values",
-    points=2,
+    points=2.5,
     follows=["test_pool_shapes"],
     asked='"cls", the vector at position 0; "mean" or "max", over the real positions, column by column.',
 )
@@ -245,7 +245,7 @@ def test_pool_max(submission, draw):
 @check(
     "a row of padding only gives zeros, by mean and by max",
     aspect="masks",
-    points=2,
+    points=1.5,
     follows=["test_pool_shapes"],
     asked="Mean and max of a row of padding only are zeros, with finite gradients.",
 )
@@ -441,7 +441,7 @@ def test_order_matters(submission, draw):
 @check(
     "padding never matters: neither more of it nor longer neighbours in the batch change a row",
     aspect="masks",
-    points=4,
+    points=3,
     follows=["test_logits_shape"],
     asked="logits [B, C]: free numbers, no softmax. Positions matter; padding never does.",
 )
@@ -515,7 +515,7 @@ def test_padding_only(submission, draw):
 @check(
     "the classifier pools by the strategy it was built with",
     aspect="values",
-    points=2,
+    points=2.5,
     follows=["test_logits_shape"],
     asked="the strategy for `pool`.",
 )
@@ -532,7 +532,7 @@ def test_pooling_used(submission, draw):
 @check(
     "dropout acts in train mode and only there",
     aspect="mode",
-    points=2,
+    points=2.5,
     follows=["test_logits_shape"],
     asked="handed to the encoder; it acts in train mode only.",
 )
@@ -617,7 +617,7 @@ def test_from_scratch(submission, draw):
 @check(
     "fit returns each epoch's mean cross-entropy per example, as a list of floats",
     aspect="values",
-    points=3,
+    points=3.5,
     asked="One float an epoch: the mean loss per example while it was trained.",
 )
 def test_fit_losses(submission, draw):
@@ -636,7 +636,7 @@ def test_fit_losses(submission, draw):
 @check(
     "every epoch trains on every example once, in batches of batch_size and a shorter last one",
     aspect="learning",
-    points=3,
+    points=2.5,
     asked="Each epoch takes every example once, in batches of batch_size with a shorter last one",
 )
 def test_fit_every_example(submission, draw):
@@ -658,7 +658,7 @@ def test_fit_every_example(submission, draw):
 @check(
     "each update follows the gradient of its own batch and its own labels alone",
     aspect="gradient",
-    points=2,
+    points=2.5,
     asked=[
         "logits → loss → empty the gradients → backward → step",
         "to give the labels [N] for tokens [N, T], by cross-entropy",
@@ -685,7 +685,7 @@ def test_fit_zeroes_gradients(submission, draw):
 @check(
     "every batch moves the parameters, and by how much is up to lr",
     aspect="learning",
-    points=2,
+    points=2.5,
     asked=[
         "logits → loss → empty the gradients → backward → step",
         "it learns at the `lr` it is given",
@@ -759,7 +759,7 @@ def fail_in_eval_mode(how):
 @check(
     "the order comes from the generator and from nothing else",
     aspect="learning",
-    points=3,
+    points=2,
     asked=["in an order drawn from the generator", "Shuffle the examples anew in each epoch"],
 )
 def test_fit_generator(submission, draw):

@@ -163,7 +163,7 @@ def causal(draw, seq_len):
 @check(
     "a layer takes [B, T, D] to [B, T, D], for any B and T",
     aspect="shape",
-    points=1,
+    points=0.5,
     asked=["[B, T, D], left as it is.", "Layer and encoder work for any sizes, one position and hundreds"],
 )
 def test_layer_shapes(submission, draw):
@@ -177,7 +177,7 @@ def test_layer_shapes(submission, draw):
 @check(
     "attention, feed_forward, norm1 and norm2 are the parts of a layer",
     aspect="parameters",
-    points=1,
+    points=0.5,
     asked="attention, feed_forward, norm1, norm2: the parts, which hold all the parameters there are.",
 )
 def test_parts(submission):
@@ -208,7 +208,7 @@ def test_parameters(submission):
 @check(
     "with a silent feed-forward network the output is x + attention(norm1(x))",
     aspect="values",
-    points=2,
+    points=2.5,
     follows=["test_layer_shapes", "test_parts"],
     asked="h = x + drop(attention(norm1(x), M))",
 )
@@ -224,7 +224,7 @@ def test_attention_sublayer(submission, draw):
 @check(
     "with silent attention the output is x + feed_forward(norm2(x))",
     aspect="values",
-    points=2,
+    points=2.5,
     follows=["test_layer_shapes", "test_parts"],
     asked="y = h + drop(feed_forward(norm2(h)))",
 )
@@ -240,7 +240,7 @@ def test_feed_forward_sublayer(submission, draw):
 @check(
     "pre-norm: the feed-forward network works on what attention has added",
     aspect="values",
-    points=3,
+    points=4,
     follows=["test_layer_shapes", "test_parts"],
     asked=["h = x + drop(attention(norm1(x), M))", "y = h + drop(feed_forward(norm2(h)))"],
 )
@@ -257,7 +257,7 @@ def test_pre_norm(submission, draw):
 @check(
     "post-norm: each sum is normalised, and no sublayer's input is",
     aspect="values",
-    points=3,
+    points=4,
     follows=["test_layer_shapes", "test_parts"],
     asked=["h = norm1(x + drop(attention(x, M)))", "y = norm2(h + drop(feed_forward(h)))"],
 )
@@ -274,7 +274,7 @@ def test_post_norm(submission, draw):
 @check(
     "the feed-forward network has the activation that the layer was asked for",
     aspect="values",
-    points=2,
+    points=1.5,
     follows=["test_parts"],
     asked="that of the feed-forward network: relu, gelu or swiglu.",
 )
@@ -291,7 +291,7 @@ def test_activations(submission, draw):
 @check(
     "a masked key is as good as not there, under either order of the norms",
     aspect="masks",
-    points=1,
+    points=0.5,
     follows=["test_layer_shapes"],
     asked="True where attention is allowed",
 )
@@ -314,7 +314,7 @@ def test_masks(submission, draw):
 @check(
     "attention obeys masks of [T, T], [B, 1, 1, T] and [B, H, T, T], also one that leaves nothing",
     aspect="masks",
-    points=1,
+    points=1.5,
     follows=["test_attention_sublayer"],
     asked="bool [T, T], or broadcastable to [B, H, T, T]; None allows everything.",
 )
@@ -373,7 +373,7 @@ def expect_layer_gradients(submission, draw, norm_first):
 @check(
     "pre-norm: gradients reach x and every parameter, past the sublayers and through them",
     aspect="gradient",
-    points=1,
+    points=1.5,
     follows=["test_pre_norm"],
     asked="Gradients reach x and every parameter.",
 )
@@ -384,7 +384,7 @@ def test_pre_norm_gradients(submission, draw):
 @check(
     "post-norm: gradients reach x and every parameter",
     aspect="gradient",
-    points=1,
+    points=1.5,
     follows=["test_post_norm"],
     asked="Gradients reach x and every parameter.",
 )
@@ -395,7 +395,7 @@ def test_post_norm_gradients(submission, draw):
 @check(
     "dropout takes each sublayer's output before it is added, and nothing of x",
     aspect="mode",
-    points=2,
+    points=1.5,
     follows=["test_layer_shapes", "test_parts"],
     asked=["on each sublayer's output *before* it is added", "Never on the stream itself"],
 )
@@ -422,7 +422,7 @@ def test_dropout_of_sublayers(submission, draw):
 @check(
     "of a sublayer's output the share `dropout` is dropped, and the rest grows by 1 / (1 - dropout)",
     aspect="mode",
-    points=1,
+    points=1.5,
     follows=["test_dropout_of_sublayers", "test_attention_sublayer", "test_feed_forward_sublayer"],
     asked="how much of each sublayer's output is dropped before it is added; also what FeedForward drops.",
 )
@@ -491,7 +491,7 @@ def test_eval(submission, draw):
 @check(
     "a float64 or bfloat16 layer computes in its dtype",
     aspect="dtype",
-    points=1,
+    points=0.5,
     follows=["test_layer_shapes"],
     asked="compute in their own dtype",
 )
@@ -506,7 +506,7 @@ def test_dtypes(submission, draw):
 @check(
     "arguments are left as they were, and need not be contiguous in memory",
     aspect="arguments",
-    points=1,
+    points=0.5,
     follows=["test_layer_shapes"],
     asked="Arguments are left as they were and need not be contiguous in memory.",
 )
@@ -576,7 +576,7 @@ def test_encoder_norm(submission):
 @check(
     "pre-norm: an encoder is its layers, one after the other, and a last norm",
     aspect="values",
-    points=2,
+    points=2.5,
     follows=["test_encoder_shapes", "test_encoder_layers"],
     asked=["xᵢ = layerᵢ(xᵢ₋₁, M)", "output = norm(x_last)"],
 )
@@ -596,7 +596,7 @@ def test_encoder_pre_norm(submission, draw):
 @check(
     "post-norm: an encoder ends with its last layer, and norm changes nothing",
     aspect="values",
-    points=2,
+    points=1.5,
     follows=["test_encoder_shapes", "test_encoder_layers"],
     asked=["xᵢ = layerᵢ(xᵢ₋₁, M)", "output = x_last"],
 )
@@ -616,7 +616,7 @@ def test_encoder_post_norm(submission, draw):
 @check(
     "every layer of an encoder gets the mask",
     aspect="masks",
-    points=2,
+    points=1.5,
     follows=["test_encoder_shapes", "test_encoder_layers"],
     asked="Send x through all layers, each under the same mask.",
 )
@@ -638,7 +638,7 @@ def test_encoder_masks(submission, draw):
 @check(
     "an encoder hands dropout, norm_first and activation on to its layers",
     aspect="arguments",
-    points=2,
+    points=1.5,
     follows=["test_layer_shapes", "test_encoder_layers"],
     asked="Options have to be handed on: from the layer to its feed-forward network, from the encoder to its layers.",
 )
@@ -707,7 +707,7 @@ def test_padding(submission, draw):
 @check(
     "layer and encoder are written from scratch",
     aspect="scratch",
-    points=1,
+    points=0.5,
     asked="is what you are writing, so it is not to be used",
 )
 def test_from_scratch(submission, draw):

@@ -119,7 +119,7 @@ def test_shape(submission, draw):
 @check(
     "the parameters are weight and bias, each [D]",
     aspect="parameters",
-    points=1,
+    points=0.5,
     asked=[
         "parameter [D], ones at the start; multiplies each feature after the normalisation.",
         "parameter [D], zeros at the start; is added last.",
@@ -167,7 +167,7 @@ def test_centred(submission, draw):
 @check(
     "a new module gives (x - mean) / √variance, with the biased variance",
     aspect="values",
-    points=2,
+    points=2.5,
     follows=["test_shape"],
     asked="The variance is the **biased** one: divided by D.",
 )
@@ -181,7 +181,7 @@ def test_values(submission, draw):
 @check(
     "each position is normalized alone: neighbours and other sequences make no difference",
     aspect="values",
-    points=1.5,
+    points=1,
     follows=["test_shape"],
     asked="Each vector of D numbers is normalised by itself.",
 )
@@ -237,7 +237,7 @@ def test_eps_inside_root(submission, draw):
 @check(
     "the eps given is the one used",
     aspect="values",
-    points=1,
+    points=1.5,
     follows=["test_shape"],
     asked="is added to the variance, so that a vector of equal numbers is not divided by zero.",
 )
@@ -275,7 +275,7 @@ def test_weight_and_bias(submission, draw):
 @check(
     "far from zero (mean 10,000, deviation 1) the result is as right as near it",
     aspect="stability",
-    points=2,
+    points=1.5,
     follows=["test_shape"],
     asked="Subtract the mean *first*: the differences are small numbers again",
 )
@@ -299,7 +299,7 @@ def test_far_from_zero(submission, draw):
 @check(
     "a position whose features are all equal gives zeros, and a finite gradient",
     aspect="stability",
-    points=1,
+    points=1.5,
     follows=["test_shape"],
     asked="It keeps a vector of equal numbers from being 0/0",
 )
@@ -320,7 +320,7 @@ def test_equal_features(submission, draw):
 @check(
     "gradients reach x, also through its mean and its variance",
     aspect="gradient",
-    points=1.5,
+    points=2,
     asked="Gradients reach x, also through its mean and its variance, and weight and bias.",
 )
 def test_gradient_of_x(submission, draw):
@@ -364,7 +364,7 @@ def test_gradient_of_parameters(submission, draw):
 @check(
     "a float64 or bfloat16 module gives float64 or bfloat16",
     aspect="dtype",
-    points=1,
+    points=0.5,
     follows=["test_shape"],
     asked="A float64 or bfloat16 module gives float64 or bfloat16.",
 )

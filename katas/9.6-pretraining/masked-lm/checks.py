@@ -278,7 +278,7 @@ def test_hide_by_itself(submission, draw):
 @check(
     "of the chosen 80% become mask_id, 10% another token, and 10% stay",
     aspect="values",
-    points=3,
+    points=3.5,
     follows=["test_hide_shapes", "test_hide_targets"],
     asked="Of the chosen, 80% become mask_id, 10% a random token",
 )
@@ -529,7 +529,7 @@ def test_first_loss(submission, draw):
 @check(
     "the output layer's weight is the token embedding's",
     aspect="parameters",
-    points=3,
+    points=2.5,
     follows=["test_shapes"],
     asked="what `body` returns, times the token embedding's weight; a bias [V] may be added.",
 )

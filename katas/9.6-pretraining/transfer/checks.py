@@ -166,7 +166,7 @@ def test_span_padding(submission, draw):
 @check(
     "a class comes from the mean over real tokens",
     aspect="values",
-    points=3,
+    points=3.5,
     follows=["test_head_shapes", "test_head_parameters"],
     asked="Name a text's class, from the mean of its real tokens' vectors.",
 )
@@ -379,7 +379,7 @@ def texts(draw, batch=3, time=6):
 @check(
     "a task's answer is its own head's, of the body's vectors and the mask of real tokens",
     aspect="values",
-    points=3,
+    points=2.5,
     follows=["test_head_shapes"],
     asked="Return what the task's head gives for the body's hidden and the mask of real tokens.",
 )

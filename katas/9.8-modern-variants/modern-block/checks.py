@@ -233,7 +233,7 @@ def test_norm_parameter(submission):
 @check(
     "each position is divided by its root mean square, and its columns are scaled",
     aspect="values",
-    points=4,
+    points=5,
     asked=["y = weight · x / √( mean(x²) + eps )", "[.., D], any number of axes in front; left as it is."],
 )
 def test_norm_values(submission, draw):
@@ -247,7 +247,7 @@ def test_norm_values(submission, draw):
 @check(
     "eps is added to the mean of the squares, under the root; 1e-6 unless said otherwise",
     aspect="values",
-    points=2,
+    points=2.5,
     follows=["test_norm_values"],
     asked=["added to the mean of the squares, under the root.", "eps: float = 1e-6"],
 )
@@ -269,7 +269,7 @@ def test_norm_eps(submission, draw):
 @check(
     "in float16 and bfloat16 squares are taken in float32, and the output has the dtype of x",
     aspect="stability",
-    points=2.5,
+    points=3,
     follows=["test_norm_values"],
     asked="Squares, mean and root are taken in float32 at least, whatever the dtype of x.",
 )
@@ -287,7 +287,7 @@ def test_norm_half(submission, draw):
 @check(
     "gradients go back through the norm, to x and to its weight",
     aspect="gradient",
-    points=1.5,
+    points=2,
     follows=["test_norm_values"],
     asked="Gradients reach all inputs and parameters",
 )
@@ -311,7 +311,7 @@ def test_norm_gradients(submission, draw):
 @check(
     "w_q and w_o are as wide as x, w_k and w_v as G heads, all without a bias",
     aspect="parameters",
-    points=3,
+    points=2,
     asked="nn.Linear without a bias: D to D, D to G · d, D to G · d, D to D.",
 )
 def test_projections(submission):
@@ -345,7 +345,7 @@ def test_errors(submission):
 @check(
     "query head h reads the head of keys and values h // (H / G)",
     aspect="values",
-    points=3,
+    points=3.5,
     asked="Neighbours share: query head h reads the keys and values of head h // (H / G)",
 )
 def test_groups(submission, draw):
@@ -360,7 +360,7 @@ def test_groups(submission, draw):
 @check(
     "queries and keys are turned by their positions, neighbouring columns being a pair",
     aspect="values",
-    points=4,
+    points=5,
     asked=["Queries and keys are turned as in 9.2.2", "columns 2i and 2i + 1 of a head are a pair"],
 )
 def test_rotary(submission, draw):
@@ -376,7 +376,7 @@ def test_rotary(submission, draw):
 @check(
     "no position sees what comes after it",
     aspect="causality",
-    points=3,
+    points=4,
     asked="Let each position look at itself and at those before it.",
 )
 def test_causal(submission, draw):
@@ -399,7 +399,7 @@ def test_causal(submission, draw):
 @check(
     "groups, rotation and mask together are grouped-query attention",
     aspect="values",
-    points=3,
+    points=3.5,
     follows=["test_groups", "test_rotary", "test_causal"],
     asked=["scoreₕ(t, s) = q'ₕ(t) · k'ₘ(s) / √d", "Let each position look at itself and at those before it."],
 )
@@ -413,7 +413,7 @@ def test_attention_values(submission, draw):
 @check(
     "with the cache, pieces give what all positions give in one go",
     aspect="cache",
-    points=4,
+    points=3,
     asked=["with one, the positions that follow those of the cache.", "in pieces or in one go"],
 )
 def test_cache(submission, draw):
@@ -429,7 +429,7 @@ def test_cache(submission, draw):
 @check(
     "the cache keeps each shared head once: keys and values [B, G, S, d]",
     aspect="cache",
-    points=2,
+    points=1.5,
     asked="The cache is a pair (keys, values) of all positions so far, each [B, G, S, d]: a",
 )
 def test_cache_shape(submission, draw):
@@ -452,7 +452,7 @@ def test_cache_shape(submission, draw):
 @check(
     "gradients reach x and all four projections",
     aspect="gradient",
-    points=2,
+    points=2.5,
     follows=["test_attention_values"],
     asked="Gradients reach all inputs and parameters",
 )
@@ -476,7 +476,7 @@ def test_gradients(submission, draw):
 @check(
     "the model has the parameters that are named, and no others",
     aspect="parameters",
-    points=3,
+    points=2,
     asked=["Each layer has norm1 (RMSNorm), attention (GroupedQueryAttention), norm2 (RMSNorm) and",
            "These are all the parameters."],
 )  # fmt: skip
@@ -492,7 +492,7 @@ def test_model_parameters(submission):
 @check(
     "feed_forward is linear2(silu(gate(x)) · linear1(x))",
     aspect="values",
-    points=3,
+    points=2,
     follows=["test_model_parameters"],
     asked="f(x) = linear2( silu(gate(x)) · linear1(x) )",
 )
@@ -511,7 +511,7 @@ def test_feed_forward(submission, draw):
 @check(
     "the logits are what tokens, layers, norm and head make, one after the other",
     aspect="values",
-    points=3,
+    points=2,
     follows=["test_model_parameters"],
     asked=["h = x + attention(norm1(x))", "y = h + feed_forward(norm2(h))", "logits = head(norm(y_last))"],
 )
@@ -534,7 +534,7 @@ def test_model_parts(submission, draw):
 @check(
     "with the cache, pieces of a text get the logits of the whole",
     aspect="cache",
-    points=3,
+    points=2.5,
     follows=["test_cache"],
     asked=["with one, only what is new since.", "in pieces or in one go"],
 )
@@ -551,7 +551,7 @@ def test_model_cache(submission, draw):
 @check(
     "a cache may be gone on from twice",
     aspect="cache",
-    points=1.5,
+    points=1,
     follows=["test_model_cache"],
     asked="each with its own cache, and a cache may be gone on from twice.",
 )
@@ -600,7 +600,7 @@ def test_model_gradients(submission, draw):
 @check(
     "a float64 model gives float64 logits, a bfloat16 one bfloat16, with a cache too",
     aspect="dtype",
-    points=1.5,
+    points=1,
     asked="Outputs have the dtype of the module, with a cache too.",
 )
 def test_dtypes(submission, draw):
@@ -617,7 +617,7 @@ def test_dtypes(submission, draw):
 @check(
     "x, tokens and cache are left as they were, and need not be contiguous in memory",
     aspect="arguments",
-    points=2,
+    points=1.5,
     asked="Arguments, caches too, are left as they were and need not be contiguous in memory.",
 )
 def test_arguments(submission, draw):
@@ -648,7 +648,7 @@ def test_arguments(submission, draw):
 @check(
     "with the trained weights the logits of new stories are those that the model was trained to give",
     aspect="values",
-    points=3,
+    points=3.5,
     follows=["test_norm_values", "test_attention_values", "test_feed_forward", "test_model_parts"],
     asked="your model loads them, gives the logits that they were trained to give",
 )
@@ -668,7 +668,7 @@ def test_checkpoint(submission, draw):
 @check(
     "it goes on with a story as it should, always by the best character",
     aspect="values",
-    points=2,
+    points=2.5,
     follows=["test_checkpoint"],
     asked="and writes its text",
 )
@@ -685,7 +685,7 @@ def test_text(submission, draw):
 @check(
     "it writes the same text with the cache, one character at a time",
     aspect="cache",
-    points=2,
+    points=2.5,
     follows=["test_model_cache", "test_checkpoint", "test_text"],
     asked=["and writes its text", "with one, only what is new since."],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import check, expect, expect_raises, expect_unchanged, fail, oracle
+from grader.checks import check, expect, expect_raises, expect_unchanged, fail, oracle, presupposed
 
 X, TABLE = "batch time width", "position column"
 MODULES = ("SinusoidalPositionalEncoding", "LearnedPositionalEncoding")
@@ -73,6 +73,8 @@ def test_sinusoidal_is_reusable(submission, reference, draw):
     module.eval()
     rows = submission.sinusoidal_positions(max_len, 2 * half)  # what is in it is for others to ask
     expect(rows, "positions", axes=TABLE).is_tensor(shape=(max_len, 2 * half))
+    with presupposed("sinusoidal_positions must tell positions apart"):
+        expect(rows[1], "row 1").differs_from(rows[0], "row 0 is another position")
     rows, slack = rows.float().cpu(), exact(reference, max_len, 2 * half).tolerance
     for time, batch in zip((max_len, 1, *draw.sizes(2, 2, 19)), (1, *draw.sizes(3, 2, 5)), strict=True):
         x = draw.noncontiguous(draw.normal(batch=batch, time=time, width=2 * half))

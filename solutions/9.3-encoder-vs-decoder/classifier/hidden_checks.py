@@ -54,7 +54,7 @@ def classifier(submission, draw, vocab_size, num_classes, **options):
 @check(
     "pooling is right for any sizes and masks",
     aspect="values",
-    points=3,
+    points=3.5,
     asked=[
         '"cls", the vector at position 0; "mean" or "max", over the real positions, column by column.',
         "All of it works for any sizes: texts of one token and of hundreds, as long as `max_len` allows",
@@ -79,7 +79,7 @@ def test_any_pooling(submission, draw):
 @check(
     "padding never matters, for any sizes, pad_id and pooling",
     aspect="masks",
-    points=3,
+    points=2,
     asked=[
         "logits [B, C]: free numbers, no softmax. Positions matter; padding never does.",
         "the token that is padding.",
@@ -122,7 +122,7 @@ def test_any_padding(submission, draw):
 @check(
     "fit keeps its books for any number of examples and any batch size",
     aspect="learning",
-    points=4,
+    points=4.5,
     asked=[
         "Each epoch takes every example once, in batches of batch_size with a shorter last one",
         "One float an epoch: the mean loss per example while it was trained.",

@@ -33,7 +33,7 @@ def scored(model, tokens, vocab, name="logits"):
 @check(
     "any text, any rate, any special tokens",
     aspect="values",
-    points=3,
+    points=3.5,
     asked=[
         "Each token that is not special is chosen with probability `rate`.",
         "special_ids: tokens that are never chosen and never put in at random.",
@@ -137,7 +137,7 @@ def test_padding_anywhere(submission, draw):
 @check(
     "nothing is kept from a text before, from another model, or from another length",
     aspect="values",
-    points=2,
+    points=1.5,
     asked="logits [B, T, V]: what `body` returns, times the token embedding's weight",
 )
 def test_interleaved(submission, draw):

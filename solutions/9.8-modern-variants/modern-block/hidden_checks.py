@@ -64,7 +64,7 @@ def test_any_norm(submission, reference, draw):
 @check(
     "attention is right for any numbers of heads and groups, and any sizes",
     aspect="values",
-    points=3,
+    points=3.5,
     asked="It works for any sizes, one position and hundreds, any G that divides H.",
 )
 def test_any_groups(submission, reference, draw):
@@ -79,7 +79,7 @@ def test_any_groups(submission, reference, draw):
 @check(
     "hundreds of positions are right, and so is what is written behind them",
     aspect="values",
-    points=3,
+    points=3.5,
     asked=["It works for any sizes, one position and hundreds", "in pieces or in one go"],
 )
 def test_long(submission, reference, draw):
@@ -104,7 +104,7 @@ def test_long(submission, reference, draw):
 @check(
     "models of any sizes are right, layers and all",
     aspect="values",
-    points=3,
+    points=3.5,
     asked=["logits = head(norm(y_last))", "It works for any sizes, one position and hundreds"],
 )
 def test_any_model(submission, reference, draw):
@@ -124,7 +124,7 @@ def test_any_model(submission, reference, draw):
 @check(
     "a cache may be gone on from twice, and several texts are read in turns",
     aspect="cache",
-    points=3,
+    points=2,
     asked="several texts may be read in turns, each with its own cache, and a cache may be gone on from twice.",
 )
 def test_in_turns(submission, reference, draw):
@@ -153,7 +153,7 @@ def test_in_turns(submission, reference, draw):
 @check(
     "arguments may be given by position and by name",
     aspect="arguments",
-    points=2,
+    points=1.5,
     asked=["class GroupedQueryAttention(d_model, num_heads, num_kv_heads)", "forward(tokens, cache=None)"],
 )
 def test_ways_to_call(submission, reference, draw):

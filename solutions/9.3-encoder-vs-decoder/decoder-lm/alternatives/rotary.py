@@ -111,7 +111,7 @@ class DecoderLM(nn.Module):
 def next_token_loss(logits: Tensor, tokens: Tensor, pad_id: int | None = None) -> Tensor:
     """Row by row, position by position."""
     total, count = logits.new_zeros(()), 0
-    for scores, row in zip(logits.log_softmax(-1), tokens, strict=True):
+    for scores, row in zip(logits - logits.logsumexp(-1, keepdim=True), tokens, strict=True):
         for t, target in enumerate(row[1:].tolist()):
             if pad_id is None or target != pad_id:
                 total, count = total - scores[t, target], count + 1
@@ -130,7 +130,8 @@ def generate(model, prompt, max_new_tokens, *, temperature=0.0, top_k=None, eos_
                 if temperature == 0:
                     token = scores.argmax()
                 else:
-                    chance = (scores / temperature).softmax(-1)
+                    scores = scores / temperature
+                    chance = (scores - scores.logsumexp(-1, keepdim=True)).exp()
                     best = chance.sort(descending=True).indices[:top_k]  # [:None] is all
                     token = best[torch.multinomial(chance[best], 1, generator=generator)[0]]
                 row = torch.cat((row, token.view(1, 1)), dim=1)

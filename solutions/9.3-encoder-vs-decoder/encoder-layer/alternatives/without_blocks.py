@@ -25,7 +25,8 @@ class _Attention(nn.Module):
             blind = ~mask.any(dim=-1, keepdim=True)
             scores = torch.einsum("bhqd,bhkd->bhqk", q, k) / math.sqrt(q.shape[-1])
             scores = torch.where(mask | blind, scores, float("-inf"))
-            mixed = torch.where(blind, 0.0, scores.softmax(-1)).to(v.dtype) @ v
+            weights = (scores - scores.logsumexp(-1, keepdim=True)).exp()
+            mixed = torch.where(blind, 0.0, weights).to(v.dtype) @ v
         return self.w_o(mixed.movedim(1, 2).flatten(2))
 
 

@@ -152,7 +152,7 @@ class variance_keepdim_forgotten:
 class scaled_and_shifted_alone:
     """your module only scales and shifts: no mean is subtracted, and nothing is divided by a standard deviation
 
-    Fails: test_statistics
+    Fails: test_values
     Idle: nothing is normalised
     """
 

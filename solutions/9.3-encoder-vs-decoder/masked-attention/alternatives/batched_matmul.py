@@ -21,8 +21,8 @@ def scaled_dot_product_attention(
         bias = bias.masked_fill(~mask & sighted, float("-inf"))  # rows without a key keep finite scores
 
     scores = torch.baddbmm(bias.reshape(-1, Tq, Tk), q, k.mT, alpha=d**-0.5)  # bias + q kT / sqrt(d)
-    log_weights = scores.log_softmax(dim=-1).reshape(*lead, Tq, Tk)
-    weights = log_weights.exp() * sighted
+    log_weights = scores - scores.logsumexp(dim=-1, keepdim=True)
+    weights = log_weights.exp().reshape(*lead, Tq, Tk) * sighted
     output = torch.bmm(weights.reshape(-1, Tq, Tk), v).reshape(*lead, Tq, dv)
     return output, weights
 

@@ -23,7 +23,7 @@ class Attention(nn.Module):
             nothing = ~mask.any(-1, keepdim=True)
             weights = scores.masked_fill(~mask & ~nothing, float("-inf")).softmax(-1).masked_fill(~mask, 0.0)
         else:
-            weights = scores.softmax(-1)
+            weights = (scores - scores.logsumexp(-1, keepdim=True)).exp()
         return self.w_o((weights @ v).transpose(1, 2).reshape(B, T, D))
 
 

@@ -50,7 +50,7 @@ def smoothed_loss(logits, targets, smoothing=0.1, pad_id=0):
     q = torch.full_like(logits, smoothing / V).scatter_add(
         -1, targets[..., None], torch.full_like(logits[..., :1], 1 - smoothing)
     )
-    losses = -(q * torch.log_softmax(logits, -1)).sum(-1)
+    losses = -(q * (logits - logits.logsumexp(-1, keepdim=True))).sum(-1)
     real = (targets != pad_id).to(losses.dtype)
     return (losses * real).sum() / real.sum()
 
@@ -87,7 +87,8 @@ def _beams(model, source, bos_id, eos_id, max_len, beams, length_penalty):
         sizes, done = torch.zeros_like(sums), torch.zeros_like(sums, dtype=torch.bool)
         for _ in range(max_len):
             K = len(tokens)
-            logs = model.decode(tokens, memory[[b] * K], source[[b] * K])[:, -1].float().log_softmax(-1)
+            logs = model.decode(tokens, memory[[b] * K], source[[b] * K])[:, -1].float()
+            logs = logs - logs.logsumexp(-1, keepdim=True)
             V = logs.shape[-1]
             price = torch.where(done[:, None], -torch.inf, logs)
             price[done, model.pad_id] = 0.0

@@ -21,7 +21,7 @@ def top_k(logits, k):
 
 def top_p(logits, p):
     ranks = _ranks(logits)
-    probabilities = logits.softmax(-1)
+    probabilities = (logits - logits.logsumexp(-1, keepdim=True)).exp()
     # For each token the sum over those that rank before it.
     better = ranks[..., None, :] < ranks[..., :, None]
     before = (better * probabilities[..., None, :]).sum(-1)

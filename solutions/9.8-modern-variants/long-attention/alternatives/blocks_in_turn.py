@@ -45,5 +45,6 @@ class Linformer(nn.Module):
         q, key, value = (y.unflatten(-1, (self.H, -1)) for y in (q, key, value))
         key = torch.einsum("kt,bthd->bkhd", self.key_projection[:, :T], key)
         value = torch.einsum("kt,bthd->bkhd", self.value_projection[:, :T], value)
-        weights = (torch.einsum("bqhd,bkhd->bhqk", q, key) / key.size(-1) ** 0.5).softmax(-1)
+        scores = torch.einsum("bqhd,bkhd->bhqk", q, key) / key.size(-1) ** 0.5
+        weights = (scores - scores.logsumexp(-1, keepdim=True)).exp()
         return self.w_o(torch.einsum("bhqk,bkhd->bqhd", weights, value).flatten(2))

@@ -55,7 +55,8 @@ class GroupedQueryAttention(nn.Module):
         scores = torch.einsum("btgsd,bgkd->bgstk", q, k) / width**0.5
         place = torch.arange(before + T, device=x.device)
         hidden = place[None] > place[before:, None]
-        weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
+        scores = scores.masked_fill(hidden, -torch.inf)
+        weights = (scores - scores.logsumexp(-1, keepdim=True)).exp()
         return self.w_o(torch.einsum("bgstk,bgkd->btgsd", weights, v).reshape(B, T, -1)), (k, v)
 
 

@@ -53,7 +53,8 @@ class LanguageModel(nn.Module):
         ):
             scores = torch.einsum("btd,bsd->bts", q, k) * q.shape[-1] ** -0.5
             hidden = torch.ones_like(scores, dtype=torch.bool).triu(1)
-            mixed.append(scores.masked_fill(hidden, float("-inf")).softmax(-1) @ v)
+            scores = scores.masked_fill(hidden, float("-inf"))
+            mixed.append((scores - scores.logsumexp(-1, keepdim=True)).exp() @ v)
         return part["c_proj"](torch.cat(mixed, -1))
 
     def mlp(self, part, x):

@@ -27,7 +27,8 @@ class Look(nn.Module):
             *(part.chunk(self.heads, -1) for part in (self.ask(x), keys, values)), strict=True
         ):
             scores = torch.einsum("btd,bsd->bts", q, k) * q.shape[-1] ** -0.5
-            mixed.append(scores.masked_fill(~allowed, float("-inf")).softmax(-1) @ v)
+            scores = scores.masked_fill(~allowed, float("-inf"))
+            mixed.append((scores - scores.logsumexp(-1, keepdim=True)).exp() @ v)
         return self.join(torch.cat(mixed, -1))
 
 
