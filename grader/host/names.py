@@ -101,7 +101,7 @@ class _Statement:
         """The names of the module that it reads, in functions and classes that it defines as well."""
         self.inside = dict(_bindings(self.nodes))
         """What it binds anywhere inside, and to what."""
-        self.binds = {node.name} if isinstance(node, _Definition) else set(self.inside)
+        self.binds = set(_defined(node) or self.inside)
         """The names of the module that it binds or changes."""
         self.touches: set[str] = set()
         """Names whose objects it may hand something to: `table.append(…)`, `@register`."""
@@ -152,7 +152,7 @@ class _File:
 
     def leads_to(self, name: str) -> Iterator[_Statement]:
         """Return the statements that have a part in what a name of the module stands for."""
-        yield from self.binding.get(name, ())
+        yield from self.binding.get(name) or self.binding.get("*", ())
         if not all(isinstance(one.node, ast.Import | ast.ImportFrom) for one in self.binding.get(name, ())):
             yield from self.touching.get(name, ())
 
@@ -299,7 +299,9 @@ class _Reader:
                 ahead += self._beside(statement, name)
                 if statement not in found:
                     found.add(statement)
-                    ahead += [(file, other) for other in statement.reads | statement.binds]
+                    ahead += [(file, other) for other in statement.reads]
+                    # Whoever it decorates or is called with may be kept in what led here.
+                    ahead += [(file, name) for name in _defined(statement.node)]
         return found
 
     def _beside(self, statement: _Statement, name: str) -> Iterator[tuple[_File, str]]:
@@ -312,9 +314,10 @@ class _Reader:
                 if name != bound and "*" not in (name, alias.name) and node is statement.node:
                     continue
                 path = (getattr(node, "module", None) or alias.name).partition(".")[0]
-                whole = isinstance(node, ast.Import) or not node.module or alias.name == "*"
+                whole = isinstance(node, ast.Import) or not node.module
                 if (file := self._file(path)) is not None:
-                    yield from ((file, one) for one in (list(file.binding) if whole else [alias.name]))
+                    wanted = [name if alias.name == "*" else alias.name]
+                    yield from ((file, one) for one in (list(file.binding) if whole else wanted))
 
     def _file(self, module: str) -> _File | None:
         """Return a file beside the submission, if there is one and learners are not given it."""
@@ -457,6 +460,10 @@ def _base(node: ast.AST) -> str:
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def _defined(node: ast.stmt) -> list[str]:
+    return [node.name] if isinstance(node, _Definition) else []
 
 
 def _is_call_of(node: ast.stmt, name: str) -> bool:
