@@ -152,8 +152,9 @@ class _File:
 
     def leads_to(self, name: str) -> Iterator[_Statement]:
         """Return the statements that have a part in what a name of the module stands for."""
-        yield from self.binding.get(name) or self.binding.get("*", ())
-        if not all(isinstance(one.node, ast.Import | ast.ImportFrom) for one in self.binding.get(name, ())):
+        binding = self.binding.get(name) or self.binding.get("*", [])
+        yield from binding
+        if not all(isinstance(one.node, ast.Import | ast.ImportFrom) for one in binding):
             yield from self.touching.get(name, ())
 
     def resolve(self, node: ast.AST, statement: _Statement | None) -> frozenset[str]:

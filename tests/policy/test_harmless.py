@@ -101,3 +101,17 @@ def test_an_answer_that_is_compiled_keeps_its_points_and_is_said_to_run_uncompil
     assert complaints(report) == []
     assert (report.output or "").count("runs uncompiled") == 1
     assert not any("uncompiled" in (check.output or "") for check in report.checks)
+
+
+def test_what_nobody_can_read_costs_nothing_and_is_pointed_out(tmp_path: Path, launcher: Any) -> None:
+    kata = KATAS["masked-attention"]
+    assert kata.solution is not None
+    text = kata.solution.read_text()
+    assert text.count("math.sqrt(") == 1, "the reference has changed: read its root in another way"
+    text = text.replace(
+        "/ math.sqrt(", "* getattr(torch, ''.join(['a', 'bs']))(torch.ones(())).item() / math.sqrt("
+    )
+    report = graded(kata, text, tmp_path, launcher)
+    assert complaints(report) == []
+    line = 1 + text[: text.index("getattr(")].count("\n")
+    assert report.look_at == [f"torch is asked for a name that is made at run time (line {line})"]
