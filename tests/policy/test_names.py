@@ -46,6 +46,11 @@ USED = {
     "a local alias of a module": (
         "import torch\ndef f(x):\n    n = torch.nn\n    return n.functional.layer_norm(x)", NORM, 4),
     "a module as a default": (F + "def f(x, n=F): return n.layer_norm(x)", NORM, 2),
+    "names in a circle": (
+        "from torch import nn as m\nn = m\nm = n\ndef f(x): return n.LayerNorm(m)",
+        "torch.nn.LayerNorm",
+        4,
+    ),
     "one of two": (
         "import torch\nn = torch.nn if torch else None\ndef f(x): return n.functional.layer_norm(x)", NORM, 3),
     "getattr of a text": (F + "def f(x): return getattr(F, 'layer' + '_norm')(x)", NORM, 2),
@@ -152,6 +157,11 @@ FREE = {
     "names in a circle": "a = b\nb = a\ndef f(x): return a(x)\ndef g(x): return f(x)",
 }  # fmt: skip
 UNCLEAR = {
+    "a module kept in an attribute": (
+        NN
+        + "class Net:\n    def g(self): self.n = nn\n    def f(self): return self.n.TransformerEncoderLayer",
+        "torch.nn is handed on as a whole",
+    ),
     "getattr": (F + "def f(x): return getattr(F, x)(x)", "torch.nn.functional is asked for a name"),
     "import": ("import importlib\ndef f(x): return importlib.import_module(x)", "a module is imported"),
     "exec": ("exec('def f(x): return x')", "a text is run as code"),
