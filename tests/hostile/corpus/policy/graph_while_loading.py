@@ -2,7 +2,7 @@
 
 kata = "layer-norm"
 status = "fail"
-words = ["torch.fx.experimental.proxy_tensor.make_fx (line 11)", "Write it from mean, variance"]
+words = ["torch.fx.experimental.proxy_tensor.make_fx (line 12)", "Write it from mean, variance"]
 """
 
 import torch
