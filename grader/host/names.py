@@ -75,11 +75,13 @@ def excluded_operators(terms: Terms) -> list[str]:
 
 def told(used: Mapping[str, int], reading: Reading) -> list[str]:
     """Say what was used and where; an operator by itself only where no name that leads to it is in the source."""
-    operators = {
-        name if name == CLOSED else f"torch.ops.{name.replace('::', '.')}": placed(line) if line else ""
+    found = reading.used or {
+        f"torch.ops.{name.replace('::', '.')}": placed(line) if line else ""
         for name, line in used.items()
+        if name != CLOSED
     }
-    return [f"{name} ({place})" if place else name for name, place in (reading.used or operators).items()]
+    found = found | ({CLOSED: ""} if CLOSED in used else {})
+    return [f"{name} ({place})" if place else name for name, place in found.items()]
 
 
 def body_of(source: Source) -> list[ast.stmt]:
