@@ -420,7 +420,7 @@ def _row(
         late_points=taken,
         attempt=row.attempt_id,
         origin=row.origin,
-        notes=(*_notes(row.notes), *counted.remarks),
+        notes=(*_notes(row.notes), *(report.look_at or ()), *counted.remarks),
         time_source=row.time_source,
         late_days_used=counted.free_days,
         closed=counted.closed,

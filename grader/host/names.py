@@ -31,6 +31,7 @@ TOO_MUCH = "more code, or deeper nested, than the grader reads"
 UNPARSED = (SyntaxError, ValueError, UnreadableNotebook, RecursionError, MemoryError)
 """What parsing may raise."""
 _MAX_MEANINGS = 20
+_MOST_ROUNDS = 10
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
@@ -44,6 +45,7 @@ _UNCLEAR = {
 }
 _Value = ast.expr | str
 """What a name is bound to: an expression, or the full name of something imported."""
+_Meanings = dict[tuple["_Statement | None", ast.AST | str], frozenset[str]]
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,13 @@ def excluded_operators(terms: Terms) -> list[str]:
 
 def told(used: Mapping[str, int], reading: Reading) -> list[str]:
     """Say what was used and where; an operator by itself only where no name that leads to it is in the source."""
-    operators = {
-        name if name == CLOSED else f"torch.ops.{name.replace('::', '.')}": placed(line) if line else ""
+    found = reading.used or {
+        f"torch.ops.{name.replace('::', '.')}": placed(line) if line else ""
         for name, line in used.items()
+        if name != CLOSED
     }
-    return [f"{name} ({place})" if place else name for name, place in (reading.used or operators).items()]
+    found = found | ({CLOSED: ""} if CLOSED in used else {})
+    return [f"{name} ({place})" if place else name for name, place in found.items()]
 
 
 def body_of(source: Source) -> list[ast.stmt]:
@@ -97,11 +101,12 @@ class _Statement:
     def __init__(self, node: ast.stmt) -> None:
         self.node = node
         self.nodes = list(_own_nodes(node))
+        self.imports = [one for one in self.nodes if isinstance(one, ast.Import | ast.ImportFrom)]
         self.reads = frozenset(_globals_of(node, self.nodes))
         """The names of the module that it reads, in functions and classes that it defines as well."""
         self.inside = dict(_bindings(self.nodes))
         """What it binds anywhere inside, and to what."""
-        self.binds = {node.name} if isinstance(node, _Definition) else set(self.inside)
+        self.binds = set(_defined(node) or self.inside)
         """The names of the module that it binds or changes."""
         self.touches: set[str] = set()
         """Names whose objects it may hand something to: `table.append(…)`, `@register`."""
@@ -131,8 +136,10 @@ class _File:
         self.module: dict[str, list[_Value]] = defaultdict(list)
         self.binding: dict[str, list[_Statement]] = defaultdict(list)
         self.touching: dict[str, list[_Statement]] = defaultdict(list)
-        self._resolved: dict[tuple[_Statement | None, ast.AST | str], frozenset[str]] = {}
+        self._before: _Meanings = {}
+        self._resolved: _Meanings = {}
         self._bind(set(body))
+        self._settle()
 
     def _bind(self, top: set[ast.stmt]) -> None:
         read: set[str] = set()
@@ -150,17 +157,29 @@ class _File:
                 self.touching[name].append(statement)
             read |= statement.reads
 
+    def _settle(self) -> None:
+        """Resolve everything until names that lead to one another in a circle stand for the same."""
+        for _ in range(_MOST_ROUNDS):
+            self._before, self._resolved = self._resolved, {}
+            for statement in self.statements:
+                for node in statement.nodes:
+                    self.resolve(node, statement)
+            if self._before == self._resolved:
+                return
+        raise _TooMuch
+
     def leads_to(self, name: str) -> Iterator[_Statement]:
         """Return the statements that have a part in what a name of the module stands for."""
-        yield from self.binding.get(name, ())
-        if not all(isinstance(one.node, ast.Import | ast.ImportFrom) for one in self.binding.get(name, ())):
+        binding = self.binding.get(name) or self.binding.get("*", [])
+        yield from binding
+        if not all(isinstance(one.node, ast.Import | ast.ImportFrom) for one in binding):
             yield from self.touching.get(name, ())
 
     def resolve(self, node: ast.AST, statement: _Statement | None) -> frozenset[str]:
         """Return the full names that an expression in a statement may stand for."""
         key = (statement, node.id if isinstance(node, ast.Name) else node)
         if key not in self._resolved:
-            self._resolved[key] = frozenset()  # for names in a circle
+            self._resolved[key] = self._before.get(key, frozenset())  # for names in a circle
             found = frozenset(self._resolve(node, statement))
             if len(found) > _MAX_MEANINGS:
                 raise _TooMuch
@@ -176,12 +195,10 @@ class _File:
                 yield from (f"{owner}.{node.attr}" for owner in owners)
                 if not owners and node.attr == "__subclasses__":
                     yield "builtins.type.__subclasses__"
-            case ast.IfExp(body=first, orelse=second):
-                yield from self.resolve(first, statement) | self.resolve(second, statement)
-            case ast.BoolOp(values=values):
-                yield from frozenset().union(*(self.resolve(value, statement) for value in values))
-            case ast.NamedExpr(value=value):
-                yield from self.resolve(value, statement)
+            case ast.IfExp() | ast.BoolOp() | ast.NamedExpr():
+                for part in ast.iter_child_nodes(node):
+                    if part is not getattr(node, "test", None):
+                        yield from self.resolve(part, statement)
             case ast.Subscript() if key := self._text(node.slice, statement):
                 for owner in self.resolve(node.value, statement):
                     if owner == "sys.modules":
@@ -199,13 +216,12 @@ class _File:
                     yield name if "importlib.import_module" in functions else name.partition(".")[0]
 
     def _meanings(self, name: str, statement: _Statement | None) -> Iterator[str]:
-        is_global = statement is None or name in statement.reads
-        values: list[tuple[_Value, _Statement | None]] = []
-        values += [(value, statement) for value in statement.inside.get(name, ())] if statement else []
-        values += [(value, None) for value in self.module.get(name, ())] if is_global else []
-        for value, where in values:
-            yield from [value] if isinstance(value, str) else self.resolve(value, where)
-        if is_global and name not in self.binding:
+        values = self.module.get(name, ()) if statement is None else statement.inside.get(name, ())
+        for value in values:
+            yield from [value] if isinstance(value, str) else self.resolve(value, statement)
+        if statement is not None and name in statement.reads:
+            yield from self.resolve(ast.Name(name), None)
+        elif statement is None and name not in self.binding:
             yield from (f"{module}.{name}" for module in self.module.get("*", ()))
             if hasattr(builtins, name):
                 yield f"builtins.{name}"
@@ -222,8 +238,8 @@ class _File:
             return "".join(_pieces(node))
         return None
 
-    def names(self, statement: _Statement) -> Iterator[tuple[str, int]]:
-        """Return the full names in a statement, each with its line."""
+    def names(self, statement: _Statement) -> Iterator[tuple[str, ast.expr]]:
+        """Return the full names in a statement, each with the whole expression that it is of."""
         passed: set[ast.AST] = set()
         for node in statement.nodes:
             if node in passed or isinstance(getattr(node, "ctx", None), ast.Store):
@@ -231,21 +247,28 @@ class _File:
             if isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
                 found = self.resolve(node, statement)
                 passed.update(_chain(node) if found else ())
-                yield from ((name, node.lineno) for name in found)
+                yield from ((name, node) for name in found)
 
     def unclear(self, statement: _Statement) -> Iterator[tuple[str, int]]:
         """Return what in a statement leads to something by ways that cannot be read."""
-        for node in statement.nodes:
-            if isinstance(node, ast.Call) and not self.resolve(node, statement):
-                functions = self.resolve(node.func, statement)
-                yield from ((_UNCLEAR[name], node.lineno) for name in functions & _UNCLEAR.keys())
-                for owner in self.resolve(node.args[0], statement) if node.args else ():
-                    if owner.startswith("torch") and "builtins.getattr" in functions:
-                        yield f"{owner} is asked for a name that is made at run time", node.lineno
-                for part in (*node.args, *(keyword.value for keyword in node.keywords)):
-                    for name in self.resolve(part, statement) if not functions & _LOOKS else ():
-                        if name.startswith("torch") and isinstance(sys.modules.get(name), types.ModuleType):
-                            yield f"{name} is handed on as a whole", node.lineno
+        followed: set[object] = {value for values in statement.inside.values() for value in values}
+        for call in statement.nodes:
+            if isinstance(call, ast.Call) and not self.resolve(call, statement):
+                functions = self.resolve(call.func, statement)
+                yield from ((_UNCLEAR[name], call.lineno) for name in functions & _UNCLEAR.keys())
+                if "builtins.getattr" in functions:
+                    followed.update(call.args[:1])
+                    owners = self.resolve(call.args[0], statement) if call.args else ()
+                    asked = [owner for owner in owners if owner.startswith("torch")]
+                    yield from (
+                        (f"{owner} is asked for a name that is made at run time", call.lineno)
+                        for owner in asked
+                    )
+        for name, node in self.names(statement):
+            # A module that gets another name is followed there; one that is put elsewhere is not.
+            is_module = name.startswith("torch") and isinstance(sys.modules.get(name), types.ModuleType)
+            if is_module and node not in followed:
+                yield f"{name} is handed on as a whole", node.lineno
 
 
 class _Reader:
@@ -268,12 +291,11 @@ class _Reader:
         for file in (main, *filter(None, self._files.values())):
             for statement in file.statements:
                 required = statement in reached
-                for name, line in (*_imported(statement), *file.names(statement)):
-                    if self._excluded.is_nowhere(name):
-                        found.used.setdefault(name, f"{file.title}{placed(line)}")
-                for name, line in file.names(statement) if required else ():
-                    if self._excluded.is_used(name):
-                        found.used.setdefault(name, f"{file.title}{placed(line)}")
+                named: list[tuple[str, ast.expr | ast.stmt]] = [*_imported(statement), *file.names(statement)]
+                for name, at in named:
+                    used = required and isinstance(at, ast.expr) and self._excluded.is_used(name)
+                    if used or self._excluded.is_nowhere(name):
+                        found.used.setdefault(name, f"{file.title}{placed(at.lineno)}")
                 for what, line in file.unclear(statement) if required else ():
                     found.unclear.setdefault(what, f"{file.title}{placed(line)}")
         return found
@@ -299,22 +321,23 @@ class _Reader:
                 ahead += self._beside(statement, name)
                 if statement not in found:
                     found.add(statement)
-                    ahead += [(file, other) for other in statement.reads | statement.binds]
+                    ahead += [(file, other) for other in statement.reads]
+                    # Whoever it decorates or is called with may be kept in what led here.
+                    ahead += [(file, name) for name in _defined(statement.node)]
         return found
 
     def _beside(self, statement: _Statement, name: str) -> Iterator[tuple[_File, str]]:
         """Return the names in files beside that a name of a statement comes from."""
-        for node in statement.nodes:
-            if not isinstance(node, ast.Import | ast.ImportFrom):
-                continue
+        for node in statement.imports:
             for alias in node.names:
                 bound = alias.asname or alias.name.partition(".")[0]
-                if name != bound and "*" not in (name, alias.name) and node is statement.node:
+                if name != bound and alias.name != "*" and node is statement.node:
                     continue
                 path = (getattr(node, "module", None) or alias.name).partition(".")[0]
-                whole = isinstance(node, ast.Import) or not node.module or alias.name == "*"
+                whole = isinstance(node, ast.Import) or not node.module
                 if (file := self._file(path)) is not None:
-                    yield from ((file, one) for one in (list(file.binding) if whole else [alias.name]))
+                    wanted = [name if alias.name == "*" else alias.name]
+                    yield from ((file, one) for one in (list(file.binding) if whole else wanted))
 
     def _file(self, module: str) -> _File | None:
         """Return a file beside the submission, if there is one and learners are not given it."""
@@ -339,10 +362,6 @@ class _Reader:
             return _File(title, body_of(source))
         except (SyntaxError, ValueError, UnreadableNotebook):
             return None
-
-
-_LOOKS = frozenset(f"builtins.{name}" for name in ("getattr", "hasattr", "type", "vars"))
-"""What looks at its arguments, and calls nothing of them."""
 
 
 def _flat(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
@@ -434,12 +453,11 @@ def _pair(target: ast.expr, value: ast.expr, found: dict[str, list[_Value]]) -> 
             _pair(one, other, found)
 
 
-def _imported(statement: _Statement) -> Iterator[tuple[str, int]]:
-    for node in statement.nodes:
-        if isinstance(node, ast.Import | ast.ImportFrom) and not getattr(node, "level", 0):
-            for alias in node.names:
-                module = getattr(node, "module", None)
-                yield f"{module}.{alias.name}" if module else alias.name, node.lineno
+def _imported(statement: _Statement) -> Iterator[tuple[str, ast.stmt]]:
+    for node in statement.imports:
+        module = getattr(node, "module", None)
+        for alias in node.names if not getattr(node, "level", 0) else ():
+            yield f"{module}.{alias.name}" if module else alias.name, node
 
 
 def _chain(node: ast.AST) -> Iterator[ast.AST]:
@@ -457,6 +475,10 @@ def _base(node: ast.AST) -> str:
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def _defined(node: ast.stmt) -> list[str]:
+    return [node.name] if isinstance(node, _Definition) else []
 
 
 def _is_call_of(node: ast.stmt, name: str) -> bool:

@@ -473,6 +473,7 @@ def _facts(row: Row, course: Course) -> tuple[tuple[str, str], ...]:
         ("isolation", report.isolation),
         ("versions", versions or "unknown"),
         ("file", PurePosixPath(report.file).name if report.file else "none"),
+        *(("look at", text.message(what)) for what in report.look_at or ()),
     )
 
 

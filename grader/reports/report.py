@@ -109,6 +109,8 @@ class KataReport(msgspec.Struct, kw_only=True):
     """Only where speed was asked about. Neither status nor score hang on it."""
     left_out: int | msgspec.UnsetType = msgspec.UNSET
     """How many of the kata's checks were not run, where only some were asked for."""
+    look_at: list[str] | msgspec.UnsetType = msgspec.UNSET
+    """What a person should look at in the file, because no program can read what it leads to; it costs no points."""
     checks: list[CheckReport] = msgspec.field(default_factory=list)
 
     @property

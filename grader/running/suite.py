@@ -16,6 +16,7 @@ from msgspec import UNSET
 from grader import __version__, machine
 from grader.catalogue import SUBMISSION_SUFFIXES, Kata
 from grader.checks.raised import describe_raised
+from grader.checks.text import clean
 from grader.errors import MachineFault, PackError
 from grader.host.calls import Calls
 from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
@@ -79,6 +80,8 @@ class Suite(Collected):
                     examination.left_behind = left_behind
                 examination.run()
                 report = self._report(examination)
+                unclear = session.reading.unclear.items()
+                report.look_at = [clean(f"{what} ({place})", 200) for what, place in unclear] or UNSET
                 if marks is not None:
                     marks.update(examination.marks())
             options.tell(0.0)

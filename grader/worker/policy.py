@@ -25,19 +25,13 @@ _FRAMES = 100
 """How far out the submission's line is looked for."""
 
 _ACCELERATORS = ("CUDA", "XPU", "MPS", "PrivateUse1")
+_KINDS = ("Quantized", "Sparse", "SparseCsr", "NestedTensor")
 _BACKENDS = (
     "CPU",
     "Meta",
-    *_ACCELERATORS,
     "MkldnnCPU",
-    "QuantizedCPU",
-    "QuantizedCUDA",
-    "SparseCPU",
-    "SparseCUDA",
-    "SparseCsrCPU",
-    "SparseCsrCUDA",
-    "NestedTensorCPU",
-    "NestedTensorCUDA",
+    *_ACCELERATORS,
+    *(f"{k}{on}" for k in _KINDS for on in ("CPU", "CUDA")),
 )
 """Where kernels compute; all else (autograd, vmap, autocast, modes) lies above and ends up in one of these."""
 _COMPOSITE = "CompositeImplicitAutograd"

@@ -224,3 +224,10 @@ def test_of_equals_the_earlier_is_the_best(book: Gradebook) -> None:
     for number, day in enumerate((2, 1, 3)):
         grade(book, run, "ada", source=f"x = {number}", score=6.0, at=MONDAY - day * DAY)
     assert mark(book).submitted_at == MONDAY - 3 * DAY
+
+
+def test_what_a_report_says_to_look_at_is_a_note(book: Gradebook) -> None:
+    handed_in, found = submission("ada", "masks", "x = 1", MONDAY), report("ada")
+    found.look_at = ["a text is run as code (line 1)"]
+    book.record(book.start_run({}), handed_in, key(handed_in), found)
+    assert mark(book).notes == ("a text is run as code (line 1)",)

@@ -248,11 +248,9 @@ USES = """
     def by_ops(q):
         return torch.ops.aten.scaled_dot_product_attention(q, q, q)
 
-    def by_c(q):
-        return torch._C._nn.scaled_dot_product_attention(q, q, q)
-
     def by_module(q):
-        return nn.MultiheadAttention(4, 1, batch_first=True)(q, q, q)[0]
+        with torch.no_grad():  # only then it is an operator of its own
+            return nn.MultiheadAttention(4, 2, batch_first=True).eval()(q, q, q)[0]
 
     def by_getattr(q):
         return getattr(F, "scaled_dot_" + "product_attention")(q, q, q)
@@ -263,9 +261,9 @@ USES = """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["by_name", "by_alias", "by_ops", "by_c", "by_module", "by_getattr"])
+@pytest.mark.parametrize("name", ["by_name", "by_alias", "by_ops", "by_module", "by_getattr"])
 def test_a_forbidden_operator_works_and_is_recorded(examine: Any, name: str) -> None:
-    opened = examine(USES, forbid=(ATTENTION, "torch.nn.MultiheadAttention"))
+    opened = examine(USES, forbid=("attention", "heads"))
     q = torch.randn(2, 3, 4)
     output = getattr(opened.submission, name)(q)
     assert output.shape == q.shape
@@ -274,7 +272,10 @@ def test_a_forbidden_operator_works_and_is_recorded(examine: Any, name: str) -> 
         assert torch.allclose(output, want, atol=1e-5)
     found = opened.session.forbidden_uses()
     name, _, line = found[0].partition(" (line ")
-    assert name in (ATTENTION, "torch.nn.MultiheadAttention")
+    assert name in (
+        "torch.ops.aten.scaled_dot_product_attention",
+        "torch.ops.aten._native_multi_head_attention",
+    )
     assert USES.splitlines()[int(line.rstrip(")")) - 1].strip().startswith("return ")
 
 
@@ -283,7 +284,7 @@ def test_what_is_allowed_is_not_recorded(examine: Any) -> None:
     opened.submission.own(torch.randn(2, 3, 4))
     assert opened.session.forbidden_uses() == []
     opened.submission.layer(torch.randn(2, 3))
-    assert opened.session.forbidden_uses() == ["torch.nn.functional.layer_norm (line 29)"]
+    assert opened.session.forbidden_uses() == ["torch.ops.aten.layer_norm (line 27)"]
 
 
 def test_the_grader_itself_is_not_watched(examine: Any) -> None:

@@ -409,3 +409,11 @@ def test_floods_are_cut_and_say_so(tmp_path: Path) -> None:
         assert "19960 earlier lines" in told
         assert "19920 more lines" in told
         assert "b" * 130 not in told
+
+
+def test_what_to_look_at_in_a_file_is_the_instructors_alone(tmp_path: Path) -> None:
+    words = "torch is asked for a name that is made at run time (line 3)"
+    written([row(look_at=[words])], tmp_path / "out")
+    (page,) = (tmp_path / "out/learners").glob("*.html")
+    assert words in Parsed(page.read_text(encoding="utf-8")).text
+    assert words not in Parsed(feedback_of(tmp_path / "out")).text + feedback_of(tmp_path / "out", ".md")

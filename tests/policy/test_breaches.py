@@ -197,6 +197,69 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         return own(query, key, value, mask), weights_of(query, key, mask)
         """,
     ),
+    # --- by a relative, or where torch writes it down again ---
+    "local response norm": (
+        "layer-norm",
+        "",
+        """
+        d, centred = x.shape[-1], x - x.mean(-1, keepdim=True)
+        rows = centred.reshape(-1, d, 1)
+        scaled = F.local_response_norm(rows, 2 * d - 1, alpha=(2 * d - 1) / d, beta=0.5, k=eps)
+        return scaled.reshape(x.shape) * weight + bias
+        """,
+    ),
+    "the method of a class": (
+        "layer-norm",
+        """
+        class Held:
+            pass
+        """,
+        """
+        held = Held()
+        held.normalized_shape, held.weight, held.bias, held.eps = shape, weight, bias, eps
+        return nn.LayerNorm.forward(held, x)
+        """,
+    ),
+    "a list of all subclasses": (
+        "encoder-layer",
+        "kept = [one for one in nn.Module.__subclasses__() if one.__name__.startswith('TransformerEnc')]",
+        "kept[0]",
+    ),
+    "a base class": (
+        "encoder-layer",
+        """
+        Base = vars(nn)["TransformerEncoderLayer"]
+        class Other(Base):
+            pass
+        """,
+        "Other(4, 2)",
+    ),
+    "what attention is made of": (
+        "masked-attention",
+        "",
+        """
+        F._in_projection_packed(*torch.ones(3, 2, 4), torch.ones(12, 4))
+        return own(query, key, value, mask), weights_of(query, key, mask)
+        """,
+    ),
+    "attention for quantization": (
+        "masked-attention",
+        "import torch.ao.nn.quantizable as written",
+        "return own(query, key, value, mask), weights_of(query, key, mask)",
+    ),
+    "a graph that is recorded while loading": (
+        "layer-norm",
+        """
+        from torch.fx.experimental.proxy_tensor import make_fx
+        graph = make_fx(lambda x: F.layer_norm(x, x.shape))(torch.ones(4))
+        """,
+        "return own(x, shape, weight, bias, eps)",
+    ),
+    "under a condition that never holds": (
+        "layer-norm",
+        "DEBUG = False",
+        "if DEBUG:\n    assert torch.allclose(x, F.layer_norm(x, shape))\nreturn own(x, shape, weight, bias, eps)",
+    ),
     # --- for nothing, or somewhere else ---
     "a result that is thrown away": (
         "layer-norm",
@@ -277,7 +340,7 @@ RIGHT: dict[str, tuple[str, str, str]] = {
     "nn.MultiheadAttention, scripted": (
         "masked-attention",
         "heads = torch.jit.script(nn.MultiheadAttention(4, 2))",
-        "return own(query, key, value, mask), weights_of(query, key, mask)",
+        "heads\nreturn own(query, key, value, mask), weights_of(query, key, mask)",
     ),
     "F.multi_head_attention_forward": (
         "masked-attention",
@@ -454,8 +517,8 @@ RIGHT: dict[str, tuple[str, str, str]] = {
     ),
 }
 
-HIDDEN = 'return F.__dict__["ge" + chr(108) + "u"](x)'
-"""A call that no reader of the source can be sure of, so that only what watches at run time is put to the test."""
+HIDDEN = 'return getattr(F, "ge" + chr(108) + "u")(x)'
+"""A call that no reader of the source can be sure of: it is seen at run time, if the record of uses still works."""
 
 UNDOING: dict[str, tuple[str, str, str]] = {
     "registered again, with what was there": (
@@ -483,17 +546,14 @@ UNDOING: dict[str, tuple[str, str, str]] = {
     "the recorder patched": (
         "feed-forward",
         """
-        import gc, os, sys
+        import os
         import grader.worker.policy as policy
-        import grader.wire.audit as audit
+        import grader.wire.uses as uses
         os.write = lambda number, data: len(data)
-        for module in (policy, audit):
+        for module in (policy, uses):
             for name, value in list(vars(module).items()):
                 if callable(value) and getattr(value, "__module__", "") == module.__name__:
                     setattr(module, name, lambda *a, **k: None)
-        for thing in gc.get_objects():
-            if isinstance(thing, policy.Recorder if isinstance(policy.Recorder, type) else ()):
-                vars(thing).clear()
         """,
         HIDDEN,
     ),
@@ -503,8 +563,11 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         import gc
         def silent(*a, **k): pass
         for thing in gc.get_objects():
-            if type(thing) is type(silent) and thing.__code__.co_name in ("note", "noting"):
-                thing.__code__ = (lambda *a, **k: None).__code__
+            if type(thing) is type(silent) and thing.__code__.co_name in ("note", "line"):
+                try:
+                    thing.__code__ = (lambda *a, **k: None).__code__
+                except ValueError:
+                    pass
         """,
         HIDDEN,
     ),
@@ -530,7 +593,7 @@ UNDOING: dict[str, tuple[str, str, str]] = {
             kept = os.dup(4)
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 4)
-        y = F.__dict__["ge" + chr(108) + "u"](x)
+        y = getattr(F, "ge" + chr(108) + "u")(x)
         with contextlib.suppress(OSError, NameError):
             os.dup2(kept, 4)
         return y
@@ -543,15 +606,7 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         with contextlib.suppress(BlockingIOError):
             while True:
                 os.write(4, struct.pack("<HQ", 0xFFFF, 1) * 3)
-        return F.__dict__["ge" + chr(108) + "u"](x)
-        """,
-    ),
-    "the stamp written by itself": (
-        "feed-forward",
-        "import sys",
-        """
-        sys.audit("kata.stamp", 5)
-        return F.__dict__["ge" + chr(108) + "u"](x)
+        return getattr(F, "ge" + chr(108) + "u")(x)
         """,
     ),
     "the recorder's variables changed while it runs": (
@@ -567,27 +622,17 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         """
         sys.settrace(trace)
         try:
-            return F.__dict__["ge" + chr(108) + "u"](x)
+            return getattr(F, "ge" + chr(108) + "u")(x)
         finally:
             sys.settrace(None)
         """,
-    ),
-    "the audit hooks removed": (
-        "feed-forward",
-        """
-        import gc
-        for thing in gc.get_objects():
-            if type(thing) is list and any(getattr(part, "__name__", "") == "hook" for part in thing):
-                thing.clear()
-        """,
-        HIDDEN,
     ),
     "torch's own library, called": (
         "feed-forward",
         "",
         """
         import contextlib, ctypes, pathlib
-        with contextlib.suppress(TypeError):
+        with contextlib.suppress(AttributeError):
             library = ctypes.CDLL(str(pathlib.Path(torch.__file__).parent / "lib/libtorch_cpu.so"))
             library._ZN2at3cpu4geluERKNS_6TensorEN3c1017basic_string_viewIcEE
         return own(x)

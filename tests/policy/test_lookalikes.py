@@ -68,10 +68,10 @@ HONEST: dict[str, tuple[str, str, str]] = {
         """,
         OWN_NORM,
     ),
-    "a comparison that is switched off": (
-        "layer-norm",
-        "DEBUG = False",
-        "if DEBUG:\n    assert torch.allclose(x, F.layer_norm(x, shape))\n" + OWN_NORM,
+    "a script of torch's that is only compared with, while loading": (
+        "feed-forward",
+        "bend = torch.jit.script(nn.GELU())\nassert torch.allclose(own(torch.ones(2)), bend(torch.ones(2)))",
+        "return own(x)",
     ),
     "variance and mean of torch's": (
         "layer-norm",

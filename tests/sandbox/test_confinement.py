@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import fcntl
 import mmap
 import os
 import platform
@@ -18,7 +17,7 @@ from pathlib import Path
 import landlockpy
 import pytest
 
-from grader.sandbox import AUDIT, Confinement, ResourceLimits, confine, landlock, seccomp
+from grader.sandbox import Confinement, ResourceLimits, confine, landlock, seccomp
 from grader.sandbox.system_calls import ARCHITECTURES, FIRST_UNKNOWN, NUMBERS
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -358,45 +357,6 @@ def verdict(machine: str, number: int, *arguments: int) -> int:
                 return operand
             case _:
                 raise AssertionError(kind)
-
-
-MOVES = {
-    "close": lambda: os.close(AUDIT),
-    "dup2 over it": lambda: os.dup2(other(), AUDIT),
-    "dup3 over it": lambda: os.dup2(other(), AUDIT, inheritable=False),
-    "dup": lambda: os.dup(AUDIT),
-    "a copy": lambda: fcntl.fcntl(AUDIT, fcntl.F_DUPFD, 50),
-    "its size": lambda: fcntl.fcntl(AUDIT, 1031, 4096),
-    "its flags": lambda: os.set_blocking(AUDIT, True),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("way", MOVES)
-def test_the_audit_channel_stays_where_it_is(worker, way):
-    assert worker(lambda: MOVES[way]() if occupied() else None).refused
-
-
-@pytest.mark.slow
-def test_closing_a_range_leaves_the_audit_channel_open(worker):
-    assert worker(lambda: raw_call_of(436, AUDIT, 9)).value == errno.ENOSYS
-    assert worker(lambda: raw_call_of(436, 0, 1 << 31)).value == errno.ENOSYS
-    assert worker(lambda: raw_call_of(436, AUDIT + 1, AUDIT + 1)).value == 0
-
-
-def occupied() -> bool:
-    """Make sure that something has the number of the audit channel."""
-    while True:
-        try:
-            os.fstat(AUDIT)
-        except OSError:
-            os.pipe()
-        else:
-            return True
-
-
-def other() -> int:
-    return os.pipe()[1]
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="machine code for x86_64")

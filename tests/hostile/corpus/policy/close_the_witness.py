@@ -1,9 +1,6 @@
 """Closes the pipe in which the grader is told what was used.
 
 kata = "layer-norm"
-status = "error"
-words = ["Operation not permitted"]
-[process]
 status = "fail"
 words = ["a way round the grader's record", "Write it from mean, variance"]
 """

@@ -1,0 +1,120 @@
+"""The record of uses: what a submission's calls used of what its kata excludes, told by its worker."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.host.endings import WorkerDied
+from grader.wire import uses
+
+OPERATORS = ["aten::gelu", "aten::gelu_backward"]
+
+
+def test_what_is_written_is_read() -> None:
+    there, here = os.pipe()
+    note = uses.writer(here)
+    note(1, 0)
+    note(0, 12)
+    assert list(uses.read(os.read(there, 100), OPERATORS)) == [(OPERATORS[1], 0), (OPERATORS[0], 12)]
+    os.set_blocking(here, False)
+    for _ in range(20_000):
+        note(0, 1)  # a full pipe is no error, and neither is a closed one
+    os.close(there)
+    os.close(here)
+    note(0, 1)
+
+
+@given(st.binary(max_size=100))
+def test_any_bytes_are_read_without_a_stumble(data: bytes) -> None:
+    found = list(uses.read(data, OPERATORS))
+    assert all(name in (*OPERATORS, uses.CLOSED) and 0 <= line < uses.MAX_LINE for name, line in found)
+    assert bool(found) == bool(data)
+
+
+FORBID = ("gelu", "torch.nn.LayerNorm")
+USES = """
+    import torch
+    import torch.nn.functional as F
+    def g(x): return getattr(F, "ge" + chr(108) + "u")(x)
+    def many(x):
+        for _ in range(20_000): g(x)
+        return x
+    def other(x): return x
+    class Late(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x): return x.clone()
+        @staticmethod
+        def backward(ctx, y): return g(y)
+    def late(x): return Late.apply(x)
+    def die(x):
+        g(x)
+        import os
+        os._exit(1)
+"""
+
+
+USED = ["torch.ops.aten.gelu (line 4)"]
+
+
+def test_a_use_counts_in_every_later_check(examine: Any) -> None:
+    opened = examine(USES, forbid=FORBID)
+    opened.submission.g(torch.ones(2))
+    assert opened.session.forbidden_uses() == USED
+    opened.begin()
+    opened.submission.other(torch.ones(2))
+    assert opened.session.forbidden_uses() == USED
+
+
+def test_a_use_is_that_of_the_name_whose_call_it_was_in(examine: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    opened = examine(USES, required=("g", "other", "late"), forbid=FORBID, within=("other", "late"))
+    opened.submission.g(x)
+    opened.submission.other(x)
+    assert opened.session.forbidden_uses() == []
+    y = opened.submission.late(x)
+    opened.submission.g(x)
+    assert opened.session.forbidden_uses() == []
+    y.sum().backward()
+    assert opened.session.forbidden_uses() == USED
+    opened.begin()
+    assert opened.session.forbidden_uses() == USED
+
+
+def test_what_is_used_while_loading_is_a_test_of_its_own(examine: Any) -> None:
+    opened = examine(USES + "    g(torch.ones(2))\n    many(torch.ones(2))\n", forbid=FORBID)
+    opened.submission.other(torch.ones(2))
+    assert opened.session.forbidden_uses() == []
+
+
+def test_many_uses_are_one(examine: Any) -> None:
+    opened = examine(USES, forbid=FORBID)
+    opened.submission.many(torch.ones(2))
+    assert opened.session.forbidden_uses() == USED
+
+
+def test_a_use_outlives_its_worker(examine: Any) -> None:
+    opened = examine(USES, forbid=FORBID)
+    with pytest.raises(WorkerDied):
+        opened.submission.die(torch.ones(2))
+    opened.begin()
+    assert opened.session.forbidden_uses() == USED
+
+
+def test_where_nothing_is_forbidden_nothing_is_used(examine: Any) -> None:
+    opened = examine(USES)
+    opened.submission.g(torch.ones(2))
+    assert opened.session.forbidden_uses() == []
+
+
+def test_a_record_that_is_closed_or_written_to_is_a_use(examine: Any) -> None:
+    spoil = "import os\ndef f(x):\n    os.{}\n    return x\n"
+    for way in ("close(4)", "write(4, b'x' * 8)", "write(4, b'x')"):
+        opened = examine(spoil.format(way), forbid=FORBID)
+        opened.submission.f(torch.ones(2))
+        assert opened.session.forbidden_uses() == [uses.CLOSED], way
