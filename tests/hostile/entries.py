@@ -39,11 +39,17 @@ FAMILIES = {
     "policy": "dodge the operator policy",
     "given": "hand in what is given",
 }
-MODULES = {"insertion-sort": "insertion_sort", "masks": "masks", "layer-norm": "layer_norm"}
+MODULES = {
+    "insertion-sort": "insertion_sort",
+    "masks": "masks",
+    "layer-norm": "layer_norm",
+    "decoder-lm": "decoder_lm",
+}
 HONEST = {
     "insertion-sort": {"test_empty"},
     "masks": {"test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"},
     "layer-norm": set(),
+    "decoder-lm": set(),
 }
 """The checks that give the wrong answers points by themselves."""
 TOY = "kata-toy"

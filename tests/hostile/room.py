@@ -37,6 +37,7 @@ SOURCES = {
     "insertion-sort": (ROOT / "tests/packs/tiny", ROOT / "tests/packs/solutions", "1.1-sorting"),
     "masks": (ROOT / "katas", ROOT / "solutions", "9.3-encoder-vs-decoder"),
     "layer-norm": (ROOT / "katas", ROOT / "solutions", "9.3-encoder-vs-decoder"),
+    "decoder-lm": (ROOT / "katas", ROOT / "solutions", "9.3-encoder-vs-decoder"),
 }
 GIVING = Path("9.3-encoder-vs-decoder/encoder-layer")
 """A kata that is given blocks: handed in for the others, they earn nothing."""
@@ -86,7 +87,7 @@ def make_pack(place: Path, secret: str, only: str | None = None) -> Path:
         text = about.read_text()
         if slug in NATIVE:
             text = re.sub(r"\[policy\]\n(?:(?!\[).*\n)*", "", text)
-        lines = [line for line in text.splitlines() if not line.startswith("memory_mb")]
+        lines = [line for line in text.splitlines() if not line.startswith(("memory_mb", "after"))]
         about.write_text("\n".join(lines).replace("[limits]", "[limits]\nmemory_mb = 512") + "\n")
     return place / "katas"
 

@@ -1,4 +1,4 @@
-"""What checks of `fit` bring into the worker."""
+"""What checks bring into the worker."""
 
 from __future__ import annotations
 
@@ -13,8 +13,3 @@ def seed_everything(seed: int) -> None:
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)
-
-
-def as_float(value: object) -> float | None:
-    """Return a float of any kind (numpy's is one too) as Python's own."""
-    return float(value) if isinstance(value, float) else None

@@ -1,6 +1,6 @@
 """Checks of 9.3.7. How the model is built is the learner's affair, so it is checked for what it does.
 
-`probes` runs beside the submission: it reads a model in one go (`logits`) or piece by piece (`cached`),
+`probes` runs next to the submission: it reads a model in one go (`logits`) or piece by piece (`cached`),
 and has a scripted model for `generate`, whose continuation is computed here.
 """
 
@@ -36,6 +36,8 @@ NEWEST = "the newest"
 """What messages show for a cache that stays with the probe."""
 LARGEST = 30.0
 """No logit of a model that `build` has filled is larger: beyond it no tolerance grows with the answer."""
+HANDED_ON = "a reader hands on the logits that forward returned, which the submission chooses anyway"
+"""Every check that reads a model compares these with other logits, here, for tokens that it drew."""
 STATES = 97
 SAMPLES = 2000
 ACCURACY = 0.7
@@ -184,6 +186,7 @@ def compare_shares(found, logits, what):
     aspect="shape",
     points=1.5,
     asked=["(logits [B, T, V], cache).", "the longest text, prompt and continuation together."],
+    on_workers_word=HANDED_ON,
 )
 def test_shapes(submission, draw):
     for sizes, batch, time in (((13, 12, 3, 20, 2, 16), 2, 5), ((11, 10, 5, 7, 1, 6), 3, 6), ((9,), 1, 128)):
@@ -205,6 +208,7 @@ def test_shapes(submission, draw):
     aspect="causality",
     points=4.5,
     asked="logits at t depend on tokens 0 to t, on each of them, and on none after.",
+    on_workers_word=HANDED_ON,
 )
 def test_causal(submission, draw):
     model, tokens = build(submission, draw), tokens_of(draw, 2, 6)
@@ -227,6 +231,7 @@ def test_causal(submission, draw):
     aspect="values",
     points=1.5,
     asked="**Logits, not probabilities**",
+    on_workers_word=HANDED_ON,
 )
 def test_scores(submission, draw):
     found = read(submission, build(submission, draw), tokens_of(draw, 2, 5))
@@ -250,6 +255,7 @@ def test_scores(submission, draw):
     aspect="values",
     points=1.5,
     asked="exchange two earlier tokens, and the logits change.",
+    on_workers_word=HANDED_ON,
 )
 def test_positions(submission, draw):
     # One layer: with two, the causal mask alone lets a model without positions guess at the order.
@@ -268,6 +274,7 @@ def test_positions(submission, draw):
     aspect="values",
     points=1.5,
     asked="Each row of a batch is read by itself.",
+    on_workers_word=HANDED_ON,
 )
 def test_rows(submission, draw):
     model, tokens = build(submission, draw), tokens_of(draw, 3, 5)
@@ -285,6 +292,7 @@ def test_rows(submission, draw):
     points=4.5,
     needs=["test_causal"],
     asked="*in pieces or in one go, the logits are the same.*",
+    on_workers_word=HANDED_ON,
 )
 def test_cache_steps(submission, draw):
     model, tokens = build(submission, draw, *SIZES[:5], 8), tokens_of(draw, 2, 8)
@@ -301,6 +309,7 @@ def test_cache_steps(submission, draw):
         "*in pieces or in one go, the logits are the same.*",
         "several at once must not see each other's future, nor lose sight of the past",
     ],
+    on_workers_word=HANDED_ON,
 )
 def test_cache_chunks(submission, draw):
     model, tokens = build(submission, draw), tokens_of(draw, 2, 9)
@@ -313,6 +322,7 @@ def test_cache_chunks(submission, draw):
     aspect="cache",
     points=1.5,
     asked="Without a cache the whole text; with one, only what is new since.",
+    on_workers_word=HANDED_ON,
 )
 def test_cache_fresh(submission, draw):
     used, unused = build(submission, draw), build(submission, draw)
@@ -338,7 +348,9 @@ def test_cache_fresh(submission, draw):
     ],
 )
 def test_sizes(submission):
-    size = given_module(submission, "probes").count_parameters
+    def size(model):
+        with torch.no_grad():
+            return sum(parameter.numel() for _, parameter in model.named_parameters())
 
     def count(vocab_size=13, d_ff=20, num_layers=1):
         return size(submission.DecoderLM(vocab_size, 12, 3, d_ff, num_layers, 16))
@@ -360,6 +372,7 @@ def test_sizes(submission):
     aspect="mode",
     points=1.5,
     asked="share of activations that is dropped in train mode.",
+    on_workers_word=HANDED_ON,
 )
 def test_modes(submission, draw):
     tokens = tokens_of(draw, 2, 5)
@@ -387,6 +400,7 @@ def test_modes(submission, draw):
     aspect="dtype",
     points=1.5,
     asked="Logits have the model's dtype, the loss that of the logits, with a cache too",
+    on_workers_word=HANDED_ON,
 )
 def test_dtypes(submission, draw):
     tokens = tokens_of(draw, 2, 5)
@@ -406,6 +420,7 @@ def test_dtypes(submission, draw):
     aspect="gradient",
     points=1.5,
     asked="gradients reach every parameter that the logits depend on",
+    on_workers_word=HANDED_ON,
 )
 def test_model_gradients(submission, draw):
     model, tokens = build(submission, draw).double(), tokens_of(draw, 2, 5)
@@ -430,6 +445,7 @@ def test_model_gradients(submission, draw):
     aspect="arguments",
     points=1.5,
     asked="Arguments are left as they were and need not be contiguous in memory.",
+    on_workers_word=HANDED_ON,
 )
 def test_arguments(submission, draw):
     model, tokens = build(submission, draw), tokens_of(draw, 2, 5)
@@ -573,6 +589,7 @@ def test_greedy(submission, draw):
         "test_rows",
     ],  # else one pass over the result says nothing of the passes that made it
     asked=["Continue every row of the prompt.", "the longest text, prompt and continuation together."],
+    on_workers_word=HANDED_ON,
 )
 def test_own_model(submission, draw):
     # In a single row the best token may be the same wherever one looks.
@@ -726,6 +743,7 @@ def test_rests_while_writing(submission, draw):
     aspect="mode",
     points=1,
     asked="Grad mode and the model's train/eval mode are afterwards what they were before.",
+    on_workers_word="modes are facts of state, seen in dropout and in gradients, which are counted here",
 )
 def test_restored(submission, draw):
     modes = ((True, True), (False, True), (True, False))
@@ -801,6 +819,7 @@ def test_prompt(submission, draw):
     trained=True,
     points=4.5,
     asked="your model is trained on a text of 36 sentences",
+    on_workers_word=HANDED_ON,
 )
 def test_learning(submission, draw):
     text, new = (CORPUS["encode"](CORPUS[name]).to(draw.device) for name in ("TEXT", "HELD_OUT"))
@@ -830,6 +849,7 @@ def test_learning(submission, draw):
     aspect="scratch",
     points=1.5,
     asked="torch's transformer classes (`nn.Transformer…`) are what you are building",
+    on_workers_word=HANDED_ON,
 )
 def test_from_scratch(submission, draw):
     model, tokens = build(submission, draw), tokens_of(draw, 2, 5)

@@ -68,11 +68,6 @@ def refill(model: nn.Module, seed: int, scale: float | None = None) -> None:
             parameter.copy_(parameter.round() + noise * (0.0 if scale else 0.2))
 
 
-def count_parameters(model: nn.Module) -> int:
-    """Return how many numbers the model can learn."""
-    return sum(parameter.numel() for parameter in model.parameters())
-
-
 # --- a model that follows a script ---
 
 

@@ -1,6 +1,6 @@
 """Checks of 9.4.2. How the model is built is the learner's affair, so it is checked for what it does.
 
-`probes` runs beside the submission: it has a scripted model for `translate`, whose right translations are searched for
+`probes` runs next to the submission: it has a scripted model for `translate`, whose right translations are searched for
 here (`searched`), and a training loop.
 """
 
@@ -22,6 +22,7 @@ from grader.checks import (
     expect_unchanged,
     fail,
     given_module,
+    lend,
     oracle,
     presupposed,
     resting_on,
@@ -204,11 +205,21 @@ def dependence(before, after):
 
 
 def scripted(
-    submission, draw, kinds, max_len, ids=(PAD, BOS, EOS), source=3, dropout=0.0, eos_shift=-0.5, **options
+    submission,
+    draw,
+    kinds,
+    max_len,
+    ids=(PAD, BOS, EOS),
+    source=3,
+    dropout=0.0,
+    eos_shift=-0.5,
+    encode=None,
+    **options,
 ):
     """Return a scripted model, sources, and the right translations: one source for each kind.
 
-    A kind is a function of the right search and of the greedy one: what has to be true of the source.
+    A kind is a function of the right search and of the greedy one: what has to be true of the source. The model has
+    its memories from `encode`, if there is one.
     """
     pad, bos, eos = ids
     while True:  # not every table leads to every fate
@@ -225,7 +236,9 @@ def scripted(
                     searches.append(search)
                     break
         if len(found) == len(kinds):
-            model = given_module(submission, "probes").ScriptedTranslator(table, pad, dropout)
+            model = given_module(submission, "probes").ScriptedTranslator(
+                table, pad, dropout, lend(encode) if encode else None
+            )
             return model, tokens(torch.tensor(found, device=draw.device)), searches
 
 
@@ -535,7 +548,9 @@ def test_scores(submission, draw):
     asked=["sizes of the encoder, and of the decoder.", "how many words either language has"],
 )
 def test_sizes(submission, draw):
-    size = given_module(submission, "probes").count_parameters
+    def size(model):
+        with torch.no_grad():
+            return sum(parameter.numel() for _, parameter in model.named_parameters())
 
     def count(**sizes):
         return size(submission.Translator(**{**SIZES, **sizes}))
@@ -556,7 +571,6 @@ def test_sizes(submission, draw):
     )
     source, target = pair(draw)
     few, many = build(submission, draw, num_heads=2), build(submission, draw, num_heads=4)
-    given_module(submission, "probes").take_parameters(many, few)
     expect(score(many, source, target), "logits with num_heads=4", axes=LOGITS).differs_from(
         score(few, source, target), why="2 heads with the same parameters give others"
     )
@@ -906,10 +920,18 @@ def test_exhaustive(submission, draw):
 )
 def test_read_once(submission, draw):
     for beams in (1, 3):
-        model, source, _ = scripted(submission, draw, [goes_on, ends_at(3)], 5, beams=beams)
+        readings = []
+
+        def encode(source, readings=readings):
+            expect(source, "what encode was given").is_tensor(shape=(None, 3))
+            expect(len(source), "sources that encode was given at once").is_between(1, 100)
+            readings.append(source)
+            return source[..., None].float()
+
+        model, source, _ = scripted(submission, draw, [goes_on, ends_at(3)], 5, beams=beams, encode=encode)
         with presupposed("translate must return translations"):
             ask(submission, model, source, 5, beams=beams)
-        expect(model.readings, f"how often encode was called, with beams={beams}").is_value(1)
+        expect(len(readings), f"how often encode was called, with beams={beams}").is_value(1)
 
 
 @check(
@@ -935,6 +957,7 @@ def test_rests(submission, draw):
     aspect="mode",
     points=1,
     asked="it comes in train or eval mode, and is left as it came",
+    on_workers_word="modes are facts of state, seen in dropout and in whether gradients are recorded",
 )
 def test_restored(submission, draw):
     for beams in (1, 3):

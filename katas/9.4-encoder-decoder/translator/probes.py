@@ -38,18 +38,6 @@ def refill(model: nn.Module, seed: int, scale: float | None = None) -> None:
             parameter.copy_(parameter.round() + noise * (0.0 if scale else 0.2))
 
 
-def count_parameters(model: nn.Module) -> int:
-    """Return how many numbers the model can learn."""
-    return sum(parameter.numel() for parameter in model.parameters())
-
-
-@torch.no_grad()
-def take_parameters(model: nn.Module, other: nn.Module) -> None:
-    """Give a model the parameters of another one, built alike."""
-    for own, theirs in zip(model.parameters(), other.parameters(), strict=True):
-        own.copy_(theirs)
-
-
 class ScriptedTranslator(nn.Module):
     """A model whose scores are a row of a table, chosen by all words of the source and of what was written, in order.
 
@@ -57,14 +45,21 @@ class ScriptedTranslator(nn.Module):
     another row.
     """
 
-    def __init__(self, table: Tensor, pad_id: int = 0, dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        table: Tensor,
+        pad_id: int = 0,
+        dropout: float = 0.0,
+        encode: Callable[[Tensor], Tensor] | None = None,
+    ) -> None:
         super().__init__()
         self.table, self.pad_id = nn.Parameter(table.clone()), pad_id  # [STATES, V]
-        self.dropout, self.readings = nn.Dropout(dropout), 0
+        self.dropout, self.lent = nn.Dropout(dropout), encode
 
     def encode(self, source: Tensor) -> Tensor:
         """Return a memory [B, S, 1] for int tokens [B, S]."""
-        self.readings += 1
+        if self.lent is not None:
+            return self.lent(source)
         return source.unsqueeze(-1).to(self.table.dtype)
 
     def decode(self, target: Tensor, memory: Tensor, source: Tensor) -> Tensor:

@@ -22,6 +22,7 @@ from grader.checks import (
     expect_unchanged,
     fail,
     given_module,
+    lend,
     presupposed,
     recognised_by,
     with_axes,
@@ -52,6 +53,23 @@ def build(submission, draw, **sizes):
     model = submission.LanguageModel(**{**SIZES, **sizes}).to(draw.device)
     given_module(submission, "probes").refill(model, draw.seed)
     return model
+
+
+def parameters_of(model):
+    """Return the parameters by name: what is counted and compared of them is so here."""
+    with torch.no_grad():  # so that they come as leaves
+        return dict(model.named_parameters())
+
+
+def size(model):
+    return sum(parameter.numel() for parameter in parameters_of(model).values())
+
+
+def distance(model, other):
+    """Return how far the parameters of two models are apart that are built alike."""
+    own, theirs = parameters_of(model), parameters_of(other)
+    with torch.no_grad():
+        return sum(float((own[name] - theirs[name]).double().square().sum()) for name in own) ** 0.5
 
 
 def tokens(rows):
@@ -327,8 +345,6 @@ def test_norm_last(submission, draw):
     ],
 )
 def test_sizes(submission, draw):
-    size = given_module(submission, "probes").count_parameters
-
     def count(**sizes):
         return size(submission.LanguageModel(**{**SIZES, **sizes}))
 
@@ -481,7 +497,7 @@ def test_seeds(submission, draw):
     for left in (1, 2):
         probes.reseed(left)
         begun.append(trained(submission, text, 11, 0, 5)[0])
-    weights = probes.distance(*begun) < 1e-6
+    weights = distance(*begun) < 1e-6
     for left, seed in ((1, 5), (2, 5), (1, 6)):
         probes.reseed(left)
         losses.append([loss for _, loss, _ in trained(submission, text, 11, 4, seed)[1]])
@@ -545,12 +561,12 @@ def test_warmup(submission, draw):
     asked="rate is what the update uses.",
 )
 def test_rate_used(submission, draw):
-    text, far = some_text(draw), given_module(submission, "probes").distance
+    text = some_text(draw)
     start, _ = trained(submission, text, 11, 0, 1)
     moved, rates = [], []
     for warmup in (0, 50):
         model, rows = trained(submission, text, 11, 1, 1, warmup=warmup)
-        moved.append(far(model, start))
+        moved.append(distance(model, start))
         rates.append(rows[0][2])
     expect(moved[0], "how far the first update with warmup=0 moves the parameters").is_between(1e-9, 1e6)
     recognised_by(submission, as_far_as_without_warmup=moved[1] > 0.8 * moved[0])
@@ -570,11 +586,11 @@ def test_rate_used(submission, draw):
 def test_settings(submission, draw):
     text, probes = some_text(draw, vocab=V), given_module(submission, "probes")
     kept = {layers: trained(submission, text, V, 0, 1, num_layers=layers)[0] for layers in (1, 2, 3)}
-    one, two, three = (probes.count_parameters(model) for model in kept.values())
+    one, two, three = (size(model) for model in kept.values())
     recognised_by(submission, depth=[one < two, two < three])
     expect(two > one, "more parameters with num_layers=2 than with 1").is_value(True)
     expect(three - two, "parameters that num_layers=3 adds to those of 2").is_value(two - one)
-    default = probes.count_parameters(trained(submission, text, V, 0, 1)[0])
+    default = size(trained(submission, text, V, 0, 1)[0])
     expect(default, "parameters when nothing is said").is_value(two, why="num_layers is 2 then")
     row = tokens(draw.permutation(V)[None, :6])
     swapped = tokens(row[:, [2, 1, 0, 3, 4, 5]])
@@ -650,6 +666,23 @@ def scripted(submission, draw, max_len=64, dropout=0.0, scale=2.0):
     return given_module(submission, "probes").ScriptedModel(table, max_len, dropout), table
 
 
+def watched(submission, table, max_len):
+    """Return a scripted model that has its logits from here, and the lengths of the texts that it was given."""
+    lengths = []
+
+    def forward(text):
+        expect(text, "what the model was given").is_tensor(shape=(None, None))
+        expect(text.numel(), "tokens that the model was given at once").is_between(1, 1000)
+        lengths.append(text.shape[1])
+        state, states = torch.zeros_like(text[:, 0]), []
+        for token in text.unbind(dim=1):
+            state = (5 * state + token + 1) % STATES
+            states.append(state)
+        return table[torch.stack(states, dim=1)]
+
+    return given_module(submission, "probes").ScriptedModel(table, max_len, forward=lend(forward)), lengths
+
+
 def continued(table, prompt, count, longest):
     """Return the right greedy continuation [B, T + count]."""
     best, rows = table.argmax(dim=-1).tolist(), []
@@ -693,7 +726,8 @@ def test_greedy(submission, draw):
     asked="The model never reads more than the last max_len tokens.",
 )
 def test_long(submission, draw):
-    model, table = scripted(submission, draw, max_len=5)
+    table = draw.normal(state=STATES, token=WORDS, scale=2.0)
+    model, lengths = watched(submission, table, max_len=5)
     for length in (3, 9):
         prompt = draw.integers(0, WORDS, batch=4, time=length)
         found = submission.generate(model, prompt, 8, temperature=0.0)
@@ -708,7 +742,7 @@ def test_long(submission, draw):
         expect(found, "tokens", axes="batch time").equals(
             continued(table.cpu(), prompt.cpu(), 8, 5).to(found.device), why="max_len is 5"
         )
-    expect(model.longest, "the longest text that the model was given").is_between(1, 5)
+    expect(max(lengths), "the longest text that the model was given").is_between(1, 5)
 
 
 @check(
@@ -776,6 +810,7 @@ def test_generator(submission, draw):
     aspect="mode",
     points=3,
     asked="it comes in train or eval mode and is left as it came; it writes in eval mode, without gradients.",
+    on_workers_word="modes are facts of state, seen in dropout and in whether gradients are recorded",
 )
 def test_modes(submission, draw):
     model, table = scripted(submission, draw, dropout=0.5)

@@ -63,6 +63,23 @@ def build(submission, draw, **sizes):
     return model
 
 
+def parameters_of(model):
+    """Return the parameters by name: what is counted and compared of them is so here."""
+    with torch.no_grad():  # so that they come as leaves
+        return dict(model.named_parameters())
+
+
+def size(model):
+    return sum(parameter.numel() for parameter in parameters_of(model).values())
+
+
+def distance(model, other):
+    """Return how far the parameters of two models are apart that are built alike."""
+    own, theirs = parameters_of(model), parameters_of(other)
+    with torch.no_grad():
+        return sum(float((own[name] - theirs[name]).double().square().sum()) for name in own) ** 0.5
+
+
 def tokens(rows):
     return with_axes(rows.contiguous(), "batch", "time")
 
@@ -424,8 +441,6 @@ def test_norm_last(submission, draw):
     asked=["the sizes.", "of the encoder, and of the decoder, each layer with parameters of its own."],
 )
 def test_sizes(submission, draw):
-    size = given_module(submission, "probes").count_parameters
-
     def count(**sizes):
         return size(submission.TranslationModel(**{**SIZES, **sizes}))
 
@@ -609,7 +624,7 @@ def test_seeds(submission, draw):
     for left in (1, 2):
         probes.reseed(left)
         begun.append(trained(submission, pairs, BOTH, 0, 5)[0])
-    weights = probes.distance(*begun) < 1e-6
+    weights = distance(*begun) < 1e-6
     for left, seed in ((1, 5), (2, 5), (1, 6)):
         probes.reseed(left)
         losses.append([loss for _, loss, _ in trained(submission, pairs, BOTH, 4, seed)[1]])
@@ -673,12 +688,12 @@ def test_warmup(submission, draw):
     asked="rate is what the update uses.",
 )
 def test_rate_used(submission, draw):
-    pairs, far = some_pairs(draw), given_module(submission, "probes").distance
+    pairs = some_pairs(draw)
     start, _ = trained(submission, pairs, BOTH, 0, 1)
     moved, rates = [], []
     for warmup in (0, 50):
         model, rows = trained(submission, pairs, BOTH, 1, 1, warmup=warmup)
-        moved.append(far(model, start))
+        moved.append(distance(model, start))
         rates.append(rows[0][2])
     expect(moved[0], "how far the first update with warmup=0 moves the parameters").is_between(1e-9, 1e6)
     recognised_by(submission, as_far_as_without_warmup=moved[1] > 0.8 * moved[0])
@@ -698,11 +713,11 @@ def test_rate_used(submission, draw):
 def test_settings(submission, draw):
     pairs, probes = some_pairs(draw), given_module(submission, "probes")
     models = [trained(submission, pairs, BOTH, 0, 1, num_layers=layers)[0] for layers in (1, 2, 3)]
-    one, two, three = (probes.count_parameters(model) for model in models)
+    one, two, three = (size(model) for model in models)
     recognised_by(submission, depth=[one < two, two < three])
     expect(two > one, "more parameters with num_layers=2 than with 1").is_value(True)
     expect(three - two, "parameters that num_layers=3 adds to those of 2").is_value(two - one)
-    default = probes.count_parameters(trained(submission, pairs, BOTH, 0, 1)[0])
+    default = size(trained(submission, pairs, BOTH, 0, 1)[0])
     expect(default, "parameters when nothing is said").is_value(one, why="num_layers is 1 then")
     source, target = distinct(draw, 6, READ), distinct(draw, 5, WRITTEN)
     bag, _ = trained(submission, pairs, BOTH, 0, 1, positions=False)
@@ -863,6 +878,7 @@ def test_long(submission, draw):
     aspect="mode",
     points=3,
     asked="It comes in train or eval mode and is left as it came; it writes in eval",
+    on_workers_word="modes are facts of state, seen in dropout and in whether gradients are recorded",
 )
 def test_modes(submission, draw):
     model, source, rows = scripted(submission, draw, (0, 0, 3), 8, dropout=0.5)

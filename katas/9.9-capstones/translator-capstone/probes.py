@@ -53,17 +53,6 @@ def quiet(model: nn.Module, seed: int, kept: list[int], scale: float = 1.0) -> N
             parameter.zero_()
 
 
-def count_parameters(model: nn.Module) -> int:
-    """Return how many numbers the model can learn."""
-    return sum(parameter.numel() for parameter in model.parameters())
-
-
-def distance(model: nn.Module, other: nn.Module) -> float:
-    """Return how far the parameters of two models are apart that are built alike."""
-    pairs = zip(model.parameters(), other.parameters(), strict=True)
-    return sum(float((own - theirs).detach().double().square().sum()) for own, theirs in pairs) ** 0.5
-
-
 def reseed(seed: int) -> None:
     """Leave torch's global generator somewhere."""
     torch.manual_seed(seed)

@@ -12,8 +12,8 @@ from grader.checks import (
     expect_gradients,
     expect_unchanged,
     fail,
-    given_module,
     oracle,
+    type_names,
     with_axes,
 )
 
@@ -143,7 +143,8 @@ def test_any_fit(submission, draw):
         )  # fmt: skip
         expect_unchanged(submission)
         losses = [
-            given_module(submission, "probes").as_float(loss) for loss in expect(losses, "losses").is_list(2)
+            float.fromhex(loss.hex()) if "builtins.float" in type_names(loss) else loss
+            for loss in expect(losses, "losses").is_list(2)
         ]
         for i, loss in enumerate(losses):
             expect(loss, f"losses[{i}]").is_scalar(float)

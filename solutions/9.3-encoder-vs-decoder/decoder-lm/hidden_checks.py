@@ -9,6 +9,8 @@ from grader.checks import check, expect, given_module, oracle, with_axes
 
 AXES = "batch time token"
 STATES = 97
+HANDED_ON = "a reader hands on the logits that forward returned, which the submission chooses anyway"
+"""Every check that reads a model compares these with other logits, here, for tokens that it drew."""
 
 
 def build(submission, draw, *sizes):
@@ -93,6 +95,7 @@ def test_any_loss(submission, draw):
         "*in pieces or in one go, the logits are the same.*",
         "All of it works for any sizes: texts of one token and of thousands, as long as `max_len` allows.",
     ],
+    on_workers_word=HANDED_ON,
 )
 def test_any_pieces(submission, draw):
     for sizes in ((7, 8, 2, 5, 4, 12), (5, 20, 5, 31, 1, 12), (9, 4, 1, 6, 3, 12)):
@@ -119,6 +122,7 @@ def test_any_pieces(submission, draw):
     aspect="gradient",
     points=3,
     asked="a model that has written can still learn",
+    on_workers_word=HANDED_ON,
 )
 def test_learns_after_writing(submission, draw):
     model = build(submission, draw, 7, 8, 2, 5, 2, 12)
@@ -221,6 +225,7 @@ def test_seed(submission, draw):
     aspect="cache",
     points=1.5,
     asked="All of it works for any sizes: texts of one token and of thousands, as long as `max_len` allows.",
+    on_workers_word=HANDED_ON,
 )
 def test_long(submission, draw):
     length = draw.size(1030, 1100)
@@ -257,6 +262,7 @@ def test_long(submission, draw):
         "Several texts may be read in turns, each with its own cache, by one model or by several",
         "nothing from one call to the next",
     ],
+    on_workers_word=HANDED_ON,
 )
 def test_in_turns(submission, draw):
     models = [

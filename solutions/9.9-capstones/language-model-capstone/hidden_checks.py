@@ -154,6 +154,7 @@ def test_any_generation(submission, draw):
     points=5,
     trained=True,
     asked="A log belongs to the code that wrote it.",
+    on_workers_word="the text is what train is given, and not what it is judged by",
 )
 def test_log_ends(submission, draw):
     with presupposed("the log must be whole"):

@@ -148,6 +148,7 @@ def test_any_search(submission, draw):
     points=5,
     trained=True,
     asked="A log belongs to the code that wrote it.",
+    on_workers_word="the sentences are what train is given, and not what it is judged by",
 )
 def test_log_ends(submission, draw):
     probes = given_module(submission, "probes")
