@@ -162,6 +162,13 @@ class RemoteObject:
         parts = values if isinstance(values, list) else []
         return iter([_adopt(self, value, f"[{index}]") for index, value in enumerate(parts)])
 
+    def __enter__(self) -> Any:
+        return _run(self, "__enter__", (), {}, f"with {facts_of(self).label}", "")
+
+    def __exit__(self, *_: object) -> None:
+        # What a check raises does not cross: the block in the worker ends as if nothing had been raised.
+        _run(self, "__exit__", (None, None, None), {}, f"with {facts_of(self).label}", "")
+
     def __bool__(self) -> bool:
         return True
 

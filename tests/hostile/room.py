@@ -37,6 +37,7 @@ SOURCES = {
     "masks": (ROOT / "katas", ROOT / "solutions", "9.3-encoder-vs-decoder"),
     "layer-norm": (ROOT / "katas", ROOT / "solutions", "9.3-encoder-vs-decoder"),
     "decoder-lm": (ROOT / "katas", ROOT / "solutions", "9.3-encoder-vs-decoder"),
+    "transfer": (ROOT / "katas", ROOT / "solutions", "9.6-pretraining"),
 }
 GIVING = Path("9.3-encoder-vs-decoder/encoder-layer")
 """A kata that is given blocks: handed in for the others, they earn nothing."""

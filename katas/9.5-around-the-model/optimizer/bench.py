@@ -61,9 +61,12 @@ class Bench:
         other.optimizer.load_state_dict(copy.deepcopy(self.optimizer.state_dict()))
         return other
 
-    def learnable(self) -> bool:
-        """Tell whether every parameter is still a leaf that wants gradients."""
-        return all(one.is_leaf and one.requires_grad for one in self.parameters)
+    def backward(self, gradients: Sequence[Tensor]) -> None:
+        """Let a loss have these gradients, as in training."""
+        for parameter in self.parameters:
+            parameter.grad = None
+        products = [one * gradient for one, gradient in zip(self.parameters, gradients, strict=True)]
+        torch.cat([one.flatten() for one in products]).sum().backward()
 
 
 class Clipper:

@@ -1,8 +1,13 @@
-"""Checks of 9.6.2. Heads are compared with F.linear in float64; what may learn is seen from the worker's side."""
+"""Checks of 9.6.2. Expected values are computed in float64: heads by F.linear, what learns by taking the same step."""
 
 from __future__ import annotations
 
+import runpy
+from functools import partial
+from pathlib import Path
+
 import torch
+from torch.func import functional_call
 from torch.nn import functional as F
 
 from grader.checks import (
@@ -14,9 +19,13 @@ from grader.checks import (
     fail,
     given_module,
     oracle,
+    oracle_gradients,
     presupposed,
+    recognised_by,
 )
 
+PROBES = runpy.run_path(str(Path(__file__).with_name("probes.py")))
+"""The modules that are in the worker, to compute with here."""
 TOKENS = "batch time"
 D, LABELS, CLASSES = 6, 5, 4
 SIZES = {"TokenHead": (D, LABELS), "SpanHead": (D,), "RegressionHead": (D,), "ClassHead": (D, CLASSES)}
@@ -246,7 +255,54 @@ def test_head_arguments(submission, draw):
         expect(wide, f"what {kind} gives in float64").is_tensor(dtype=torch.float64)
 
 
+# --- modules in the worker ---
+
+
+def drawn_state(draw, module):
+    """Draw numbers for everything that a module holds."""
+    return {
+        name: draw.normal(**{f"axis{place}": size for place, size in enumerate(tensor.shape)}, scale=0.7)
+        for name, tensor in module.state_dict().items()
+    }
+
+
+def brought(submission, draw, kind, *sizes):
+    """Make a module of `probes` in the worker, with drawn numbers; return it, its numbers and a twin of it here."""
+    module, twin = getattr(given_module(submission, "probes"), kind)(*sizes), PROBES[kind](*sizes)
+    state = drawn_state(draw, twin)
+    module.load_state_dict(state)
+    module.to(draw.device)
+    return module, state, twin
+
+
+def after_a_step(loss, rates, state, *others):
+    """Return what a step of SGD makes of numbers, each with a rate of its own, the loss being loss(state, *others)."""
+
+    def step(numbers, *others):
+        with torch.enable_grad():
+            leaves = {name: value.detach().clone().requires_grad_() for name, value in numbers.items()}
+            slopes = torch.autograd.grad(loss(leaves, *others), list(leaves.values()), materialize_grads=True)
+        return tuple(leaves[name] - rates[name] * slope for name, slope in zip(leaves, slopes, strict=True))
+
+    return dict(zip(state, oracle(step, state, *others), strict=True))
+
+
 # --- freeze ---
+
+
+def computes(twin, training):
+    """Return what a Nested with given numbers computes in train or in eval mode."""
+    return lambda state, x: functional_call(twin.train(training), state, (x,))
+
+
+def shown_mode(found, twin, state, x):
+    """Return the mode that the output of a Nested comes from, or "another" when it is none of both."""
+    for training, name in ((True, "train mode"), (False, "eval mode")):
+        with torch.no_grad():
+            wanted = computes(twin, training)({n: value.cpu() for n, value in state.items()}, x.cpu())
+        if torch.allclose(found.detach().cpu(), wanted, atol=1e-4):
+            return name
+    return "another"
 
 
 @check(
@@ -254,15 +310,36 @@ def test_head_arguments(submission, draw):
     aspect="gradient",
     points=2,
     asked="Let no parameter of the module learn any more.",
+    on_workers_word="a layer behind the module has to learn from drawn numbers as one computed here does",
 )
-def test_freeze(submission):
-    probes = given_module(submission, "probes")
-    module = probes.WithBuffer(4)
-    other = probes.layers(2, 4)
+def test_freeze(submission, draw):
+    module, state, twin = brought(submission, draw, "Nested", 4, 3)
+    layer, numbers, behind = brought(submission, draw, "Nested", 4, 1)
+    x = draw.normal(batch=5, width=4)
     submission.freeze(module)
-    probes.modes(module)  # judged below; seen here, it tells eval mode from nothing at all
-    expect(probes.learns(module), "whether parameters take gradients").is_value([False] * 7)
-    expect(probes.learns(other), "whether those of another module do").is_value([True] * 4)
+    mode = shown_mode(
+        module(x), twin, state, x
+    )  # judged below; known here, it tells eval mode from nothing at all
+    module.eval()
+    before = module.state_dict()
+    given_module(submission, "probes").train([module, layer], x)
+    after = module.state_dict()
+    moved = [name for name, old in before.items() if not torch.equal(after[name], old)]
+    recognised_by(submission, moved=moved, mode=mode)
+    if moved:
+        fail(
+            f"still learns  {moved[0]} moved in a step of training",
+            f"  {len(moved)} of {len(list(twin.parameters()))} parameters of the frozen module did; want none",
+            stage="gradient",
+        )
+
+    def loss(own, frozen, x):
+        parts = (computes(twin, False), frozen), (computes(behind, True), own)
+        return PROBES["through"]([partial(*part) for part in parts], x).square().sum()
+
+    wanted = after_a_step(loss, dict.fromkeys(numbers, 0.1), numbers, before, x)
+    for name, found in layer.state_dict().items():
+        expect(found, f"{name} of a layer behind the module after a step").close_to(wanted[name])
 
 
 @check(
@@ -274,29 +351,68 @@ def test_freeze(submission):
         "Gradients still pass through to what lies before it.",
         "Its numbers stay as they are, and so do train and eval mode",
     ],
+    on_workers_word="what the module gives for drawn inputs, and its gradients, are computed here as well",
 )
 def test_freeze_leaves(submission, draw):
-    probes = given_module(submission, "probes")
     for training in (True, False):
-        module = probes.WithBuffer(4)
-        module.to(draw.device)
+        module, state, twin = brought(submission, draw, "Nested", 4, 3)
         module.train(training)
-        before = probes.held(module)
         submission.freeze(module)
-        expect(probes.modes(module), "train mode, module by module").is_value([training] * 6)
-        for number, (old, now) in enumerate(zip(before, probes.held(module), strict=True)):
-            expect(now, f"tensor {number} of the module").equals(old)
+        for name, now in module.state_dict().items():
+            expect(now, f"{name} of the module").equals(state[name])
         x = draw.normal(batch=3, width=4, requires_grad=True)
         found = module(x)
+        mode = "train mode" if training else "eval mode"
+        shown = shown_mode(found, twin, state, x.detach())
+        recognised_by(submission, mode=mode, shown=shown, passes=found.requires_grad)
+        if shown not in (mode, "another"):
+            fail(f"wrong mode  a module in {mode} computes in {shown} once it is frozen", stage="mode")
         if not found.requires_grad:
             fail(
                 "cut off  what a frozen module gives has no gradient with respect to what went in",
                 "  layers in front of it could not learn: only its own parameters stand still",
                 stage="gradient",
             )
+        right = computes(twin, training)
+        expect(found, f"what a frozen module gives in {mode}").close_to(oracle(right, state, x))
+        slope = oracle_gradients(
+            lambda x, *values, right=right, names=tuple(state): right(
+                dict(zip(names, values, strict=True)), x
+            ),
+            {"x": x, **state},
+            cotangent := draw.like(found),
+        )["x"]
+        torch.autograd.backward(found, cotangent)
+        expect(x.grad, "gradient of what went into the module").close_to(slope)
 
 
 # --- layerwise_groups ---
+
+
+def groups_of(submission, draw, count, width, lr, decay, plain=False):
+    """Make groups for a stack of layers; return for each its rate, and what its parameters are called in the stack.
+
+    Parameters are recognised by their numbers, which are drawn.
+    """
+    stack, state, _ = brought(submission, draw, "layers", count, width)
+    layers = [stack[place] for place in range(count)] if plain else stack
+    found = []
+    for group in submission.layerwise_groups(layers, lr, decay):
+        names = [
+            next((name for name, value in state.items() if is_parameter(each, value)), "unknown")
+            for each in group["params"]
+        ]
+        found.append((float(group["lr"]), sorted(names)))
+    return found
+
+
+def is_parameter(found, value):
+    """Tell whether something is a parameter of these numbers; a copy that was detached does not learn."""
+    return (
+        isinstance(found, torch.Tensor)
+        and found.requires_grad
+        and torch.equal(found.detach().cpu(), value.cpu())
+    )
 
 
 @check(
@@ -305,11 +421,8 @@ def test_freeze_leaves(submission, draw):
     points=2,
     asked="One group for each layer, in their order",
 )
-def test_groups(submission):
-    probes = given_module(submission, "probes")
-    stack = probes.layers(4, 3)
-    found = probes.facts(submission.layerwise_groups, stack, 0.1, 0.5)
-    names = [names for _, names in found]
+def test_groups(submission, draw):
+    names = [names for _, names in groups_of(submission, draw, 4, 3, 0.1, 0.5)]
     expect(names, "parameters, group by group").is_value([[f"{i}.bias", f"{i}.weight"] for i in range(4)])
 
 
@@ -320,13 +433,9 @@ def test_groups(submission):
     follows=["test_groups"],
     asked="of the last layer; each earlier one has `decay` times the rate of the one behind it.",
 )
-def test_rates(submission):
-    probes = given_module(submission, "probes")
+def test_rates(submission, draw):
     for count, lr, decay in ((4, 0.1, 0.5), (3, 2e-5, 0.95), (1, 0.3, 0.1)):
-        stack = probes.layers(count, 3)
-        rates = torch.tensor(
-            [rate for rate, _ in probes.facts(submission.layerwise_groups, stack, lr, decay)]
-        )
+        rates = torch.tensor([rate for rate, _ in groups_of(submission, draw, count, 3, lr, decay)])
         wanted = torch.tensor([lr * decay ** (count - 1 - i) for i in range(count)])
         expect(rates, "rates, group by group", axes="layer").close_to(wanted, 1e-6 * lr)
 
@@ -337,36 +446,55 @@ def test_rates(submission):
     points=1.5,
     follows=["test_rates"],
     asked="Make a group of parameters for each layer, as torch.optim takes them",
+    on_workers_word="the layers have to move from drawn numbers as in a step that is computed here",
 )
 def test_groups_step(submission, draw):
-    probes = given_module(submission, "probes")
-    stack = probes.layers(3, 4)
-    stack.to(draw.device)
-    moved = probes.moved_by_a_step(
-        submission.layerwise_groups, stack, 0.2, 0.5, draw.normal(batch=5, width=4)
-    )
-    expect(torch.tensor(moved), "rate that each layer moved at", axes="layer").close_to(
-        torch.tensor([0.05, 0.1, 0.2]), 1e-4
-    )
+    stack, state, _ = brought(submission, draw, "layers", 3, 4)
+    x = draw.normal(batch=5, width=4)
+    given_module(submission, "probes").train(stack, x, submission.layerwise_groups, 0.2, 0.5)
+    rates = dict(zip(state, (0.05, 0.05, 0.1, 0.1, 0.2, 0.2), strict=True))
+
+    def loss(numbers, x):
+        for place in range(3):
+            x = F.linear(x, numbers[f"{place}.weight"], numbers[f"{place}.bias"]).tanh()
+        return x.square().sum()
+
+    wanted = after_a_step(loss, rates, state, x)
+    for name, found in stack.state_dict().items():
+        expect(found, f"{name} after a step with rates 0.05, 0.1 and 0.2").close_to(wanted[name])
 
 
 # --- MultiTask ---
 
+TASKS = {"tags": 5, "span": 2, "degree": 1}
+"""How many numbers the head of each task gives."""
+
 
 def tasks(submission, draw):
-    """Build a body and heads of all kinds, and the model of them."""
-    probes = given_module(submission, "probes")
-    body = probes.Body(20, D, 3)
-    heads = {
-        "tags": submission.TokenHead(D, LABELS),
-        "span": submission.SpanHead(D),
-        "degree": submission.RegressionHead(D),
-        "topic": submission.ClassHead(D, CLASSES),
+    """Build a body, heads and the model of them in the worker; return it, these parts, and their numbers by name."""
+    made = {"body": brought(submission, draw, "Body", 20, D, 3)}
+    made |= {f"heads.{task}": brought(submission, draw, "Head", D, size) for task, size in TASKS.items()}
+    parts = {part: module for part, (module, _, _) in made.items()}
+    numbers = {
+        f"{part}.{name}": value for part, (_, state, _) in made.items() for name, value in state.items()
     }
-    model = submission.MultiTask(body, heads)
+    model = submission.MultiTask(parts["body"], {task: parts[f"heads.{task}"] for task in TASKS})
     model.to(draw.device)
     model.eval()
-    return model, body, heads
+    return model, parts, numbers
+
+
+def part_of(numbers, part):
+    return {
+        name.removeprefix(f"{part}."): value for name, value in numbers.items() if name.startswith(f"{part}.")
+    }
+
+
+def answer(numbers, tokens, task):
+    """Return what the head of a task gives."""
+    body, head = PROBES["Body"](20, D, 3).eval(), PROBES["Head"](D, TASKS[task])
+    hidden = functional_call(body, part_of(numbers, "body"), (tokens.cpu(),))
+    return functional_call(head, part_of(numbers, f"heads.{task}"), (hidden, tokens.cpu() != 3))
 
 
 def texts(draw, batch=3, time=6):
@@ -380,23 +508,16 @@ def texts(draw, batch=3, time=6):
     "a task's answer is its own head's, of the body's vectors and the mask of real tokens",
     aspect="values",
     points=2.5,
-    follows=["test_head_shapes"],
     asked="Return what the task's head gives for the body's hidden and the mask of real tokens.",
 )
 def test_multi_task(submission, draw):
-    model, body, heads = tasks(submission, draw)
+    model, _, numbers = tasks(submission, draw)
     tokens = texts(draw)
-    mask = tokens != 3
-    with torch.no_grad():
-        hidden = body(tokens)
-        for task, head in heads.items():
-            found, wanted = model(tokens, task), head(hidden, mask)
-            if task == "span":
-                found = expect(found, "answer of span").is_tuple(2)[0]
-                wanted = wanted[0]
-            if task in ("tags", "span"):
-                found, wanted = found[mask], wanted[mask]
-            expect(found, f"answer of {task}").same_as(wanted, name="the head's own")
+    for task in TASKS:
+        with torch.no_grad():
+            found = model(tokens, task)
+        wanted = oracle(lambda numbers, task=task: answer(numbers, tokens, task), numbers)
+        expect(found, f"answer of {task}", axes="batch number").close_to(wanted)
 
 
 @check(
@@ -409,15 +530,25 @@ def test_multi_task(submission, draw):
     ],
 )
 def test_multi_task_parameters(submission, draw):
-    model, body, heads = tasks(submission, draw)
+    model, parts, numbers = tasks(submission, draw)
     with torch.no_grad():
         found = [name for name, _ in model.named_parameters()]
-        wanted = [f"body.{name}" for name, _ in body.named_parameters()]
-        for task, head in heads.items():
-            wanted += [f"heads.{task}.{name}" for name, _ in head.named_parameters()]
-    expect(found, "parameters").has_names(wanted)
-    same = given_module(submission, "probes").same_objects(model, body, heads)
-    expect(same, "whether body and heads are the objects that were given").is_value(True)
+    expect(found, "parameters").has_names(list(numbers))
+    loaded = {}
+    for part, module in parts.items():
+        # Whoever holds a copy does not see what is loaded into the part that was given.
+        state = {name: draw.like(value) for name, value in part_of(numbers, part).items()}
+        module.load_state_dict(state)
+        loaded |= {f"{part}.{name}": value for name, value in state.items()}
+    now = model.state_dict()
+    copied = [name for name, value in loaded.items() if not torch.equal(now[name], value)]
+    recognised_by(submission, copied=copied)
+    if copied:
+        fail(
+            f"a copy  {copied[0]} stays as it is when other numbers are loaded into the module that was given",
+            "  the body and the heads are the very objects: what one task learns, all who have the body see",
+            stage="values",
+        )
 
 
 @check(
@@ -428,11 +559,28 @@ def test_multi_task_parameters(submission, draw):
     asked="One body and a head for each task.",
 )
 def test_multi_task_gradients(submission, draw):
-    model, _, heads = tasks(submission, draw)
-    probes = given_module(submission, "probes")
-    for task in heads:
-        reached = probes.gradients_reach(model, texts(draw), task)
+    model, parts, numbers = tasks(submission, draw)
+    tokens = texts(draw)
+    for task, size in TASKS.items():
+        model.zero_grad()
+        cotangent = draw.normal(batch=3, number=size)
+        found = model(tokens, task)
+        with presupposed("its answer must be a tensor of the head's shape"):
+            expect(found, "answer").is_tensor(shape=(3, size))
+        torch.autograd.backward(found, cotangent)
+        with torch.no_grad():
+            slopes = {name: one.grad for name, one in model.named_parameters() if one.grad is not None}
+        reached = [
+            part for part in parts if any(bool(slope.any()) for slope in part_of(slopes, part).values())
+        ]
         expect(reached, f"what learns from {task}").is_value(["body", f"heads.{task}"])
+        wanted = oracle_gradients(
+            lambda *values, task=task: answer(dict(zip(numbers, values, strict=True)), tokens, task),
+            numbers,
+            cotangent,
+        )
+        for name, slope in slopes.items():
+            expect(slope, f"gradient of {name} from {task}").close_to(wanted[name])
 
 
 @check(
@@ -442,7 +590,7 @@ def test_multi_task_gradients(submission, draw):
     asked="ValueError: there is no such task.",
 )
 def test_unknown_task(submission, draw):
-    model, _, _ = tasks(submission, draw)
+    model, *_ = tasks(submission, draw)
     for task in ("summary", ""):
         with expect_raises("ValueError", what=f"no head is called {task!r}"):
             model(texts(draw), task)

@@ -1,13 +1,14 @@
 """Checks of 9.7.1. Measures are compared in float64, probes where no rounding decides, models with sums over heads.
 
-`probes` runs beside the submission: it has models with the parts that `ablate_heads` is told of, and `with` blocks
-around them. What they compute without some heads comes from `read` and `stacked` in here.
+`probes` runs beside the submission: it has models with the parts that `ablate_heads` is told of. What they compute
+without some heads comes from `read` and `stacked` in here.
 """
 
 from __future__ import annotations
 
 import random
 import runpy
+from contextlib import ExitStack
 from pathlib import Path
 
 import torch
@@ -33,6 +34,8 @@ SIZES = (11, 24, 6, 2, 13, 3, 32)
 D, H, LAYERS = 12, 4, 3
 """Width, heads and layers of the small stacks."""
 PROJECTIONS = ("w_q", "w_k", "w_v", "w_o")
+WORD = "outputs for drawn inputs, and steps of training, are compared with what is computed here"
+"""Why what a model of `probes` gives is enough."""
 
 
 # --- what is right: measures ---
@@ -161,7 +164,7 @@ def drawn(draw, state, scale):
 
 
 class Patient:
-    """A model in the worker, what it should give without some heads, and blocks around its calls."""
+    """A model in the worker, and what it should give without some heads."""
 
     def __init__(self, submission, draw, kind, state=None):
         probes = given_module(submission, "probes")
@@ -175,7 +178,7 @@ class Patient:
         # A stack has no norms: what it reads grows from layer to layer, and rounding with it.
         self.state = state or drawn(draw, self.model.state_dict(), 1.5 if kind == "lm" else 0.8)
         self.model.load_state_dict({name: tensor.to(draw.device) for name, tensor in self.state.items()})
-        self.blocks = probes.Blocks(submission.ablate_heads, self.model)
+        self.ablate_heads = submission.ablate_heads
         if kind == "lm":
             self.x = draw.integers(0, self.sizes[0], batch=2, time=6)
         else:
@@ -200,14 +203,49 @@ class Patient:
         with torch.no_grad():
             return self.model(self.x)
 
+    def off(self, *places, after=None):
+        """Return the output inside of nested blocks, (layer, heads) each; `after` is one that has ended in them."""
+        with ExitStack() as stack, torch.no_grad():
+            for layer, heads in places:
+                stack.enter_context(self.ablate_heads(self.model, layer, heads))
+            if after is not None:
+                with self.ablate_heads(self.model, *after):
+                    self()
+            return self()
+
+    def moved(self, x, slope):
+        """Return what a step of training makes of the parameters, the gradient of the output being `slope`."""
+
+        def step(state, x, slope):
+            with torch.enable_grad():
+                leaves = [value.detach().clone().requires_grad_() for value in state.values()]
+                named = dict(zip(state, leaves, strict=True))
+                if self.kind == "lm":
+                    found = read(x, named, {}, *self.sizes[2:4])
+                else:
+                    found = stacked(x, named, {}, self.kind == "decoder")
+                slopes = torch.autograd.grad(found, leaves, slope)
+            return tuple(value - by for value, by in zip(leaves, slopes, strict=True))
+
+        return dict(zip(self.state, oracle(step, self.state, x, slope), strict=True))
+
+    def expect_learns(self, optimizer, slope):
+        """Demand that an optimizer from before the blocks moves every parameter that the model has."""
+        optimizer.step(self.x, slope)
+        now, wanted = self.model.state_dict(), self.moved(self.x, slope)
+        left = [name for name, value in self.state.items() if torch.equal(now[name].cpu(), value.cpu())]
+        if left:
+            fail(
+                f"parameters  {left[0]}  is not the parameter that it was",
+                "  after the block it is another object, or learns no more; an optimizer would go on with the old one",
+                stage="values",
+            )
+        for name, right in wanted.items():
+            expect(now[name], f"{name} after a step of training").close_to(right)
+
     def compare(self, *places, after=None):
         """Compare the output inside of blocks with the right one; with `after`, when a block in them has ended."""
-        with torch.no_grad():
-            found = (
-                self.blocks.off(self.x, *places)
-                if after is None
-                else self.blocks.after(self.x, after, *places)
-            )
+        found = self.off(*places, after=after)
         name = "output with " + " and ".join(
             f"heads {list(heads)} of layer {layer} off" for layer, heads in places
         )
@@ -677,6 +715,7 @@ def test_arguments(submission, draw):
         "are.",
         "which query heads, in any order, none or several, a head perhaps named twice.",
     ],
+    on_workers_word=WORD,
 )
 def test_ablate_values(submission, draw):
     for layer, heads in ((1, [2]), (0, [3, 1]), (2, [0, 1, 2, 3]), (1, [])):
@@ -689,6 +728,7 @@ def test_ablate_values(submission, draw):
     points=2,
     follows=["test_ablate_values"],
     asked=["Its `num_heads` says how many heads there are.", "which query heads, in any order"],
+    on_workers_word=WORD,
 )
 def test_ablate_shared(submission, draw):
     for layer, heads in ((0, [1]), (2, [5, 0, 4])):
@@ -701,6 +741,7 @@ def test_ablate_shared(submission, draw):
     points=1.5,
     follows=["test_ablate_values"],
     asked="The attention is `model.layers[layer].attention`, or `.self_attention` where the layer has no `attention`.",
+    on_workers_word=WORD,
 )
 def test_ablate_decoder(submission, draw):
     for layer, heads in ((0, [1]), (2, [3, 0])):
@@ -715,23 +756,20 @@ def test_ablate_decoder(submission, draw):
         "nothing is copied, and it computes as ever when the block has ended",
         "Parameters are then the same objects with the same bits, and no hook is left.",
     ],
+    on_workers_word=f"{WORD}; a hook that does nothing shows in nothing else",
 )
 def test_ablate_undone(submission, draw):
+    probes = given_module(submission, "probes")
     for kind in ("encoder", "lm"):
         patient = Patient(submission, draw, kind)
-        before, hooks = patient(), patient.blocks.hooks()
-        with presupposed("the block must run"), torch.no_grad():
+        before, hooks, optimizer = patient(), probes.hooks(patient.model), probes.Optimizer(patient.model)
+        with presupposed("the block must run"):
             for layer, heads in ((1, [0, 2]), (0, [1]), (1, [1])):
-                patient.blocks.off(patient.x, (layer, heads))
+                patient.off((layer, heads))
         patient.expect_as_before(before, "after three blocks")
-        if left := patient.blocks.exchanged():
-            fail(
-                f"parameters  {left[0]}  is not the parameter that it was",
-                "  after the block it is another object, or learns no more; an optimizer would go on with the old one",
-                stage="values",
-            )
-        if (more := patient.blocks.hooks()) != hooks:
+        if (more := probes.hooks(patient.model)) != hooks:
             fail(f"hooks  {more - hooks} are left behind after three blocks; want none", stage="values")
+        patient.expect_learns(optimizer, draw.like(before))
 
 
 @check(
@@ -739,15 +777,15 @@ def test_ablate_undone(submission, draw):
     aspect="errors",
     points=2,
     asked=["by an exception too. Exceptions are passed on."],
+    on_workers_word=WORD,
 )
 def test_ablate_exception(submission, draw):
     patient = Patient(submission, draw, "lm")
     before = patient()
-    with torch.no_grad():
-        came = patient.blocks.interrupted(patient.x, 1, [0, 2, 3, 5])
-    if came != "Interrupted":
-        said = f"{came} came out" if came else "it was swallowed"
-        fail(f"exception  Interrupted was raised inside of the block, and {said}", stage="raises")
+    with presupposed("the block must run"):
+        patient.off((0, [1]))
+    with expect_raises("Interrupted", what="it was raised inside of the block"):
+        given_module(submission, "probes").interrupt(submission.ablate_heads(patient.model, 1, [0, 2, 3, 5]))
     patient.expect_as_before(before, "after a block that was left by an exception")
 
 
@@ -757,6 +795,7 @@ def test_ablate_exception(submission, draw):
     points=2,
     follows=["test_ablate_values", "test_ablate_undone"],
     asked=["a head perhaps named twice. Blocks may be nested."],
+    on_workers_word=WORD,
 )
 def test_ablate_nested(submission, draw):
     patient = Patient(submission, draw, "encoder")
@@ -773,13 +812,14 @@ def test_ablate_nested(submission, draw):
     aspect="errors",
     points=1,
     asked="ValueError, by the time the block is entered, when one is not among 0 to num_heads - 1.",
+    on_workers_word=WORD,
 )
 def test_ablate_errors(submission, draw):
     patient = Patient(submission, draw, "encoder")
     before = patient()
     for heads in ([H], [0, H + 3], [-1]):
         with expect_raises("ValueError", what=f"of heads {heads} one is not among 0 to {H - 1}"):
-            patient.blocks.enter(1, heads)
+            patient.off((1, heads))
         patient.expect_as_before(before, f"after heads {heads} were refused")
 
 
@@ -788,6 +828,7 @@ def test_ablate_errors(submission, draw):
     aspect="values",
     points=1.5,
     asked="the trained model",
+    on_workers_word=WORD,
 )
 def test_story_ablated(submission, draw):
     patient = Patient(submission, draw, "lm", state=STORY["weights"]())

@@ -1,19 +1,15 @@
-"""What the checks bring into the worker: models whose heads can be switched off, and `with` blocks around them.
+"""What the checks bring into the worker: models whose heads can be switched off, and steps of training.
 
 Nothing in here compares or judges; it shares its process with the submission.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, ExitStack
-from typing import Any
+from contextlib import AbstractContextManager
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-
-Ablate = Callable[..., AbstractContextManager[object]]
 
 
 class Attention(nn.Module):
@@ -156,63 +152,33 @@ class Interrupted(Exception):
     """What a block is left by."""
 
 
-class Blocks:
-    """`with` blocks of ablate_heads around calls of a model."""
+def interrupt(block: AbstractContextManager[object]) -> None:
+    """Leave a block by an exception."""
+    with block:
+        raise Interrupted
 
-    def __init__(self, ablate_heads: Ablate, model: nn.Module) -> None:
-        self.ablate_heads, self.model = ablate_heads, model
-        self.parameters = dict(model.named_parameters())
 
-    def off(self, x: Tensor, *places: tuple[int, Iterable[int]]) -> Tensor:
-        """Return model(x) inside of nested blocks, one for each (layer, heads)."""
-        with ExitStack() as stack:
-            for layer, heads in places:
-                stack.enter_context(self.ablate_heads(self.model, layer, heads))
-            return self.model(x)
+def hooks(model: nn.Module) -> int:
+    """Return how many hooks the parts of a model have."""
+    return sum(
+        len(kept)
+        for module in model.modules()
+        for name, kept in vars(module).items()
+        if name.endswith("_hooks") and hasattr(kept, "__len__")
+    )
 
-    def after(self, x: Tensor, inner: tuple[int, Iterable[int]], *outer: tuple[int, Iterable[int]]) -> Tensor:
-        """Return model(x) inside of the outer blocks, when an inner one has ended."""
-        with ExitStack() as stack:
-            for layer, heads in outer:
-                stack.enter_context(self.ablate_heads(self.model, layer, heads))
-            with self.ablate_heads(self.model, *inner):
-                self.model(x)
-            return self.model(x)
 
-    def interrupted(self, x: Tensor, layer: int, heads: Iterable[int]) -> str:
-        """Leave a block by an exception; return the name of what came out of it, or nothing."""
-        try:
-            with self.ablate_heads(self.model, layer, heads):
-                self.model(x)
-                raise Interrupted
-        except Exception as error:
-            return type(error).__name__
-        return ""
+class Optimizer:
+    """Plain gradient steps of the parameters that a model has when it is made."""
 
-    def enter(self, layer: int, heads: Iterable[int]) -> None:
-        """Enter a block and leave it."""
-        with self.ablate_heads(self.model, layer, heads):
-            pass
+    def __init__(self, model: nn.Module) -> None:
+        self.model, self.parameters = model, list(model.parameters())
 
-    def named(self, x: Tensor, layer: int, heads: Iterable[int]) -> Tensor:
-        """Return model(x) inside of a block whose arguments are given by name, heads as a tuple."""
-        with self.ablate_heads(model=self.model, layer=layer, heads=tuple(heads)):
-            return self.model(x)
-
-    def hooks(self) -> int:
-        """Return how many hooks the parts of the model have."""
-        return sum(
-            len(kept)
-            for module in self.model.modules()
-            for name, kept in vars(module).items()
-            if name.endswith("_hooks") and hasattr(kept, "__len__")
-        )
-
-    def exchanged(self) -> list[str]:
-        """Return which parameters are other objects than at first, or would not learn any more."""
-        now: dict[str, Any] = dict(self.model.named_parameters())
-        return [
-            name
-            for name, old in self.parameters.items()
-            if now.get(name) is not old or not old.requires_grad or not old.is_leaf
-        ]
+    def step(self, x: Tensor, slope: Tensor) -> None:
+        """Take a step, the gradient of the output being `slope`."""
+        self.model.zero_grad()
+        self.model(x).backward(slope)
+        with torch.no_grad():
+            for parameter in self.parameters:
+                if parameter.grad is not None:
+                    parameter -= parameter.grad

@@ -554,6 +554,7 @@ def test_model_cache(submission, draw):
     points=1,
     follows=["test_model_cache"],
     asked="each with its own cache, and a cache may be gone on from twice.",
+    on_workers_word="logits that the reader hands on are compared with what the model gives for drawn texts in one go",
 )
 def test_cache_twice(submission, draw):
     model = built(submission, draw)

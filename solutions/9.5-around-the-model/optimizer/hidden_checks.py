@@ -9,6 +9,8 @@ from grader.checks import Expected, check, expect, given_module
 ROWS = "row column"
 SAID = {"betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01}
 """What the defaults are, said nevertheless: other defaults are the matter of one visible check alone."""
+WORD = "parameters, gradients and norms after calls with drawn numbers are compared with those computed here"
+"""Why what the bench returns is enough."""
 
 
 def benches(submission, reference, draw, count=2, groups=None, **options):
@@ -64,6 +66,7 @@ def compare(found, parameters, said):
         "Parameters of any shape and dtype are moved",
         "θ ← θ - lr · ( m̂ / (√v̂ + eps) + weight_decay · θ )",
     ],
+    on_workers_word=WORD,
 )
 def test_many_steps(submission, reference, draw):
     for options in (
@@ -82,6 +85,7 @@ def test_many_steps(submission, reference, draw):
         "A parameter without a gradient stays as it is, does not decay, and its steps are not counted.",
         "groups: dicts with",
     ],
+    on_workers_word=WORD,
 )
 def test_gaps(submission, reference, draw):
     groups = [{"places": [0, 2], "weight_decay": 0.6}, {"places": [1], "lr": 0.05}]
@@ -95,6 +99,7 @@ def test_gaps(submission, reference, draw):
     aspect="values",
     points=1,
     asked="nothing is kept outside",
+    on_workers_word=WORD,
 )
 def test_in_turns(submission, reference, draw):
     pairs = [benches(submission, reference, draw, lr=lr, **SAID) for lr in (0.05, 0.03)]
@@ -109,6 +114,7 @@ def test_in_turns(submission, reference, draw):
     aspect="values",
     points=1,
     asked="Scale all gradients by one factor, so that their common norm is at most max_norm.",
+    on_workers_word=WORD,
 )
 def test_any_gradients(submission, reference, draw):
     clip = given_module(submission, "bench").Clipper(submission.clip_gradients)

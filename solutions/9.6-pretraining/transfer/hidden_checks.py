@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch.nn import functional as F
 
 from grader.checks import check, expect, given_module, oracle
 
@@ -55,6 +56,14 @@ def test_other_sizes(submission, reference, draw):
                 expect(found, f"what {kind} gives").close_to(wanted)
 
 
+def drawn(draw, shapes):
+    """Draw numbers for parameters of these shapes."""
+    return {
+        name: draw.normal(**{f"axis{place}": size for place, size in enumerate(shape)}, scale=0.7)
+        for name, shape in shapes.items()
+    }
+
+
 @check(
     "stacks of any depth, given as any sequence of modules of any make",
     aspect="values",
@@ -63,16 +72,45 @@ def test_other_sizes(submission, reference, draw):
 )
 def test_any_stack(submission, draw):
     probes = given_module(submission, "probes")
+    lr, decay = 1e-3, 0.7
     for count in (2, 7, 12):
         stack = probes.layers(count, 3)
-        lr, decay = 1e-3, 0.7
-        for plain in (False, True):
-            found = probes.facts(submission.layerwise_groups, stack, lr, decay, plain)
-            rates = torch.tensor([rate for rate, _ in found])
+        state = drawn(
+            draw,
+            {
+                f"{i}.{name}": shape
+                for i in range(count)
+                for name, shape in (("weight", (3, 3)), ("bias", (3,)))
+            },
+        )
+        stack.load_state_dict(state)
+        for layers in (stack, [stack[place] for place in range(count)]):
+            groups = list(submission.layerwise_groups(layers, lr, decay))
+            rates = torch.tensor([float(group["lr"]) for group in groups])
             wanted = torch.tensor([lr * decay ** (count - 1 - i) for i in range(count)])
             expect(rates, f"rates of {count} layers", axes="layer").close_to(wanted, 1e-8)
-            names = [name for _, each in found for name in each]
-            expect(len(set(names)), "parameters in all groups").is_value(2 * count)
+            held = [value.detach() for group in groups for value in group["params"]]
+            missing = [
+                name
+                for name, value in state.items()
+                if not any(torch.equal(value.cpu(), one.cpu()) for one in held)
+            ]
+            expect(missing, "parameters that are in no group").is_value([])
+            expect(len(held), "parameters in all groups").is_value(2 * count)
+
+
+BODY = {
+    "embedding.weight": (30, 5), "linear.weight": (5, 5), "linear.bias": (5,), "norm.weight": (5,), "norm.bias": (5,)
+}  # fmt: skip
+
+
+def answer(body, head, tokens, pad):
+    """Return what a task's head gives: a linear layer on the sum of real tokens' vectors."""
+    x = F.embedding(tokens.cpu(), body["embedding.weight"])
+    mixed = x + F.linear(x.roll(1, dims=1), body["linear.weight"], body["linear.bias"]).tanh()
+    hidden = F.layer_norm(mixed, (5,), body["norm.weight"], body["norm.bias"])
+    real = (tokens.cpu() != pad).unsqueeze(-1)
+    return F.linear((hidden * real).sum(dim=1), head["linear.weight"], head["linear.bias"])
 
 
 @check(
@@ -85,16 +123,27 @@ def test_two_models(submission, draw):
     probes = given_module(submission, "probes")
     models = []
     for pad, names in ((0, ("mood",)), (7, ("mood", "about", "third"))):
-        body = probes.Body(30, 5, pad)
-        heads = {name: submission.ClassHead(5, 3 + place) for place, name in enumerate(names)}
+        body, heads = probes.Body(30, 5, pad), {}
+        numbers = {"body": drawn(draw, BODY)}
+        body.load_state_dict(numbers["body"])
+        for place, name in enumerate(names):
+            heads[name] = probes.Head(5, 3 + place)
+            numbers[name] = drawn(draw, {"linear.weight": (3 + place, 5), "linear.bias": (3 + place,)})
+            heads[name].load_state_dict(numbers[name])
         model = submission.MultiTask(body, heads)
+        model.to(draw.device)
         model.eval()
-        models.append((model, body, heads, pad))
+        models.append((model, names, numbers, pad))
     for _ in range(2):
-        for model, body, heads, pad in models:
+        for model, names, numbers, pad in models:
             tokens = draw.integers(8, 30, batch=3, time=6)
             tokens[1, 2:] = pad
-            with torch.no_grad():
-                for task, head in heads.items():
-                    wanted = head(body(tokens), tokens != pad)
-                    expect(model(tokens, task), f"answer of {task}").same_as(wanted, name="the head's own")
+            for task in names:
+                with torch.no_grad():
+                    found = model(tokens, task)
+                wanted = oracle(
+                    lambda body, head, tokens=tokens, pad=pad: answer(body, head, tokens, pad),
+                    numbers["body"],
+                    numbers[task],
+                )
+                expect(found, f"answer of {task}", axes="batch class").close_to(wanted)

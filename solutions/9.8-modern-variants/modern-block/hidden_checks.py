@@ -126,6 +126,7 @@ def test_any_model(submission, reference, draw):
     aspect="cache",
     points=2,
     asked="several texts may be read in turns, each with its own cache, and a cache may be gone on from twice.",
+    on_workers_word="logits that the reader hands on are compared with what the model gives for drawn texts in one go",
 )
 def test_in_turns(submission, reference, draw):
     sizes = (11, 16, 4, 2, 9, 2, 32)
