@@ -107,6 +107,8 @@ def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: Binary
 
 def grade(task: Task, suite: Suite, launcher: Launcher, options: Options) -> KataReport:
     """Grade one submission in a folder of its own, which is gone afterwards."""
+    if task.control and suite.kata.solution is not None:
+        return suite.check(suite.kata.solution, launcher, options)
     if task.bundle is None:
         return suite.without("missing" if task.status == "missing" else "error", task.message or "", options)
     folder: Path | None = None
