@@ -131,6 +131,8 @@ def shortage(error: BaseException) -> str | None:
 OWN_BYTES = 448 << 20
 """What a grading process may take besides a kata's `memory_mb`: 64 MB below what is promised, for pages of libraries'
 files, which no limit counts."""
+LEAST_BYTES = 128 << 20
+"""What a check may take in any case, in a process that others have made large: a debugger's, or a test's."""
 
 
 @contextmanager
@@ -150,7 +152,7 @@ def bounded_memory(memory_bytes: int | None) -> Iterator[None]:
     if 2 * resident > OWN_BYTES:  # what earlier submissions left free counts as well
         trim()
         resident, data = _memory()
-    bound = data + max(memory_bytes + OWN_BYTES - resident, 0)
+    bound = data + max(memory_bytes + OWN_BYTES - resident, LEAST_BYTES)
     if hard == resource.RLIM_INFINITY or bound < hard:
         resource.setrlimit(resource.RLIMIT_DATA, (bound, hard))
     try:

@@ -39,11 +39,26 @@ FAMILIES = {
     "policy": "dodge the operator policy",
     "given": "hand in what is given",
 }
-MODULES = {"insertion-sort": "insertion_sort", "masks": "masks", "layer-norm": "layer_norm"}
+MODULES = {
+    "insertion-sort": "insertion_sort",
+    "masks": "masks",
+    "layer-norm": "layer_norm",
+    "masked-attention": "masked_attention",
+}
 HONEST = {
     "insertion-sort": {"test_empty"},
     "masks": {"test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"},
     "layer-norm": set(),
+    "masked-attention": {
+        "test_arguments",
+        "test_dtypes",
+        "test_from_scratch",
+        "test_indivisible",
+        "test_modes",
+        "test_parameters",
+        "test_shapes",
+        "test_without_bias",
+    },
 }
 """The checks that give the wrong answers points by themselves."""
 TOY = "kata-toy"
