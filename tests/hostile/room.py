@@ -50,6 +50,8 @@ SECRET = "KATA-SECRET-"
 """How secrets begin; the rest is drawn for each room."""
 NAP = "0.031415"
 """Part of the command line of every program that one of the corpus starts."""
+MEMORY_MB = 512
+"""What the katas grant here, so that what exhausts memory does not exhaust the machine."""
 SHM_KEY = 0x4B415441
 DEVICE = "KATA_HOSTILE_DEVICE"
 """Names what submissions compute on, where that is not the CPU: `make gpu` asks for a GPU."""
@@ -89,7 +91,7 @@ def make_pack(place: Path, secret: str, only: str | None = None) -> Path:
         if slug in NATIVE:
             text = re.sub(r"\[policy\]\n(?:(?!\[).*\n)*", "", text)
         lines = [line for line in text.splitlines() if not line.startswith(("memory_mb", "after"))]
-        about.write_text("\n".join(lines).replace("[limits]", "[limits]\nmemory_mb = 512") + "\n")
+        about.write_text("\n".join(lines).replace("[limits]", f"[limits]\nmemory_mb = {MEMORY_MB}") + "\n")
     return place / "katas"
 
 
