@@ -149,7 +149,7 @@ def bounded_memory(memory_bytes: int | None) -> Iterator[None]:
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resident, data = _memory()
-    if 2 * resident > OWN_BYTES:  # what earlier submissions left free counts as well
+    if resident > OWN_BYTES:  # what earlier submissions left free counts as well
         trim()
         resident, data = _memory()
     bound = data + max(memory_bytes + OWN_BYTES - resident, LEAST_BYTES)

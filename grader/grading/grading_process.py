@@ -55,7 +55,7 @@ def main() -> None:
             launcher.close()
     except KataError as error:
         # Nothing was asked yet; whoever asks first hears why nothing can be graded.
-        refusal = encode(NotGraded(error.message, error.hint))
+        refusal = encode(NotGraded(error.message, error.hint, again=isinstance(error, MachineFault)))
         while read_frame(requests):
             write_frame(answers, refusal)
 

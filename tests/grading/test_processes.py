@@ -14,7 +14,17 @@ import pytest
 from grader.catalogue import Catalogue, Kata
 from grader.grading import processes
 from grader.grading.run import RunPolicy, setup_for
-from grader.grading.task import Answer, Graded, NotGraded, Setup, Stopped, Task, answer_decoder, encode, task_decoder
+from grader.grading.task import (
+    Answer,
+    Graded,
+    NotGraded,
+    Setup,
+    Stopped,
+    Task,
+    answer_decoder,
+    encode,
+    task_decoder,
+)
 from grader.submissions import Bundle
 from tests.conftest import TINY
 from tests.grading.conftest import MODULE, RIGHT, SOLUTIONS

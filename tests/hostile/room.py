@@ -332,9 +332,7 @@ def main() -> None:
         while frame := grading_process.read_frame(requests):
             exam = msgspec.msgpack.decode(frame, type=Exam)
             stages = Stages()
-            options = Options(
-                seed=exam.task.seed, timeout_s=exam.timeout_s, device=device, tell=stages.begin
-            )
+            options = Options(seed=exam.task.seed, timeout_s=exam.timeout_s, device=device, tell=stages.begin)
             report = grading_process.grade(exam.task, suites[exam.task.kata], launcher, options)
             stages.begin(0.0)
             answer = Examined(report, stages.overrun_s)

@@ -4,7 +4,9 @@ from torch import nn
 
 
 def scaled_dot_product_attention(query, key, value, mask=None):
-    return value.new_zeros(*query.shape[:-1], value.size(-1)), value.new_zeros(*query.shape[:-1], key.size(-2))
+    return value.new_zeros(*query.shape[:-1], value.size(-1)), value.new_zeros(
+        *query.shape[:-1], key.size(-2)
+    )
 
 
 class MultiHeadAttention(nn.Module):
@@ -23,6 +25,10 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x, mask=None, context=None, attend=scaled_dot_product_attention):
         source = x if context is None else context
-        query, key, value = self._split(self.w_q(x)), self._split(self.w_k(source)), self._split(self.w_v(source))
+        query, key, value = (
+            self._split(self.w_q(x)),
+            self._split(self.w_k(source)),
+            self._split(self.w_v(source)),
+        )
         heads, _ = attend(query, key, value, mask)
         return self.w_o(heads.transpose(1, 2).flatten(2))
