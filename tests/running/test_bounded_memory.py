@@ -1,4 +1,4 @@
-"""What the grader may make of a submission's answers is bounded; a fault is the machine's if the reference has it too."""
+"""What the grader makes of a submission's answers is bounded; a fault is the machine's if the reference has it too."""
 
 from __future__ import annotations
 
