@@ -107,15 +107,15 @@ def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: Binary
 
 def grade(task: Task, suite: Suite, launcher: Launcher, options: Options) -> KataReport:
     """Grade one submission in a folder of its own, which is gone afterwards."""
-    if task.control and suite.kata.solution is not None:
-        return suite.check(suite.kata.solution, launcher, options)
     if task.bundle is None:
         return suite.without("missing" if task.status == "missing" else "error", task.message or "", options)
-    folder: Path | None = None
+    files, folder = task.bundle.files, None
+    if task.control and suite.kata.solution is not None:  # by the same way, copies and all
+        files = {task.bundle.main: suite.kata.solution.read_bytes()}
     try:
         folder = Path(tempfile.mkdtemp(prefix="kata-submission-"))
         folder.chmod(0o755)  # a worker may run as a user of its own
-        for name, content in task.bundle.files.items():
+        for name, content in files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)

@@ -130,8 +130,8 @@ def test_what_lasts_is_said_and_tried_again(
         patch.setattr(processes, "ATTEMPTS", 1)
         ran = kata(*GRADE)
     found = reports(ran)
-    # Memory that it has already may do.
-    assert ran.code == 3 or fault == "no memory is left"
+    # Memory that it has already may do, and the process of the control has a fork server of its own.
+    assert ran.code == 3 or fault == "no memory is left" or fault.startswith("the fork server")
     assert ("not graded" in ran.err.casefold()) is (ran.code == 3)
     for report in found.values():
         if report["status"] != "pass":

@@ -1,13 +1,18 @@
-"""Answers every call with half a gigabyte of tensors, for who keeps the answers of a check until its end.
+"""Answers every call with a quarter of a gigabyte of tensors, for a grader that keeps the answers of a check.
 
-kata = "insertion-sort"
-status = "fail or error"
-words = ["takes more than the grader has for one check"]
+kata = "masks"
+status = "fail or timeout"
+earns = ["test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"]
 timeout_s = 60
 """
 
 import torch
+from wrong import *
 
 
-def insertion_sort(values):
+def bidirectional_mask(seq_len, *, device=None):
+    return causal_mask(seq_len)
+
+
+def causal_mask(seq_len, *, device=None):
     return [torch.zeros(63 << 20, dtype=torch.uint8) for _ in range(4)]
