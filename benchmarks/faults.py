@@ -259,7 +259,7 @@ def main() -> None:
     table = Figures(
         "Faults of the machine",
         f"`kata grade` over {LEARNERS} right answers, with one fault each. *Booked*: answers whose mark is not "
-        "theirs; there must be none. *Not graded*: rows that say so, of no points, which the same command, without the "
+        "theirs; there must be none. *Not graded*: rows that say so, which the same command, without the "
         "fault, graded right afterwards.",
         ["fault", "booked", "not graded", "exit code", "afterwards"],
     )
@@ -280,7 +280,7 @@ def main() -> None:
         booked = [
             report
             for report in missed
-            if report["max_score"] or "not the submission's fault" not in report["message"]
+            if report["score"] or "not the submission's fault" not in report["message"]
         ]
         right = after == 0 and sum(report["status"] == "pass" for report in again.values()) == LEARNERS
         consistent = code == (3 if missed or len(found) < LEARNERS else 0)

@@ -9,12 +9,14 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from grader.errors import MachineFault
+from grader.malloc import trim
 
 _IDLE, _WAITING, _STEAL = 3, 4, 7
 """proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal."""
@@ -109,15 +111,60 @@ _SHORTAGES = {
 
 
 def shortage(error: BaseException) -> str | None:
-    """Return what helps when an exception on the grader's side says that the machine ran out; None of any other."""
+    """Return what helps when an exception on the grader's side says that something ran out; None of any other.
+
+    Whether that is the machine's fault, the exception does not say: see `Examination`.
+    """
     if isinstance(error, OSError):
         return _SHORTAGES.get(error.errno or 0)
     # torch raises RuntimeError where its allocator gets nothing; seen with 2.13.
     out_of_memory = isinstance(error, MemoryError) or (
         isinstance(error, RuntimeError)
-        and ("can't allocate memory" in str(error) or type(error).__name__ == "OutOfMemoryError")
+        and (
+            any(words in str(error) for words in ("can't allocate memory", "bad_alloc"))
+            or type(error).__name__ == "OutOfMemoryError"
+        )
     )
     return _SHORTAGES[errno.ENOMEM] if out_of_memory else None
+
+
+OWN_BYTES = 448 << 20
+"""What a grading process may take besides a kata's `memory_mb`: 64 MB below what is promised, for pages of libraries'
+files, which no limit counts."""
+LEAST_BYTES = 128 << 20
+"""What a check may take in any case, in a process that others have made large: a debugger's, or a test's."""
+
+
+@contextmanager
+def bounded_memory(memory_bytes: int | None) -> Iterator[None]:
+    """Let allocations of this process fail, before they take a page, where it would grow beyond its bound.
+
+    Whatever the grader makes of a submission's answers (a comparison in float64, a broadcast of small tensors, values
+    that a check keeps) is allocated here: this one bound holds for all of it, whoever computes what of which size.
+    RLIMIT_DATA counts private writable memory, mapped or not (Linux 4.7 and newer); it is inherited, so
+    `sandbox.limits.apply` raises it again in a worker.
+    """
+    if memory_bytes is None or sys.platform != "linux":
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resident, data = _memory()
+    if resident > OWN_BYTES:  # what earlier submissions left free counts as well
+        trim()
+        resident, data = _memory()
+    bound = data + max(memory_bytes + OWN_BYTES - resident, LEAST_BYTES)
+    if hard == resource.RLIM_INFINITY or bound < hard:
+        resource.setrlimit(resource.RLIMIT_DATA, (bound, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _memory() -> tuple[int, int]:
+    """Return the bytes of this process that lie in memory, and those that RLIMIT_DATA counts (proc_pid_statm(5))."""
+    pages = Path("/proc/self/statm").read_bytes().split()
+    return int(pages[1]) * resource.getpagesize(), int(pages[5]) * resource.getpagesize()
 
 
 def prepare() -> None:

@@ -83,18 +83,22 @@ def gather_memory() -> None:
             )  # may be refused: not there yet, an older system, no huge page free
 
 
+def trim() -> bool:
+    """Return freed blocks to the system; False where this is not glibc."""
+    malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if malloc_trim is not None:  # musl has none
+        malloc_trim(0)
+    return malloc_trim is not None
+
+
 def give_back() -> None:
     """Return to the system what was needed while modules were imported; elsewhere than on Linux with glibc do nothing.
 
     Freed blocks, and pages of libraries' files that nothing was written to: those are read again from the system's own
     cache when they are needed. A process that is forked maps them anew anyway.
     """
-    if sys.platform != "linux":
+    if not trim():
         return
-    malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if malloc_trim is None:  # musl has none
-        return
-    malloc_trim(0)
     madvise = _madvise()
     for begin, end in _unwritten_mappings(Path("/proc/self/smaps").read_text(errors="replace")):
         madvise(begin, end - begin, _DONTNEED)

@@ -7,7 +7,9 @@ and for gradients on the way back, and never holds it.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
+from itertools import zip_longest
 from typing import Any, TypeVar
 
 import torch
@@ -20,9 +22,9 @@ from grader.wire.cotangents import products
 
 F = TypeVar("F", bound=Callable[..., Any])
 STAND_IN = "grader.worker.stand_in"
-MAX_CALLS, MAX_ENTRIES, MAX_SIZE, MAX_NUMBER = 256, 4096, 64, 4096
-"""What a submission may ask of one stand-in: so many calls, in each so many entries of a tensor, no axis longer and no
-integer larger. What comes of it is computed in the grader, and stays small there."""
+MAX_CALLS, MAX_ENTRIES, MAX_SIZE, MAX_NUMBER = 256, 4096, 64, 512
+"""What a submission may ask of one stand-in: so many calls, in each so many entries of what its tensors broadcast to,
+no axis longer and no integer larger. What comes of it is computed in the grader, and stays small there."""
 
 
 def stand_in(name: str) -> Callable[[F], F]:
@@ -63,9 +65,8 @@ class _Asked:
     def forward(self, arguments: Any) -> list[Any]:
         if not isinstance(arguments, list) or len(self._calls) >= MAX_CALLS:
             fail("asked too much of a stand-in")
-        for value in arguments:
-            if _is_long(value):
-                fail("asked a stand-in for more than any check does")
+        if _is_large(arguments):
+            fail("asked a stand-in for more than any check does")
         self._calls.append(arguments)
         result = self._function(*arguments)
         return [len(self._calls) - 1, list(result) if isinstance(result, tuple) else result]
@@ -94,7 +95,14 @@ class _Asked:
         ]
 
 
-def _is_long(value: object) -> bool:
-    if isinstance(value, Tensor):
-        return value.numel() > MAX_ENTRIES or any(size > MAX_SIZE for size in value.shape)
-    return isinstance(value, int) and abs(value) > MAX_NUMBER
+def _is_large(arguments: list[Any]) -> bool:
+    """Tell before anything is computed: small tensors of different axes broadcast to all of their sizes, multiplied."""
+    shapes = [value.shape[::-1] for value in arguments if isinstance(value, Tensor)]
+    together = [max(sizes) for sizes in zip_longest(*shapes, fillvalue=1)]
+    numbers = (abs(value) for value in arguments if isinstance(value, int))
+    return (
+        math.prod(max(size, 1) for size in together) > MAX_ENTRIES
+        or max(together, default=0) > MAX_SIZE
+        or max(numbers, default=0) > MAX_NUMBER
+        or not all(value is None or isinstance(value, Tensor | int | float) for value in arguments)
+    )

@@ -25,6 +25,9 @@ SIZE = 4096
 SAME = 0.985
 """Optimisers with momentum follow older gradients too, each 0.9 to 0.99 times as much as the one behind it."""
 
+PASSES = 256
+"""Forward passes that are answered: many more than a check's few epochs take, and few enough to be looked through."""
+
 
 @dataclass
 class Batch:
@@ -67,6 +70,9 @@ class TrainingBooks:
         __tracebackhide__ = True
         expect(inputs, "input of the model").is_tensor()
         value: Tensor = inputs
+        # Before anything is made of them: a byte for each is enough to ask for a row of numbers.
+        if len(self._seen) >= PASSES or (value.ndim and len(value) > len(self.rows)):
+            fail("the model was asked for more than training takes")
         examples = (
             value.detach().cpu().reshape(len(value), -1)[:, 0] if value.ndim and value.numel() else None
         )

@@ -38,7 +38,13 @@ course_option: Callable[[Any], Any] = click.option(
 
 
 def note_unreadable(book: Gradebook) -> None:
-    """Name every mark whose report could not be read, and say how it is made again."""
+    """Name every mark whose report could not be read, and what never was graded; say how they are made again."""
+    if ungraded := [f"{learner} ({kata})" for learner, kata in book.ungraded]:
+        more = f" and {len(ungraded) - NAMED} more" if len(ungraded) > NAMED else ""
+        note(
+            f"not graded: {', '.join(ungraded[:NAMED])}{more}; 0 points until kata grade has graded the same "
+            "submissions."
+        )
     found = list(book.unreadable.items())
     for (learner, kata), why in found[:NAMED]:
         note(

@@ -22,8 +22,8 @@ from grader.gradebook.scope import Somebody, katas, people
 from grader.gradebook.storage import report_of
 from grader.reports.report import KataReport
 
-Tell = Callable[[str, str, str], None]
-"""Told of what cannot be read: whose, of which kata, and why."""
+Tell = Callable[[str, str, str | None], None]
+"""Told of what cannot be read: whose, of which kata, and why; None for why: it never was graded."""
 
 _CHUNK = 50
 """Learners that are read at once: few queries, and memory that does not grow with the class."""
@@ -55,6 +55,8 @@ def rows(
                     made = _row(course, name, chosen[kata], stands, adjusted, written)
                     if made.unreadable is not None:
                         tell(name, slug, made.unreadable)
+                    elif not stands.row.terms:
+                        tell(name, slug, None)
                     yield made
                     continue
                 if blanks is None:

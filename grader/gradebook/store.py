@@ -68,6 +68,8 @@ class Gradebook:
         self._recording: Recording | None = None
         self.unreadable: dict[tuple[str, str], str] = {}
         """What `rows` and `reports` came upon: learner and kata of a report that cannot be read, and why."""
+        self.ungraded: dict[tuple[str, str], None] = {}
+        """Likewise what a fault of the machine kept from being graded: 0 points of the kata's maximum, so far."""
 
     @classmethod
     def open(cls, where: str, *, create: bool, course: Course | None = None) -> Gradebook:
@@ -238,8 +240,11 @@ class Gradebook:
         with self._connections.reading("reading its reports", whole=True) as connection:
             yield from rows.reports(connection, self.course, run, self._chosen(katas), learners, self._tell)
 
-    def _tell(self, learner: str, kata: str, why: str) -> None:
-        self.unreadable[learner, kata] = why
+    def _tell(self, learner: str, kata: str, why: str | None) -> None:
+        if why is None:
+            self.ungraded[learner, kata] = None
+        else:
+            self.unreadable[learner, kata] = why
 
     def learners(self) -> list[str]:
         """Return everybody who was graded or is in the roster, in the order of `rows`."""

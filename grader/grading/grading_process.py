@@ -55,7 +55,7 @@ def main() -> None:
             launcher.close()
     except KataError as error:
         # Nothing was asked yet; whoever asks first hears why nothing can be graded.
-        refusal = encode(NotGraded(error.message, error.hint))
+        refusal = encode(NotGraded(error.message, error.hint, again=isinstance(error, MachineFault)))
         while read_frame(requests):
             write_frame(answers, refusal)
 
@@ -109,11 +109,13 @@ def grade(task: Task, suite: Suite, launcher: Launcher, options: Options) -> Kat
     """Grade one submission in a folder of its own, which is gone afterwards."""
     if task.bundle is None:
         return suite.without("missing" if task.status == "missing" else "error", task.message or "", options)
-    folder: Path | None = None
+    files, folder = task.bundle.files, None
+    if task.control and suite.kata.solution is not None:  # by the same way, copies and all
+        files = {task.bundle.main: suite.kata.solution.read_bytes()}
     try:
         folder = Path(tempfile.mkdtemp(prefix="kata-submission-"))
         folder.chmod(0o755)  # a worker may run as a user of its own
-        for name, content in task.bundle.files.items():
+        for name, content in files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)

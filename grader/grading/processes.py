@@ -206,52 +206,65 @@ _over = threading.Event()
 
 
 def grade(setup: bytes, task: bytes) -> bytes:
-    """Grade one task at a grading process of this process, which is started when none is free. Never raises."""
-    failures: list[str] = []
-    refused: NotGraded | None = None
-    stood_still = 0
+    """Grade one task at a grading process of this process, which is started when none is free. Never raises.
+
+    A submission that is not graded is not graded through a fault of the machine only if the kata's reference is not
+    graded here either. Else it has a last chance, unless all it did was to stand still, and is charged with it.
+    """
+    failures: list[NotGraded | Stopped] = []
     for _ in range(ATTEMPTS):
-        if _over.is_set():
+        if isinstance(answer := _tried(setup, task), Graded):
+            return encode(answer)
+        failures.append(answer)
+        if isinstance(answer, NotGraded) and not answer.again:
             break
-        try:
-            answer = _ask(setup, task)
-        except StandsStill as error:
-            stood_still += 1
-            failures.append(str(error))
-        except KataError as error:
-            refused = NotGraded(error.message, error.hint)
-        except (OSError, GradingProcessDied) as error:
-            failures.append(str(error))
-        else:
-            if not (isinstance(answer, NotGraded) and answer.again):
-                return encode(answer)
-            refused = answer
-    if refused is not None:
-        return encode(NotGraded(refused.message, refused.hint))
-    if stood_still == ATTEMPTS and _ends_without(setup, task):
-        return encode(
-            Stopped(
-                f"This submission kept the grader busy: it was stopped {ATTEMPTS} times, "
-                "each time after the time of every check was over, and a file that does nothing does not keep it busy."
-            )
-        )
-    return encode(
-        NotGraded(
-            f"The grading process ended {ATTEMPTS} times on this submission ({'; '.join(failures)}).",
+    if not isinstance(_tried(setup, _control(task)), Graded):
+        last = failures[-1]
+        return encode(NotGraded(last.message, last.hint if isinstance(last, NotGraded) else None))
+    if not isinstance(failures[-1], Stopped):
+        if isinstance(answer := _tried(setup, task), Graded):
+            return encode(answer)
+        failures.append(answer)
+    return encode(_charged(failures[-1], len(failures)))
+
+
+def _tried(setup: bytes, task: bytes) -> Answer:
+    """Return the answer to a task, or what became of the process that was to give it."""
+    if _over.is_set():
+        return NotGraded("Grading was stopped.")
+    try:
+        return _ask(setup, task)
+    except StandsStill as error:
+        return Stopped(f"The grading process had to be ended: {error}.")
+    except KataError as error:
+        return NotGraded(error.message, error.hint, again=True)
+    except (OSError, GradingProcessDied) as error:
+        return NotGraded(
+            f"The grading process ended on this submission ({error}).",
             "Grade it again with kata grade; if it happens again, report it as a fault of Kata.",
+            again=True,
         )
-    )
 
 
-def _ends_without(setup: bytes, task: bytes) -> bool:
-    """Return whether a file that does nothing is graded here: then no grading process survives the submission."""
+def _control(task: bytes) -> bytes:
+    """Return the same task for the kata's reference, or for a file that does nothing where there is none."""
     own = task_decoder.decode(task)
     main = own.bundle.main if own.bundle is not None else "nothing.py"
-    blank = msgspec.structs.replace(own, bundle=Bundle(main, {main: b"pass\n"}), status="found")
-    try:
-        return isinstance(_ask(setup, encode(blank)), Graded)
-    except (OSError, KataError, GradingProcessDied):
-        return False
+    blank = Bundle(main, {main: b"pass\n"})
+    return encode(msgspec.structs.replace(own, bundle=blank, status="found", control=True))
+
+
+def _charged(last: NotGraded | Stopped, times: int) -> Stopped:
+    """Return what a submission is told that no grading process came through with, while the reference is graded."""
+    if isinstance(last, Stopped):
+        return Stopped(
+            f"This submission kept the grader busy: it was stopped {times} times, "
+            "each time after the time of every check was over, and the reference does not keep it busy."
+        )
+    return Stopped(
+        f"This submission ended its grading {times} times, and the reference does not: {last.message}",
+        "error",
+    )
 
 
 def _ask(setup: bytes, task: bytes) -> Answer:

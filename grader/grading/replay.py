@@ -83,7 +83,7 @@ def setup_and_grade(
     if isinstance(answer, NotGraded):
         raise EngineError(answer.message, answer.hint)
     if isinstance(answer, Stopped):
-        return without_checks(kata, policy, seed, "timeout", answer.message)
+        return without_checks(kata, policy, seed, answer.status, answer.message)
     return answer.report
 
 

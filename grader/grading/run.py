@@ -249,15 +249,14 @@ class Run:
         if isinstance(answer, Graded):
             report = answer.report
         elif isinstance(answer, Stopped):
-            report = self._without(one, "timeout", answer.message)
+            report = self._without(one, answer.status, answer.message)
         else:
             tally.refused.append((submission, answer))
-            # A row all the same; with terms that never recur, so that the next run tries again, and of no points,
-            # so that nobody is charged with what they did not do.
+            # A row all the same, with the kata's maximum, or the others would make a whole mark; and with terms that
+            # never recur, so that the next run tries again.
             key = Key(key.digest, "")
             text = f"This was not graded, and it is not the submission's fault. {answer.message}"
             report = self._without(one, "error", text)
-            report.max_score, report.speed = 0.0, UNSET
         report.learner = submission.learner
         try:
             self._marks.record(self._number, submission, key, report)

@@ -34,6 +34,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     status: Literal["found", "missing", "error"] = "found"
     message: str | None = None
     """Why there is nothing to grade, when there is not."""
+    control: bool = False
+    """Grade the kata's reference in its place, if there is one: is this machine to blame, or what was handed in?"""
 
 
 class Graded(msgspec.Struct, frozen=True, tag="graded"):
@@ -52,9 +54,10 @@ class NotGraded(msgspec.Struct, frozen=True, tag="refused"):
 
 
 class Stopped(msgspec.Struct, frozen=True, tag="stopped"):
-    """What was handed in, or what it answered, kept every grading process that graded it from ever ending."""
+    """What was handed in, or what it answered, kept every grading process from ending as the reference lets them."""
 
     message: str
+    status: Literal["timeout", "error"] = "timeout"
 
 
 Answer = Graded | NotGraded | Stopped

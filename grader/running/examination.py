@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,13 +18,14 @@ from grader.checks.describe import is_starred
 from grader.checks.failure import told_breach
 from grader.checks.marks import CheckInfo
 from grader.checks.stand_ins import put_in_place
-from grader.errors import PackError
+from grader.errors import MachineFault, PackError
 from grader.host.calls import Calls
 from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.host.launcher import Launcher
 from grader.host.names import MAX_CODE, UNPARSED, body_of
 from grader.host.session import Session
 from grader.host.source import Source, read_source
+from grader.machine import shortage
 from grader.reports.report import ALREADY_DEDUCTED, WRONG, CheckReport, CheckStatus, KataStatus
 from grader.running.at_hand import Look
 from grader.running.backend import Backend, WorkerBackend
@@ -237,7 +239,11 @@ class Examination:
     ) -> Outcome:
         """Run one check; a worker that died in an earlier one is replaced first.
 
-        One that was killed may have been killed by the machine, so the check has a second chance.
+        One that was killed may have been killed by the machine, so the check has a second chance; so has one in which
+        the grader ran out of something.
+
+        Raises:
+            MachineFault: it ran out again, and does so for the reference.
         """
         conditions = self._conditions(seed)
         context = CheckContext(who, replace(conditions, reference=reference or conditions.reference))
@@ -252,9 +258,14 @@ class Examination:
                 outcome = Outcome("error", [f"the submission did not load again: {error}"], killed=killed)
             else:
                 outcome = self.checks.plugin.run(item, context)
-            if last or not outcome.killed:
+            if outcome.shortage:
+                who.rest()  # in the middle of a frame, perhaps
+                gc.collect()  # what the check held goes with its frames
+            if last or not (outcome.killed or outcome.shortage):
                 break
             who.take_output()
+        if outcome.shortage and (control := self._control(item, who)) is not None and control.shortage:
+            raise MachineFault(f"In {item.name} this machine ran out of something.", outcome.shortage)
         return outcome
 
     @cached_property
@@ -315,22 +326,23 @@ class Examination:
         Raises:
             PackError: it is.
         """
-        if timed or not self._holds(item):
+        control = None if timed else self._control(item, self.attempt.backend)
+        if control is None or control.status != "pass":
             raise PackError(f"{item.path}: {item.name} is broken.\n{outcome.message}")
         return unusable([], outcome.lines)
 
-    def _holds(self, item: pytest.Item) -> bool:
-        """Return whether the reference passes a check."""
+    def _control(self, item: pytest.Item, who: Backend) -> Outcome | None:
+        """Return how the reference ends in a check; None where there is none to compare with, or `who` is it."""
         attempt, checks = self.attempt, self.checks
         solution, launcher, options = checks.kata.solution, attempt.launcher, attempt.options
-        if launcher is None or solution is None or attempt.source.path == solution:
-            return False
+        if who is not attempt.backend or launcher is None or solution in (None, attempt.source.path):
+            return None
         session = Session(
             launcher, read_source(solution), checks.terms, device=options.device, tell=options.tell
         )
         with contextlib.closing(session):
             model = WorkerBackend(session, options.timeout_s)
-            return self._attempted(item, model, options.seed).status == "pass"
+            return self._attempted(item, model, options.seed)
 
     # All checks ---------------------------------------------------------------------------------------------------
 
@@ -409,7 +421,12 @@ class Examination:
         who.take_output()
         if outcome.status not in ("fail", "error"):
             return outcome.status, None
-        return outcome.status, LeftBehind(fingerprint(who.observed()), outcome.by_numbers)
+        try:
+            return outcome.status, LeftBehind(fingerprint(who.observed()), outcome.by_numbers)
+        except (MemoryError, RuntimeError) as error:
+            if not shortage(error):
+                raise
+            return outcome.status, None  # too much to tell anything by
 
     def _marks_of_the_rest(self) -> tuple[dict[str, LeftBehind], set[str]]:
         """Run the checks that were not asked for, to see what they say of a mistake; nothing of it is reported.

@@ -47,6 +47,8 @@ class Outcome:
     """The line that what names the mistake takes the place of."""
     killed: bool = False
     """Its worker was ended by SIGKILL, which may have come from the machine."""
+    shortage: str = ""
+    """What would help, where the grader ran out of something in this check; whose fault that is, is not known yet."""
     by_numbers: bool = False
     """Whether it failed by what was returned, and not by what nothing that was returned shows."""
 
@@ -144,6 +146,13 @@ def unusable(called: Sequence[str], why: Sequence[str]) -> Outcome:
     """Return the outcome of a check that what the submission returned made impossible."""
     lines = [f"  {line}" for line in why]
     return Outcome("fail", [*called, "the check could not use what your code returned", *lines])
+
+
+def too_much(error: BaseException, help_for: str) -> Outcome:
+    """Return the outcome of a check in which the grader ran out of something, as the submission's fault."""
+    return replace(
+        unusable([], ["that takes more than the grader has for one check", _short(error)]), shortage=help_for
+    )
 
 
 def _is_callable(value: object) -> bool:

@@ -22,7 +22,7 @@ from grader.machine import shortage
 from grader.running import at_hand
 from grader.running.at_hand import AtHand, Look
 from grader.running.backend import Backend
-from grader.running.outcome import UNSAID, Outcome, Wording, judge
+from grader.running.outcome import UNSAID, Outcome, Wording, judge, too_much
 
 if TYPE_CHECKING:
     from grader.catalogue import Kata
@@ -225,9 +225,14 @@ class KataPlugin(Generic[A, T]):
         if isinstance(error, KeyboardInterrupt | MachineFault):
             raise error
         who, conditions = now.backend, now.conditions
-        if conditions.look is None and (help_for := shortage(error)) is not None:
-            raise MachineFault(f"While this was graded, the machine ran out of something: {error}.", help_for)
-        self._outcome = judge(who.understand(error), who.calls, conditions.wording, who.observed())
+        try:
+            if shortage(error) is not None:
+                raise error
+            self._outcome = judge(who.understand(error), who.calls, conditions.wording, who.observed())
+        except Exception as late:
+            if conditions.look is not None or (help_for := shortage(late)) is None:
+                raise
+            self._outcome = too_much(late, help_for)
         if conditions.look is not None and at_hand.wanted(self._outcome):
             where = who.folder or item.path.parent
             names = conditions.wording.signatures

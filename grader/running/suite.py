@@ -65,7 +65,10 @@ class Suite(Collected):
             return self._unread(error, file, options)
         ended_for_memory = machine.killed_for_memory()
         session = Session(launcher, source, self.terms, device=options.device, tell=options.tell)
-        with contextlib.closing(session):
+        with (
+            machine.bounded_memory(self.terms.memory_bytes if options.device == "cpu" else None),
+            contextlib.closing(session),
+        ):
             backend = WorkerBackend(session, options.timeout_s)
             broken = self._load(session, options)
             printed = session.take_output() or None

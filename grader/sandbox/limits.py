@@ -33,7 +33,7 @@ class ResourceLimits:
 
 
 def apply(limits: ResourceLimits, mapped: int | None = None) -> bool:
-    """Lower the limits of this process for good, never raising one; return whether all of them took.
+    """Set the limits of this process for good, never above what it was given; return whether all of them took.
 
     `mapped` is what `mapped_bytes` said, for who has lost /proc since.
     """
@@ -46,6 +46,9 @@ def apply(limits: ResourceLimits, mapped: int | None = None) -> bool:
     if limits.memory_bytes is not None and sys.platform == "linux":
         mapped = mapped_bytes() if mapped is None else mapped
         wanted.append((resource.RLIMIT_AS, mapped + limits.memory_bytes))
+    # A fresh interpreter has inherited the grader's own bound, see `machine.bounded_memory`.
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     complete = True
     for kind, value in wanted:
         if value is not None:

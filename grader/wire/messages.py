@@ -248,7 +248,7 @@ class Ask(Reply, tag="ask"):
     """Before it is done, a call wants the answer of a lent function; see `grader.host.lent`."""
 
     function: Size
-    value: Any = None
+    value: Values = None
     """The arguments."""
 
 

@@ -14,7 +14,17 @@ import pytest
 from grader.catalogue import Catalogue, Kata
 from grader.grading import processes
 from grader.grading.run import RunPolicy, setup_for
-from grader.grading.task import Answer, Graded, NotGraded, Setup, Stopped, Task, answer_decoder, encode
+from grader.grading.task import (
+    Answer,
+    Graded,
+    NotGraded,
+    Setup,
+    Stopped,
+    Task,
+    answer_decoder,
+    encode,
+    task_decoder,
+)
 from grader.submissions import Bundle
 from tests.conftest import TINY
 from tests.grading.conftest import MODULE, RIGHT, SOLUTIONS
@@ -83,6 +93,40 @@ def test_a_station_that_dies_again_and_again_is_a_refusal(
     answer = ask(setup)
     assert isinstance(answer, NotGraded)
     assert "exit code -9" in answer.message
+
+
+def dies_unless(monkeypatch: pytest.MonkeyPatch, graded: Callable[[Task], bool]) -> list[Task]:
+    """Let every grading process end on a task that is not to be graded; return what they are asked for."""
+    before, asked = processes.GradingProcess.ask, []
+
+    def ask_it(process: processes.GradingProcess, task: bytes) -> bytes:
+        asked.append(task_decoder.decode(task))
+        if not graded(asked[-1]):
+            raise processes.GradingProcessDied("exit code -9")
+        return before(process, task)
+
+    monkeypatch.setattr(processes.GradingProcess, "ask", ask_it)
+    return asked
+
+
+def test_what_ends_every_grading_process_but_the_references_is_the_submissions(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = dies_unless(monkeypatch, lambda task: task.control)
+    answer = ask(setup)
+    assert isinstance(answer, Stopped)
+    assert answer.status == "error"
+    assert "ended its grading 3 times, and the reference does not" in answer.message
+    assert [task.control for task in asked] == [False, False, True, False]
+
+
+def test_a_fault_that_passes_while_the_reference_is_graded_is_nobodys(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = dies_unless(monkeypatch, lambda task: len(asked) > processes.ATTEMPTS)
+    answer = ask(setup)
+    assert isinstance(answer, Graded)
+    assert (answer.report.status, len(asked)) == ("pass", processes.ATTEMPTS + 2)
 
 
 def test_another_version_of_the_pack_is_refused(setup: Setup) -> None:

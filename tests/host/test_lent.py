@@ -211,3 +211,16 @@ def test_a_model_that_is_called_with_something_else_ends_the_check(examine: Any,
     books = TrainingBooks(submission, draw, draw.normal(example=4, label=3))
     with pytest.raises((CheckFailure, SubmissionRaised)):
         submission.fit(books.model, torch.arange(4)[:, None])
+
+
+@pytest.mark.parametrize(
+    "asks",
+    ["model(torch.zeros(32 << 20, 1, dtype=torch.uint8))", "[model(x) for _ in range(300)]"],
+    ids=["a byte for each row", "more passes than training takes"],
+)
+def test_books_make_no_more_of_what_they_are_asked_than_training_takes(examine: Any, asks: str) -> None:
+    submission = examine(f"import torch\n\n\ndef flood(model, x):\n    {asks}\n").submission
+    books, x, _ = training(submission)
+    with pytest.raises(CheckFailure, match="asked for more than training takes"):
+        submission.flood(books.model, x)
+    assert len(books._seen) <= 256

@@ -28,9 +28,9 @@ def enter() -> Iterator[Enter]:
         if key in rooms and not rooms[key].alive:
             rooms.pop(key).close()
         if key not in rooms:
-            offered = _offered(user)
-            if not sandbox.reaches(offered, level):  # type: ignore[arg-type]
-                pytest.skip(f"this machine offers isolation {offered!r} to this user")
+            best = offered(user)
+            if not sandbox.reaches(best, level):  # type: ignore[arg-type]
+                pytest.skip(f"this machine offers isolation {best!r} to this user")
             rooms[key] = Room(level, user)
         return rooms[key]
 
@@ -39,11 +39,12 @@ def enter() -> Iterator[Enter]:
         room.close()
 
 
-def _offered(user: int | None) -> str:
+def offered(user: int | None) -> str:
+    """Return the strongest level that this machine offers to a user; "none" if nobody here can become them."""
     if user is None:
         return sandbox.probe().level
     if os.geteuid() != 0:
-        pytest.skip("only root can become another user")
+        return "none"
     receive, send = os.pipe()
     pid = os.fork()
     if pid == 0:

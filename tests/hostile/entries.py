@@ -45,6 +45,7 @@ MODULES = {
     "layer-norm": "layer_norm",
     "decoder-lm": "decoder_lm",
     "transfer": "transfer",
+    "masked-attention": "masked_attention",
 }
 HONEST = {
     "insertion-sort": {"test_empty"},
@@ -52,6 +53,16 @@ HONEST = {
     "layer-norm": set(),
     "decoder-lm": set(),
     "transfer": {"test_freeze_leaves"},
+    "masked-attention": {
+        "test_arguments",
+        "test_dtypes",
+        "test_from_scratch",
+        "test_indivisible",
+        "test_modes",
+        "test_parameters",
+        "test_shapes",
+        "test_without_bias",
+    },
 }
 """The checks that give the wrong answers points by themselves."""
 TOY = "kata-toy"

@@ -280,7 +280,7 @@ INTERESTING: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2, 12, 13, 255, 2**31 - 1, 2**31, 2**32, 2**48, 2**48 + 1, 2**63 - 1, -(2**63),
     2**64 - 1, 0.0, -0.0, 1e308, math.nan, math.inf, "", "\0", "cpu", "cuda:0", "meta", "float32", "bool", "qint8",
     "\x1b[2J", "\u202e", "x" * 5000, b"", b"\xff", [], {}, [[]], [0, [0, [0]]], [3, 0], [4, 1, "a", "object"],
-    [8, "f" * 9], [11, "cpu", [3, 0]], [2, [3, 0], 1], [7, -1], [9, 1, 2, 3], [10, math.nan, 1],
+    {"a": 1, 2: [{}]}, [8, "f" * 9], [11, "cpu", [3, 0]], [2, [3, 0], 1], [7, -1], [9, 1, 2, 3], [10, math.nan, 1],
     msgspec.msgpack.Ext(1, b"x"), "done", "raised", "unsendable", "hello", list(range(40)), ["f", 1, "g", "t", 0],
 )  # fmt: skip
 
@@ -334,6 +334,8 @@ def valid(draw: random.Random, number: int, what: str) -> tuple[dict[str, Any], 
         }, b""  # fmt: skip
     if kind < 0.1:
         return {"is": "unsendable", "id": number, "reason": "a module"}, b""
+    if kind < 0.14:
+        return {"is": "ask", "id": number, "function": 1, "value": [codec.LIST, 1, "a"]}, b""
     encoder = Encoder(
         lambda thing: (draw.randrange(9), "a.B < object", draw.choice(["object", "class", "module"]))
     )
@@ -430,6 +432,8 @@ def odd(draw: random.Random) -> tuple[Any, list[Any], bytes]:
                 long_text(draw, 4000),
                 [codec.BIGINT, "f" * draw.choice((16, 1024, 1100, 5000))],
             ],
+            # A map of MessagePack's own, whose keys share a hash.
+            lambda: {tuple(-1 - (m >> bit & 1) for bit in range(17)): 0 for m in range(n)},
             lambda: [codec.TENSOR, 0],
             lambda: [codec.TENSOR, 0],
             lambda: [codec.TUPLE, [codec.TENSOR, 0], [codec.TENSOR, 0]],
@@ -463,7 +467,9 @@ def costly(draw: random.Random, number: int) -> bytes:
         )
     value, tensors, payload = odd(draw)
     head = {"is": "done", "id": number, "value": value, "tensors": tensors}
-    if draw.random() < 0.1:
+    if draw.random() < 0.2:
+        head |= {"is": "ask", "function": 1}
+    elif draw.random() < 0.1:
         head |= {"changed": [0] * 10_000, "generators": [0] * draw.choice((1, 16)), "graph": 1}
     if draw.random() < 0.03:  # deeper than anything that builds it could go
         levels = draw.choice((400, 10_000, 200_000))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import glob
+import math
 import os
 import re
 import secrets
@@ -38,6 +39,7 @@ SOURCES = {
     "layer-norm": (ROOT / "katas", ROOT / "solutions", "9.3-encoder-vs-decoder"),
     "decoder-lm": (ROOT / "katas", ROOT / "solutions", "9.3-encoder-vs-decoder"),
     "transfer": (ROOT / "katas", ROOT / "solutions", "9.6-pretraining"),
+    "masked-attention": (ROOT / "katas", ROOT / "solutions", "9.3-encoder-vs-decoder"),
 }
 GIVING = Path("9.3-encoder-vs-decoder/encoder-layer")
 """A kata that is given blocks: handed in for the others, they earn nothing."""
@@ -49,6 +51,8 @@ SECRET = "KATA-SECRET-"
 """How secrets begin; the rest is drawn for each room."""
 NAP = "0.031415"
 """Part of the command line of every program that one of the corpus starts."""
+MEMORY_MB = 512
+"""What the katas grant here, so that what exhausts memory does not exhaust the machine."""
 SHM_KEY = 0x4B415441
 DEVICE = "KATA_HOSTILE_DEVICE"
 """Names what submissions compute on, where that is not the CPU: `make gpu` asks for a GPU."""
@@ -88,7 +92,7 @@ def make_pack(place: Path, secret: str, only: str | None = None) -> Path:
         if slug in NATIVE:
             text = re.sub(r"\[policy\]\n(?:(?!\[).*\n)*", "", text)
         lines = [line for line in text.splitlines() if not line.startswith(("memory_mb", "after"))]
-        about.write_text("\n".join(lines).replace("[limits]", "[limits]\nmemory_mb = 512") + "\n")
+        about.write_text("\n".join(lines).replace("[limits]", f"[limits]\nmemory_mb = {MEMORY_MB}") + "\n")
     return place / "katas"
 
 
@@ -99,6 +103,13 @@ def _give(kata: Path, place: Path) -> None:
     about.write_text(
         "\n".join(line for line in about.read_text().splitlines() if not line.startswith("after"))
     )
+
+
+class Examined(msgspec.Struct):
+    """Its report, and by how many seconds a stage took longer than was announced for it."""
+
+    report: KataReport
+    overrun_s: float
 
 
 class Room:
@@ -147,6 +158,8 @@ class Room:
             },
             start_new_session=True,
         )
+        self.overrun_s = 0.0
+        """By how much a stage of the latest submission took longer than was announced for it."""
         self.honest = {kata: self.again(kata) for kata in SOURCES}
         self._usual = self._files()
         self._staff = self._processes()
@@ -155,6 +168,17 @@ class Room:
         """Return the report of a submission."""
         task = Task(kata=entry.kata, seed=7, bundle=Bundle(entry.main, entry.files))
         return self.ask(task, entry.timeout_s)
+
+    def forget_peaks(self) -> None:
+        """Let the kernel count anew how large the processes that grade have been (proc_pid_clear_refs(5))."""
+        for pid in (self._process.pid, *(pid for pid, _ in self._staff)):
+            with contextlib.suppress(OSError):
+                Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+    def peaks(self) -> tuple[int, int]:
+        """Return how large the process that grades has been, and the largest of those that start workers, in bytes."""
+        own, *others = (_peak(pid) for pid in (self._process.pid, *(pid for pid, _ in self._staff)))
+        return own, max(others, default=0)
 
     @property
     def alive(self) -> bool:
@@ -177,7 +201,9 @@ class Room:
             self._errors.seek(0)
             said = self._errors.read().decode(errors="replace")[-3000:]
             raise AssertionError(f"the process that grades is gone ({self._process.poll()}): {said}")
-        return msgspec.msgpack.decode(answer, type=KataReport)
+        examined = msgspec.msgpack.decode(answer, type=Examined)
+        self.overrun_s = examined.overrun_s
+        return examined.report
 
     def left(self) -> list[str]:
         """Name what a submission left behind, and clear it away."""
@@ -251,6 +277,27 @@ class Room:
         return frozenset((pid, lines[pid][:80]) for pid in parents if pid != own and mine(pid))
 
 
+def _peak(pid: int) -> int:
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) << 10
+    return 0
+
+
+class Stages:
+    """Notes by how much a stage of grading took longer than was announced for it."""
+
+    def __init__(self) -> None:
+        self.overrun_s = 0.0
+        self._ends = math.inf
+
+    def begin(self, seconds: float) -> None:
+        now = time.monotonic()
+        self.overrun_s = max(self.overrun_s, now - self._ends)
+        self._ends = now + seconds
+
+
 def _bundle(files: dict[str, bytes]) -> Bundle:
     return Bundle(next(iter(files)), files)
 
@@ -285,9 +332,12 @@ def main() -> None:
     def serve(suites: dict[str, Suite]) -> None:
         while frame := grading_process.read_frame(requests):
             exam = msgspec.msgpack.decode(frame, type=Exam)
-            options = Options(seed=exam.task.seed, timeout_s=exam.timeout_s, device=device)
+            stages = Stages()
+            options = Options(seed=exam.task.seed, timeout_s=exam.timeout_s, device=device, tell=stages.begin)
             report = grading_process.grade(exam.task, suites[exam.task.kata], launcher, options)
-            grading_process.write_frame(answers, msgspec.msgpack.encode(report))
+            stages.begin(0.0)
+            answer = Examined(report, stages.overrun_s)
+            grading_process.write_frame(answers, msgspec.msgpack.encode(answer))
 
     katas = [kata for kata in load_pack(Path(sys.argv[1])).katas if kata.slug in MODULES]
     with_suites(katas, serve, hidden=True)

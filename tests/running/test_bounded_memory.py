@@ -1,0 +1,84 @@
+"""What the grader makes of a submission's answers is bounded; a fault is the machine's if the reference has it too."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.errors import MachineFault
+from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
+
+CHECKS = """
+    @check("they add up", aspect="values")
+    def test_sum(submission):
+        found = [submission.thing(number).double() for number in range(4)]
+        expect(float(sum(one.sum() for one in found)), "sum").is_value(0.0)
+
+    @check("each with each", aspect="values")
+    def test_pairs(submission):
+        found = submission.thing(0)
+        expect(float((found[:, None] - found).sum()), "sum").is_value(0.0)
+
+    @check("nothing else is touched by it", aspect="values")
+    def test_after(submission):
+        expect(submission.thing(0).ndim, "axes").is_value(1)
+"""
+RIGHT = "import torch\n\n\ndef thing(x):\n    return torch.zeros(3)\n"
+TOO_MUCH = "takes more than the grader has for one check"
+
+
+@pytest.fixture
+def small(bench: Bench) -> Bench:  # noqa: F811
+    bench.kata_toml("[limits]\nmemory_mb = 128\n")
+    bench.checks(CHECKS)
+    (bench.solutions / "thing.py").write_text(RIGHT)
+    return bench
+
+
+@pytest.mark.parametrize("reference", [True, False])
+def test_bytes_that_become_many_are_the_submissions(small: Bench, reference: bool) -> None:
+    if not reference:
+        (small.solutions / "thing.py").unlink()
+    report = small.check(RIGHT.replace("zeros(3)", "zeros(64 << 20, dtype=torch.uint8)"))
+    assert statuses(report) == {"sum": "fail", "pairs": "fail", "after": "pass"}
+    assert TOO_MUCH in message(report, "sum")
+    assert "can't allocate memory" in message(report, "pairs")
+    assert (report.status, report.score, report.max_score) == ("fail", 1, 3)
+
+
+FAILS = """
+    import errno
+
+    tried = []
+
+    @check("it is 0", aspect="values")
+    def test_thing(submission):
+        tried.append(submission.thing(1))
+        if {when}:
+            raise {error}
+"""
+ERRORS = ["MemoryError()", "OSError(errno.EMFILE, 'too many files')", "torch.zeros(1 << 44) and None"]
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_a_fault_that_the_reference_does_not_have_is_the_submissions(
+    bench: Bench,  # noqa: F811
+    error: str,
+) -> None:
+    (bench.solutions / "thing.py").write_text("def thing(x):\n    return 0\n")
+    bench.checks(FAILS.format(when="tried[-1]", error=error))
+    report = bench.check("def thing(x):\n    return 1\n")
+    assert statuses(report) == {"thing": "fail"}
+    assert TOO_MUCH in message(report, "thing")
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_a_fault_that_the_reference_has_too_is_the_machines(bench: Bench, error: str) -> None:  # noqa: F811
+    (bench.solutions / "thing.py").write_text("def thing(x):\n    return 0\n")
+    bench.checks(FAILS.format(when="True", error=error))
+    with pytest.raises(MachineFault, match="ran out of something"):
+        bench.check("def thing(x):\n    return 1\n")
+
+
+def test_a_fault_that_passes_is_in_no_report(bench: Bench) -> None:  # noqa: F811
+    bench.checks(FAILS.format(when="len(tried) == 1", error="MemoryError()"))
+    assert bench.check("def thing(x):\n    return 1\n").status == "pass"
