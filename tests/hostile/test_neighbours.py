@@ -107,11 +107,9 @@ def test_nobody_waits_for_a_lease(tmp_path: Path, kata_process: Callable[..., Ra
         pytest.skip("not offered here")
     (tmp_path / "pack").mkdir()
     pack = make_pack(tmp_path / "pack", SECRET, only="insertion-sort")
-    readers = {
-        f"reader-{number}": f"import wave, sysconfig\nopen(wave.__file__).read()\n{RIGHT}"
-        for number in range(4)
-    }
-    for learner, source in {"holder": LEASE + RIGHT, **readers}.items():
+    reads = "\nimport wave\nopen(wave.__file__).read()\n"
+    readers = {f"reader-{number}": RIGHT + reads for number in range(4)}
+    for learner, source in {"holder": RIGHT + LEASE, **readers}.items():
         (tmp_path / "class" / learner).mkdir(parents=True)
         (tmp_path / "class" / learner / MODULE).write_text(source)
     options = ("--only", "insertion-sort", "--seed", "7", "--timeout", "4", "-j", "2", "--json", "rows")

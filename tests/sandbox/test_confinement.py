@@ -502,7 +502,8 @@ def test_a_step_that_fails_ends_the_confinement(worker, monkeypatch, step):
     assert (outcome.value, outcome.error) == (None, "ConfinementError")
 
 
-def test_full_without_a_sandbox_is_not_confined_instead(scratch):
+def test_full_without_a_sandbox_is_not_confined_instead(scratch, monkeypatch):
+    monkeypatch.setattr(os, "listdir", lambda path: ["1"])
     with pytest.raises(ConfinementError, match="no sandbox was prepared"):
         confine(Confinement((), (scratch,), level="full"))
 

@@ -31,7 +31,7 @@ for call, arguments in (
     (libc.semop, (0, room, 0)),
     (libc.msgsnd, (0, room, 0, 0o4000)),
     (libc.msgrcv, (0, room, 0, 0, 0o4000)),
-    (libc.mq_unlink, (b"kata-toy",)),
+    (libc.mq_unlink, (b"/kata-toy",)),
 ):
     if call(*arguments) >= 0 or ctypes.get_errno() not in (1, 38):
         print("KATA-TOY-REACHED", call.__name__)
