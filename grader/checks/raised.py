@@ -8,6 +8,7 @@ from grader.sandbox import ResourceLimits
 
 _LIMITS = ResourceLimits()
 _MEMORY = ("MemoryError", "can't allocate memory")
+_ALONE = "a submission starts no processes, opens no connections and leaves others alone"
 _HINTS = {
     "SystemExit": "sys.exit() and exit() end a program, and here it is imported: leave them out",
     "BdbQuit": "nobody is at a keyboard here: for breakpoint() type  kata check --pdb -k CHECK",
@@ -23,9 +24,9 @@ _HINTS = {
     ),
     "[Errno 27] File too large": f"it wrote more than {(_LIMITS.file_bytes or 0) >> 20} MB to one file",
     "[Errno 24] Too many open files": f"it opened more than {_LIMITS.open_files} files",
-    "[Errno 1] Operation not permitted": (
-        "a submission starts no processes, opens no connections and leaves others alone"
-    ),
+    "[Errno 1] Operation not permitted": _ALONE,
+    "[Errno 38] Function not implemented": _ALONE,
+    "unable to open shared memory object": _ALONE,
     "[Errno 13] Permission denied": "a submission may read its own folder and write to the current one",
 }
 """What to add where the exception alone leaves a learner puzzled."""
@@ -49,9 +50,8 @@ def describe_raised(error: SubmissionRaised) -> list[str]:
     first, *rest = text.splitlines() or [""]
     lines.append(clean(first, WHOLE))
     lines.extend(f"  {clean(line, WHOLE)}" for line in rest[:REST])
-    if error.hint:
-        lines.append(f"  {clean(error.hint, WHOLE)}")
-    lines.extend(f"  {hint}" for words, hint in _HINTS.items() if words in text)
+    hints = [clean(error.hint, WHOLE)] if error.hint else [_HINTS[words] for words in _HINTS if words in text]
+    lines.extend(f"  {hint}" for hint in hints)
     if error.memory_bytes is not None and any(words in text for words in _MEMORY):
         whose = "the device's memory" if error.type_name == "OutOfMemoryError" else "memory"
         lines.append(f"  it used more than {error.memory_bytes >> 20} MB of {whose}")

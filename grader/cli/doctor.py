@@ -231,7 +231,7 @@ def _launcher() -> tuple[str, str | None]:
 def _isolation(found: sandbox.Capabilities, launcher: str) -> tuple[str, str | None]:
     """Return the level that workers will reach, and why it is not the best that the machine has."""
     try:
-        wanted = sandbox.strongest_wanted()
+        wanted = sandbox.offered()
     except KataError as error:
         return "none", f"{error.message} {error.hint or ''}".rstrip()
     if launcher == "spawn" and found.level == "full":

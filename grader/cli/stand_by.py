@@ -40,8 +40,10 @@ def _import() -> None:
         with contextlib.suppress(ImportError):  # one of torch's that this version lacks
             importlib.import_module(name)
     from grader import sandbox
+    from grader.errors import KataError
 
-    sandbox.rehearse_ahead()
+    with contextlib.suppress(KataError):  # who asks next is told
+        sandbox.offered()
 
 
 def _command() -> None:

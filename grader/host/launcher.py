@@ -144,7 +144,7 @@ class ForkLauncher:
         machine.prepare()
         keep_freed_memory()
         self._fill_memory = fill_memory
-        self._level = sandbox.strongest_wanted()
+        self._level = sandbox.offered()
         self._zygote = Zygote.fork(self._level, answers())
         self._zygotes: dict[tuple[str, ...], Zygote] = {(): self._zygote}
         """By what each has imported for its workers: one kata's modules are nobody else's."""
@@ -199,7 +199,14 @@ class SpawnLauncher:
         machine.prepare()
         self._fill_memory = fill_memory
         self._running: dict[int, subprocess.Popen[bytes]] = {}
-        self._level = sandbox.strongest_wanted()
+        self._level: sandbox.Isolation = sandbox.offered()
+        if self._level == "full":
+            if sandbox.forced() == "full":
+                raise UsageError(
+                    "KATA_ISOLATION is 'full', which workers that start as fresh interpreters cannot reach.",
+                    "Unset KATA_LAUNCHER.",
+                )
+            self._level = "confined"
         self._hidden = tuple(map(str, answers()))
 
     def prepare(self, preload: tuple[str, ...]) -> None:

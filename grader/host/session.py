@@ -13,7 +13,6 @@ from weakref import WeakValueDictionary
 
 import torch
 
-from grader import sandbox
 from grader.devices import known
 from grader.errors import MachineFault, PackError
 from grader.host.autograd import attach
@@ -504,13 +503,13 @@ class Session:
         except (WorkerDied, WorkerTimeout) as error:
             how = error.how if isinstance(error, WorkerDied) else "was not ready in time"
             raise MachineFault(
-                f"A worker could not get ready: before it saw the submission, it {how}."
+                f"A worker could not get ready: before it saw the submission, it {how}.",
+                self._channel.take_output().strip() or None,
             ) from error
-        sandbox.insist(reached)
         process.celled = reached == "full"
         if self._on_start is not None:
             self._on_start(process)
-        self.isolation = reached if self.generation == 1 else sandbox.weakest(self.isolation, reached)
+        self.isolation = reached
         ours = time.monotonic() - started  # starting a worker is not the learner's time
         self.deadline.extend(ours)
         self.deadline.follow(process.pid)

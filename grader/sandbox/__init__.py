@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from grader.sandbox.capabilities import Capabilities, insist, offered, probe, require, strongest_wanted
-from grader.sandbox.confinement import Confinement, confine
+from grader.sandbox.capabilities import Capabilities, offered, probe, require
+from grader.sandbox.confinement import Confinement, ConfinementError, confine
 from grader.sandbox.environment import replace_environment
 from grader.sandbox.exposed import exposing, refuse_exposed, refuse_foreign_code
 from grader.sandbox.full import (
     Sandbox,
     SharedMounts,
-    can_live,
     leave_sandbox,
     open_sandbox,
     prepare,
-    rehearse_ahead,
     renewed,
     visible_pid,
 )
-from grader.sandbox.levels import Isolation, reaches, weakest
+from grader.sandbox.levels import Isolation, forced, reaches, weakest
 from grader.sandbox.limits import ResourceLimits
 from grader.sandbox.namespaces import enter_namespaces, renew_processes
 from grader.sandbox.overruns import LOOK_S, overrun, remove_folder
@@ -30,17 +28,17 @@ __all__ = [
     "LOOK_S",
     "Capabilities",
     "Confinement",
+    "ConfinementError",
     "Isolation",
     "ResourceLimits",
     "Sandbox",
     "SharedMounts",
     "View",
     "become_subreaper",
-    "can_live",
     "confine",
     "enter_namespaces",
     "exposing",
-    "insist",
+    "forced",
     "kill_descendants",
     "leave_sandbox",
     "offered",
@@ -53,13 +51,11 @@ __all__ = [
     "reaches",
     "refuse_exposed",
     "refuse_foreign_code",
-    "rehearse_ahead",
     "remove_folder",
     "renew_processes",
     "renewed",
     "replace_environment",
     "require",
-    "strongest_wanted",
     "visible_pid",
     "weakest",
 ]

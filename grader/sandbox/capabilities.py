@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from grader.errors import EngineError, MachineFault, UsageError
+from grader.errors import MachineFault, UsageError
 from grader.machine import shortage
 from grader.sandbox import full, landlock, libc, namespaces, seccomp
-from grader.sandbox.confinement import Confinement, confine
+from grader.sandbox.confinement import Confinement, ConfinementError, confine
 from grader.sandbox.levels import VARIABLE, Isolation, forced, reaches
 from grader.sandbox.limits import ResourceLimits
 
@@ -74,9 +74,6 @@ def probe() -> Capabilities:
 def require(wanted: Isolation) -> Capabilities:
     """Insist that workers reach `wanted` at least, and return what was found.
 
-    It looks at the machine; whether each worker got there is said in its report, and workers below the level that
-    `KATA_ISOLATION` names are refused.
-
     Raises:
         UsageError: they cannot, with what is missing and how to get it.
     """
@@ -95,36 +92,28 @@ def require(wanted: Isolation) -> Capabilities:
     return found
 
 
+_offers_full = False
+"""Whether it was found out that this machine offers *full*, for this process and those that it forks."""
+
+
 def offered() -> Isolation:
-    """Return the level that workers will reach: what this machine offers, or what `KATA_ISOLATION` says."""
-    found, named = probe().level, forced()
-    return found if named is None or reaches(named, found) else named
+    """Return the level that is promised for all workers: the one that `KATA_ISOLATION` names, else the strongest.
 
-
-def strongest_wanted() -> Isolation:
-    """Return the level that workers should try for: what `KATA_ISOLATION` says, which must be there, else `full`.
+    Only *full* is remembered: a moment's shortage must not last. Should the machine grant less later, no worker starts.
 
     Raises:
-        UsageError: it names no level, or one that this machine does not offer.
+        UsageError: `KATA_ISOLATION` names no level, or one that this machine does not offer.
     """
+    global _offers_full
     named = forced()
-    if named is not None and named != "process":
+    if named == "process":
+        return named
+    if named is not None:
         require(named)
-    return named or "full"
-
-
-def insist(reached: str) -> None:
-    """Refuse a worker that did not reach the level that `KATA_ISOLATION` names.
-
-    Raises:
-        EngineError: it did not.
-    """
-    named = forced()
-    if named is not None and not reaches(reached, named):
-        raise EngineError(
-            f"A worker reached isolation {reached!r}, but {VARIABLE} asks for {named!r}.",
-            "`kata doctor` says what this machine offers.",
-        )
+        return named
+    level: Isolation = "full" if _offers_full else probe().level
+    _offers_full = level == "full"
+    return level
 
 
 def _try() -> int:
@@ -133,8 +122,12 @@ def _try() -> int:
     network = network or (user and libc.unshare(libc.CLONE_NEWNET) == 0)
     cells = _try_cells()
     user = user or namespaces.enter_user_namespace()
-    confined = confine(Confinement(read=(), write=(), limits=ResourceLimits(memory_bytes=None))) == "confined"
-    return _USER * user | _NETWORK * network | _CONFINED * confined | _CELLS * cells
+    code = _USER * user | _NETWORK * network | _CELLS * cells
+    try:
+        confine(Confinement(read=(), write=(), limits=ResourceLimits(memory_bytes=None)))
+    except ConfinementError:
+        return code
+    return code | _CONFINED
 
 
 def _try_cells() -> bool:

@@ -1,8 +1,7 @@
-"""The one-way door a worker walks through before it meets a learner's code."""
+"""Confine this process (namespaces, limits, Landlock, seccomp) before any submission is loaded."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from dataclasses import dataclass, field, replace
@@ -16,12 +15,16 @@ from grader.sandbox.limits import ResourceLimits
 from grader.sandbox.read_paths import View
 
 
+class ConfinementError(Exception):
+    """Raised when a process cannot be confined to the level that was promised: it is half confined, and must end."""
+
+
 @dataclass(frozen=True)
 class Confinement:
     """What a worker may touch: files and folders to `read`, its own to `write`, `limits`, a GPU or not.
 
-    `python` is what all workers may read, beside `read`. With a `sandbox` it is shut in there as well, and the one
-    folder of `write` is empty and its own. `level` holds it back: nothing stronger is tried.
+    `python` is what all workers may read, beside `read`. `level` is what was promised. For *full* it takes a `box`, and
+    the one folder of `write` is empty and its own.
     """
 
     read: tuple[Path, ...]
@@ -29,71 +32,56 @@ class Confinement:
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     cuda: bool = False
     box: Sandbox | None = None
-    level: Isolation = "full"
+    level: Isolation = "confined"
     python: View = field(default_factory=View)
 
 
-def confine(confinement: Confinement) -> Isolation:
-    """Confine the calling process for good, and tell how far that got; never raises.
+def confine(confinement: Confinement) -> None:
+    """Confine the calling process for good, to the level that was promised and to no other.
 
-    Call it in the forked worker while it has one thread: Landlock would leave another thread free, so that is
-    reported as `process`. `torch.set_num_threads` makes every later fork start a thread: call it after this.
-    Root loses its powers over other users' files.
+    Call it in the forked worker while it has one thread: Landlock would leave another thread free.
+    `torch.set_num_threads` makes every later fork start a thread: call it after this. Root loses its powers over other
+    users' files.
+
+    Raises:
+        ConfinementError: a step failed.
     """
-    if sys.platform != "linux" or confinement.level == "process":
-        resource_limits.apply(confinement.limits)
-        return "process"
-    own = os.getpid()
-    box = confinement.box if confinement.level == "full" else None
-    shut_in = False
-
-    def enter() -> bool:
-        nonlocal shut_in
-        if box is not None:
-            with contextlib.suppress(
-                OSError
-            ):  # then it is confined at most, with the machine's files in sight
-                box.enter(confinement.read, confinement.write[0], confinement.limits, cuda=confinement.cuda)
-                shut_in = True
-        return True
-
-    def limit() -> bool:
-        bounds = confinement.limits
-        if shut_in and box is not None and bounds.processes is None:
-            bounds = replace(bounds, processes=box.threads())
-        return resource_limits.apply(bounds, mapped)
-
-    def lock() -> bool:
-        python = confinement.python
-        # In a sandbox what is hidden is not there, and a rule for each of its neighbours would cost a millisecond.
-        if shut_in:
-            return landlock.restrict((*python.places, *confinement.read), confinement.write, confinement.cuda)
-        read = (*python.whole, *confinement.read)
-        return landlock.restrict(read, confinement.write, confinement.cuda, python.beside, python.listed)
-
     try:
-        alone, mapped = _single_threaded(), resource_limits.mapped_bytes()
-    except OSError:  # no /proc
-        alone, mapped = False, 0
-    steps = (
-        enter,
-        limit,
-        lambda: libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1) == 0,
-        lock,
-        lambda: box is None or not shut_in or box.become_user(),
-        lambda: libc.drop_capabilities() == 0,
-        lambda: seccomp.restrict(own, confinement.cuda),
-    )
-    complete = alone
-    for step in steps:
-        try:
-            complete = step() and complete
-        except Exception:
-            complete = False
-    if not complete:
-        return "process"
-    return "full" if shut_in else "confined"
+        if confinement.level == "process":
+            resource_limits.apply(confinement.limits)
+        else:
+            _confine(confinement)
+    except (OSError, ValueError) as error:
+        raise ConfinementError(str(error)) from error
 
 
-def _single_threaded() -> bool:
-    return len(os.listdir("/proc/self/task")) == 1
+def _confine(wanted: Confinement) -> None:
+    if sys.platform != "linux":
+        raise OSError("only Linux confines")
+    own, bounds = os.getpid(), wanted.limits
+    # Asked before the sandbox is entered, which has no such files.
+    mapped = resource_limits.mapped_bytes()
+    if len(os.listdir("/proc/self/task")) != 1:
+        raise OSError("another thread is running, which Landlock would leave free")
+    # In a sandbox what is hidden is not there, and a rule for each of its neighbours would cost a millisecond.
+    view = wanted.python
+    read, beside, listed = (*view.whole, *wanted.read), view.beside, view.listed
+    if wanted.level == "full":
+        if wanted.box is None:
+            raise OSError("no sandbox was prepared")
+        wanted.box.enter(wanted.read, wanted.write[0], bounds, cuda=wanted.cuda)
+        read, beside, listed = (*view.places, *wanted.read), (), ()
+        if bounds.processes is None:
+            bounds = replace(bounds, processes=wanted.box.threads())
+    resource_limits.apply(bounds, mapped)
+    _check(libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1))
+    landlock.restrict(read, wanted.write, wanted.cuda, beside, listed)
+    if wanted.level == "full" and wanted.box is not None:
+        wanted.box.become_user()
+    _check(libc.drop_capabilities())
+    seccomp.restrict(own, wanted.cuda)
+
+
+def _check(code: int) -> None:
+    if code != 0:
+        raise OSError(code, os.strerror(code))

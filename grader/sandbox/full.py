@@ -9,12 +9,11 @@ import contextlib
 import fcntl
 import os
 import signal
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.sandbox import landlock, libc, namespaces, seccomp
+from grader.sandbox import landlock, libc, seccomp
 from grader.sandbox.limits import ResourceLimits
 from grader.sandbox.namespaces import in_child
 from grader.sandbox.read_paths import View, links_on_the_way, python_links, python_view
@@ -101,15 +100,10 @@ def prepare(anchor: Path, view: View | None = None) -> SharedMounts | None:
             for path in view.hidden:
                 if path.is_relative_to(place):
                     libc.bind(str(anchor / _NOTHING), str(point / path.relative_to(place)), _RDONLY)
-        _assemble()
+        seccomp.assemble(os.uname().machine, _WORKER)  # it remembers
         return SharedMounts(anchor, places, python_links(), _first_user(places), view.hidden)
     except (OSError, KeyError):
         return None
-
-
-def _assemble() -> None:
-    for cuda in (False, True):
-        seccomp.assemble(os.uname().machine, _WORKER, cuda)  # it remembers
 
 
 def renewed(shared: SharedMounts) -> SharedMounts:
@@ -126,33 +120,6 @@ def rehearse(anchor: Path) -> bool:
         return False
 
 
-_granted = False
-"""Whether it was found out ahead that workers can live in sandboxes."""
-
-
-def rehearse_ahead() -> None:
-    """Try now what every zygote that this process or one of its forks makes would try anew, while somebody waits.
-
-    Only what was granted is remembered: a moment's shortage must not last. Should the system grant less later, workers
-    are shut in less, and say so, or none can be started.
-    """
-    global _granted
-    landlock.abi()
-    with contextlib.suppress(OSError):
-        namespaces.allowed(os.geteuid())
-    with contextlib.suppress(KeyError):  # a machine whose calls cannot be filtered
-        _assemble()
-    with tempfile.TemporaryDirectory(prefix="kata-cells-") as folder:
-        _granted = bool(in_child(lambda: "net" in namespaces.enter_namespaces() and rehearse(Path(folder))))
-    if not _granted:
-        namespaces.allowed.cache_clear()
-
-
-def can_live(anchor: Path) -> bool:
-    """Return whether workers of this process could live in sandboxes, as was found out ahead or is found out now."""
-    return _granted or rehearse(anchor)
-
-
 def _act(anchor: Path) -> int:
     shared = prepare(anchor)
     if shared is None:
@@ -161,7 +128,8 @@ def _act(anchor: Path) -> int:
 
     def live() -> int:
         box.enter((), Path("/scratch"), ResourceLimits(), cuda=False)
-        return box.become_user()
+        box.become_user()
+        return True
 
     try:
         code = in_child(live)
@@ -224,14 +192,13 @@ class Sandbox:
         libc.move_root(root)
         os.chdir(scratch)
 
-    def become_user(self) -> bool:
-        """Become the slot's own user, if there is one; the worker's powers go with the change. Return True."""
+    def become_user(self) -> None:
+        """Become the slot's own user, if there is one; the worker's powers go with the change."""
         if self.user is not None:
             os.setgroups([])
             os.setresgid(self.user, self.user, self.user)
             os.setresuid(self.user, self.user, self.user)
             libc.prctl(libc.PR_SET_DUMPABLE, 1)  # else its files in /proc, which CUDA writes to, stay root's
-        return True
 
     def threads(self) -> int | None:
         """Say how many threads its user may have, None without a user of its own."""

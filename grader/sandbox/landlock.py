@@ -73,29 +73,30 @@ def restrict(
     cuda: bool = False,
     beside: Iterable[tuple[str, bool]] = (),
     listed: Iterable[Path] = (),
-) -> bool:
-    """Deny this thread every file, TCP port and foreign process that is not listed; return whether it took.
+) -> None:
+    """Deny this thread every file, TCP port and foreign process that is not listed.
 
     `beside` are more to read, hundreds perhaps, with whether each is a folder. Of `listed` folders the names of all
     that lies below may be seen, and no file read. Every right that the kernel knows is handled. What does not exist,
     or cannot be reached, stays closed.
+
+    Raises:
+        OSError: the kernel did not take it.
     """
-    if sys.platform == "linux" and abi() > 0:
-        with contextlib.suppress(OSError):
-            with Ruleset(scoped=Scope.ABSTRACT_UNIX_SOCKET | Scope.SIGNAL) as rules:
-                for path in read:
-                    _allow(rules, path, _READ_FILE, _READ_FOLDER)
-                _allow_many(rules, beside)
-                for path in listed:
-                    _allow(rules, path, AccessFS.NONE, AccessFS.READ_DIR)
-                for path in write:
-                    _allow(rules, path, _WRITE_FILE, _WRITE_FOLDER)
-                _allow(rules, Path("/dev/null"), _WRITE_FILE, AccessFS.NONE)
-                if cuda:
-                    _allow_cuda(rules)
-                rules.restrict()
-            return True
-    return False
+    if sys.platform != "linux" or abi() == 0:
+        raise OSError("Landlock is off")
+    with Ruleset(scoped=Scope.ABSTRACT_UNIX_SOCKET | Scope.SIGNAL) as rules:
+        for path in read:
+            _allow(rules, path, _READ_FILE, _READ_FOLDER)
+        _allow_many(rules, beside)
+        for path in listed:
+            _allow(rules, path, AccessFS.NONE, AccessFS.READ_DIR)
+        for path in write:
+            _allow(rules, path, _WRITE_FILE, _WRITE_FOLDER)
+        _allow(rules, Path("/dev/null"), _WRITE_FILE, AccessFS.NONE)
+        if cuda:
+            _allow_cuda(rules)
+        rules.restrict()
 
 
 if sys.platform == "linux":

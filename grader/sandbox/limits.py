@@ -32,10 +32,14 @@ class ResourceLimits:
     cpu_s: int | None = 3600
 
 
-def apply(limits: ResourceLimits, mapped: int | None = None) -> bool:
-    """Set the limits of this process for good, never above what it was given; return whether all of them took.
+def apply(limits: ResourceLimits, mapped: int | None = None) -> None:
+    """Lower the limits of this process for good, never raising one.
 
     `mapped` is what `mapped_bytes` said, for who has lost /proc since.
+
+    Raises:
+        OSError: one could not be set.
+        ValueError: as well.
     """
     wanted: list[tuple[int, int | None]] = [
         (resource.RLIMIT_CORE, 0),
@@ -49,25 +53,19 @@ def apply(limits: ResourceLimits, mapped: int | None = None) -> bool:
     # A fresh interpreter has inherited the grader's own bound, see `machine.bounded_memory`.
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-    complete = True
     for kind, value in wanted:
         if value is not None:
-            complete = _lower(kind, value, value) and complete
+            _lower(kind, value, value)
     if limits.cpu_s is not None:
         # At the first SIGXCPU, which says why; a second later, for who ignores it, SIGKILL.
-        complete = _lower(resource.RLIMIT_CPU, limits.cpu_s, limits.cpu_s + 1) and complete
-    return complete
+        _lower(resource.RLIMIT_CPU, limits.cpu_s, limits.cpu_s + 1)
 
 
-def _lower(kind: int, soft: int, hard: int) -> bool:
-    try:
-        _, most = resource.getrlimit(kind)
-        if most != resource.RLIM_INFINITY:
-            soft, hard = min(soft, most), min(hard, most)
-        resource.setrlimit(kind, (soft, hard))
-    except (OSError, ValueError):
-        return False
-    return True
+def _lower(kind: int, soft: int, hard: int) -> None:
+    _, most = resource.getrlimit(kind)
+    if most != resource.RLIM_INFINITY:
+        soft, hard = min(soft, most), min(hard, most)
+    resource.setrlimit(kind, (soft, hard))
 
 
 def mapped_bytes() -> int:

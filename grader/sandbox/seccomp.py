@@ -1,8 +1,6 @@
-"""The system calls a worker may not make, and the BPF program that refuses them.
+"""The BPF program that lets the listed system calls of a worker through, some by their arguments, and no others.
 
-Everything else that was known when this was written stays allowed: what torch, oneDNN and CUDA call changes from
-release to release. What came later is absent. Files are Landlock's business; this filter covers what Landlock does not
-see.
+Files are Landlock's business; this filter covers what Landlock does not see.
 """
 
 from __future__ import annotations
@@ -10,11 +8,12 @@ from __future__ import annotations
 import ctypes
 import errno
 import functools
+import os
 import struct
 from dataclasses import dataclass
 
 from grader.sandbox import libc
-from grader.sandbox.system_calls import FIRST_UNKNOWN, architecture, call_number
+from grader.sandbox.system_calls import architecture, call_number, reasons, refusals
 
 _SET_MODE_FILTER = 1
 _GET_ACTION_AVAIL = 2  # Linux 4.14
@@ -35,103 +34,84 @@ _SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE_MASK = 1, 5, 0xF
 _THREAD = 0x00010000 | 0x00000400
 """CLONE_THREAD and CLONE_FILES: every C library's threads have both."""
 _O_ACCMODE, _O_TRUNC = 0o3, 0o1000
-_F_SETOWN, _F_SETSIG, _F_SETOWN_EX = 8, 10, 15
-_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP = 0x5412, 0x541C, 0x8901, 0x8902
+_DESCRIPTORS = (0, 1, 2, 3, 4, 1030)
+"""Of fcntl(2): F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC."""
+_RECORD_LOCKS = (5, 6, 7)
+"""F_GETLK, F_SETLK, F_SETLKW: sqlite locks its own files so. Only who may write to a file can keep readers away."""
+_TERMINAL = (0x5401, 0x802C542A, 0x5413)
+"""TCGETS and TCGETS2, by which `isatty` finds out; TIOCGWINSZ."""
+_OPEN_FILE = (0x541B, 0x5421, 0x5450, 0x5451)
+"""FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: what asyncio and `os.set_inheritable` need."""
+_SEALS = (1033, 1034)
+"""F_ADD_SEALS, F_GET_SEALS."""
+_THREAD_NAMES = (15, 16)
+"""PR_SET_NAME and PR_GET_NAME."""
+_TERMINALS, _SOCKETS, _IOCTL_KIND = 0x5400, 0x8900, 0xFF00
 
 AUDIT = 4
-"""The descriptor of a worker's record of uses."""
+"""The descriptor of a worker's record of uses: nothing may close it, replace it or change how it works."""
 OWN = -1
 """Stands for the worker's own process id in a `Condition`."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """Whether the low 32 bits of an argument, masked, are one of `values`."""
+    """Whether the low 32 bits of an argument, masked, are one of `values`; or none, if it is `negated`."""
 
     argument: int
     values: tuple[int, ...]
     mask: int = 0xFFFFFFFF
+    negated: bool = False
 
-
-@dataclass(frozen=True)
-class CallRule:
-    """One system call and when it is refused: always, `when` all conditions hold, or `unless` all hold.
-
-    Where `when` does not hold, the rules that follow decide; after `unless` none is looked at.
-    """
-
-    call: str
-    when: tuple[Condition, ...] = ()
-    unless: tuple[Condition, ...] = ()
-    verdict: int = _REFUSE
-
-
-# fmt: off
-_REFUSED = (
-    # other processes: their memory, signals, descriptors, place in the system
-    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "kcmp",
-    "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo",
-    "migrate_pages", "move_pages", "setpriority", "ioprio_set",
-    # new processes, and the ways out of the grader's reach
-    "fork", "vfork", "execve", "execveat", "setsid", "setpgid", "unshare", "setns",
-    # sockets with a name; System V objects that outlive the worker
-    "connect", "shmget", "msgget", "semget", "mq_open",
-    # the kernel's large attack surfaces
-    "bpf", "perf_event_open", "userfaultfd", "add_key", "request_key", "keyctl",
-    "io_uring_setup", "io_uring_enter", "io_uring_register",
-    # the tree of files
-    "mount", "umount2", "pivot_root", "chroot", "open_tree", "open_tree_attr", "move_mount", "mount_setattr",
-    "fsopen", "fsconfig", "fsmount", "fspick", "statmount", "listmount",
-    "name_to_handle_at", "open_by_handle_at",
-    # what Landlock does not see: owners, modes, times, attributes, truncation by path, watching
-    "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "file_setattr",
-    "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr",
-    "removexattrat", "utime", "utimes", "utimensat", "futimesat", "truncate",
-    "inotify_init", "inotify_init1", "fanotify_init", "fanotify_mark",
-    # the machine
-    "kexec_load", "kexec_file_load", "reboot", "init_module", "finit_module", "delete_module", "acct",
-    "swapon", "swapoff", "quotactl", "quotactl_fd", "sethostname", "setdomainname", "settimeofday",
-    "clock_settime", "clock_adjtime", "adjtimex", "syslog", "iopl", "ioperm", "modify_ldt", "lookup_dcookie",
-    "uselib", "nfsservctl", "vhangup",
-)
-_UNSEEN = ("bind", "memfd_create", "memfd_secret", "sendmsg", "sendmmsg")
-_OWN_ONLY = ("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
-# fmt: on
 
 _UNIX = Condition(0, (_AF_UNIX,))
 # A datagram socket could still send to any path; a stream needs connect(2), which is refused.
 _CONNECTED = Condition(1, (_SOCK_STREAM, _SOCK_SEQPACKET), _SOCK_TYPE_MASK)
-_ITSELF = Condition(0, (0, OWN))
-_TRUNCATES_UNWRITABLE = (_O_TRUNC | _O_ACCMODE, _O_TRUNC)
+_TO_ITSELF = Condition(0, (OWN,))
+_ON_ITSELF = Condition(0, (0, OWN))
+# Who could lead the audit channel elsewhere for the length of one call would use what a kata excludes unnoticed.
+_NOT_AUDIT = Condition(0, (AUDIT,), negated=True)
+_NOT_OVER_AUDIT = Condition(1, (AUDIT,), negated=True)
 
 
-def rules(cuda: bool) -> list[CallRule]:
-    """List what is refused; the CUDA driver may name and use local sockets of any type."""
-    unix = (_UNIX,) if cuda else (_UNIX, _CONNECTED)
-    mask, truncating = _TRUNCATES_UNWRITABLE
-    return [
-        *(CallRule(call) for call in _REFUSED),
-        # Memory that is mapped nowhere comes under no limit, nor do files that are on their way through a socket; CUDA
-        # cannot do without.
-        *([] if cuda else [CallRule(call) for call in _UNSEEN]),
-        # ENOSYS makes libraries fall back (glibc 2.36 to clone): their flags lie behind a pointer, where a filter
-        # cannot look.
-        CallRule("clone3", verdict=_ABSENT),
-        CallRule("openat2", verdict=_ABSENT),
-        # A thread with descriptors of its own would hold files that are counted nowhere.
-        CallRule("clone", unless=(Condition(0, (_THREAD,), _THREAD),)),
-        CallRule("socket", unless=unix),
-        CallRule("socketpair", unless=unix),
-        CallRule("kill", unless=(Condition(0, (OWN,)),)),
-        CallRule("tgkill", unless=(Condition(0, (OWN,)),)),
-        # MKL pins its own threads in turn to learn the topology, so affinity stays allowed for oneself.
-        *(CallRule(call, unless=(_ITSELF,)) for call in _OWN_ONLY),
-        CallRule("fcntl", when=(Condition(1, (_F_SETOWN, _F_SETSIG, _F_SETOWN_EX)),)),
-        CallRule("ioctl", when=(Condition(1, (_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP)),)),
+def _conditions(cuda: bool) -> dict[str, tuple[Condition, ...]]:
+    """Return what must hold for calls that have several meanings."""
+    conditions = {
+        "close": (_NOT_AUDIT,),
+        "dup": (_NOT_AUDIT,),
+        "dup2": (_NOT_AUDIT, _NOT_OVER_AUDIT),
+        "dup3": (_NOT_AUDIT, _NOT_OVER_AUDIT),
+        "close_range": (Condition(0, tuple(range(AUDIT + 1)), negated=True),),
+        "fcntl": (_NOT_AUDIT, Condition(1, (*_DESCRIPTORS, *_RECORD_LOCKS))),
+        "ioctl": (_NOT_AUDIT, Condition(1, (*_TERMINAL, *_OPEN_FILE))),
         # Landlock before ABI 3 (Linux 6.2) lets a file that is open for reading be truncated.
-        CallRule("open", when=(Condition(1, (truncating,), mask),)),
-        CallRule("openat", when=(Condition(2, (truncating,), mask),)),
-    ]
+        "open": (Condition(1, (_O_TRUNC,), _O_TRUNC | _O_ACCMODE, negated=True),),
+        "openat": (Condition(2, (_O_TRUNC,), _O_TRUNC | _O_ACCMODE, negated=True),),
+        # A thread with descriptors of its own would hold files that are counted nowhere.
+        "clone": (Condition(0, (_THREAD,), _THREAD),),
+        "prctl": (Condition(0, _THREAD_NAMES),),
+        "kill": (_TO_ITSELF,),
+        "tgkill": (_TO_ITSELF,),
+        "prlimit64": (_ON_ITSELF,),
+        # MKL pins its own threads in turn to learn the topology.
+        "sched_setaffinity": (_ON_ITSELF,),
+        "socketpair": (_UNIX, _CONNECTED),
+    }
+    if cuda:
+        # Its devices have calls of their own, and its shared memory is sealed.
+        conditions |= {
+            "fcntl": (_NOT_AUDIT, Condition(1, (*_DESCRIPTORS, *_RECORD_LOCKS, *_SEALS))),
+            "ioctl": (_NOT_AUDIT, Condition(1, (_TERMINALS, _SOCKETS), _IOCTL_KIND, negated=True)),
+            "prctl": (),
+            "socket": (_UNIX,),
+            "socketpair": (_UNIX,),
+        }
+    return conditions
+
+
+_FALLS_BACK = "close_range"
+"""Absent where its conditions do not hold: C libraries then close one descriptor after the other, which leaves the
+audit channel open."""
 
 
 def _load(offset: int) -> bytes:
@@ -158,50 +138,57 @@ def _jump(distance: int) -> bytes:
     return struct.pack("=HBBI", 0x05, 0, 0, distance)
 
 
-def _block(rule: CallRule, own: int) -> list[bytes]:
-    """Assemble what happens once the call's number has matched.
+def _test(condition: Condition, own: int, refusal: int) -> list[bytes]:
+    """Assemble a test that returns `refusal`, or leads behind itself where the condition holds."""
+    values = [own if value == OWN else value for value in condition.values]
+    code = [_load(16 + 8 * condition.argument), _and(condition.mask)]
+    # What equals a value skips the comparisons that are left and the first instruction behind them.
+    code += [_jump_if_equal(value, len(values) - index, 0) for index, value in enumerate(values)]
+    return [*code, _jump(1), _return(refusal)] if condition.negated else [*code, _return(refusal)]
 
-    Every path returns, but for a `when` that does not hold: it leads behind the block, with the number loaded again.
-    """
-    matched = _ALLOW if rule.unless else rule.verdict
-    tests: list[list[bytes]] = []
-    for condition in rule.when or rule.unless:
-        code = [_load(16 + 8 * condition.argument)]
-        if condition.mask != 0xFFFFFFFF:
-            code.append(_and(condition.mask))
-        values = [own if value == OWN else value for value in condition.values]
-        # The instruction behind the last comparison is for what equals none of the values.
-        code += [_jump_if_equal(value, len(values) - index, 0) for index, value in enumerate(values)]
-        tests.append(code)
-    if not rule.when:
-        return [step for test in tests for step in (*test, _return(rule.verdict))] + [_return(matched)]
-    block: list[bytes] = []
-    ahead = sum(len(test) + 1 for test in tests)
-    for test in tests:
-        ahead -= len(test) + 1
-        block += [*test, _jump(ahead + 1)]  # over the other tests and the verdict
-    return [*block, _return(matched), _load(0)]
+
+def _leaves(machine: str, own: int, cuda: bool) -> list[tuple[int, list[bytes]]]:
+    """List what happens from which number on, in their order: equal ones that follow each other are one."""
+    codes = {name: [_return(_REFUSE)] for name in refusals()}
+    codes |= {name: [_return(_ALLOW)] for name in reasons(cuda)}
+    for name, conditions in _conditions(cuda).items():
+        if name in reasons(cuda):
+            refusal = _ABSENT if name == _FALLS_BACK else _REFUSE
+            tests = [step for condition in conditions for step in _test(condition, own, refusal)]
+            codes[name] = [*tests, _return(_ALLOW)]
+    listed = {call_number(name, machine): code for name, code in codes.items()}
+    found: list[tuple[int, list[bytes]]] = []
+    # The numbers of later kernels come behind the last one, and those of the x32 ABI (bit 30).
+    for number in range(max(filter(None, listed)) + 2):
+        code = listed.get(number, [_return(_ABSENT)])
+        if not found or found[-1][1] != code:
+            found.append((number, code))
+    return found
+
+
+def _tree(leaves: list[tuple[int, list[bytes]]]) -> list[bytes]:
+    """Assemble a binary search for the leaf of the number that is loaded; every leaf returns."""
+    if len(leaves) == 1:
+        return leaves[0][1]
+    middle = len(leaves) // 2
+    lower, upper = _tree(leaves[:middle]), _tree(leaves[middle:])
+    return [_jump_if_at_least(leaves[middle][0], 0, 1), _jump(len(lower)), *lower, *upper]
 
 
 @functools.cache
 def assemble(machine: str, own: int, cuda: bool = False) -> bytes:
-    """Assemble the filter of the process `own` on `machine`; 8 bytes an instruction."""
+    """Assemble the filter of the process `own` on `machine`; 8 bytes an instruction.
+
+    A search tree: the kernel runs the filter for each number when it is installed (Linux 5.11), to know those that are
+    always allowed and need no filter.
+    """
     code = [
         _load(4),
         _jump_if_equal(_AUDIT_ARCHITECTURE[machine], 1, 0),
         _return(_KILL_PROCESS),
         _load(0),
-        # Nobody knows what a call does that came after this list. The calls of the x32 ABI (bit 30 of the number) lie
-        # up there, too.
-        _jump_if_at_least(FIRST_UNKNOWN, 0, 1),
-        _return(_ABSENT),
+        *_tree(_leaves(machine, own, cuda)),
     ]
-    for rule in rules(cuda):
-        call = call_number(rule.call, machine)
-        if call is not None:
-            block = _block(rule, own)
-            code += [_jump_if_equal(call, 0, len(block)), *block]
-    code.append(_return(_ALLOW))
     return b"".join(code)
 
 
@@ -209,21 +196,24 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
 
 
-def restrict(own: int, cuda: bool = False) -> bool:
-    """Install the filter in this process for good; return whether the kernel took it.
+def restrict(own: int, cuda: bool = False) -> None:
+    """Install the filter in this process for good. `own` is its process id; no_new_privs must have been set.
 
-    `own` is the caller's process id. no_new_privs must have been set.
+    Raises:
+        OSError: the kernel did not take it, or calls of this architecture are not known.
     """
     machine = architecture()
     if machine is None:
-        return False
+        raise OSError(errno.ENOSYS, "no filter for this architecture")
     code = assemble(machine, own, cuda)
-    program = _Program(len(code) // 8, code)
-    flags = ctypes.c_uint(_SPEC_ALLOW | _ALL_THREADS)
+    program = ctypes.byref(_Program(len(code) // 8, code))
     mode = ctypes.c_uint(_SET_MODE_FILTER)
-    if libc.system_call("seccomp", mode, flags, ctypes.byref(program)) == 0:
-        return True
-    return libc.system_call("seccomp", mode, ctypes.c_uint(0), ctypes.byref(program)) == 0
+    flags = ctypes.c_uint(_SPEC_ALLOW | _ALL_THREADS)
+    failed = libc.system_call("seccomp", mode, flags, program)
+    if failed == errno.EINVAL:  # before Linux 4.17 there is no such flag
+        failed = libc.system_call("seccomp", mode, ctypes.c_uint(_ALL_THREADS), program)
+    if failed:
+        raise OSError(failed, os.strerror(failed), "seccomp")
 
 
 def available() -> bool:

@@ -37,10 +37,12 @@ def describe_raised(error: BaseException, folder: str) -> messages.Raised:
 
 
 def _hint(error: BaseException) -> str:
-    """Return what helps against a name that is not there: where a notebook has it, or one that is nearly the same.
+    """Return what helps: what a library tried that is refused, where a notebook has a name, or one that is nearly it.
 
     Before 3.12 Python looks for that only when it prints an exception, so it is printed.
     """
+    if refused := _refused(error):
+        return refused
     if not isinstance(error, NameError | AttributeError | ImportError):
         return ""
     if isinstance(error, NameError) and error.name in left_out:
@@ -49,6 +51,32 @@ def _hint(error: BaseException) -> str:
         sys.__excepthook__(type(error), error, None)
         if found := _REMEDY.search(printed.getvalue()):
             return found[1]
+    return ""
+
+
+_ONE_PROCESS = (
+    "a submission starts no processes and shares nothing with others: num_workers=0 for a DataLoader"
+)
+_REFUSED = {
+    "multiprocessing": _ONE_PROCESS,
+    "subprocess": "a submission starts no processes and no other programs",
+    "socket": "a submission opens no connections",
+}
+"""By the package of the standard library that met the refusal, which says nothing of it: a semaphore is a missing file
+to it, a host without a network an unknown name."""
+
+
+def _refused(error: BaseException | None) -> str:
+    for _ in range(8):  # an exception may be its own cause
+        if error is None or error.__traceback__ is None:
+            return ""
+        frame = list(traceback.walk_tb(error.__traceback__))[-1][0]
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        # Where processes may be started, a program may still be missing.
+        missing = package == "subprocess" and isinstance(error, FileNotFoundError)
+        if isinstance(error, OSError) and package in _REFUSED and not missing:
+            return _REFUSED[package]
+        error = error.__cause__ or error.__context__
     return ""
 
 

@@ -88,7 +88,7 @@ def become_fork_server(link: socket.socket, level: sandbox.Isolation, view: sand
 
 _THE_GRADERS = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "click", "rich"})
 _OF_A_WORKER = frozenset(
-    {"errors", "wire", "notebooks", "memory", "interpreter", "machine", "sandbox", "devices", "worker"}
+    {"errors", "wire", "notebooks", "malloc", "interpreter", "machine", "sandbox", "devices", "worker"}
 )
 
 
@@ -108,14 +108,14 @@ def _forget_the_grader() -> None:
 
 
 def _move_into_namespace(link: socket.socket, view: sandbox.View) -> None:
-    """Where workers can have sandboxes, go on as the first process of a pid namespace, and never return.
+    """Go on as the first process of a pid namespace, whose workers live in sandboxes, and never return.
 
     The process that was forked first stays outside, and tidies up when the zygote has ended.
     """
     anchor = Path(tempfile.mkdtemp(prefix="kata-cells-"))
     try:
-        if not sandbox.can_live(anchor) or not sandbox.renew_processes():
-            return
+        if not sandbox.renew_processes():
+            return  # and no worker gets ready
         pid = os.fork()
         if pid == 0:
             ForkServer(link, sandbox.prepare(anchor, view), view).serve()

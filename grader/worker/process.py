@@ -51,7 +51,7 @@ class Job(msgspec.Struct, frozen=True):
     scratch: str = ""
     """Where it may write."""
     isolation: sandbox.Isolation = "full"
-    """The level to stop at."""
+    """The level that was promised."""
     hidden: tuple[str, ...] = ()
     """What it must not read although it lies among what is installed."""
     fill_memory: bool = False
@@ -87,6 +87,8 @@ def become_worker(job: Job, ends: Sequence[int], room: Room = Room()) -> NoRetur
         worker = _prepare(job, ends, room)
         worker.run()
         status = 0
+    except sandbox.ConfinementError as error:
+        print(f"it could not be confined to {job.isolation!r}: {error}", file=sys.stderr, flush=True)
     except (BrokenPipeError, ConnectionError):
         status = 0
     finally:
@@ -126,7 +128,7 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
     device = Device(job.device)
     device.module  # noqa: B018 - a fresh interpreter has to load it while it may still read everything
     worker = Worker(socket.socket(fileno=CHANNEL), AUDIT, device)
-    level = sandbox.confine(
+    sandbox.confine(
         sandbox.Confinement(
             read=tuple(Path(folder) for folder in job.read),
             python=room.view or sandbox.python_view(map(Path, job.hidden)),
@@ -142,7 +144,7 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
     torch.set_num_threads(job.threads)
     if device.accelerates and device.absent() is None:
         device.meet(job.gpu_bytes)
-    worker.greet(level)
+    worker.greet(job.isolation)
     return worker
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from grader import sandbox
 from tests.conftest import Ran
 from tests.grading.conftest import EXITS, LOOPS, OTHER, RIGHT, STUB, WRONG
 from tests.hostile.entries import entries
@@ -89,3 +90,35 @@ def test_no_row_of_others_is_lost_or_changed(tmp_path: Path, kata_process: Calla
     assert [honest[name]["score"] for name in ("ada", "bob", "cleo")] == [5.0, pytest.approx(1, abs=1), 5.0]
     assert len(everybody) == len(HONEST) + len(HOSTILE) + 3
     assert max(report["score"] for learner, report in everybody.items() if learner not in HONEST) <= 1.0
+
+
+LEASE = """
+import fcntl, os, signal, sysconfig
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+number = os.open(sysconfig.get_paths()["stdlib"] + "/wave.py", os.O_RDONLY)
+fcntl.fcntl(number, 1024, fcntl.F_WRLCK)
+signal.alarm(5)
+signal.signal(signal.SIGALRM, lambda *_: None)
+signal.pause()
+"""
+
+
+@pytest.mark.parametrize("level", ["full", "confined"])
+def test_nobody_waits_for_a_lease(tmp_path: Path, kata_process: Callable[..., Ran], level: str) -> None:
+    if not sandbox.reaches(sandbox.probe().level, level):  # type: ignore[arg-type]
+        pytest.skip("not offered here")
+    (tmp_path / "pack").mkdir()
+    pack = make_pack(tmp_path / "pack", SECRET, only="insertion-sort")
+    reads = "\nimport wave\nopen(wave.__file__).read()\n"
+    readers = {f"reader-{number}": RIGHT + reads for number in range(4)}
+    for learner, source in {"holder": RIGHT + LEASE, **readers}.items():
+        (tmp_path / "class" / learner).mkdir(parents=True)
+        (tmp_path / "class" / learner / MODULE).write_text(source)
+    options = ("--only", "insertion-sort", "--seed", "7", "--timeout", "4", "-j", "2", "--json", "rows")
+    environment = {"KATA_PACKS": str(pack), "KATA_ISOLATION": level}
+    ran = kata_process("grade", "class", *options, cwd=tmp_path, env=environment)
+    assert ran.code == 0, ran.err
+    reports = {one["learner"]: one for one in map(json.loads, (tmp_path / "rows").read_text().splitlines())}
+    assert {name: reports[name]["score"] for name in readers} == dict.fromkeys(readers, 5.0)
+    assert reports["holder"]["score"] == 0
+    assert {one["isolation"] for one in reports.values()} == {level}

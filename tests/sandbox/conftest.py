@@ -28,7 +28,6 @@ collect_ignore_glob = [] if sys.platform == "linux" else ["test_*.py"]
 class Outcome:
     """What became of a worker: what its body returned, or which exception or signal ended it."""
 
-    level: str | None = None
     value: Any = None
     error: str | None = None
     errno: int | None = None
@@ -76,11 +75,12 @@ class Worker:
 
     def _report(self, body: Callable[[], Any], confinement: Confinement | None) -> dict[str, Any]:
         become(self.user)
-        level = confine(confinement) if confinement else None
         try:
-            return {"level": level, "value": body()}
+            if confinement:
+                confine(confinement)
+            return {"value": body()}
         except BaseException as error:
-            return {"level": level, "error": type(error).__name__, "errno": getattr(error, "errno", None)}
+            return {"error": type(error).__name__, "errno": getattr(error, "errno", None)}
 
 
 def become(user: int | None) -> None:

@@ -2,52 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from grader import sandbox
-from grader.sandbox import full, namespaces
-from grader.sandbox.namespaces import in_child
+from grader.sandbox import capabilities
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
-def forgotten(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """What these tests find out is nobody else's."""
-    monkeypatch.setattr(full, "_granted", False)
-    yield
-    namespaces.allowed.cache_clear()
+    monkeypatch.setattr(capabilities, "_offers_full", False)
+    monkeypatch.delenv("KATA_ISOLATION", raising=False)
 
 
-def test_what_was_tried_ahead_is_what_is_found_now(tmp_path: Path) -> None:
-    found = in_child(lambda: "net" in sandbox.enter_namespaces() and sandbox.can_live(tmp_path))
-    sandbox.rehearse_ahead()
-    assert in_child(lambda: "net" in sandbox.enter_namespaces() and sandbox.can_live(tmp_path)) == found
+def test_what_was_granted_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    if sandbox.offered() != "full":
+        pytest.skip("not full here: nothing is remembered")
 
-
-def test_a_fork_tries_nothing_that_was_tried_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sandbox.rehearse_ahead()
-    expected = sandbox.can_live(tmp_path)
-    if not expected:
-        pytest.skip("no sandboxes here: nothing is remembered")
-
-    def refuse(*_: object) -> None:
+    def refuse() -> None:
         raise AssertionError("tried again")
 
-    monkeypatch.setattr(full, "rehearse", refuse)
-    monkeypatch.setattr(namespaces, "_attempt", refuse)
-    assert sandbox.can_live(tmp_path) == expected
-    assert in_child(lambda: len(sandbox.enter_namespaces())) >= 2 * expected
+    monkeypatch.setattr(capabilities, "probe", refuse)
+    assert sandbox.offered() == "full"
 
 
-def test_what_was_refused_once_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(full, "rehearse", lambda anchor: False)
-    monkeypatch.setattr(namespaces, "_attempt", list)
-    sandbox.rehearse_ahead()
-    monkeypatch.setattr(full, "rehearse", lambda anchor: True)
-    monkeypatch.setattr(namespaces, "_attempt", lambda: ["net"])
-    assert sandbox.can_live(tmp_path)
-    assert namespaces.allowed(0) != 0
+def test_what_was_refused_once_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capabilities.full, "rehearse", lambda anchor: False)
+    assert sandbox.offered() != "full"
+    monkeypatch.undo()
+    assert sandbox.offered() == sandbox.probe().level

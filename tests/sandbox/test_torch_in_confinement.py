@@ -26,8 +26,8 @@ if pid := os.fork():
 for number in (3, 4):
     os.dup2(os.open(os.devnull, os.O_RDONLY), number)
 replace_environment({"HOME": str(scratch), "TMPDIR": str(scratch), "USER": "learner"})
-level = confine(Confinement(python_read_paths(), (scratch,), ResourceLimits(memory_bytes=2 << 30)))
-found = {"level": level}
+confine(Confinement(python_read_paths(), (scratch,), ResourceLimits(memory_bytes=2 << 30)))
+found = {}
 torch.set_num_threads(2)
 x = torch.ones(300, 300, requires_grad=True)
 found["matmul"] = float((x @ x).sum())
@@ -73,7 +73,6 @@ def found(tmp_path_factory):
 
 
 def test_torch_computes_with_threads(found):
-    assert found["level"] == "confined"
     assert found["closed"]
     assert found["threads"] == 2
     assert found["matmul"] == 300.0**3
