@@ -13,7 +13,7 @@ from grader.cli.context import Here, complete_id, device_option, here, json_opti
 from grader.cli.progress import measuring
 from grader.devices import kind_of
 from grader.errors import UsageError
-from grader.files import write_atomic
+from grader.files import within, write_atomic
 from grader.host.warm import start_launcher
 from grader.reports.style import console, hanging, print_laid, safe_text, say
 
@@ -127,7 +127,7 @@ def _draw(measured: list[Benched], out: Path | None, folder: Path) -> list[Path]
     files = []
     katas = {one.kata for one in measured}
     alone = out is not None and len(katas) == 1
-    top = out or folder / FOLDER
+    top = out or within(folder / FOLDER, folder)
     places = {kata: top if alone else top / kata.slug for kata in katas}
     for one in measured:
         lines = {name: points for name, points in one.curve.lines().items() if len(points) > 1}

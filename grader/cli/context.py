@@ -53,6 +53,13 @@ timeout_option: Callable[[Any], Any] = click.option(
 )
 
 
+trust_option: Callable[[Any], Any] = click.option(
+    "--trust",
+    is_flag=True,
+    help="With a debugger: run files from outside your workspace, with all your rights.",
+)
+
+
 @dataclass(frozen=True)
 class Here:
     """Where a command runs: the folder, the workspace around it, the progress in that."""

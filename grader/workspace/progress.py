@@ -78,6 +78,7 @@ def load_progress(root: Path) -> Progress:
     path = root / PROGRESS_FILE
     if not os.path.exists(path):
         return Progress()
+    files.within(path, root)
     return _decode(read_bytes(path, LIMIT_BYTES, what="the progress", refuse=UsageError, hint=_LEAVE), path)
 
 
