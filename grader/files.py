@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tempfile
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
@@ -10,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from grader.errors import EngineError
+from grader.errors import EngineError, UsageError
 
 
 def write_atomic(path: Path, data: bytes | str) -> None:
@@ -76,12 +78,65 @@ def write_zip(path: Path, parts: Mapping[str, bytes | Path], *, programs: Collec
             archive.writestr(entry, part.read_bytes() if isinstance(part, Path) else part, packed)
 
 
-def create_new(path: Path, data: bytes | str) -> bool:
-    """Write `path` only if nothing is there; return whether it was written."""
-    if path.exists() or path.is_symlink():
+def create_new(path: Path, data: bytes | str, root: Path) -> bool:
+    """Write `path`, below the folder `root`, only if nothing is there; return whether it was written.
+
+    Raises:
+        UsageError: a folder on the way is a link that leads out of `root`.
+        EngineError: as `write_atomic`.
+    """
+    if os.path.lexists(path):
         return False
-    write_atomic(path, data)
+    write_atomic(within(path, root), data)
     return True
+
+
+def within(path: Path, root: Path) -> Path:
+    """Return `path`, which lies below the folder `root`: also where its links lead.
+
+    Whoever made a folder may have put links into it: nothing is to be written or read through those elsewhere.
+
+    Raises:
+        UsageError: it leads out of `root`.
+    """
+    leads_to = os.path.realpath(path)
+    if not Path(leads_to).is_relative_to(os.path.realpath(root)):
+        raise UsageError(f"{path} leads out of {root}, to {leads_to}.", "Move the link away, then try again.")
+    return path
+
+
+READING = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+"""How to open what others wrote: it may be a pipe, whose reader would wait for ever for somebody who writes."""
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+class NotRegularError(OSError):
+    """It is there and can be opened, but is no file that holds something."""
+
+
+def regular_file(descriptor: int) -> BinaryIO:
+    """Return an open file to read from.
+
+    Args:
+        descriptor: opened with `READING`; closed where it is refused.
+
+    Raises:
+        NotRegularError: it is a pipe, a socket, a device.
+        IsADirectoryError: it is a folder.
+    """
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    kind = _KINDS.get(stat.S_IFMT(mode), "something else")
+    raise NotRegularError(errno.EINVAL, f"it is {kind}, and a file was expected")
 
 
 def read_bounded(path: Path, limit: int) -> bytes:
@@ -91,7 +146,7 @@ def read_bounded(path: Path, limit: int) -> bytes:
         ValueError: the file is larger than `limit`.
         OSError: it cannot be read.
     """
-    with path.open("rb") as file:
+    with regular_file(os.open(path, READING)) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
         raise ValueError(f"it is larger than {limit} bytes")

@@ -1,4 +1,4 @@
-"""Nouns and numbers in sentences."""
+"""Nouns and numbers in sentences, and numbers that people type."""
 
 from __future__ import annotations
 
@@ -26,3 +26,14 @@ def counted(count: float, noun: str) -> str:
     ('1 check', '0 written answers', '2.5 days')
     """
     return f"{count:g} {noun if count == 1 else plural(noun)}"
+
+
+def whole_number(text: str) -> int | None:
+    """Return the whole number that a text of at most nine digits is; None for anything else.
+
+    `str.isdigit` accepts what `int` refuses.
+
+    >>> whole_number("12"), whole_number("-1"), whole_number("²"), whole_number("9" * 5000)
+    (12, None, None, None)
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None

@@ -17,12 +17,22 @@ import click
 from grader.catalogue import Catalogue, Kata
 from grader.catalogue.discover import answers
 from grader.cli.cells import are_answer, cells_of
-from grader.cli.context import Here, complete_id, device_option, here, note, seed_option, timeout_option
+from grader.cli.context import (
+    Here,
+    complete_id,
+    device_option,
+    here,
+    note,
+    seed_option,
+    timeout_option,
+    trust_option,
+)
 from grader.devices import Device
 from grader.errors import KataError, UsageError
+from grader.files import within
 from grader.host.warm import start_launcher
 from grader.reports import FORMATS, Format
-from grader.reports.style import console, say
+from grader.reports.style import console, safe, say
 from grader.workspace import Workspace, changed_blocks, edit_progress, katas_in, locate, record_check
 
 if TYPE_CHECKING:
@@ -48,6 +58,13 @@ class CheckRequest:
     again: list[str] = field(default_factory=list)
     content: bytes | None = None
     """What is to be judged instead of what is saved."""
+
+    def __post_init__(self) -> None:
+        """Refuse a link of the workspace that leads out of it."""
+        root = self.workspace.root if self.workspace is not None else None
+        for target in self.targets:
+            if root is not None and Path(os.path.abspath(target.file)).is_relative_to(root):
+                within(target.file, root)
 
 
 @click.command(short_help="Check what this folder holds, or one unit, kata, file or folder.")
@@ -87,6 +104,7 @@ class CheckRequest:
 @click.option(
     "--pdb", is_flag=True, help="Debug: run in one process and stop at each failure. No marks, no progress."
 )
+@trust_option
 def check(
     what: str | None,
     keyword: str | None,
@@ -102,6 +120,7 @@ def check(
     as_json: bool,
     annotations: Format | None,
     pdb: bool,
+    trust: bool,
 ) -> int:
     """Check what this folder holds, or one unit, kata, file or folder.
 
@@ -128,6 +147,8 @@ def check(
     else:
         request = find_targets(what, around) if not from_stdin else _from_stdin(what, around)
     _refuse_exposed(request)
+    if pdb:
+        consent(request, trust)
     announce(request, quiet=quiet or for_programs)
     if perf and not (quiet or for_programs or any(target.kata.speed for target in request.targets)):
         note("there are no speed checks here; --perf changes nothing")
@@ -242,6 +263,24 @@ def _refuse_exposed(request: CheckRequest) -> None:
             )
 
 
+def consent(request: CheckRequest, agreed: bool) -> None:
+    """Ask before files from outside the workspace run in this process, where nothing confines them.
+
+    What a notebook has run comes with the request, and has run with all rights already.
+
+    Raises:
+        UsageError: nobody agreed, or nobody is there to ask.
+    """
+    space = request.workspace
+    others = [target.file for target in request.targets if space is None or not space.holds(target.file)]
+    if agreed or not others or request.content is not None:
+        return
+    why = f"{others[0]} is not in your workspace, and would run in this process: it could do whatever you can do."
+    if sys.stdin.isatty() and click.confirm(f"{safe(why)}\nDo you trust it?", err=True):
+        return
+    raise UsageError(why, "If you trust it, say so: --trust. Without a debugger, kata check confines it.")
+
+
 def find_targets(what: str | None, around: Here) -> CheckRequest:
     """Return what is to be checked.
 
@@ -325,9 +364,7 @@ def remember(request: CheckRequest, reports: list[KataReport]) -> None:
     space = request.workspace
     if space is None:
         return
-    inside = [
-        target.kata.slug for target in request.targets if target.file.absolute().is_relative_to(space.root)
-    ]
+    inside = [target.kata.slug for target in request.targets if space.holds(target.file)]
     ours = [report for report in reports if report.kata in inside]
     if not ours:
         return

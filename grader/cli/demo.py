@@ -9,7 +9,7 @@ import click
 from grader.catalogue import Kata, Unit
 from grader.cli.context import Here, complete_id, here, json_option, note, print_json, shown
 from grader.errors import UsageError
-from grader.files import write_atomic
+from grader.files import within, write_atomic
 from grader.host.warm import start_launcher
 from grader.reports.style import console, say
 from grader.words import counted
@@ -36,7 +36,7 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
     """
     around = here()
     subject, source = _find(id_, around)
-    folder = out or around.folder / FOLDER / subject.slug
+    folder = out or within(around.folder / FOLDER / subject.slug, around.folder)
     if folder.exists() and any(folder.iterdir()) and not (folder / "index.html").is_file():
         raise UsageError(f"{folder} holds other things.", "Name another folder: kata demo ID --out FOLDER")
     pack = subject.pack if isinstance(subject, Unit) else subject.unit.pack

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from grader.catalogue import SUBMISSION_SUFFIXES, Catalogue, Kata
+from grader.data_files import read_text
 from grader.interpreter import command
 from grader.reports.annotations import definitions
 from grader.workspace import find_workspace
@@ -143,7 +144,7 @@ def _told(title: str, check: dict[str, Any]) -> Iterator[str]:
 
 def _checks(file: Path) -> Iterator[tuple[str, str, str]]:
     """Yield each check's name, its title, and the first name that it asks of the submission; nothing is imported."""
-    for node in ast.parse(file.read_bytes()).body:
+    for node in ast.parse(read_text(file)).body:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
             calls = (one for one in node.decorator_list if isinstance(one, ast.Call) and one.args)
             titles = (call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant))

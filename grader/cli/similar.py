@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ import click
 from grader.catalogue import Catalogue, Kata
 from grader.cli.class_options import course_option, gradebook_option
 from grader.cli.context import json_option, note, print_json
-from grader.files import write_atomic
+from grader.files import READING, regular_file, write_atomic
 from grader.reports.style import console, safe, safe_text
 from grader.words import counted
 
@@ -160,7 +161,7 @@ def _earlier(text: str, catalogue: Catalogue, katas: list[Kata]) -> _Term:
 
 
 def _is_sqlite(path: Path) -> bool:
-    with path.open("rb") as file:
+    with regular_file(os.open(path, READING)) as file:
         return file.read(16) == b"SQLite format 3\0"
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.check import CheckRequest, find_targets, no_match, with_content
-from grader.cli.context import Here, complete_id, here, note, seed_option
+from grader.cli.check import CheckRequest, consent, find_targets, no_match, with_content
+from grader.cli.context import Here, complete_id, here, note, seed_option, trust_option
 from grader.errors import KataError
 from grader.reports.style import console, say
 
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 @click.option(
     "--pdb", is_flag=True, help="Open a debugger in your own code instead, where it raised or returned."
 )
-def try_(what: str | None, keyword: str | None, seed: int, pdb: bool) -> int:
+@trust_option
+def try_(what: str | None, keyword: str | None, seed: int, pdb: bool, trust: bool) -> int:
     """Look at a failing call in a REPL: its inputs, your result and the expected one.
 
     The first check that fails opens an interactive Python, in which everything that its message mentions has a name:
@@ -46,6 +47,7 @@ def try_(what: str | None, keyword: str | None, seed: int, pdb: bool) -> int:
     """
     around = here()
     request, keyword = _meant(what, keyword, around)
+    consent(request, trust)
     from grader.running.at_hand import debugging, talk
     from grader.running.suite import with_suites
 
@@ -61,7 +63,7 @@ def try_(what: str | None, keyword: str | None, seed: int, pdb: bool) -> int:
     return _print_what_there_is(reports)
 
 
-def at_hand(what: str | None, keyword: str | None, content: bytes | None) -> dict[str, Any]:
+def at_hand(what: str | None, keyword: str | None, content: bytes | None, trust: bool) -> dict[str, Any]:
     """Return what can be looked at of the first check that goes wrong, by name, and print its message.
 
     For a notebook, which is a prompt already; `content` is what it has run, None for what is saved.
@@ -70,6 +72,7 @@ def at_hand(what: str | None, keyword: str | None, content: bytes | None) -> dic
         request, keyword = _meant(what, keyword, here())
     else:
         request = with_content(what, here(), content)
+    consent(request, trust)
     from grader.running.suite import with_suites
 
     found: list[AtHand] = []

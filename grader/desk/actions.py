@@ -11,6 +11,8 @@ from grader.errors import UsageError
 from grader.gradebook import written
 from grader.gradebook.errors import ChangedMeanwhile
 from grader.gradebook.written import sheet
+from grader.submissions.as_text import text_of
+from grader.words import whole_number
 
 Form = Mapping[str, str]
 MOST_POINTS = 1e6
@@ -64,7 +66,8 @@ def remark(desk: DeskReader, form: Form) -> None:
     learner, kata = _mark(form)
     attempt, line, file = _whole(form, "attempt"), _whole(form, "line"), form.get("file", "")
     bundle = desk.book.bundle(attempt) if attempt in desk.attempts(learner, kata) else None
-    if bundle is None or file not in bundle.files or line < 1:
+    lines = text_of(file, bundle.files[file]).splitlines() if bundle and file in bundle.files else []
+    if not 1 <= line <= len(lines):
         raise UsageError("There is no such line.", "Open the page again.")
     value = {"attempt": attempt, "file": file, "line": line}
     desk.book.rule("remark", learner, value, comment=_text(form), author=desk.author, kata=kata)
@@ -230,7 +233,7 @@ def _number(form: Form, name: str) -> float:
 
 
 def _whole(form: Form, name: str) -> int:
-    text = form.get(name, "").strip()
-    if not (text.isascii() and text.isdigit()) or len(text) > 9:
+    number = whole_number(form.get(name, "").strip())
+    if number is None:
         raise UsageError(f"The form's {name} is not a number.", "Open the page again.")
-    return int(text)
+    return number

@@ -10,6 +10,8 @@ from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from grader.words import whole_number
+
 ENTER = "/enter"
 """Where the secret is exchanged for a cookie."""
 LARGEST = 1 << 20
@@ -73,8 +75,8 @@ class Guard:
                 return _forbidden("This form does not come from a page of the desk.")
             if headers.get("content-type", "").partition(";")[0] != "application/x-www-form-urlencoded":
                 return _forbidden("This is not a form of the desk.")
-            length = headers.get("content-length", "")
-            if not length.isdigit() or int(length) > LARGEST:
+            length = whole_number(headers.get("content-length", ""))
+            if length is None or length > LARGEST:
                 return PlainTextResponse("This form is too long.", 413)
         return None
 

@@ -27,6 +27,7 @@ from grader.reports.report import KataStatus
 from grader.reports.style import LOOKS
 from grader.submissions.as_text import text_of
 from grader.submissions.submission import Bundle
+from grader.words import whole_number
 
 FRESH_S = 0.5
 """So long the class is not looked at again: all parts of a page see one state."""
@@ -63,10 +64,9 @@ class Filter:
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Filter:
         """Read it from an address; what makes no sense is left out."""
-        page = given.get("page", "")
-        number = int(page) if page.isdigit() and len(page) < 7 else 1
+        number = whole_number(given.get("page", "")) or 1
         words = {one.name: given.get(one.name, "")[:200] for one in fields(cls) if one.name != "page"}
-        return cls(**words, page=max(1, number))
+        return cls(**words, page=number)
 
     def query(self, **changes: Any) -> str:
         """Return it as the end of an address, with changes; other names are added."""
@@ -452,10 +452,10 @@ class DeskReader:
         events = self.book.history(row.learner, kata)
         attempts = [one for one in events if one.kind == "attempt" and one.attempt is not None]
         numbers = {one.attempt: one.number for one in attempts}
-        attempt = _number(asked.get("attempt")) or row.attempt
+        attempt = whole_number(asked.get("attempt", "")) or row.attempt
         if attempt is not None and attempt not in numbers:
             raise UsageError(f"{learner} has no such attempt of {kata}.")
-        other = _number(asked.get("diff"))
+        other = whole_number(asked.get("diff", ""))
         if other is not None and other not in numbers:
             raise UsageError(f"{learner} has no such attempt of {kata}.")
         ruled = self.book.rulings((*SAID, "extend"), [row.learner])
@@ -578,10 +578,6 @@ def _words(event: HistoryEvent) -> str:
     if event.kind == "revoke":
         return f"taken back: {event.comment}"
     return event.comment or ""
-
-
-def _number(given: str | None) -> int | None:
-    return int(given) if given and given.isdigit() and len(given) < 10 else None
 
 
 @dataclass(frozen=True)

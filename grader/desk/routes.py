@@ -28,6 +28,7 @@ from grader.pages.html import TEMPLATES as REPORT
 from grader.pages.html import environment_of
 from grader.pages.similar import WORDS, section_of
 from grader.reports.style import LOOKS
+from grader.words import whole_number
 
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_FIELDS = 100
@@ -103,7 +104,6 @@ class Desk:
     def _mark(self, asked: Mapping[str, str], **more: Any) -> str:
         chosen = Filter.of(asked)
         mark = self.reader.mark_page(asked.get("learner", ""), asked.get("of", ""), asked, chosen)
-        line = asked.get("line", "")
         alike = [
             pair
             for found in (self._look_alikes.known().get(mark.row.kata),)
@@ -111,7 +111,7 @@ class Desk:
             if mark.row.learner in (pair.left.learner, pair.right.learner)
         ]
         return self._page(
-            "mark.html", chosen=chosen, mark=mark, line=int(line) if line.isdigit() else None,
+            "mark.html", chosen=chosen, mark=mark, line=whole_number(asked.get("line", "")),
             file=asked.get("file", ""), alike=alike, **more,
         )  # fmt: skip
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from typing import Any, ClassVar
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from grader.catalogue import Catalogue
 from grader.desk.guard import ENTER, Guard
@@ -19,6 +21,35 @@ from grader.gradebook.written import Rubrics
 from grader.pages import Lessons
 
 HERE = "127.0.0.1"
+MOST_IDLE = 128
+"""Connections at a time on which nothing has been asked yet, or all was answered."""
+
+
+class _Connection(H11Protocol):
+    """A connection: where too many do nothing, the one that came first gives way to the one that comes.
+
+    Otherwise whoever opens connections and asks nothing on them would lock the marker out. No clock decides: a marker
+    may come on a slow machine.
+    """
+
+    _open: ClassVar[dict[_Connection, None]] = {}
+
+    def connection_made(self, transport: Any) -> None:
+        """Take it, and let go of another."""
+        super().connection_made(transport)
+        self._open[self] = None
+        idle = [one for one in self._open if one.cycle is None or one.cycle.response_complete]
+        if len(idle) > MOST_IDLE:
+            first = min(
+                idle, key=lambda one: one.cycle is not None
+            )  # rather one on which nothing was ever asked
+            del self._open[first]
+            first.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget it."""
+        self._open.pop(self, None)
+        super().connection_lost(exc)
 
 
 def serve(
@@ -54,6 +85,6 @@ def serve(
         ready(f"http://{HERE}:{door.getsockname()[1]}{ENTER}?key={guard.secret}")
         config = uvicorn.Config(
             guard, log_level="critical", access_log=False, lifespan="off", ws="none", proxy_headers=False,
-            server_header=False, date_header=False, limit_concurrency=64, timeout_graceful_shutdown=2,
+            server_header=False, date_header=False, http=_Connection, timeout_graceful_shutdown=2,
         )  # fmt: skip
         uvicorn.Server(config).run(sockets=[door])

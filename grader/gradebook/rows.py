@@ -19,7 +19,7 @@ from grader.gradebook.errors import UnreadableRecord
 from grader.gradebook.lateness import settle
 from grader.gradebook.records import Adjustment, Mark, Row, WrittenPart
 from grader.gradebook.scope import Somebody, katas, people
-from grader.gradebook.storage import report_of
+from grader.gradebook.storage import DAMAGED, booked, report_of
 from grader.reports.report import KataReport
 
 Tell = Callable[[str, str, str | None], None]
@@ -51,10 +51,14 @@ def rows(
                 stands = found.get((name, kata))
                 adjusted = adjustments.get((name, kata), [])
                 written = written_of(somebody, kata, slug)
+                ruled = [one for one in somebody.rulings if one.kata in (None, slug)]
+                for what, those in (("adjustment", adjusted), ("ruling", ruled)):
+                    for number in (one.id for one in those if one.comment == DAMAGED):
+                        tell(name, slug, f"{what} {number} is damaged, and counts nowhere.")
                 if stands is not None:
                     made = _row(course, name, chosen[kata], stands, adjusted, written)
                     if made.unreadable is not None:
-                        tell(name, slug, made.unreadable)
+                        tell(name, slug, _told(made.unreadable))
                     elif not stands.row.terms:
                         tell(name, slug, None)
                     yield made
@@ -83,7 +87,7 @@ def reports(
                 if stands is not None and run in (None, stands.row.run_id):
                     report, why = _report(somebody.name, chosen[kata], stands.row)
                     if why is not None:
-                        tell(somebody.name, chosen[kata][0], why)
+                        tell(somebody.name, chosen[kata][0], _told(why))
                     yield report
 
 
@@ -298,11 +302,9 @@ def _fetched(
 
 
 def _hand_in(row: Any) -> HandIn:
-    score, most = ((one if isinstance(one, int | float) else 0.0) for one in (row.score, row.max_score))
     return HandIn(
-        row.id, row.digest, row.submitted_at, row.started_at, row.seen, str(row.status), score, most,
-        graded=bool(row.terms),
-    )  # fmt: skip
+        row.id, row.digest, row.submitted_at, row.started_at, row.seen, *booked(row), graded=bool(row.terms)
+    )
 
 
 class _Stands:
@@ -391,10 +393,14 @@ def _report(name: str, kata: tuple[str, str], row: Any) -> tuple[KataReport, str
     ), f"{why}; the values recorded beside it cannot be read either"
 
 
+def _told(why: str) -> str:
+    return f"the report cannot be read: {why}; the status and points beside it count."
+
+
 def _notes(text: Any) -> tuple[str, ...]:
     try:
         return msgspec.json.decode(text, type=tuple[str, ...])
-    except (msgspec.MsgspecError, TypeError, ValueError):
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
         return ("the notes of this row cannot be read",)
 
 
@@ -464,7 +470,7 @@ def _blanks(connection: Connection, chosen: Mapping[int, tuple[str, str]]) -> di
         .join(schema.submissions, schema.submissions.c.attempt_id == attempts.c.id)
         .group_by(attempts.c.kata_id)
     )
-    points: dict[int, float] = {kata: whole for kata, whole in connection.execute(most)}
+    points = {kata: whole for kata, whole in connection.execute(most) if _is_number(whole)}
     return {
         kata: KataReport(
             kata=slug,
@@ -477,6 +483,10 @@ def _blanks(connection: Connection, chosen: Mapping[int, tuple[str, str]]) -> di
         )
         for kata, (slug, number) in chosen.items()
     }
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _last_run(connection: Connection) -> datetime:

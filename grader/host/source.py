@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import MachineFault
-from grader.files import read_bounded
+from grader.files import NotRegularError, read_bounded
 from grader.machine import shortage
 
 MAX_SOURCE = 2 << 20
@@ -46,15 +45,14 @@ def read_source(path: Path) -> Source:
     """
     path = path.absolute()
     try:
-        kind = path.stat().st_mode
-        if stat.S_ISDIR(kind):
-            raise Unreadable("error", f"{path.name} is a folder; a file of that name was expected.")
-        if not stat.S_ISREG(kind):
-            raise Unreadable("error", f"{path.name} is not a regular file.")
         limit = MAX_NOTEBOOK if path.suffix == ".ipynb" else MAX_SOURCE
         data = read_bounded(path, limit)
     except FileNotFoundError:
         raise Unreadable("missing", f"{path.name} is not there.") from None
+    except IsADirectoryError:
+        raise Unreadable("error", f"{path.name} is a folder; a file of that name was expected.") from None
+    except NotRegularError:
+        raise Unreadable("error", f"{path.name} is not a regular file.") from None
     except PermissionError:
         raise Unreadable("error", f"{path.name} cannot be read: permission denied.") from None
     except OSError as error:

@@ -62,7 +62,7 @@ def new_kata(root: Path, number: str, slug: str, unit_slug: str) -> NewKata:
             name = _filled(path.relative_to(source).as_posix().removesuffix(".txt"), words)
             base = root if name.startswith("katas/") else root.parent / "solutions"  # from answers/
             target = base / name.partition("/")[2]
-            if create_new(target, _filled(path.read_text(encoding="utf-8"), words)):
+            if create_new(target, _filled(path.read_text(encoding="utf-8"), words), base):
                 written.append(target)
     kata = next(kata for kata in load_pack(root).katas if kata.slug == slug)
     return NewKata(kata, tuple(written))

@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
+from grader.files import read_bounded
 from grader.reports import Format
 from grader.reports.json_text import json_text
 from grader.reports.report import UNWRITTEN, WRONG, CheckReport, KataReport
@@ -110,7 +111,7 @@ def _line(text: str, file: str, definitions: Mapping[str, int]) -> int:
 def definitions(file: str) -> dict[str, int]:
     """Return where each function, class and method of a file begins; nothing for what cannot be read as Python."""
     try:
-        tree = ast.parse(Path(file).read_bytes())
+        tree = ast.parse(read_bounded(Path(file), 32 << 20))
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     found = {}

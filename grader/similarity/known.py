@@ -33,9 +33,9 @@ class PackText:
 
 def given(kata: Kata) -> list[PackText]:
     """Return what every learner has in front of them: the stub, what is given, the code in lessons and hints."""
-    files = [("the stub", kata.stub.read_bytes())]
+    files = [("the stub", read_bounded(kata.stub, LIMIT_BYTES))]
     files += [(f"given file {name}", data) for name, data in given_files(kata).items()]
-    files += [(f"given file {path.name}", path.read_bytes()) for path in kata.support]
+    files += [(f"given file {path.name}", read_bounded(path, LIMIT_BYTES)) for path in kata.support]
     found = [_python(name, data) for name, data in files if not name.endswith((".md", ".ipynb"))]
     folder, unit = kata.folder, kata.unit.folder
     lessons = [*folder.glob("*.md"), *unit.glob("*.md"), *folder.glob("demo.py")]

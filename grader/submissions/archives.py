@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from grader.catalogue import SUBMISSION_SUFFIXES
 from grader.errors import EngineError
+from grader.files import READING, NotRegularError, regular_file
 from grader.submissions.names import archive_stem
 from grader.submissions.spot import Spot
 
@@ -108,12 +109,10 @@ def open_archive(
 
 def open_file(spot: Spot) -> IO[bytes]:
     """Return an ordinary file, opened; Refused when it is none."""
-    # A pipe must not block the class, and a link must not lead out of it.
-    descriptor = spot.open(os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise NotRead("is not a regular file")
-    return os.fdopen(descriptor, "rb")
+    try:
+        return regular_file(spot.open(READING | os.O_NOFOLLOW))  # a link must not lead out of the class
+    except (NotRegularError, IsADirectoryError):
+        raise NotRead("is not a regular file") from None
 
 
 def _reason(error: Exception) -> str:

@@ -12,6 +12,8 @@ from datetime import datetime
 
 from grader.catalogue import Kata
 from grader.catalogue.answer_sheet import is_sheet
+from grader.data_files import read_text
+from grader.errors import PackError
 from grader.host.source import MAX_NOTEBOOK, MAX_SOURCE
 from grader.notebooks import UnreadableNotebook, code_cells
 from grader.submissions.archives import NotRead
@@ -221,9 +223,9 @@ class _Stub:
 
     def __init__(self, kata: Kata) -> None:
         try:
-            text = kata.stub.read_text(encoding="utf-8")
+            text = read_text(kata.stub)
             tree = ast.parse(text)
-        except (OSError, ValueError, SyntaxError):
+        except (PackError, ValueError, SyntaxError):
             text, tree = "", ast.Module([], [])
         self._lines = _lines(text)
         first = tree.body[0] if tree.body else None

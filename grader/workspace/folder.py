@@ -31,6 +31,10 @@ class Workspace:
         """Return where `kata reset` puts what it replaces."""
         return self.root / BACKUPS / kata.slug
 
+    def holds(self, path: Path) -> bool:
+        """Return whether a file lies in this workspace: itself, not a link to it or a path that leads out again."""
+        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.root))
+
     @property
     def exists(self) -> bool:
         """Whether the progress file is there; a workspace about to be made has none yet."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.catalogue import Kata
+from grader.data_files import read_text
 from grader.errors import PackError
 
 CHECK = "# Judges the cells that you ran.\n%reload_ext kata\n%kata check {}"
@@ -25,13 +26,13 @@ def notebook_text(kata: Kata) -> str:
     library: Any = nbformat  # typed in parts only
 
     try:
-        source = kata.stub.read_text(encoding="utf-8")
+        source = read_text(kata.stub)
         introduction, cells = split_source(source)
     except (OSError, ValueError, SyntaxError) as error:
         raise PackError(f"{kata.stub}: the stub cannot be read ({error}).") from error
     lesson = kata.folder / "README.md"
     heading = f"# {kata.number} {kata.title}\n\n{kata.summary}"
-    text = lesson.read_text(encoding="utf-8") if lesson.is_file() else heading
+    text = read_text(lesson) if lesson.is_file() else heading
     # The lesson's heading says it; a stub's docstring begins with the same number and title.
     _, _, rest = (
         introduction.partition("\n\n") if introduction.startswith(kata.number) else ("", "", introduction)

@@ -80,7 +80,7 @@ def start(
     for plan in plans:
         resumed = os.path.lexists(plan.submission)
         results = tuple(
-            FileResult(path, "written" if files.create_new(path, data) else "kept")
+            FileResult(path, "written" if files.create_new(path, data, workspace.root) else "kept")
             for path, data in plan.contents.items()
             if path not in seen  # the unit's lesson belongs to all of its katas
         )
@@ -121,7 +121,7 @@ def reset(kata: Kata, workspace: Workspace) -> Reset:
     not touched.
 
     Raises:
-        UsageError: the kata was not started in this workspace.
+        UsageError: the kata was not started in this workspace, or a folder of it is a link that leads elsewhere.
         EngineError: the file system refused; what had been copied is named.
     """
     folder = workspace.kata_folder(kata)
@@ -136,6 +136,8 @@ def reset(kata: Kata, workspace: Workspace) -> Reset:
     contents = _contents(kata, folder, notebook=bool(notebooks))
     if len(present) > 1:
         contents[folder / f"{kata.module}.py"] = read_bytes(kata.stub)
+    for place in {workspace.backups(kata), *(path.parent for path in contents)}:
+        files.within(place, workspace.root)
     changed = [path for path, data in contents.items() if os.path.lexists(path) and not _holds(path, data)]
     backup = _new_backup_folder(workspace.backups(kata)) if changed else None
     results: list[FileResult] = []
@@ -149,7 +151,7 @@ def reset(kata: Kata, workspace: Workspace) -> Reset:
                 path.chmod(path.stat().st_mode | stat.S_IWUSR)  # what was there may have been read-only
                 results.append(FileResult(path, "restored"))
             else:
-                created = files.create_new(path, data)
+                created = files.create_new(path, data, workspace.root)
                 results.append(FileResult(path, "written" if created else "unchanged"))
     except EngineError as error:
         if backup is not None:
@@ -210,9 +212,9 @@ def _contents(kata: Kata, folder: Path, *, notebook: bool, blocks: bool = False)
 
 
 def _holds(path: Path, data: bytes) -> bool:
-    """Return whether `path` is a file with exactly this content; what cannot be read is different."""
+    """Return whether `path` is a file with exactly this content; a link, and what cannot be read, is different."""
     try:
-        return path.is_file() and files.read_bounded(path, len(data)) == data
+        return not path.is_symlink() and files.read_bounded(path, len(data)) == data
     except (OSError, ValueError):
         return False
 
@@ -230,6 +232,7 @@ def _refuse_obstacle(path: Path, root: Path) -> None:
                 "Move it away, then try again.",
             )
         place = place.parent
+    files.within(path.parent, root)
 
 
 def _new_backup_folder(parent: Path) -> Path:
@@ -250,9 +253,9 @@ def _new_backup_folder(parent: Path) -> Path:
 
 
 def _back_up(path: Path, copy: Path) -> None:
-    """Copy a file; move what cannot be copied (a folder, a file that may not be read)."""
+    """Copy a file; move what cannot be copied (a link, a folder, a file that may not be read)."""
     try:
-        if path.is_file() and os.access(path, os.R_OK):
+        if path.is_file() and not path.is_symlink() and os.access(path, os.R_OK):
             shutil.copy2(path, copy)
         else:
             os.replace(path, copy)

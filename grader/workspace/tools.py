@@ -31,7 +31,7 @@ def lay_vscode(root: Path) -> list[Laid]:
         ".vscode/settings.json": json.dumps(TESTING, indent=2) + "\n",
         "pytest.ini": PYTEST,
     }
-    return [(root / name, create_new(root / name, content)) for name, content in contents.items()]
+    return [(root / name, create_new(root / name, content, root)) for name, content in contents.items()]
 
 
 def _tasks() -> dict[str, object]:
@@ -128,4 +128,4 @@ def workflow(bundle: str = "", python: str = "", pack: str | None = None) -> str
 def lay_actions(root: Path) -> list[Laid]:
     """Write a workflow of GitHub Actions."""
     file = root / WORKFLOW
-    return [(file, create_new(file, workflow()))]
+    return [(file, create_new(file, workflow(), root))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -128,6 +129,26 @@ def test_no_page_holds_a_script_or_a_style_of_its_own(desk: Running) -> None:
         assert "<style" not in page
         assert " style=" not in page
         assert "onclick" not in page
+
+
+def test_a_marker_is_served_while_others_hold_connections_and_ask_nothing(desk: Running) -> None:
+    begun = b"GET / HTTP/1.1\r\nHost: 127.0.0.1"
+    unread = b"POST /do/adjust HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nhalf a"
+    with contextlib.ExitStack() as held:
+        for number in range(200):
+            line = held.enter_context(socket.create_connection(("127.0.0.1", desk.port), timeout=30))
+            line.sendall((b"", begun, unread)[number % 3])
+        for _ in range(3):
+            assert desk.ask("GET", "/").status == 200
+        assert desk.do("dispute", comment="x", of="masks").status == 303
+
+
+@pytest.mark.parametrize("number", ["\N{SUPERSCRIPT TWO}", "9" * 5000, "x"])
+def test_a_number_in_an_address_that_is_none_is_left_out(desk: Running, number: str) -> None:
+    for name in ("page", "line", "attempt", "diff"):
+        desk.mark(**{name: number})
+    desk.page("/class", page=number)
+    assert desk.do("choose", attempt=number, version=0, comment="x").status == 400
 
 
 def test_it_listens_on_this_machine_alone(desk: Running) -> None:

@@ -174,6 +174,14 @@ def test_a_remark_stands_at_its_line_until_it_is_taken_back(desk: Running) -> No
     assert 'class="said"' not in desk.mark(kata="layer-norm")
 
 
+@pytest.mark.parametrize("line", ["0", "999999999", "\N{SUPERSCRIPT TWO}", "9" * 5000])
+def test_there_is_no_remark_on_a_line_that_is_not_there(desk: Running, line: str) -> None:
+    form = {"attempt": row_of(desk, "layer-norm").attempt, "file": "layer_norm.py", "comment": "x"}
+    answer = desk.do("remark", **form, line=line, of="layer-norm")
+    assert answer.status == 400
+    assert "Nothing was written" in answer.text
+
+
 def test_a_dispute_is_opened_answered_and_closed_with_a_reason(desk: Running) -> None:
     of = {"of": "masked-attention"}
     assert desk.do("dispute", **of, comment="my mask is right").status == 303
