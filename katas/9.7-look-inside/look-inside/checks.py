@@ -253,6 +253,7 @@ class Patient:
 
     def expect_as_before(self, output, when):
         """Demand that the model is what it was: its parameters bit by bit, and what it computes."""
+        expect(output, "output before the block", axes=self.axes).close_to(self.right())
         now = self.model.state_dict()
         for name, tensor in self.state.items():
             if name not in now or not torch.equal(now[name].cpu(), tensor.cpu()):
