@@ -16,7 +16,7 @@ import torch
 
 from grader.host.calls import CallRecord, Calls
 from grader.host.endings import SubmissionRaised, WorkerTimeout
-from grader.host.names import Reading, excluded_operators, read_names
+from grader.host.names import NamesFound, excluded_operators, read_names
 from grader.host.names import told as told_uses
 from grader.host.objects import brief
 from grader.host.remote import BehindModule, behind
@@ -39,7 +39,7 @@ class LocalSubmission:
         module: types.ModuleType,
         calls: Calls,
         used: dict[str, int],
-        reading: Reading,
+        reading: NamesFound,
         terms: Terms,
         watched: bool,
     ) -> None:
@@ -64,7 +64,7 @@ class _Here:
         module: types.ModuleType,
         calls: Calls,
         used: dict[str, int],
-        reading: Reading,
+        reading: NamesFound,
         terms: Terms,
         watched: bool,
     ) -> None:
