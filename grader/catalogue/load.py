@@ -10,11 +10,11 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
-from grader.catalogue.families import torch_names
 from grader.catalogue.file_types import CalibrationFile, KataFile, MeasuredOn, PackFile, UnitFile
 from grader.catalogue.hints import read_hints
 from grader.catalogue.katas import Kata, Pack, Unit, number_key
 from grader.catalogue.stub import read_stub
+from grader.catalogue.torch_names import torch_names
 from grader.data_files import read_data
 from grader.errors import PackError, did_you_mean
 

@@ -15,7 +15,7 @@ import torch
 
 from grader.host.calls import CallRecord, Calls
 from grader.host.endings import SubmissionRaised, WorkerTimeout
-from grader.host.names import Reading, excluded_operators, read_names
+from grader.host.names import NamesFound, excluded_operators, read_names
 from grader.host.names import told as told_uses
 from grader.host.objects import brief
 from grader.host.remote import BehindModule, behind
@@ -38,7 +38,7 @@ class LocalSubmission:
         module: types.ModuleType,
         calls: Calls,
         used: dict[str, int],
-        reading: Reading,
+        reading: NamesFound,
         terms: Terms,
         support: Support,
         watched: bool,
@@ -64,7 +64,7 @@ class _Here:
         module: types.ModuleType,
         calls: Calls,
         used: dict[str, int],
-        reading: Reading,
+        reading: NamesFound,
         terms: Terms,
         support: Support,
         watched: bool,

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from grader.catalogue.families import Excluded
+from grader.catalogue.torch_names import Excluded
 from grader.host.source import Source, Unreadable, read_source
 from grader.host.terms import Terms
 from grader.notebooks import UnreadableNotebook, code_cells, placed, read_notebook, statements
@@ -49,7 +49,7 @@ _Meanings = dict[tuple["_Statement | None", ast.AST | str], frozenset[str]]
 
 
 @dataclass(frozen=True)
-class Reading:
+class NamesFound:
     """What the names in a file say; with each the place where it is found first."""
 
     used: dict[str, str] = field(default_factory=dict)
@@ -58,14 +58,14 @@ class Reading:
     """What the required parts name in ways that nobody can read; it costs nothing."""
 
 
-def read_names(source: Source, terms: Terms) -> Reading:
+def read_names(source: Source, terms: Terms) -> NamesFound:
     """Read a submission, and the files beside it that it imports, except those that learners are given."""
     if not terms.forbid:
-        return Reading()
+        return NamesFound()
     try:
         return _Reader(source, terms).read()
     except (_TooMuch, RecursionError, MemoryError):
-        return Reading({TOO_MUCH: ""})
+        return NamesFound({TOO_MUCH: ""})
 
 
 def excluded_operators(terms: Terms) -> list[str]:
@@ -73,7 +73,7 @@ def excluded_operators(terms: Terms) -> list[str]:
     return operators_of(Excluded(terms.forbid).is_of) if terms.forbid else []
 
 
-def told(used: Mapping[str, int], reading: Reading) -> list[str]:
+def told(used: Mapping[str, int], reading: NamesFound) -> list[str]:
     """Say what was used and where; an operator by itself only where no name that leads to it is in the source."""
     found = reading.used or {
         f"torch.ops.{name.replace('::', '.')}": placed(line) if line else ""
@@ -282,12 +282,12 @@ class _Reader:
         self._left = MAX_CODE
         self._files: dict[str, _File | None] = {}
 
-    def read(self) -> Reading:
+    def read(self) -> NamesFound:
         main = self._parsed("", self._source)
         if main is None:
-            return Reading()
+            return NamesFound()
         reached = self._reached(main)
-        found = Reading()
+        found = NamesFound()
         for file in (main, *filter(None, self._files.values())):
             for statement in file.statements:
                 required = statement in reached

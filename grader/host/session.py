@@ -31,7 +31,7 @@ from grader.host.endings import (
 )
 from grader.host.launcher import Job, Launcher, WorkerProcess
 from grader.host.lent import Loans
-from grader.host.names import Reading, excluded_operators, read_names, told
+from grader.host.names import NamesFound, excluded_operators, read_names, told
 from grader.host.objects import RemoteObject, facts_of, handle_of
 from grader.host.put_off import MAX_BYTES, PutOff, keeps_state, waiting
 from grader.host.shared import Shared, SharedArguments, can_share
@@ -210,7 +210,7 @@ class Session:
         return told(self._uses, self.reading)
 
     @cached_property
-    def reading(self) -> Reading:
+    def reading(self) -> NamesFound:
         """What the names in the source say."""
         return read_names(self.source, self.terms)
 

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.host.names import MAX_CODE, TOO_MUCH, Reading, read_names
+from grader.host.names import MAX_CODE, TOO_MUCH, NamesFound, read_names
 from grader.host.source import Source
 from grader.host.terms import Terms
 
 FORBID = ("normalisation", "transformer", "optimizer", "builtins.sorted")
 
 
-def read(text: str, folder: Path = Path("/nowhere"), file: str = "answer.py", **more: object) -> Reading:
+def read(text: str, folder: Path = Path("/nowhere"), file: str = "answer.py", **more: object) -> NamesFound:
     source = Source(folder / file, textwrap.dedent(text).encode())
     return read_names(source, Terms("answer", ("f", "Net"), forbid=FORBID, **more))  # type: ignore[arg-type]
 
@@ -189,7 +189,7 @@ def test_what_a_required_part_names_is_told_with_its_line(name: str) -> None:
 
 @pytest.mark.parametrize("name", FREE)
 def test_what_no_required_part_reaches_is_free(name: str) -> None:
-    assert read(FREE[name]) == Reading()
+    assert read(FREE[name]) == NamesFound()
 
 
 @pytest.mark.parametrize("name", UNCLEAR)
@@ -212,18 +212,18 @@ def test_files_beside_are_read_as_far_as_they_are_reached_and_not_given(tmp_path
     assert read("import helper\ndef f(x): return helper.norm(x)", tmp_path).used == {
         NORM: "helper.py, line 2"
     }
-    assert read("from helper import other, norm\ndef f(x): return other(x)", tmp_path) == Reading()
+    assert read("from helper import other, norm\ndef f(x): return other(x)", tmp_path) == NamesFound()
     given = tmp_path / "given"
     given.mkdir()
     (given / "helper.py").touch()
-    assert read("from helper import norm\ndef f(x): return norm(x)", tmp_path, given=given) == Reading()
+    assert read("from helper import norm\ndef f(x): return norm(x)", tmp_path, given=given) == NamesFound()
 
 
 def test_a_notebook_is_read_cell_by_cell() -> None:
     cells = [F + "%time 1", "def f(x):\n    return F.layer_norm(x)", "def broken("]
     notebook = json.dumps({"cells": [{"cell_type": "code", "source": cell} for cell in cells]})
     assert read(notebook, file="answer.ipynb").used == {NORM: "cell 2, line 2"}
-    assert read('{"cells": 3}', file="answer.ipynb") == Reading()
+    assert read('{"cells": 3}', file="answer.ipynb") == NamesFound()
 
 
 @given(st.text(alphabet="torch.nfuialge()=:\n \t'F,def class import as from if[]{}@*", max_size=200))

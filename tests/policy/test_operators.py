@@ -15,7 +15,7 @@ import torch
 import torch._refs.nn.functional
 
 from grader.catalogue import load_pack
-from grader.catalogue.families import Excluded, torch_names
+from grader.catalogue.torch_names import Excluded, torch_names
 from grader.wire.uses import operators_of, overloads
 
 PACK = Path(__file__).parents[2] / "katas"

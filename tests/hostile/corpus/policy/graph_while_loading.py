@@ -13,7 +13,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 table = {op: formula for op, formula in decomposition_table.items() if "native_layer" in str(op)}
 x = torch.randn(4, 6)
 layer = wrong.LayerNorm(6)
-graph = make_fx(lambda x: layer(x), decomposition_table=table, tracing_mode="symbolic")(x)
+graph = make_fx(lambda x: layer(x), decomposition_table=table)(x)
 
 
 class LayerNorm(wrong.LayerNorm):

@@ -12,7 +12,7 @@ import msgspec
 from grader.data_files import read_data
 
 
-class Family(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class NameFamily(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Names of torch that compute the same kind of thing."""
 
     like: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class TorchNames(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     never: tuple[str, ...]
     lists: tuple[str, ...]
     harmless: tuple[str, ...]
-    families: dict[str, Family]
+    families: dict[str, NameFamily]
 
 
 @functools.cache
@@ -50,7 +50,7 @@ class Excluded:
         known = torch_names().families
         self._dotted = frozenset(name for name in forbid if name not in known)
         last = (name.rpartition(".")[2] for name in self._dotted if name.startswith("torch."))
-        self._families = [*(known[name] for name in forbid if name in known), Family(names=tuple(last))]
+        self._families = [*(known[name] for name in forbid if name in known), NameFamily(names=tuple(last))]
 
     def is_nowhere(self, name: str) -> bool:
         """Tell whether this may not be anywhere in the file, whoever uses it."""
