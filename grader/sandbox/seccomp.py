@@ -46,7 +46,8 @@ _SEALS = (1033, 1034)
 """F_ADD_SEALS, F_GET_SEALS."""
 _THREAD_NAMES = (15, 16)
 """PR_SET_NAME and PR_GET_NAME."""
-_TERMINALS, _SOCKETS, _IOCTL_KIND = 0x5400, 0x8900, 0xFF00
+_HARMFUL = (0x5412, 0x541C, 0x5423, 0x8901, 0x8902)
+"""TIOCSTI, TIOCLINUX, TIOCSETD, FIOSETOWN, SIOCSPGRP."""
 
 AUDIT = 4
 """The descriptor of a worker's record of uses: nothing may close it, replace it or change how it works."""
@@ -98,10 +99,10 @@ def _conditions(cuda: bool) -> dict[str, tuple[Condition, ...]]:
         "socketpair": (_UNIX, _CONNECTED),
     }
     if cuda:
-        # Its devices have calls of their own, and its shared memory is sealed.
+        # Its devices have calls of their own, which only they know; its shared memory is sealed.
         conditions |= {
             "fcntl": (_NOT_AUDIT, Condition(1, (*_DESCRIPTORS, *_RECORD_LOCKS, *_SEALS))),
-            "ioctl": (_NOT_AUDIT, Condition(1, (_TERMINALS, _SOCKETS), _IOCTL_KIND, negated=True)),
+            "ioctl": (_NOT_AUDIT, Condition(1, _HARMFUL, negated=True)),
             "prctl": (),
             "socket": (_UNIX,),
             "socketpair": (_UNIX,),
@@ -152,15 +153,15 @@ def _leaves(machine: str, own: int, cuda: bool) -> list[tuple[int, list[bytes]]]
     codes = {name: [_return(_REFUSE)] for name in refusals()}
     codes |= {name: [_return(_ALLOW)] for name in reasons(cuda)}
     for name, conditions in _conditions(cuda).items():
-        if name in reasons(cuda):
-            refusal = _ABSENT if name == _FALLS_BACK else _REFUSE
-            tests = [step for condition in conditions for step in _test(condition, own, refusal)]
-            codes[name] = [*tests, _return(_ALLOW)]
+        refusal = _ABSENT if name == _FALLS_BACK else _REFUSE
+        tests = [step for condition in conditions for step in _test(condition, own, refusal)]
+        codes[name] = [*tests, _return(_ALLOW)]
     listed = {call_number(name, machine): code for name, code in codes.items()}
+    absent = [_return(_ABSENT)]
     found: list[tuple[int, list[bytes]]] = []
     # The numbers of later kernels come behind the last one, and those of the x32 ABI (bit 30).
     for number in range(max(filter(None, listed)) + 2):
-        code = listed.get(number, [_return(_ABSENT)])
+        code = listed.get(number, absent)
         if not found or found[-1][1] != code:
             found.append((number, code))
     return found

@@ -5,6 +5,7 @@ What is not listed here is absent (ENOSYS), so that a C library falls back to an
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 
@@ -102,12 +103,14 @@ NUMBERS = _numbers(",".join((*_ALLOWED.values(), *_CUDA.values(), *_REFUSED.valu
 """Name to its number on x86_64 and aarch64; None where the architecture has no such call."""
 
 
+@functools.cache
 def reasons(cuda: bool) -> dict[str, str]:
     """Return what a worker may call, with why; the CUDA driver calls more."""
     groups = {**_ALLOWED, **(_CUDA if cuda else {})}
     return {name: reason for reason, text in groups.items() for name in _numbers(text)}
 
 
+@functools.cache
 def refusals() -> dict[str, str]:
     """Return what is refused with EPERM, with what a worker does not do."""
     return {name: reason for reason, text in _REFUSED.items() for name in _numbers(text)}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox import python_read_paths, system_calls
+from grader.sandbox import python_read_paths
 from tests.isolation.conftest import Lab, Submission
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -60,11 +60,6 @@ SOURCE = """
 
     def become(user):
         return attempt(lambda: str(os.setuid(user)))
-
-    def powers():
-        header, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
-        LIBC.capget(ctypes.byref(header), ctypes.byref(data))
-        return list(data)
 
     def folder():
         return os.getcwd()
@@ -202,13 +197,17 @@ def test_other_programs(confined: Lab, submission: Submission) -> None:
 
 
 def test_powers(confined: Lab, submission: Submission) -> None:
-    assert submission("powers").value == [0] * 6
+    status = Path(f"/proc/{submission.pid}/status").read_text().splitlines()
+    powers = {line.split()[0]: int(line.split()[1], 16) for line in status if line.startswith("Cap")}
+    assert [powers[name] for name in ("CapInh:", "CapPrm:", "CapEff:", "CapAmb:")] == [0] * 4
     if confined.level == "full" and confined.user is None and os.geteuid() == 0:
         assert refused(submission("become", 0).value)
     assert submission("mount").value[0] == -1
 
 
 def test_calls_that_lead_out(confined: Lab, submission: Submission) -> None:
-    for name in ("ptrace", "unshare", "setns", "pivot_root", "chroot", "bpf", "mount", "open_by_handle_at"):
-        number = system_calls.call_number(name, os.uname().machine)
-        assert submission("call", number, 16, 1, 0, 0).value == [-1, errno.EPERM], name
+    numbers = {"ptrace": (101, 117), "bpf": (321, 280), "mount": (165, 40), "open_by_handle_at": (304, 265)}
+    numbers |= {"unshare": (272, 97), "setns": (308, 268), "pivot_root": (155, 41), "chroot": (161, 51)}
+    for name, pair in numbers.items():
+        result, code = submission("call", pair[os.uname().machine == "aarch64"], 16, 1, 0, 0).value
+        assert (result, code in (errno.EPERM, errno.ENOSYS)) == (-1, True), name
