@@ -1,20 +1,24 @@
-"""What catalogued mistakes cost, and whether their marks hang on the draw: what the gate of each kata recorded.
+"""What catalogued mistakes cost, and whether their marks hang on the draw.
 
-make gate                                       grades every mistake on 20 seeds; records, and renews the page
-.venv/bin/python benchmarks/steadiness.py       prints the record as a table; --write renews the page
+kata pack check --full --json | python benchmarks/steadiness.py --write
+
+Each mistake is graded on 20 seeds: hours for all katas. Without `--write` the table is printed and docs/curriculum.md
+stays as it is.
 """
 
 from __future__ import annotations
 
 import json
 import statistics
+import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+import msgspec
 from table import DOCS, arguments, rewrite
 
-RECORD = Path(__file__).parents[1] / "tests" / "gate.json"
+from grader.packs.steadiness import Gradings
+
 PAGE, NAME = DOCS / "curriculum.md", "steadiness"
 NARROW, HALF = 0.03, 0.5
 COLUMNS = ("mistakes", "seeds", "spread at most 3%", "widest", "median loss", "three quarters lose", "most")
@@ -22,19 +26,29 @@ COLUMNS = ("mistakes", "seeds", "spread at most 3%", "widest", "median loss", "t
 
 def main() -> None:
     options = arguments(__doc__).parse_args()
-    text = "\n".join(table(json.loads(RECORD.read_text(encoding="utf-8"))["katas"]))
+    text = "\n".join(table(json.load(sys.stdin)["katas"]))
     print(text)
     if options.write:
         rewrite(PAGE, NAME, text)
 
 
-def table(record: dict[str, dict[str, Any]]) -> Iterator[str]:
+def summary(marks: list[Gradings]) -> dict[str, Any]:
+    """Return of a kata's mistakes on how many seeds they were graded, what each costs, and how far its marks spread."""
+    return {
+        "seeds": max(len(one.scores()) for one in marks),
+        "loss": {one.mistake: one.loss for one in marks},
+        "spread": {one.mistake: one.spread for one in marks if one.spread},
+    }
+
+
+def table(verdicts: list[dict[str, Any]]) -> Iterator[str]:
     """Return the lines of the page: a row for each kata, and which mistakes cost more than half."""
-    yield "Recorded by `make gate`, hidden checks included; those that train see two of the seeds."
+    yield "Found by `kata pack check --full`, hidden checks included; checks that train see two of the seeds."
     yield ""
     yield "| kata | " + " | ".join(COLUMNS) + " |"
     yield "|---" * (len(COLUMNS) + 1) + "|"
-    marks = {slug: entry["marks"] for slug, entry in record.items() if "marks" in entry}
+    katas = sorted((verdict["kata"], verdict["marks"]) for verdict in verdicts)
+    marks = {slug: summary(msgspec.convert(found, list[Gradings])) for slug, found in katas}
     for slug, kata in marks.items():
         yield row(slug, str(kata["seeds"]), list(kata["loss"].values()), list(kata["spread"].values()))
     losses = [loss for kata in marks.values() for loss in kata["loss"].values()]
@@ -47,8 +61,6 @@ def table(record: dict[str, dict[str, Any]]) -> Iterator[str]:
         if loss > HALF
     ]
     yield ""
-    if later := [slug for slug in record if slug not in marks]:
-        yield f"The gates of {', '.join(later)} were recorded before marks were."
     yield f"More than half of the points, each with its reason in the catalogue: {', '.join(dear) or 'none'}."
 
 

@@ -48,9 +48,7 @@ _launchers: list[Any] = []
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what `make everything` asks for."""
-    parser.addoption(
-        "--everything", action="store_true", help="every case of a sampled test, and all of every kata's gate"
-    )
+    parser.addoption("--everything", action="store_true", help="nothing is sampled: all of every kata's gate")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -67,22 +65,9 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
         _fork_once()
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is beyond a test's sample, and begin with what is slow: nobody should wait for it at the end."""
-    if not config.getoption("everything"):
-        cases: dict[str, list[pytest.Item]] = {}
-        for item in items:
-            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-        left_out = {item for some in cases.values() for item in _beyond_the_sample(some)}
-        config.hook.pytest_deselected(items=list(left_out))
-        items[:] = [item for item in items if item not in left_out]
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what is slow: nobody should wait for one of them at the end."""
     items.sort(key=lambda item: not any(map(item.get_closest_marker, ("gate", "slow"))))
-
-
-def _beyond_the_sample(cases: list[pytest.Item]) -> list[pytest.Item]:
-    marker = cases[0].get_closest_marker("sample")
-    kept = cases if marker is None else evenly(cases, marker.args[0])
-    return [item for item in cases if item not in kept]
 
 
 def pytest_unconfigure() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.catalogue import load_pack
-from grader.packs.gate import Gate, Verdict
+from grader.packs.gate import Gate, Verdict, sample
 from grader.packs.new import new_kata
 from grader.running.suite import with_suites
 from tests.authors.speedy import hurry
@@ -62,6 +62,30 @@ def test_a_new_kata_passes_and_all_its_mutants_are_named(course: Path, launcher:
     verdict = examine(course, launcher)
     assert verdict.findings == []
     assert verdict.mutants == verdict.named == 11
+
+
+def test_a_mistake_without_fingerprints_is_tried_whatever_is_drawn(course: Path, launcher: Any) -> None:
+    _twins(course)
+    verdict = examine(course, launcher, handed_in=())
+    assert (verdict.mutants, verdict.tried) == (12, 1)
+    assert "fingerprints" in {finding.rule for finding in verdict.findings}
+
+
+def test_the_command_says_what_it_tried_and_what_full_would(
+    course: Path, kata_process: Callable[..., Any]
+) -> None:
+    done = kata_process("pack", "check", SLUG, cwd=course, env={"KATA_PACKS": str(course / "katas")})
+    assert done.code == 0, done.text
+    assert "tried: one seed, 11 of 11 mistakes once" in done.out
+    last = done.out.strip().splitlines()[-1]
+    assert last.startswith(f"kata pack check {SLUG} --full tries 10 seeds, every mistake on 20 seeds")
+
+
+def test_a_sample_is_always_the_same_and_spread_over_all() -> None:
+    names = [f"mistake_{number:02}" for number in range(74)]
+    assert sample(names) == names[::4]
+    assert sample(names[:24]) == names[:24]
+    assert sample([]) == []
 
 
 def _stub_that_works(course: Path) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from tests.conftest import Ran
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., Ran]
 WRONG = """
 import torch
@@ -49,7 +51,6 @@ def masks(kata: Run, folder: Path) -> Path:
     return file
 
 
-@pytest.mark.slow
 def test_problems_are_lines_that_a_matcher_reads(kata: Run, masks: Path) -> None:
     ran = kata("check", "masks", "--format", "vscode")
     assert ran.code == 1
@@ -100,7 +101,6 @@ def test_a_log_of_sarif(kata: Run, masks: Path) -> None:
     assert place["physicalLocation"]["region"] == {"startLine": 9}
 
 
-@pytest.mark.slow
 def test_xml_of_junit_has_every_check(kata: Run, masks: Path) -> None:
     report = kata("check", "masks", "--json").json["katas"][0]
     [suite] = ElementTree.fromstring(kata("check", "masks", "--format", "junit").out)
@@ -111,7 +111,6 @@ def test_xml_of_junit_has_every_check(kata: Run, masks: Path) -> None:
         assert suite.get(attribute) == str(sum(parts == [part] for parts in cases.values()))
 
 
-@pytest.mark.slow
 def test_a_line_of_a_notebook_is_one_of_its_cell(kata: Run, folder: Path) -> None:
     assert kata("start", "masks", "--notebook").code == 0
     file = folder / "9.3-encoder-vs-decoder" / "masks" / "masks.ipynb"

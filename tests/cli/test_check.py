@@ -83,6 +83,7 @@ class StrictSet(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     katas: list[StrictReport]
 
 
+@pytest.mark.slow
 def test_json_is_one_document_of_the_promised_form(kata: Run, unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG)
     ran = kata("check", "--json", "--seed", "7")

@@ -15,7 +15,7 @@ from grader.running.at_hand import AtHand, talk
 from grader.running.outcome import Outcome
 from tests.conftest import KATA
 
-pytestmark = pytest.mark.usefixtures("kept_warm")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kept_warm")]
 Run = Callable[..., Any]
 SOLUTIONS = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder"
 MASKS = (SOLUTIONS / "masks" / "masks.py").read_text()
@@ -65,7 +65,6 @@ def typed(folder: Path, arguments: list[str], lines: list[str]) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments", [[], ["test_causal_values"], ["masks", "-k", "test_causal_values"]], ids=str
 )
@@ -88,7 +87,6 @@ def test_inputs_yours_expected_and_the_difference_have_their_names(unit: Path, a
     assert (unit.parent / "kata-progress.json").read_bytes() == progress
 
 
-@pytest.mark.slow
 def test_of_a_module_the_instance_and_its_input_are_there(unit: Path) -> None:
     (unit / "layer-norm" / "layer_norm.py").write_text(NORM)
     text = typed(
@@ -100,7 +98,6 @@ def test_of_a_module_the_instance_and_its_input_are_there(unit: Path) -> None:
     assert "same True True" in text
 
 
-@pytest.mark.slow
 def test_no_answer_is_in_the_process(unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG)
     text = typed(
@@ -135,7 +132,6 @@ def test_pdb_stops_where_the_wrong_value_was_returned(unit: Path) -> None:
     assert "('mine', torch.Size(" in text
 
 
-@pytest.mark.slow
 def test_quitting_the_debugger_ends_its_stops_and_the_check_goes_on(unit: Path) -> None:
     wrong = "\n\ndef bidirectional_mask(seq_len, *, device=None):\n    return torch.zeros(seq_len, seq_len).bool()\n"
     (unit / "masks" / "masks.py").write_text(WRONG + wrong)

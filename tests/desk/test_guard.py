@@ -13,6 +13,8 @@ from tests.conftest import Ran
 from tests.desk import made_class
 from tests.desk.conftest import Open, Running
 
+pytestmark = pytest.mark.slow
+
 PAGES = ("/", "/class", "/mark?learner=ada.0000&of=masks", "/disputes", "/alike", "/log", "/static/desk.js")
 
 
@@ -22,7 +24,6 @@ def desk(running: Open, tmp_path_factory: pytest.TempPathFactory) -> Running:
     return running(made_class.make(folder, 2), folder)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES)
 def test_without_the_secret_there_is_nothing(desk: Running, path: str) -> None:
     wrong = desk.cookie[:-1] + ("a" if desk.cookie[-1] != "a" else "b")
@@ -51,7 +52,6 @@ def test_the_cookie_is_for_this_site_alone_and_no_script_sees_it(desk: Running) 
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "host", ["", "evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "0.0.0.0:{port}"]
 )
@@ -85,7 +85,6 @@ def test_what_another_site_asks_for_is_refused(desk: Running) -> None:
     assert desk.ask("POST", "/do/rm", "back=/").status == 404
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     [
@@ -162,7 +161,6 @@ def test_it_listens_on_this_machine_alone(desk: Running) -> None:
                 pass
 
 
-@pytest.mark.slow
 def test_ctrl_c_closes_it(running: Open, tmp_path: Path) -> None:
     code, said = running(made_class.make(tmp_path, 1), tmp_path).close()
     assert code == 0
@@ -170,7 +168,6 @@ def test_ctrl_c_closes_it(running: Open, tmp_path: Path) -> None:
     assert "Traceback" not in said
 
 
-@pytest.mark.slow
 def test_a_port_that_is_taken_is_told(
     desk: Running, kata_process: Callable[..., Ran], tmp_path: Path
 ) -> None:

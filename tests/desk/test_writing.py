@@ -22,6 +22,8 @@ from tests.desk.conftest import Open, Running, version_of
 from tests.gradebook.conftest import new_schema
 from tests.pages.builders import HOSTILE, hostile_rows
 
+pytestmark = pytest.mark.slow
+
 WHO = "ada.0000"
 
 
@@ -68,7 +70,6 @@ def test_who_handed_nothing_in_is_counted_nowhere_as_work(desk: Running) -> None
     assert int(free[1]) <= len(there)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("named", [False, True], ids=["by default", "by --gradebook"])
 def test_look_alikes_are_found_wherever_the_gradebook_is_named_from(
     running: Open, tmp_path: Path, named: bool
@@ -129,7 +130,6 @@ def test_what_two_decide_is_told_and_what_was_typed_is_kept(desk: Running) -> No
     assert version_of(second.text) > seen, "the next try is about what is there now"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("action", "form"),
     [
@@ -229,7 +229,6 @@ def test_who_takes_the_next_few_takes_different_ones(desk: Running) -> None:
     assert "<strong>2</strong> of 6" in desk.page("/class", only="mine")
 
 
-@pytest.mark.slow
 def test_the_next_few_are_those_that_are_free_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         queries, "FRESH_S", 3600
@@ -254,7 +253,6 @@ def book_marks(desk: Running, marker: str) -> list[tuple[str, str]]:
         return [(one.learner, str(one.kata)) for one in book.rulings(["assign"]) if one.value == marker]
 
 
-@pytest.mark.slow
 def test_nothing_of_a_learners_is_markup(running: Open, tmp_path: Path) -> None:
     names = [row.learner for row in hostile_rows()]
     made_class.fill(str(tmp_path / "gradebook.sqlite"), hostile_rows())
@@ -279,7 +277,6 @@ def shared_by(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return new_schema(request.getfixturevalue("postgres"))
 
 
-@pytest.mark.slow
 def test_of_many_markers_no_edit_is_lost(shared_by: str, tmp_path: Path) -> None:
     """Each looks, decides, and looks again where somebody was faster: all their points are there in the end."""
     from grader.gradebook.errors import ChangedMeanwhile

@@ -46,6 +46,7 @@ def test_defusing_can_be_undone(text: str) -> None:
     assert restore(defuse(text)) == text
 
 
+@pytest.mark.slow
 @given(st.lists(st.one_of(hostile, st.text(max_size=8)), min_size=1, max_size=4))
 def test_a_line_reads_back_as_it_was_written(cells: list[str]) -> None:
     clean = [cell.encode("utf-8", "replace").decode().replace("\0", "") for cell in cells]

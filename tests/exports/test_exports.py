@@ -276,6 +276,7 @@ def test_folders_are_apart_and_stay_inside() -> None:
     assert made[0] == "ada"
 
 
+@pytest.mark.slow
 @given(st.text(max_size=300))
 def test_any_learner_has_a_folder(learner: str) -> None:
     name = folder_name(learner)
@@ -344,6 +345,7 @@ def test_junit_keeps_to_the_strict_schema() -> None:
             assert len(case) <= 1
 
 
+@pytest.mark.slow
 @given(st.text(min_size=1, max_size=20), st.text(max_size=40))
 def test_any_text_gives_xml_that_can_be_read(learner: str, message: str) -> None:
     graded = report(checks=[check("fail", message=message, output=message, name=learner)], message=message)

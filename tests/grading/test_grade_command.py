@@ -62,6 +62,7 @@ def test_a_class(kata: Kata, hand_in: Hand, warm: Path) -> None:
     assert (warm / "gradebook.sqlite").is_file()
 
 
+@pytest.mark.slow
 def test_the_summary_counts_everybody_and_says_what_to_do_next(kata: Kata, hand_in: Hand) -> None:
     hand_in("ada", RIGHT)
     hand_in("di", STUB)

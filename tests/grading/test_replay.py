@@ -67,6 +67,7 @@ def test_a_mark_that_somebody_forged_in_the_database_is_found_out(
     assert "status was pass, is fail" in ran.out
 
 
+@pytest.mark.slow
 def test_what_could_not_be_read_is_the_same_again(kata: Kata, hand_in: Hand) -> None:
     hand_in("ed", None)
     hand_in("ada", RIGHT)
