@@ -33,17 +33,8 @@ class LocalSubmission:
     __slots__ = ("__kata__",)
     __kata__: BehindModule
 
-    def __init__(
-        self,
-        module: types.ModuleType,
-        calls: Calls,
-        used: dict[str, int],
-        reading: NamesFound,
-        terms: Terms,
-        support: Support,
-        watched: bool,
-    ) -> None:
-        object.__setattr__(self, "__kata__", _Here(module, calls, used, reading, terms, support, watched))
+    def __init__(self, here: _Here) -> None:
+        object.__setattr__(self, "__kata__", here)
 
     def __getattr__(self, name: str) -> Any:
         here = _here(self)
@@ -272,7 +263,9 @@ def load_local(
             module = load_module(terms.module, str(source.path), source.data, given)
         alarm.clear()
         used.clear()  # what runs while it is loaded is a test of its own
-        yield LocalSubmission(module, calls, used, read_names(source, terms), terms, checks_have, watched)
+        yield LocalSubmission(
+            _Here(module, calls, used, read_names(source, terms), terms, checks_have, watched)
+        )
     finally:
         alarm.clear()
         unwatch()
