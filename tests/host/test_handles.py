@@ -16,6 +16,8 @@ from grader.host.objects import facts_of
 from grader.host.put_off import catch_up
 
 MODEL = """
+    from contextlib import contextmanager
+
     import torch
     from torch import nn
 
@@ -67,6 +69,19 @@ MODEL = """
 
     def apply(function, x):
         return function(x)
+
+    @contextmanager
+    def within(model, note):
+        before, model.note = model.note, note
+        try:
+            yield note
+        finally:
+            model.note = before
+
+    @contextmanager
+    def unwritten():
+        raise NotImplementedError("unwritten")
+        yield
 """
 
 
@@ -129,6 +144,18 @@ def test_values_may_be_handed_back(answer: Any) -> None:
     assert again is cache
     assert [tensor.tolist() for tensor in cache.seen] == [[1, 1], [0, 0]]
     assert answer.apply(answer.Model(3).eval(), torch.ones(1, 3)).shape == (1, 3)
+
+
+def test_blocks_are_entered_and_left(answer: Any) -> None:
+    model = answer.Model(2)
+    with answer.within(model, "inside") as note:
+        assert note == model.note == "inside"
+    assert model.note == "plain"
+    with pytest.raises(ZeroDivisionError), answer.within(model, "inside"):
+        raise ZeroDivisionError
+    assert model.note == "plain"
+    with pytest.raises(SubmissionRaised, match="unwritten"), answer.unwritten():
+        raise AssertionError("the block was not entered")
 
 
 def test_attributes_can_be_set(answer: Any) -> None:

@@ -2,10 +2,11 @@
 
 kata = "transfer"
 status = "fail"
-
-What a step of a layer behind the module has to come to depends on numbers that the check draws: without taking it with
-the module at rest, which is what freezing is for, nothing gives them.
+earns = ["test_freeze_leaves"]
 """
+
+# What a step of a layer behind the module has to come to depends on numbers that the check draws: without taking it with
+# the module at rest, which is what freezing is for, nothing gives them.
 
 import gc
 import sys
