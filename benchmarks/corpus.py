@@ -104,7 +104,11 @@ def main() -> None:
             found[name] = one = graded(level, user, chosen)
             print(f"{name}: {one}", file=sys.stderr)
     publish(
-        [figures(found)], "security.md", "corpus", write=asked.write, how=f"{time.monotonic() - began:.0f} s"
+        [figures(found)],
+        "security.md",
+        "corpus",
+        write=asked.write,
+        how=f"`make hostile`, {time.monotonic() - began:.0f} s",
     )
     if any(one.kinds or one.largest[0] > BOUND_MB << 20 for one in found.values()):
         raise SystemExit("something was forged, harmed or left behind, or a grading process grew too large")
