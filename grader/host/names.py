@@ -388,6 +388,7 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
         node = stack.pop()
         yield node
         compares = isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass")
+        children: list[ast.AST] = []
         for name, value in ast.iter_fields(node):
             parts = value if isinstance(value, list) else [value]
             if name in ("annotation", "returns"):
@@ -395,7 +396,10 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
             if compares and name == "args":
                 parts = parts[:1]
             whole = isinstance(statement, _Definition)
-            stack += [p for p in parts if isinstance(p, ast.AST) and (whole or not isinstance(p, ast.stmt))]
+            children += [
+                p for p in parts if isinstance(p, ast.AST) and (whole or not isinstance(p, ast.stmt))
+            ]
+        stack += reversed(children)
 
 
 def _globals_of(node: ast.stmt, nodes: list[ast.AST]) -> Iterator[str]:

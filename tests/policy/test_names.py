@@ -229,3 +229,8 @@ def test_a_notebook_is_read_cell_by_cell() -> None:
 @given(st.text(alphabet="torch.nfuialge()=:\n \t'F,def class import as from if[]{}@*", max_size=200))
 def test_any_text_is_read_without_a_stumble(text: str) -> None:
     read(F + text)
+
+
+def test_the_first_place_of_a_name_is_told_and_names_come_in_order() -> None:
+    text = F + NN + "def f(x):\n    y = nn.GroupNorm(1, 2), F.layer_norm(x)\n    return y, F.layer_norm(x)\n"
+    assert list(read(text).used.items()) == [("torch.nn.GroupNorm", "line 4"), (NORM, "line 4")]
