@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -113,6 +114,9 @@ def offered() -> Isolation:
         return named
     level: Isolation = "full" if _offers_full else probe().level
     _offers_full = level == "full"
+    if _offers_full:
+        with contextlib.suppress(OSError):
+            namespaces.allowed(os.geteuid())  # it remembers, and fork servers need not find out
     return level
 
 
