@@ -68,7 +68,8 @@ class Watch:
         self._numbers += numbers.numel()
         if not any(_equal(_copy(value)[:1], one[:1]) for one in given):
             # As text, in which NaN equals itself, and rounded: an oracle computes in two dtypes.
-            self._constants[place].update(f"{number:.5g}" for number in torch.unique(numbers)[:2].tolist())
+            ends = (numbers.real.double().min(), numbers.real.double().max()) if numbers.numel() else ()
+            self._constants[place].update(f"{float(end):.5g}" for end in ends)
 
 
 def _copy(value: Any) -> list[Any]:
