@@ -14,11 +14,22 @@ from grader.errors import KataError, PackError, did_you_mean
 from grader.files import read_bounded
 
 LIMIT_BYTES = 1_000_000
+LIMIT_TOML = 200_000
+"""Of a file that is parsed in Python: a course of a thousand exceptions has 60 KB."""
 
 Data = TypeVar("Data", bound=msgspec.Struct)
 
 _AT = re.compile(r"(?P<problem>.*) - at `\$\.?(?P<key>.*)`", re.DOTALL)
 _KEY = re.compile(r".* - at `key` in `\$\.?(?P<table>.*)`", re.DOTALL)
+_TEXT = re.compile(
+    r'"""(?:[^"\\]++|\\.|"(?!""))*+(?:""")?'
+    r"|\'\'\'(?:[^\']++|\'(?!\'\'))*+(?:\'\'\')?"
+    r'|"(?:[^"\\\n]++|\\.)*+"?|\'[^\'\n]*+\'?|#[^\n]*+',
+    re.DOTALL,
+)
+"""What in TOML is a text or a comment; one that never ends goes on to the end, so that nothing is looked at twice."""
+_DEEP_KEY = re.compile(r"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){8}")
+"""A key of more parts than any of ours has: `tomllib` takes a time that grows with their square."""
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`")
 _MISSING = re.compile(r"Object missing required field `(?P<name>.*)`")
 
@@ -74,7 +85,9 @@ def read_data(path: Path, kind: type[Data], refuse: type[KataError] = PackError)
     Raises:
         KataError: of the kind `refuse`: as `read_text`, or it is no TOML or JSON, or breaks the type.
     """
-    text = read_text(path, refuse=refuse)
+    text = read_text(path, LIMIT_BYTES if path.suffix == ".json" else LIMIT_TOML, refuse=refuse)
+    if path.suffix != ".json" and (deep := _DEEP_KEY.search(_TEXT.sub("_", text))):
+        raise refuse(f"{path}: the key `{deep[0][:60]}…` has too many parts; at most 8 are read.")
     try:
         document = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         return msgspec.convert(document, kind)

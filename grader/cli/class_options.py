@@ -41,13 +41,13 @@ def note_unreadable(book: Gradebook) -> None:
     """Name every mark whose report could not be read, and say how it is made again."""
     found = list(book.unreadable.items())
     for (learner, kata), why in found[:NAMED]:
-        note(
-            f"warning: {learner}, {kata}: the report cannot be read: {why}; the status and points beside it count."
-        )
+        note(f"warning: {learner}, {kata}: {why}")
     if len(found) > NAMED:
         note(f"warning: … and {len(found) - NAMED} more reports.")
     if found:
-        note("The next kata grade of the same submissions grades them again; all other marks are intact.")
+        note(
+            "All other marks are intact. The next kata grade of the same submissions makes their reports again."
+        )
 
 
 author_option: Callable[[Any], Any] = click.option(

@@ -199,8 +199,10 @@ def write_pieces(output: str, pieces: Iterable[bytes]) -> None:
         EngineError: the file system refused.
     """
     if output == "-":
-        for piece in pieces:
-            click.echo(piece, nl=False)  # bytes: UTF-8, whatever the terminal is set to
+        for (
+            piece
+        ) in pieces:  # bytes: UTF-8, whatever the terminal is set to, which must not obey what is in them
+            click.echo(safe(piece.decode()).encode() if sys.stdout.isatty() else piece, nl=False)
         return
     with replacing(Path(output)) as file:
         file.writelines(pieces)

@@ -11,6 +11,7 @@ import click
 
 from grader.cli.context import complete_id, note
 from grader.errors import UsageError
+from grader.reports.style import say
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -118,10 +119,10 @@ def new(
             path.unlink()
         raise
     if rosters:
-        click.echo(f"{roster}   {_counted(people)}")
-    click.echo(f"{target}   {counted(len(given), 'assignment')}: {', '.join(given)}")
+        say(f"{roster}   {_counted(people)}")
+    say(f"{target}   {counted(len(given), 'assignment')}: {', '.join(given)}")
     if plan:
-        click.echo(f"{page}   the weeks, for learners")
+        say(f"{page}   the weeks, for learners")
     for doubt in doubts:
         note(f"note: {doubt}")
     then = f"kata grade DOWNLOAD --assignment {next(iter(given))}"

@@ -17,7 +17,7 @@ from grader.gradebook.errors import ChangedMeanwhile, GradebookError, GradebookU
 from grader.gradebook.records import AnswerMark, Answers, Ruling, WrittenPart
 from grader.gradebook.rulings import releases
 from grader.gradebook.scope import Somebody, newest
-from grader.gradebook.storage import insert, storable, unpacked
+from grader.gradebook.storage import every, insert, record, storable, unpacked
 from grader.reports.json_text import encode
 
 _ANSWERED = msgspec.json.Decoder(dict[int, str])
@@ -59,7 +59,7 @@ def marks(connection: Connection, people: Iterable[Somebody]) -> dict[tuple[str,
     names = {row: one.name for one in people for row in one.rows}
     wanted = table.select().where(table.c.learner_id.in_(list(names)))
     found: dict[tuple[str, int], list[AnswerMark]] = {}
-    for row in connection.execute(wanted.order_by(table.c.id)):
+    for row in every(connection, wanted.order_by(table.c.id), table.c):
         found.setdefault((names[row.learner_id], row.kata_id), []).append(_mark_of(row))
     return found
 
@@ -70,21 +70,8 @@ def newest_marks(connection: Connection, most: int) -> list[tuple[str, str, Answ
 
 
 def _mark_of(row: Any) -> AnswerMark:
-    return AnswerMark(
-        id=row.id,
-        question=row.question,
-        answer=row.answer,
-        criteria=_decoded(_CRITERIA, row.criteria, ()),
-        points=row.points,
-        max_points=row.max_points,
-        comment=row.comment,
-        author=row.author,
-        at=row.at,
-        revoked=row.revoked_at is not None,
-        revoked_by=row.revoked_by,
-        revoked_at=row.revoked_at,
-        revoked_because=row.revoked_because,
-    )
+    instead = {"question": 0, "answer": "", "criteria": (), "points": 0.0, "max_points": 0.0}
+    return record(AnswerMark, row, instead, criteria=_decoded(_CRITERIA, row.criteria, ()))
 
 
 def standing(every: Iterable[AnswerMark]) -> dict[int, AnswerMark]:
@@ -241,5 +228,5 @@ def _decoded(decoder: Any, text: Any, otherwise: Any) -> Any:
     """Return a value; a damaged row must not take a class along."""
     try:
         return decoder.decode(text)
-    except (msgspec.MsgspecError, TypeError, ValueError):
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
         return otherwise

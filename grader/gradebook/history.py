@@ -11,12 +11,13 @@ from sqlalchemy import Connection, func, or_, select
 
 from grader.gradebook import answers, schema
 from grader.gradebook.course import Course
+from grader.gradebook.decisions import adjustment_of
 from grader.gradebook.errors import GradebookError, UnreadableRecord
 from grader.gradebook.identities import LEARNT_BY
 from grader.gradebook.records import AnswerMark, Attempt, HistoryEvent, Key, Ruling, RunRecord, StoredHandIn
 from grader.gradebook.rulings import rulings
 from grader.gradebook.scope import Somebody, find, identity, newest, people
-from grader.gradebook.storage import report_of, storable, unpacked
+from grader.gradebook.storage import booked, every, report_of, storable, unpacked
 from grader.submissions.submission import Bundle
 from grader.words import counted
 
@@ -231,7 +232,7 @@ def events(connection: Connection, course: Course, learner: str, kata: str) -> l
     ]
     for one in rulings(connection, schema.rulings.c.learner_id.in_(somebody.rows)):
         extended = one.kind == "extend" and course.covers(one.value["of"], kata)
-        if one.kata == kata or one.kind == "alias" or extended:
+        if one.kata == kata or one.kind in ("alias", "damaged") or extended:
             found += [_ruled(one, own), *_withdrawn(one)]
     return sorted(found, key=lambda event: event.at)
 
@@ -316,13 +317,16 @@ def described(one: Ruling, own: Mapping[Any, int | None]) -> str:
             return "looked through"
         case "release":
             return f"marks and remarks of {one.value['of'] or 'everything'} are released"
+        case "damaged":
+            return f"ruling {one.id}"
 
 
 def _attempts(connection: Connection, people: Collection[int], kata: int) -> Iterator[HistoryEvent]:
     table = schema.attempts
     columns = [column for column in table.c if column.name not in ("report", "versions")]
     mine = select(*columns).where(table.c.learner_id.in_(people), table.c.kata_id == kata)
-    for number, row in enumerate(connection.execute(mine.order_by(table.c.id)), 1):
+    for number, row in enumerate(every(connection, mine.order_by(table.c.id), table.c), 1):
+        status, score, max_score = booked(row)
         yield HistoryEvent(
             kind="attempt",
             number=number,
@@ -331,10 +335,10 @@ def _attempts(connection: Connection, people: Collection[int], kata: int) -> Ite
             attempt=row.id,
             digest=row.digest,
             submitted_at=row.submitted_at,
-            status=row.status,
-            score=row.score,
-            max_score=row.max_score,
-            seed=int(row.seed),
+            status=status,
+            score=score,
+            max_score=max_score,
+            seed=int(row.seed) if str(row.seed).isdecimal() else None,
         )
 
 
@@ -393,18 +397,19 @@ def _answer_marked(one: AnswerMark) -> Iterator[HistoryEvent]:
 def _adjustments(connection: Connection, people: Collection[int], kata: int) -> Iterator[HistoryEvent]:
     table = schema.adjustments
     mine = table.select().where(table.c.learner_id.in_(people), table.c.kata_id == kata)
-    for row in connection.execute(mine.order_by(table.c.id)):
+    for row in every(connection, mine.order_by(table.c.id), table.c):
         yield from _adjusted(row)
 
 
 def _adjusted(row: Any) -> Iterator[HistoryEvent]:
+    one = adjustment_of(row)
     yield HistoryEvent(
-        kind=row.kind,
-        at=row.at,
-        adjustment=row.id,
-        points=row.points,
-        comment=row.comment,
-        author=row.author,
-        revoked=row.revoked_at is not None,
+        kind=one.kind,
+        at=one.at,
+        adjustment=one.id,
+        points=one.points,
+        comment=one.comment,
+        author=one.author,
+        revoked=one.revoked,
     )
     yield from _revoked(row, adjustment=row.id)

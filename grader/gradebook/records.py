@@ -17,6 +17,7 @@ RulingKind = Literal[
     "take",
     "alias",
     "release",
+    "damaged",
     "remark",
     "dispute",
     "answer",

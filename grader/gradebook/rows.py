@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, func, select
 
 from grader.gradebook import answers, schema
 from grader.gradebook.counting import Counted, HandIn, count
@@ -19,7 +18,7 @@ from grader.gradebook.errors import UnreadableRecord
 from grader.gradebook.lateness import settle
 from grader.gradebook.records import Adjustment, Mark, Row, WrittenPart
 from grader.gradebook.scope import Somebody, katas, people
-from grader.gradebook.storage import report_of
+from grader.gradebook.storage import DAMAGED, Lost, booked, every, report_of
 from grader.reports.report import KataReport
 
 Tell = Callable[[str, str, str], None]
@@ -51,10 +50,14 @@ def rows(
                 stands = found.get((name, kata))
                 adjusted = adjustments.get((name, kata), [])
                 written = written_of(somebody, kata, slug)
+                ruled = [one for one in somebody.rulings if one.kata in (None, slug)]
+                for what, those in (("adjustment", adjusted), ("ruling", ruled)):
+                    for number in (one.id for one in those if one.comment == DAMAGED):
+                        tell(name, slug, f"{what} {number} is damaged, and counts nowhere.")
                 if stands is not None:
                     made = _row(course, name, chosen[kata], stands, adjusted, written)
                     if made.unreadable is not None:
-                        tell(name, slug, made.unreadable)
+                        tell(name, slug, _told(made.unreadable))
                     yield made
                     continue
                 if blanks is None:
@@ -81,7 +84,7 @@ def reports(
                 if stands is not None and run in (None, stands.row.run_id):
                     report, why = _report(somebody.name, chosen[kata], stands.row)
                     if why is not None:
-                        tell(somebody.name, chosen[kata][0], why)
+                        tell(somebody.name, chosen[kata][0], _told(why))
                     yield report
 
 
@@ -235,12 +238,12 @@ def _standing(
     connection: Connection, course: Course, some: Sequence[Somebody], chosen: Mapping[int, tuple[str, str]]
 ) -> dict[tuple[str, int], _Standing]:
     stands = _counting(connection, course, some, chosen)
-    graded = _fetched(
-        connection, _GRADED, schema.attempts.c.id, {row.attempt_id for row, _, _ in stands.values()}
-    )
+    numbers = {row.attempt_id for row, _, _ in stands.values()}
+    wanted = _GRADED.where(schema.attempts.c.id.in_(list(numbers)))
+    graded = {row.id: row for row in every(connection, wanted, schema.attempts.c)}
     return {
         key: _Standing(
-            _Stands(row, graded.get(row.attempt_id) or _Damaged("it is not there")), counted, contents
+            _Stands(row, graded.get(row.attempt_id) or Lost("it is not there", {})), counted, contents
         )
         for key, (row, counted, contents) in stands.items()
     }
@@ -256,51 +259,15 @@ def _given(
         submissions.c.learner_id.in_(list(names)), submissions.c.kata_id.in_(list(kata_rows))
     )
     found: dict[tuple[str, int], list[Any]] = {}
-    for row in _every(connection, wanted.order_by(submissions.c.id), submissions.c):
+    for row in every(connection, wanted.order_by(submissions.c.id), submissions.c):
         found.setdefault((names[row.learner_id], row.kata_id), []).append(row)
     return found
 
 
-def _every(connection: Connection, wanted: Select[Any], columns: Any) -> Iterable[Any]:
-    """Fetch rows; one that is damaged, a time that is none, say, must not take fifty learners along."""
-    try:
-        return connection.execute(wanted).all()
-    except (ValueError, TypeError):
-        keys = wanted.with_only_columns(columns.id, columns.learner_id, columns.kata_id, columns.attempt_id)
-        return [
-            _alone(connection, wanted.where(columns.id == key.id), key)
-            for key in connection.execute(keys).all()
-        ]
-
-
-def _alone(connection: Connection, wanted: Select[Any], key: Any) -> Any:
-    try:
-        return connection.execute(wanted).one()
-    except (ValueError, TypeError) as error:
-        return _DamagedHandIn(key.id, key.learner_id, key.kata_id, key.attempt_id, str(error))
-
-
-def _fetched(
-    connection: Connection, wanted: Select[Any], column: Any, numbers: Collection[int]
-) -> dict[int, Any]:
-    try:
-        return {row.id: row for row in connection.execute(wanted.where(column.in_(list(numbers))))}
-    except (ValueError, TypeError):
-        found: dict[int, Any] = {}
-        for number in numbers:
-            try:
-                found[number] = connection.execute(wanted.where(column == number)).one_or_none()
-            except (ValueError, TypeError) as error:
-                found[number] = _Damaged(str(error))
-        return found
-
-
 def _hand_in(row: Any) -> HandIn:
-    score, most = ((one if isinstance(one, int | float) else 0.0) for one in (row.score, row.max_score))
     return HandIn(
-        row.id, row.digest, row.submitted_at, row.started_at, row.seen, str(row.status), score, most,
-        graded=bool(row.terms),
-    )  # fmt: skip
+        row.id, row.digest, row.submitted_at, row.started_at, row.seen, *booked(row), graded=bool(row.terms)
+    )
 
 
 class _Stands:
@@ -314,46 +281,13 @@ class _Stands:
     def damaged(self) -> str | None:
         """Why a part of it could not even be fetched."""
         for part in (self._given, self._graded):
-            if isinstance(part, _Damaged | _DamagedHandIn):
+            if isinstance(part, Lost):
                 return part.why
         return None
 
     def __getattr__(self, name: str) -> Any:
         part = self._graded if name in ("graded_at", "report", "seed") else self._given
         return getattr(part, name)
-
-
-@dataclass(frozen=True)
-class _DamagedHandIn:
-    """A hand-in that cannot even be fetched."""
-
-    id: int
-    learner_id: int
-    kata_id: int
-    attempt_id: int
-    why: str
-    digest: str = ""
-    run_id: int = 0
-    seen: int = 0
-    submitted_at: datetime | None = None
-    time_source: str | None = None
-    origin: str | None = None
-    notes: str = "[]"
-    started_at: datetime = datetime(1970, 1, 1, tzinfo=UTC)
-    status: str = "error"
-    score: float = 0.0
-    max_score: float = 0.0
-    terms: str = ""
-
-
-@dataclass(frozen=True)
-class _Damaged:
-    """A grading that cannot even be fetched."""
-
-    why: str
-    report: str = ""
-    seed: str = "0"
-    graded_at: datetime = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _report(name: str, kata: tuple[str, str], row: Any) -> tuple[KataReport, str | None]:
@@ -389,10 +323,14 @@ def _report(name: str, kata: tuple[str, str], row: Any) -> tuple[KataReport, str
     ), f"{why}; the values recorded beside it cannot be read either"
 
 
+def _told(why: str) -> str:
+    return f"the report cannot be read: {why}; the status and points beside it count."
+
+
 def _notes(text: Any) -> tuple[str, ...]:
     try:
         return msgspec.json.decode(text, type=tuple[str, ...])
-    except (msgspec.MsgspecError, TypeError, ValueError):
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
         return ("the notes of this row cannot be read",)
 
 
@@ -462,7 +400,7 @@ def _blanks(connection: Connection, chosen: Mapping[int, tuple[str, str]]) -> di
         .join(schema.submissions, schema.submissions.c.attempt_id == attempts.c.id)
         .group_by(attempts.c.kata_id)
     )
-    points: dict[int, float] = {kata: whole for kata, whole in connection.execute(most)}
+    points = {kata: whole for kata, whole in connection.execute(most) if _is_number(whole)}
     return {
         kata: KataReport(
             kata=slug,
@@ -475,6 +413,10 @@ def _blanks(connection: Connection, chosen: Mapping[int, tuple[str, str]]) -> di
         )
         for kata, (slug, number) in chosen.items()
     }
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _last_run(connection: Connection) -> datetime:

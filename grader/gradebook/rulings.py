@@ -6,17 +6,18 @@ Each is a row that says who, when and why, and is never removed: withdrawn, it s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
 import msgspec
+from msgspec import Meta
 from sqlalchemy import ColumnElement, Connection, select
 
 from grader.gradebook import schema
 from grader.gradebook.errors import GradebookUsageError
 from grader.gradebook.records import Ruling, RulingKind
-from grader.gradebook.storage import insert, storable
+from grader.gradebook.storage import DAMAGED, every, insert, record, storable
 from grader.reports.json_text import encode
 
 COUNTING: tuple[RulingKind, ...] = ("choose", "extend", "take", "alias", "release")
@@ -114,12 +115,7 @@ def withdraw(connection: Connection, number: int, *, author: str, comment: str) 
 def releases(every: Iterable[Ruling], kata: str) -> list[Ruling]:
     """Return the releases of a kata that stand, the newest first: learners may read what people wrote about it."""
     found = [one for one in every if one.kind == "release" and not one.revoked]
-    # "katas" is younger; a damaged row must not take a class along.
-    return [
-        one
-        for one in reversed(found)
-        if isinstance(one.value, Mapping) and kata in one.value.get("katas", one.value.get("points", ()))
-    ]
+    return [one for one in reversed(found) if kata in one.value.get("katas", one.value.get("points", ()))]
 
 
 def find(connection: Connection, number: int) -> Ruling | None:
@@ -137,23 +133,44 @@ def rulings(connection: Connection, *only: ColumnElement[bool]) -> list[Ruling]:
         .where(*only)
         .order_by(table.c.id)
     )
-    return [
-        Ruling(
-            id=row.id,
-            kind=row.kind,
-            learner=row.name or "",
-            kata=row.slug,
-            value=msgspec.json.decode(row.value),
-            comment=row.comment,
-            author=row.author,
-            at=row.at,
-            revoked=row.revoked_at is not None,
-            revoked_by=row.revoked_by,
-            revoked_at=row.revoked_at,
-            revoked_because=row.revoked_because,
-        )
-        for row in connection.execute(wanted)
-    ]
+    return [_ruling(row) for row in every(connection, wanted, table.c)]
+
+
+class _Extension(TypedDict):
+    of: str
+    days: Annotated[float, Meta(gt=0, le=3650)]
+
+
+class _Remark(TypedDict):
+    attempt: int
+    file: str
+    line: int
+
+
+class _Release(TypedDict):
+    of: str
+    katas: NotRequired[list[str]]
+    points: NotRequired[dict[str, list[float]]]
+
+
+_VALUES: dict[str, Any] = {
+    **dict.fromkeys(("choose", "answer", "close", "reviewed"), msgspec.json.Decoder(int)),
+    **dict.fromkeys(("take", "alias", "assign"), msgspec.json.Decoder(str)),
+    "extend": msgspec.json.Decoder(_Extension),
+    "remark": msgspec.json.Decoder(_Remark),
+    "release": msgspec.json.Decoder(_Release),
+    "dispute": msgspec.json.Decoder(None),
+}
+"""What the value of each kind of ruling is."""
+
+
+def _ruling(row: Any) -> Ruling:
+    instead = {"kind": "damaged", "learner": row.name or "", "kata": row.slug}
+    try:
+        value = _VALUES[row.kind].decode(row.value)
+    except (KeyError, TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+        return Ruling(id=row.id, comment=DAMAGED, at=row.at, revoked=True, **instead)
+    return record(Ruling, row, instead, learner=row.name or "", kata=row.slug, value=value)
 
 
 def standing(every: Iterable[Ruling]) -> list[Ruling]:

@@ -13,8 +13,8 @@ from grader.gradebook import schema
 from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookUsageError
 from grader.gradebook.records import Ruling
-from grader.gradebook.rulings import COUNTING, rulings, standing
-from grader.gradebook.storage import storable
+from grader.gradebook.rulings import COUNTING, rulings
+from grader.gradebook.storage import every, storable
 from grader.submissions.names import natural_key
 
 
@@ -103,7 +103,8 @@ _STATE = select(
 def _everybody(connection: Connection, course: Course) -> Everybody:
     found = connection.execute(_LEARNERS).all()
     writers = {row.id for row in found if row.writes}
-    decided = standing(rulings(connection, schema.rulings.c.kind.in_(COUNTING)))
+    ruled = rulings(connection, schema.rulings.c.kind.in_(COUNTING))
+    decided = [one for one in ruled if not one.revoked or one.kind == "damaged"]
     identities = _identities(course, decided)
     names: dict[str, str] = {}
     rows: dict[str, dict[str, int]] = {}
@@ -144,7 +145,7 @@ def newest(connection: Connection, table: Table, most: int) -> Iterable[Any]:
         .order_by(table.c.id.desc())
         .limit(most)
     )
-    return connection.execute(wanted)
+    return every(connection, wanted, table.c)
 
 
 def _identities(course: Course, decided: Iterable[Ruling]) -> dict[str, str]:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 import zlib
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, Executable, Table
+from sqlalchemy import Connection, Executable, Select, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from grader.gradebook import schema
 from grader.gradebook.errors import Unkeepable, UnreadableRecord
 from grader.reports.json_text import encode, without_half_characters
-from grader.reports.report import SCHEMA, KataReport
+from grader.reports.report import SCHEMA, KataReport, KataStatus
 from grader.submissions.submission import Bundle
+
+Kept = TypeVar("Kept", bound=msgspec.Struct)
 
 _INSERTS = {table.name: table.insert() for table in schema.metadata.sorted_tables}
 """Built once: some run for every submission."""
@@ -44,6 +48,86 @@ def insert_unless_there(connection: Connection, table: Table, row: dict[str, Any
 def _unless_there(table: Table, dialect: str) -> Executable:
     made = postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
     return made.on_conflict_do_nothing()
+
+
+DAMAGED = "this row is damaged, and counts nowhere"
+"""What stands as the comment of a decision that cannot be read."""
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+_INSTEAD = {
+    **dict.fromkeys(("digest", "terms", "report"), ""),
+    **dict.fromkeys(("run_id", "seen"), 0),
+    **dict.fromkeys(("at", "started_at", "graded_at"), LONG_AGO),
+    "notes": "[]",
+}
+
+
+class Lost:
+    """A row that cannot even be fetched: why, whose it is, and what stands in for the rest."""
+
+    def __init__(self, why: str, key: Mapping[str, Any]) -> None:
+        self.why = why
+        vars(self).update(key)
+
+    def __getattr__(self, name: str) -> Any:
+        return _INSTEAD.get(name)
+
+
+def every(connection: Connection, wanted: Select[Any], columns: Any) -> Iterable[Any]:
+    """Fetch rows; one that is damaged, a time that is none, say, must not take the others along."""
+    try:
+        return connection.execute(wanted).all()
+    except (ValueError, TypeError):
+        names = ("id", "learner_id", "kata_id", "attempt_id")
+        keys = wanted.with_only_columns(*(columns[name] for name in names if name in columns))
+        return [
+            _alone(connection, wanted.where(columns.id == key.id), key)
+            for key in connection.execute(keys).all()
+        ]
+
+
+def _alone(connection: Connection, wanted: Select[Any], key: Any) -> Any:
+    try:
+        return connection.execute(wanted).one()
+    except (ValueError, TypeError) as error:
+        return Lost(str(error), key._mapping)
+
+
+def record(kind: type[Kept], row: Any, instead: Mapping[str, Any], **more: Any) -> Kept:
+    """Return a row as what is made of it; where the type does not allow what stands in it, as one that is taken back.
+
+    Args:
+        kind: a decision.
+        row: its columns are named as the fields are.
+        instead: what else its fields are where it is damaged.
+        more: fields that are no columns.
+    """
+    plain = {
+        name: value for name in kind.__struct_fields__ if (value := getattr(row, name, None)) is not None
+    }
+    plain |= {"revoked": row.revoked_at is not None, **more}
+    try:
+        made = msgspec.convert(plain, kind)
+        if all(math.isfinite(value) for value in plain.values() if isinstance(value, float)):
+            return made
+    except msgspec.ValidationError:
+        pass
+    own = {"id": row.id, "comment": DAMAGED, "author": "", "at": LONG_AGO, "revoked": True}
+    return kind(**own, **instead)
+
+
+def booked(row: Any) -> tuple[KataStatus, float, float]:
+    """Return an attempt's status, points and maximum as they stand beside its report; else an error of no points."""
+    try:
+        found: tuple[KataStatus, float, float] = msgspec.convert(
+            (row.status, row.score, row.max_score), tuple[KataStatus, float, float]
+        )
+        if math.isfinite(found[1] + found[2]):
+            return found
+    except msgspec.ValidationError:
+        pass
+    return "error", 0.0, 0.0
 
 
 def storable(text: str) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
 from grader.commands import COMMANDS
@@ -66,6 +68,11 @@ class Terminal(Console):
 
     before_commands = ""
     """What is typed before `kata` where this is read."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """Render anything: whatever text is in it, a terminal shows it and does not obey it."""
+        for one in super().render(renderable, options):
+            yield one if one.control else Segment(safe(one.text), one.style)
 
     def on_broken_pipe(self) -> None:
         """Tell the command line."""

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from grader import files
 from grader.data_files import read_bytes
@@ -28,19 +29,23 @@ _LEAVE = (
 )
 
 
+Count = Annotated[int, Meta(ge=0, le=1_000_000)]
+Points = Annotated[float, Meta(ge=0, le=1e6)]
+
+
 class KataProgress(msgspec.Struct, kw_only=True):
     """What was done with one kata. Times are UTC, ISO 8601."""
 
     started: str | None = None
     checked: str | None = None
-    attempts: int = 0
+    attempts: Count = 0
     status: KataStatus = "not_started"
-    score: float = 0.0
-    max_score: float = 0.0
-    best: float = 0.0
+    score: Points = 0.0
+    max_score: Points = 0.0
+    best: Points = 0.0
     passed: str | None = None
     """When it first passed; a later failure does not take that back."""
-    hints: int = 0
+    hints: Count = 0
     """The highest tier of hints that was shown."""
     gave_up: str | None = None
     """When the solution was shown without a pass."""
