@@ -376,6 +376,7 @@ def test_a_poisoned_row_ends_no_command(
         value = {"attempt": 1, "file": "masks.py", "line": 1}
         book.rule("remark", "bob", value, comment="x", author="kim", kata="masks")
     with sqlite3.connect(where) as database:
+        database.execute("PRAGMA ignore_check_constraints = 1")
         database.execute(POISON[poison])
     for words in (
         ("show",), ("show", "bob"), ("show", "bob", "masks"), ("history", "bob", "masks"), ("rulings",),
