@@ -123,9 +123,11 @@ def _passing(around: Here) -> list[tuple[Kata, Path]]:
     """Return the learner's files that passed when they were last checked."""
     if around.workspace is None:
         return []
-    root = around.workspace.root
+    space = around.workspace
     passed = [kata for kata in around.catalogue.katas if around.entry(kata).status == "pass"]
-    found = [(kata, locate(kata, root)) for kata in passed]
+    found = [(kata, locate(kata, space.root)) for kata in passed]
     return [
-        (kata, file) for kata, file in found if file is not None and file.suffix == ".py" and file.is_file()
+        (kata, file)
+        for kata, file in found
+        if file is not None and file.suffix == ".py" and file.is_file() and space.holds(file)
     ]

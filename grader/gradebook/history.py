@@ -17,7 +17,7 @@ from grader.gradebook.identities import LEARNT_BY
 from grader.gradebook.records import AnswerMark, Attempt, HistoryEvent, Key, Ruling, RunRecord, StoredHandIn
 from grader.gradebook.rulings import rulings
 from grader.gradebook.scope import Somebody, find, identity, newest, people
-from grader.gradebook.storage import LONG_AGO, booked, every, report_of, storable, unpacked
+from grader.gradebook.storage import booked, every, report_of, storable, unpacked
 from grader.submissions.submission import Bundle
 from grader.words import counted
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, func, select
 
 from grader.gradebook import answers, schema
 from grader.gradebook.counting import Counted, HandIn, count
@@ -19,7 +18,7 @@ from grader.gradebook.errors import UnreadableRecord
 from grader.gradebook.lateness import settle
 from grader.gradebook.records import Adjustment, Mark, Row, WrittenPart
 from grader.gradebook.scope import Somebody, katas, people
-from grader.gradebook.storage import DAMAGED, booked, report_of
+from grader.gradebook.storage import DAMAGED, Lost, booked, every, report_of
 from grader.reports.report import KataReport
 
 Tell = Callable[[str, str, str | None], None]
@@ -241,12 +240,12 @@ def _standing(
     connection: Connection, course: Course, some: Sequence[Somebody], chosen: Mapping[int, tuple[str, str]]
 ) -> dict[tuple[str, int], _Standing]:
     stands = _counting(connection, course, some, chosen)
-    graded = _fetched(
-        connection, _GRADED, schema.attempts.c.id, {row.attempt_id for row, _, _ in stands.values()}
-    )
+    numbers = {row.attempt_id for row, _, _ in stands.values()}
+    wanted = _GRADED.where(schema.attempts.c.id.in_(list(numbers)))
+    graded = {row.id: row for row in every(connection, wanted, schema.attempts.c)}
     return {
         key: _Standing(
-            _Stands(row, graded.get(row.attempt_id) or _Damaged("it is not there")), counted, contents
+            _Stands(row, graded.get(row.attempt_id) or Lost("it is not there", {})), counted, contents
         )
         for key, (row, counted, contents) in stands.items()
     }
@@ -262,43 +261,9 @@ def _given(
         submissions.c.learner_id.in_(list(names)), submissions.c.kata_id.in_(list(kata_rows))
     )
     found: dict[tuple[str, int], list[Any]] = {}
-    for row in _every(connection, wanted.order_by(submissions.c.id), submissions.c):
+    for row in every(connection, wanted.order_by(submissions.c.id), submissions.c):
         found.setdefault((names[row.learner_id], row.kata_id), []).append(row)
     return found
-
-
-def _every(connection: Connection, wanted: Select[Any], columns: Any) -> Iterable[Any]:
-    """Fetch rows; one that is damaged, a time that is none, say, must not take fifty learners along."""
-    try:
-        return connection.execute(wanted).all()
-    except (ValueError, TypeError):
-        keys = wanted.with_only_columns(columns.id, columns.learner_id, columns.kata_id, columns.attempt_id)
-        return [
-            _alone(connection, wanted.where(columns.id == key.id), key)
-            for key in connection.execute(keys).all()
-        ]
-
-
-def _alone(connection: Connection, wanted: Select[Any], key: Any) -> Any:
-    try:
-        return connection.execute(wanted).one()
-    except (ValueError, TypeError) as error:
-        return _DamagedHandIn(key.id, key.learner_id, key.kata_id, key.attempt_id, str(error))
-
-
-def _fetched(
-    connection: Connection, wanted: Select[Any], column: Any, numbers: Collection[int]
-) -> dict[int, Any]:
-    try:
-        return {row.id: row for row in connection.execute(wanted.where(column.in_(list(numbers))))}
-    except (ValueError, TypeError):
-        found: dict[int, Any] = {}
-        for number in numbers:
-            try:
-                found[number] = connection.execute(wanted.where(column == number)).one_or_none()
-            except (ValueError, TypeError) as error:
-                found[number] = _Damaged(str(error))
-        return found
 
 
 def _hand_in(row: Any) -> HandIn:
@@ -318,46 +283,13 @@ class _Stands:
     def damaged(self) -> str | None:
         """Why a part of it could not even be fetched."""
         for part in (self._given, self._graded):
-            if isinstance(part, _Damaged | _DamagedHandIn):
+            if isinstance(part, Lost):
                 return part.why
         return None
 
     def __getattr__(self, name: str) -> Any:
         part = self._graded if name in ("graded_at", "report", "seed") else self._given
         return getattr(part, name)
-
-
-@dataclass(frozen=True)
-class _DamagedHandIn:
-    """A hand-in that cannot even be fetched."""
-
-    id: int
-    learner_id: int
-    kata_id: int
-    attempt_id: int
-    why: str
-    digest: str = ""
-    run_id: int = 0
-    seen: int = 0
-    submitted_at: datetime | None = None
-    time_source: str | None = None
-    origin: str | None = None
-    notes: str = "[]"
-    started_at: datetime = datetime(1970, 1, 1, tzinfo=UTC)
-    status: str = "error"
-    score: float = 0.0
-    max_score: float = 0.0
-    terms: str = ""
-
-
-@dataclass(frozen=True)
-class _Damaged:
-    """A grading that cannot even be fetched."""
-
-    why: str
-    report: str = ""
-    seed: str = "0"
-    graded_at: datetime = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _report(name: str, kata: tuple[str, str], row: Any) -> tuple[KataReport, str | None]:

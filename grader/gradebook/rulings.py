@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Connection, select
 from grader.gradebook import schema
 from grader.gradebook.errors import GradebookUsageError
 from grader.gradebook.records import Ruling, RulingKind
-from grader.gradebook.storage import DAMAGED, LONG_AGO, every, insert, record, storable
+from grader.gradebook.storage import DAMAGED, every, insert, record, storable
 from grader.reports.json_text import encode
 
 COUNTING: tuple[RulingKind, ...] = ("choose", "extend", "take", "alias", "release")
@@ -169,7 +169,7 @@ def _ruling(row: Any) -> Ruling:
     try:
         value = _VALUES[row.kind].decode(row.value)
     except (KeyError, TypeError, ValueError, RecursionError, msgspec.MsgspecError):
-        return Ruling(id=row.id, comment=DAMAGED, at=row.at or LONG_AGO, revoked=True, **instead)
+        return Ruling(id=row.id, comment=DAMAGED, at=row.at, revoked=True, **instead)
     return record(Ruling, row, instead, learner=row.name or "", kata=row.slug, value=value)
 
 

@@ -55,32 +55,43 @@ DAMAGED = "this row is damaged, and counts nowhere"
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class _Lost:
-    """A row that cannot even be fetched: nothing is known of it but whose it is."""
+_INSTEAD = {
+    **dict.fromkeys(("digest", "terms", "report"), ""),
+    **dict.fromkeys(("run_id", "seen"), 0),
+    **dict.fromkeys(("at", "started_at", "graded_at"), LONG_AGO),
+    "notes": "[]",
+}
 
-    def __init__(self, key: Any) -> None:
-        self.id, self.learner_id, self.kata_id = key.id, key.learner_id, key.kata_id
 
-    def __getattr__(self, name: str) -> None:
-        return None
+class Lost:
+    """A row that cannot even be fetched: why, whose it is, and what stands in for the rest."""
+
+    def __init__(self, why: str, key: Mapping[str, Any]) -> None:
+        self.why = why
+        vars(self).update(key)
+
+    def __getattr__(self, name: str) -> Any:
+        return _INSTEAD.get(name)
 
 
 def every(connection: Connection, wanted: Select[Any], columns: Any) -> Iterable[Any]:
-    """Fetch rows with `id`, `learner_id` and `kata_id`; one that is damaged must not take the others along."""
+    """Fetch rows; one that is damaged, a time that is none, say, must not take the others along."""
     try:
         return connection.execute(wanted).all()
     except (ValueError, TypeError):
-        keys = connection.execute(
-            wanted.with_only_columns(columns.id, columns.learner_id, columns.kata_id)
-        ).all()
-        return [_alone(connection, wanted.where(columns.id == key.id), key) for key in keys]
+        names = ("id", "learner_id", "kata_id", "attempt_id")
+        keys = wanted.with_only_columns(*(columns[name] for name in names if name in columns))
+        return [
+            _alone(connection, wanted.where(columns.id == key.id), key)
+            for key in connection.execute(keys).all()
+        ]
 
 
 def _alone(connection: Connection, wanted: Select[Any], key: Any) -> Any:
     try:
         return connection.execute(wanted).one()
-    except (ValueError, TypeError):
-        return _Lost(key)
+    except (ValueError, TypeError) as error:
+        return Lost(str(error), key._mapping)
 
 
 def record(kind: type[Kept], row: Any, instead: Mapping[str, Any], **more: Any) -> Kept:

@@ -86,10 +86,9 @@ class Gradebook:
         """
         place = Address.parse(where)
         if place.file is not None:
-            if place.file.is_dir():
-                raise GradebookUsageError(
-                    f"{place.shown}: this is a folder; a gradebook is a file.", HOW_MADE
-                )
+            if place.file.exists() and not place.file.is_file():
+                what = "a folder" if place.file.is_dir() else "a pipe, a socket or a device"
+                raise GradebookUsageError(f"{place.shown}: this is {what}; a gradebook is a file.", HOW_MADE)
             if not create and not place.file.exists():
                 raise GradebookUsageError(f"{place.shown}: there is no gradebook.", HOW_MADE)
             if not place.file.parent.is_dir():

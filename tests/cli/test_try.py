@@ -222,7 +222,9 @@ def test_a_call_that_never_ends_is_broken_off_and_at_hand(hurried: Path) -> None
         "    try:\n        while True: pass\n    except Exception: pass\n"
         "    while True: pass\n"
     )
-    text = typed(hurried.parent, ["try", str(hurried)], ["print('input', x.shape == weights.shape)"])
+    text = typed(
+        hurried.parent, ["try", str(hurried), "--trust"], ["print('input', x.shape == weights.shape)"]
+    )
     assert "called  weighted_mean(x, weights)" in text
     assert "is there a loop that never ends?" in text
     assert "input True" in text
@@ -230,7 +232,7 @@ def test_a_call_that_never_ends_is_broken_off_and_at_hand(hurried: Path) -> None
 
 def test_a_file_that_never_loads_says_so(hurried: Path) -> None:
     hurried.write_text("while True: pass\n")
-    assert "did not finish loading within" in typed(hurried.parent, ["try", str(hurried)], [])
+    assert "did not finish loading within" in typed(hurried.parent, ["try", str(hurried), "--trust"], [])
 
 
 def test_a_debugger_has_all_the_time(hurried: Path) -> None:
@@ -238,7 +240,7 @@ def test_a_debugger_has_all_the_time(hurried: Path) -> None:
     body = source.index("    ", source.index("def weighted_mean"))
     hurried.write_text(source[:body] + "    breakpoint()\n" + source[body:])
     ring = "import signal; signal.raise_signal(signal.SIGALRM); print('went', 'on')"
-    text = typed(hurried.parent, ["try", str(hurried)], [ring, "q"])
+    text = typed(hurried.parent, ["try", str(hurried), "--trust"], [ring, "q"])
     assert "went on" in text
     assert "OutOfTime" not in text
 
@@ -275,3 +277,32 @@ def test_a_long_name_does_not_run_into_its_value(
     shown = [line for line in lines if line.split() and line.split()[0] in told]
     assert [line.split()[1:] for line in shown] == [["0.1"], ["0.5"], ["3"]]
     assert len({len(line) - len(line.split()[1]) for line in shown}) == 1
+
+
+MARKS = "from pathlib import Path\nPath({mark!r}).touch()\n"
+
+
+@pytest.mark.parametrize("words", [["try"], ["check", "--pdb"], ["try", "--pdb"]], ids=" ".join)
+@pytest.mark.parametrize("way", ["elsewhere", "up and down", "another workspace"])
+def test_a_strangers_file_does_not_run_in_this_process_unasked(
+    kata: Run, unit: Path, tmp_path: Path, words: list[str], way: str
+) -> None:
+    mark, stranger = tmp_path / "mark", tmp_path / "stranger"
+    stranger.mkdir()
+    file = stranger / "masks.py"
+    file.write_text(MARKS.format(mark=str(mark)))
+    if way == "another workspace":
+        (stranger / "kata-progress.json").write_text("{}")
+    where = Path("..", "stranger", "masks.py") if way == "up and down" else file
+    ran = kata(words[0], where, *words[1:])
+    assert ran.code == 2
+    assert "not in your workspace" in " ".join(ran.err.split())
+    assert "--trust" in ran.err
+    assert not mark.exists()
+
+
+def test_who_agrees_has_it_run(unit: Path, tmp_path: Path) -> None:
+    file = tmp_path / "masks.py"
+    file.write_text(WRONG)
+    text = typed(unit.parent, ["try", str(file), "--trust"], ["print('it', type(seq_len).__name__)"])
+    assert "it int" in text

@@ -116,6 +116,10 @@ NAMED = 'name = "x"\n'
         ("", r"the key `name` is missing \(the course's name, a sentence\)"),
         ("name = 3", "`name`: expected `str`, got `int`"),
         ("name = ", "not valid TOML"),
+        (".".join(["a"] * 20_000) + " = 1", "too many parts"),
+        ("x = {" + " . ".join(['"a"'] * 20_000) + " = 1}", "too many parts"),
+        ("[[" + ".".join(["'a.b'"] * 9) + "]]", "too many parts"),
+        ("#" * 300_000, "larger than 200000 bytes"),
         (NAMED + "kata = []", r"the key `kata` is not known\. Did you mean `katas`\?"),
         (NAMED + 'katas = ["7.7"]', r"`katas\[0\]`: There is no 7\.7\."),
         (

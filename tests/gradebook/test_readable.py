@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import os
 import re
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -28,6 +32,7 @@ from grader.reports.report import (
     Measured,
     SpeedVerdict,
 )
+from grader.reports.style import LOOKS
 from tests.conftest import Ran
 from tests.gradebook.handmade import check, grade, key, report, submission
 
@@ -350,6 +355,52 @@ def test_every_command_says_what_it_can(
     assert ran.err.count("cannot be read") <= 1, "of cy there is a report, and no ratio"
 
 
+POISON = {
+    "a deep ruling": "UPDATE rulings SET value = '" + "[" * 100_000 + "' WHERE kind = 'extend'",
+    "a ruling of another shape": "UPDATE rulings SET value = '[1]' WHERE kind IN ('extend', 'remark')",
+    "days without end": """UPDATE rulings SET value = '{"of": "", "days": 1e300}' WHERE kind = 'extend'""",
+    "an unknown ruling": "UPDATE rulings SET kind = 'grand' WHERE kind = 'extend'",
+    "a ruling of no time": "UPDATE rulings SET at = 'soon' WHERE kind = 'extend'",
+    "points without end": "UPDATE adjustments SET points = 9e999",
+    "points that are none": "UPDATE adjustments SET points = 'many'",
+    "an unknown decision": "UPDATE adjustments SET kind = 'grand'",
+    "a decision of no time": "UPDATE adjustments SET at = 'soon'",
+    "an unknown status": f"UPDATE attempts SET status = 'grand' WHERE id = {BOBS}",
+    "a score without end": f"UPDATE attempts SET score = 9e999, max_score = 9e999 WHERE id = {BOBS}",
+    "a seed that is none": f"UPDATE attempts SET seed = 'x' WHERE id = {BOBS}",
+}
+
+
+@pytest.mark.parametrize("poison", POISON, ids=lambda name: name.replace(" ", "-"))
+def test_a_poisoned_row_ends_no_command(
+    kata: Callable[..., Ran], where: Path, monkeypatch: pytest.MonkeyPatch, poison: str
+) -> None:
+    monkeypatch.chdir(where.parent)
+    with Gradebook.open(str(where), create=False) as book:
+        book.adjust("bob", "masks", 1.0, comment="x", author="kim")
+        book.rule("extend", "bob", {"of": "", "days": 2.0}, comment="x", author="kim")
+        value = {"attempt": 1, "file": "masks.py", "line": 1}
+        book.rule("remark", "bob", value, comment="x", author="kim", kata="masks")
+    with sqlite3.connect(where) as database:
+        database.execute("PRAGMA ignore_check_constraints = 1")
+        database.execute(POISON[poison])
+    for words in (
+        ("show",), ("show", "bob"), ("show", "bob", "masks"), ("history", "bob", "masks"), ("rulings",),
+        ("export", "--format", "csv"), ("export", "--format", "wide"),
+    ):  # fmt: skip
+        ran = kata("gradebook", *words)
+        assert ran.code == 0, ran.text
+        assert "internal error" not in ran.text
+    assert kata("report").code == 0
+    with Gradebook.open(str(where), create=False) as book:
+        for mark in book.marks():
+            assert mark.status in LOOKS
+            assert math.isfinite(mark.score + mark.max_score)
+    told = kata("gradebook", "show").err + kata("gradebook", "rulings").text
+    told += kata("gradebook", "history", "bob", "masks").text
+    assert "damaged" in told or "error" in told or poison == "a seed that is none"
+
+
 def test_a_damaged_attempt_is_named_when_it_is_asked_for(
     kata: Callable[..., Ran], where: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -392,3 +443,21 @@ def test_a_report_that_cannot_be_read_is_graded_again(where: Path) -> None:
             "terms",
         ]
         assert len(gradebook.keys("ada")) == 2
+
+
+def test_a_terminal_obeys_no_name_and_a_file_has_it_as_it_is(where: Path) -> None:
+    (where.parent / "course.toml").write_text('name = "x"\nroster = "roster.csv"\n')
+    (where.parent / "roster.csv").write_text("learner,name\nada,A\x1b[2Jda\n")
+    command = [Path(sys.executable).with_name("kata"), "gradebook", "export", "--format", "csv"]
+    piped = subprocess.run(command, cwd=where.parent, capture_output=True, check=True).stdout
+    assert b"A\x1b[2Jda" in piped
+    ours, theirs = os.openpty()
+    with subprocess.Popen(command, cwd=where.parent, stdout=theirs, stderr=subprocess.DEVNULL):
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while piece := os.read(ours, 65536):
+                shown += piece
+    os.close(ours)
+    assert b"\\x1b[2Jda" in shown
+    assert b"\x1b" not in shown

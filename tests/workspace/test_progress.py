@@ -124,6 +124,8 @@ def test_what_a_newer_release_wrote_is_kept(tmp_path: Path) -> None:
         ('{"schema": 2, "katas": {}}', "written by a newer kata (schema 2; this one knows 1)"),
         ('{"schema": "x", "katas": {}}', "written by a newer kata"),
         ('{"schema": 1,\n"katas": {\n"a": {"attempts": "many"}}}', "line 3: Expected `int`, got `str`"),
+        ('{"schema": 1,\n"katas": {\n"a": {"hints": -5}}}', "line 3: Expected `int` >= 0"),
+        ('{"schema": 1,\n"katas": {\n"a": {"best": -1}}}', "line 3: Expected `float` >= 0"),
         ('{"schema": 1,\n"katas": {\n"a": {"status": "odd"}}}', "`katas.a.status`"),
         ('{"schema": 1, "katas": {"a": 7}}', "line 1: Expected `object`, got `int`"),
     ],
