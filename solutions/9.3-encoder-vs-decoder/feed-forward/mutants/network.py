@@ -327,6 +327,7 @@ class positions_flattened:
     """your output has its positions in one axis: it has the shape of x, [B, T, D]
 
     Fails: test_relu_values
+    Costs: with an axis too few no check of the network sees a value
     """
 
     class FeedForward:
