@@ -330,7 +330,7 @@ def _attempts(connection: Connection, people: Collection[int], kata: int) -> Ite
         yield HistoryEvent(
             kind="attempt",
             number=number,
-            at=row.graded_at or LONG_AGO,
+            at=row.graded_at,
             run=row.run_id,
             attempt=row.id,
             digest=row.digest,
