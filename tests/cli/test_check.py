@@ -52,6 +52,8 @@ class StrictReport(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Only where speed was asked about."""
     left_out: int | None = None
     """Only where not all was asked about."""
+    look_at: list[str] | None = None
+    """Only where a person should look at the file."""
     checks: list[StrictCheck]
 
 

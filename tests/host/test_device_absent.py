@@ -55,7 +55,7 @@ def class_of_one(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "command", [("grade", "class", "--only", "masks"), ("check", "class/ada/masks.py", "--pdb")]
+    "command", [("grade", "class", "--only", "masks"), ("check", "class/ada/masks.py", "--pdb", "--trust")]
 )
 def test_no_command_begins_without_its_device(
     command: tuple[str, ...], class_of_one: Path, kata: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch

@@ -11,10 +11,15 @@ import pytest
 
 from grader import sandbox
 from grader.errors import UsageError
-from grader.sandbox import full, landlock, libc, limits, seccomp
+from grader.sandbox import capabilities, full, landlock, libc, limits, seccomp
 from grader.sandbox.levels import LEVELS, forced
 from grader.worker import process
 from tests.isolation.conftest import Lab
+
+
+@pytest.fixture(autouse=True)
+def not_found_out_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capabilities, "_offers_full", False)
 
 
 @pytest.fixture
