@@ -31,7 +31,7 @@ from grader.running.at_hand import Look
 from grader.running.backend import Backend, WorkerBackend
 from grader.running.collected import Collected
 from grader.running.given_blocks import find_block_use
-from grader.running.idle import Watch
+from grader.running.idle import IdleWatch
 from grader.running.outcome import Outcome, Wording, judge, unusable
 from grader.running.plugin import CheckContext, Conditions, check_seed, no_reference
 from grader.running.recognise import SEED, LeftBehind, Mark, fingerprint
@@ -402,7 +402,7 @@ class Examination:
             return
         who, given = self.attempt.backend, self.checks.terms.given
         for one in failed:
-            watch = Watch(mistake, given)
+            watch = IdleWatch(mistake, given)
             who.rest()  # what keeps state begins anew, as ours with the same mistake does
             again = self._attempted(one.item, who, self.attempt.options.seed, reference=watch.reference)
             who.take_output()

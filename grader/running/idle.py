@@ -15,7 +15,7 @@ from grader.running.mistakes import Mistake
 from grader.running.trusted import load_mistake
 
 
-class Watch:
+class IdleWatch:
     """The reference with a mistake, and what its changed functions return while a check calls them.
 
     What is constant, or an argument handed back, depends on nothing; nor does a call that returns nothing and leaves

@@ -74,6 +74,8 @@ class StrictCheck(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     output: str | None
     speed: dict[str, Any] | None = None
     """Of speed checks alone."""
+    same_mistake: str | None = None
+    """Only where a hidden check was judged by the reference with a mistake that is deducted elsewhere."""
 
 
 class StrictSet(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
