@@ -63,8 +63,8 @@ def read_names(source: Source, terms: Terms) -> NamesFound:
     if not terms.forbid:
         return NamesFound()
     try:
-        return _Reader(source, terms).read()
-    except (_TooMuch, RecursionError, MemoryError):
+        return Reader(source, terms).read()
+    except (TooMuchError, RecursionError, MemoryError):
         return NamesFound({TOO_MUCH: ""})
 
 
@@ -91,7 +91,7 @@ def body_of(source: Source) -> list[ast.stmt]:
     return ast.parse(source.data).body
 
 
-class _TooMuch(Exception):
+class TooMuchError(Exception):
     """Raised when there is more to read than anybody needs to write."""
 
 
@@ -156,6 +156,8 @@ class _File:
             for name in statement.touches:
                 self.touching[name].append(statement)
             read |= statement.reads
+        if len(self.binding["*"]) > _MAX_MEANINGS:  # each may hold every name
+            raise TooMuchError
 
     def _settle(self) -> None:
         """Resolve everything until names that lead to one another in a circle stand for the same."""
@@ -166,7 +168,7 @@ class _File:
                     self.resolve(node, statement)
             if self._before == self._resolved:
                 return
-        raise _TooMuch
+        raise TooMuchError
 
     def leads_to(self, name: str) -> Iterator[_Statement]:
         """Return the statements that have a part in what a name of the module stands for."""
@@ -182,7 +184,7 @@ class _File:
             self._resolved[key] = self._before.get(key, frozenset())  # for names in a circle
             found = frozenset(self._resolve(node, statement))
             if len(found) > _MAX_MEANINGS:
-                raise _TooMuch
+                raise TooMuchError
             self._resolved[key] = found
         return self._resolved[key]
 
@@ -271,7 +273,7 @@ class _File:
                 yield f"{name} is handed on as a whole", node.lineno
 
 
-class _Reader:
+class Reader:
     """Read a submission, and what it imports of the files beside it."""
 
     def __init__(self, source: Source, terms: Terms) -> None:
@@ -283,6 +285,7 @@ class _Reader:
         self._files: dict[str, _File | None] = {}
 
     def read(self) -> NamesFound:
+        """Return what the names in the file say."""
         main = self._parsed("", self._source)
         if main is None:
             return NamesFound()
@@ -299,6 +302,22 @@ class _Reader:
                 for what, line in file.unclear(statement) if required else ():
                     found.unclear.setdefault(what, f"{file.title}{placed(line)}")
         return found
+
+    def required_parts(self) -> Iterator[tuple[str, ast.stmt, list[tuple[str, int]]]]:
+        """Yield the statements that the required names lead to, with the title of the file and the names in them.
+
+        Names are full, each with its line. The title is empty for the submission itself.
+        """
+        main = self._parsed("", self._source)
+        reached = self._reached(main) if main is not None else ()
+        for file in filter(None, (main, *self._files.values())):
+            for statement in file.statements:
+                if statement in reached:
+                    yield (
+                        file.title,
+                        statement.node,
+                        [(name, at.lineno) for name, at in file.names(statement)],
+                    )
 
     def _reached(self, main: _File) -> set[_Statement]:
         """Return the statements that the required names lead to, from one name to the next."""
@@ -358,7 +377,7 @@ class _Reader:
                 size = sum(len(cell) for cell in code_cells(source.data) if cell)
             self._left -= size
             if self._left < 0:
-                raise _TooMuch
+                raise TooMuchError
             return _File(title, body_of(source))
         except (SyntaxError, ValueError, UnreadableNotebook):
             return None
@@ -369,12 +388,21 @@ def _flat(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
     stack = list(reversed(list(body)))
     while stack:
         node = stack.pop()
+        if _is_main_guard(node):
+            continue  # it runs only where the file is started as a program, which the grader never does
         if isinstance(node, ast.stmt):
             yield node
         if isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case) and not isinstance(
             node, _Definition
         ):
             stack.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def _is_main_guard(node: ast.AST) -> bool:
+    match node:
+        case ast.If(ast.Compare(ast.Name("__name__"), [ast.Eq()], [ast.Constant("__main__")]), orelse=[]):
+            return True
+    return False
 
 
 def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:

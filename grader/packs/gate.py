@@ -36,6 +36,7 @@ from grader.reports.report import WRONG, CheckReport, KataReport
 from grader.running.demands import demands_of
 from grader.running.families import STEEPEST, Family, alike, curve, spread
 from grader.running.given_blocks import find_block_use, unrecognised
+from grader.running.kata_terms import terms_for
 from grader.running.mistakes import Mistake, in_full, mistakes, slow_answers
 from grader.running.recognise import SCHEMA, SEED, Fingerprints, Mark, MutantMarks, same
 from grader.running.suite import Options, Suite
@@ -548,7 +549,7 @@ def _look_at_blocks(kata: Kata, wrong: list[Mistake], verdict: Verdict) -> None:
     assert kata.solution is not None
     files = (kata.stub, kata.solution, *kata.alternatives)
     for source in (*map(read_source, files), *(mistake.source for mistake in wrong)):
-        if use := find_block_use(source, kata):
+        if use := find_block_use(source, kata, terms_for(kata)):
             verdict.find(
                 "blocks", f"{source.path.name}: {use.message()}; write {BLOCKS} as nobody else would"
             )

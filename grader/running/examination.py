@@ -116,7 +116,9 @@ class Examination:
     def run(self) -> None:
         """Run every check, in order; then name the mistakes, and take back what rests on what is excluded."""
         attempt, who = self.attempt, self.attempt.backend
-        block_use = None if attempt.look else find_block_use(attempt.source, self.checks.kata)
+        block_use = (
+            None if attempt.look else find_block_use(attempt.source, self.checks.kata, self.checks.terms)
+        )
         for item in self.checks.items:
             info, report = self.checks.info(item), self.checks.blank(item)
             timed, tried, asked = info.threshold is not None, False, frozenset[str]()

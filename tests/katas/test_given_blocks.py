@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ import pytest
 from grader.catalogue import Kata
 from grader.catalogue.given import given_files
 from grader.host.source import Source, read_source
+from grader.host.terms import Terms
 from grader.running.given_blocks import MAX_CODE, BlockUse, find_block_use, unrecognised
+from grader.running.kata_terms import terms_for
 from grader.running.mistakes import mistakes, slow_answers
 from tests import ours
 
@@ -35,10 +38,17 @@ def kata_of(slug: str) -> Kata:
     return ours.katas()[slug]  # of this tree: what is installed may have no solutions
 
 
+def terms_without_policy(kata: Kata) -> Terms:
+    """Return a kata's terms where "from scratch" refuses nothing, so that the blocks are all that is looked at."""
+    return replace(terms_for(kata), forbid=())
+
+
 def found(slug: str, text: str, folder: Path, name: str | None = None) -> BlockUse | None:
     """Return where this source uses a given block."""
     kata = kata_of(slug)
-    return find_block_use(Source(folder / (name or f"{kata.module}.py"), text.encode()), kata)
+    return find_block_use(
+        Source(folder / (name or f"{kata.module}.py"), text.encode()), kata, terms_without_policy(kata)
+    )
 
 
 def piece(*names: str) -> str:
@@ -152,7 +162,6 @@ CHANGES: dict[str, Callable[[str], str]] = {
     "results named first": transformed(_InTwo()),
     "a dead line in every function": transformed(_Dead()),
     "windows lines": lambda text: text.replace("\n", "\r\n"),
-    "padded with comments": lambda text: text + "# nothing to see\n" * (MAX_CODE // 8),
 }
 
 
@@ -179,21 +188,29 @@ def test_a_notebook_is_read_too(tmp_path: Path) -> None:
     assert "masks.ipynb, cell " in use.message()
 
 
-SPELLINGS = [
-    "aten = torch.ops.aten",
-    "from torch.ops import aten as low",
-    "from torch import ops",
-    "import torch as t\nlow = t.ops",
-    "low = getattr(torch.ops, 'at' + 'en')",
-    "low = getattr(torch, 'ops')\nlow.aten",
-    "low = torch._ops.ops",
-    "exec('import torch\\nlow = torch.ops.aten')",
-]
+SPELLINGS = {
+    "aten = torch.ops.aten": "aten.layer_norm",
+    "from torch.ops import aten as low": "low.layer_norm",
+    "from torch import ops": "ops.aten.layer_norm",
+    "import torch as t\nlow = t.ops": "low.aten.layer_norm",
+    "low = getattr(torch.ops, 'at' + 'en')": "low.layer_norm",
+    "low = getattr(torch, 'ops')": "low.aten.layer_norm",
+    "exec('import torch\\nnorm = torch.ops.aten.layer_norm')": "norm",
+}
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_the_spelling_is_known_however_it_is_reached(spelling: str, tmp_path: Path) -> None:
-    assert found("layer-norm", f"class LayerNorm:\n    pass\n{spelling}\n", tmp_path) is not None
+    text = (
+        f"import torch\n{spelling}\ndef LayerNorm(d):\n    return lambda x: {SPELLINGS[spelling]}(x, [d])\n"
+    )
+    assert found("layer-norm", text, tmp_path) is not None
+    own = "import torch\ndef LayerNorm(d):\n    return lambda x: x - x.mean(-1)\n"
+    test = f"def test():\n    assert {SPELLINGS[spelling]}(torch.ones(3), [3]) is LayerNorm(3)\n"
+    if "exec" not in spelling:
+        assert (
+            found("layer-norm", f"{own}{spelling}\n{test}", tmp_path) is None
+        )  # a test of one's own is free
 
 
 # --- a file of blocks beside the answer ---
@@ -255,7 +272,7 @@ def test_no_honest_answer_is_accused(kata: Kata, tmp_path: Path) -> None:
     accused = []
     for answer in answers:
         beside = Source(tmp_path / answer.path.name, answer.data)
-        if use := find_block_use(beside, kata):
+        if use := find_block_use(beside, kata, terms_for(kata)):
             accused.append(f"{answer.path.name}: {use.message()}")
     assert accused == []
 
