@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -54,8 +55,10 @@ class Excluded:
 
     def is_nowhere(self, name: str) -> bool:
         """Tell whether this may not be anywhere in the file, whoever uses it."""
-        private = name.startswith("torch._") and not _is_harmless(name)
-        return private or any(_is_in(name, package) for package in torch_names().never)
+        private = re.match(r"torch\._(?!_)", name) and not _is_harmless(
+            name
+        )  # torch.__version__ hides nothing
+        return bool(private) or any(_is_in(name, package) for package in torch_names().never)
 
     def is_used(self, name: str) -> bool:
         """Tell whether a required part that names this uses what is excluded, or hides what it uses."""

@@ -22,6 +22,7 @@ from torch import nn
 
 """
 ADDITIONS = {
+    "the version of torch": "version, place = torch.__version__, torch.__file__",
     "an optimizer": "tuned = torch.optim.SGD([nn.Parameter(torch.ones(2))], lr=0.1)",
     "a compiled test": "@torch.compile\ndef doubled(x):\n    return 2 * x\nassert doubled(torch.ones(1)) == 2",
     "a function that is never compiled": "@torch.compiler.disable\ndef plain(x):\n    return x\nplain(torch.ones(1))",
