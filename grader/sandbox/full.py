@@ -289,10 +289,14 @@ def open_sandbox(shared: SharedMounts, slot: int, read: Iterable[Path]) -> Sandb
         except OSError:
             user = None
     _check(libc.unshare(libc.CLONE_NEWPID))
+    holder = None
     try:
         holder = libc.start_idler(_OWN)
         return Sandbox(shared, slot, holder, os.pidfd_open(holder.pid), user, owners)
     except OSError:
+        if holder is not None:  # nobody else knows of it
+            os.kill(holder.pid, signal.SIGKILL)
+            shared.ending.append(holder)
         leave_sandbox()
         raise
 

@@ -70,7 +70,7 @@ def hurry(kata: Path, solution: Path) -> None:
     """Give the kata a threshold, a check, a baseline and a slow answer."""
     about = kata / "kata.toml"
     about.write_text(
-        about.read_text().replace("hidden_points = 3.0", "hidden_points = 2.0\nspeed_points = 2.0") + TABLE
+        about.read_text().replace("hidden_points = 3.0", "hidden_points = 3.0\nspeed_points = 2.0") + TABLE
     )
     (kata / "speed_checks.py").write_text(CHECKS)
     (kata / "baseline.py").write_text(BASELINE)

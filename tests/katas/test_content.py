@@ -85,7 +85,8 @@ def read_checks(path: Path) -> list[Check]:
             continue
         calls = [d for d in node.decorator_list if isinstance(d, ast.Call) and ast.unparse(d.func) == "check"]
         assert len(calls) == 1, f"{path}: {node.name} has no single @check"
-        options = {keyword.arg: ast.literal_eval(keyword.value) for keyword in calls[0].keywords}
+        stated = [keyword for keyword in calls[0].keywords if keyword.arg != "on_workers_word"]
+        options = {keyword.arg: ast.literal_eval(keyword.value) for keyword in stated}
         title = ast.unparse(calls[0].args[0])  # as written: it may hold numbers of the file
         checks.append(
             Check(
@@ -225,6 +226,9 @@ def names_asked(path: Path, check: Check) -> set[str]:
                 and node.value.id == "submission"
             ):
                 asked.add(node.attr)
+            if isinstance(node, ast.Call) and ast.unparse(node).startswith("getattr(submission, "):
+                # By a name from a table of the file.
+                asked |= {str(part.value) for part in ast.walk(parse(path)) if isinstance(part, ast.Constant)}
             called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
             if called in helpers and called not in seen:
                 seen.add(called)

@@ -48,7 +48,7 @@ def test_the_table_has_each_kata_with_its_checks_and_points(katas: dict[str, Kat
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_name_something(command: str, katas: dict[str, Kata]) -> None:
     _, verb, name, *options = shlex.split(command)
-    if name == "ID":
+    if name == "ID" or verb == "pack":
         return
     catalogue = Catalogue.discover()
     meant = [kata for kata in katas.values() if name in (kata.slug, kata.number)]
