@@ -244,5 +244,6 @@ def test_no_line_of_a_lesson_is_taken_for_a_list_by_its_first_character() -> Non
 def test_on_a_terminal_several_katas_are_counted_while_they_are_checked(folder: Path) -> None:
     subprocess.run([KATA, "start", "9.3"], cwd=folder, check=True, capture_output=True)
     text = screen([str(KATA), "check", "-q"], folder, b"", "")
-    assert "1 of 7  9.3.1 masks" in text
+    # A stub that is looked at between two frames is not drawn; the last one stays until the summary.
+    assert re.search(r"[1-6] of 7  9\.3\.[1-6] [a-z-]+", text)
     assert "7 of 7  9.3.7 decoder-lm" in text
