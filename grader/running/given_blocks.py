@@ -30,6 +30,7 @@ MAX_BESIDE, MAX_BYTES_BESIDE = 1000, 64 << 20
 """Entries of the submission's folder that are looked at, and what is read of them."""
 
 _SPELLING = re.compile(r"\baten\b")
+_COMMENT = re.compile(rb"^[ \t\f]*(#[^\r\n]*)?(\r\n|\r|\n)", re.MULTILINE)
 _READS = frozenset({"exec", "eval", "open", "read_text", "read_bytes", "getsource", "__import__"}) | {
     *("import_module", "run_path", "run_module", "exec_module", "load_module", "spec_from_file_location")
 }
@@ -72,6 +73,8 @@ def find_block_use(source: Source, kata: Kata, terms: Terms) -> BlockUse | None:
     """
     if not blocks_in(kata.unit.pack):
         return None
+    if len(source.data) > MAX_CODE and not source.is_notebook:
+        source = replace(source, data=_COMMENT.sub(b"", source.data))
     given = given_files(kata)
     free = {_dump(node) for node in ast.parse(given.get(BLOCKS, b"")).body}
     lines, excluded = dict[str, int](), Excluded(terms.forbid)

@@ -262,7 +262,7 @@ def given_in_a_text() -> Made:
 
     kata = "layer-norm"
     status = "fail"
-    words = ["a given block is not an answer"]
+    words = ["the submission used torch.ops.aten"]
     """
     return "layer_norm.py", f"exec({BLOCKS!r})\n".encode()
 

@@ -2,7 +2,7 @@
 
 kata = "layer-norm"
 status = "fail"
-words = ["a given block is not an answer"]
+words = ["the submission used torch.ops.aten"]
 """
 
 import torch

@@ -1,8 +1,7 @@
 """Leads the pipe in which the grader is told what was used to nowhere.
 
 kata = "layer-norm"
-status = "fail"
-words = ["used os.dup2 (line 13)", "Write it from mean, variance"]
+status = "fail or error"
 """
 
 import os

@@ -1,7 +1,7 @@
 """Computes something cheap, always the same, where the grader's own measuring code is loaded beside it.
 
 check = "test_own"
-words = ["as long as the baseline", "times the baseline", "differ"]
+words = ["while it was timed", "as long as the baseline", "times the baseline", "differ"]
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Makes what the way there and back is measured by slow, in its own worker.
 
 check = "test_time"
-words = "times as long as the baseline"
+words = ["while it was timed", "times as long as the baseline"]
 """
 
 import importlib
