@@ -5,8 +5,10 @@ They are checked with `kata check`, as learners check theirs, by the warm proces
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -96,8 +98,10 @@ except BaseException as error:
 
 @pytest.fixture
 def standing(place: Place, workspace: Path) -> Iterator[Place]:
-    place.warmed(workspace)
+    warm = place.warmed(workspace)
     yield place
+    with contextlib.suppress(ProcessLookupError):  # at `process` it may have been ended, or stopped by who traced it
+        os.kill(warm.pid, signal.SIGCONT)
     empty = [path for path in place.folder.rglob("empty/*")]
     for path in empty:
         path.unlink()

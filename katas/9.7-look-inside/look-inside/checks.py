@@ -224,7 +224,7 @@ class Patient:
                     found = read(x, named, {}, *self.sizes[2:4])
                 else:
                     found = stacked(x, named, {}, self.kind == "decoder")
-                slopes = torch.autograd.grad(found, leaves, slope)
+                slopes = torch.autograd.grad((found * slope).sum(), leaves)
             return tuple(value - by for value, by in zip(leaves, slopes, strict=True))
 
         return dict(zip(self.state, oracle(step, self.state, x, slope), strict=True))

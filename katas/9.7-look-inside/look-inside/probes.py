@@ -177,7 +177,7 @@ class Optimizer:
     def step(self, x: Tensor, slope: Tensor) -> None:
         """Take a step, the gradient of the output being `slope`."""
         self.model.zero_grad()
-        self.model(x).backward(slope)
+        (self.model(x) * slope).sum().backward()
         with torch.no_grad():
             for parameter in self.parameters:
                 if parameter.grad is not None:
