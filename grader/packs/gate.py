@@ -169,8 +169,6 @@ class Gate:
                 self._wrong_answers(kata, suite, copy, mutants, verdict)
                 if self._mistake_seeds:
                     self._marks(kata, suite, copy, mutants, verdict)
-                    for message in Idleness(kata, suite, self._launcher).complaints():
-                        verdict.find("idle", message)
         return verdict
 
     def examine_speed(self, kata: Kata, suite: Suite) -> Verdict:
@@ -296,6 +294,8 @@ class Gate:
         trained = steadiness.TRAINED_SEEDS if self._draw is None else 1
         before = {item.name: {*suite.info(item).needs, *suite.info(item).follows} for item in suite.items}
         idleness = Idleness(kata, suite, self._launcher)
+        for message in idleness.complaints():
+            verdict.find("idle", message)
 
         def graded(launcher: Launcher, one: Mistake) -> steadiness.Gradings:
             return steadiness.grade(suite, copy(one), one.name, launcher, self._mistake_seeds, trained)

@@ -75,19 +75,26 @@ def find_block_use(source: Source, kata: Kata, terms: Terms) -> BlockUse | None:
         return None
     if len(source.data) > MAX_CODE and not source.is_notebook:
         source = replace(source, data=_COMMENT.sub(b"", source.data))
-    given = given_files(kata)
-    free = {_dump(node) for node in ast.parse(given.get(BLOCKS, b"")).body}
-    lines, excluded = dict[str, int](), Excluded(terms.forbid)
+    given, free = _given(kata)
+    excluded = Excluded(terms.forbid)
     blocks = functools.cache(lambda: [path.stem for path in _beside(source.path, given) if _has_blocks(path)])
+    uses = (
+        BlockUse(title.removesuffix(", ") or source.path.name, line)
+        for title, node, names in Reader(source, replace(terms, within=())).required_parts()
+        if _dump(node) not in free
+        for line in _block_lines(node, names, excluded, _leads_to_file(node, blocks))
+    )
     try:
-        for title, node, names in Reader(source, replace(terms, within=())).required_parts():
-            if _dump(node) not in free:
-                for line in _block_lines(node, names, excluded, _leads_to_file(node, blocks)):
-                    lines.setdefault(title, line)
+        return next(uses, None)
     except (TooMuchError, RecursionError, MemoryError):
         return BlockUse(source.path.name)
-    title, line = next(iter(lines.items()), ("", 0))
-    return BlockUse(title.removesuffix(", ") or source.path.name, line) if line else None
+
+
+@functools.cache
+def _given(kata: Kata) -> tuple[frozenset[str], frozenset[str | None]]:
+    """Return the names of the files that a kata is given, and its blocks' definitions, which may be copied."""
+    files = given_files(kata)
+    return frozenset(files), frozenset(_dump(node) for node in ast.parse(files.get(BLOCKS, b"")).body)
 
 
 def unrecognised(kata: Kata) -> list[str]:
@@ -134,10 +141,9 @@ def _dump(node: ast.stmt) -> str | None:
 def _leads_to_file(node: ast.stmt, blocks: Callable[[], Collection[str]]) -> bool:
     """Whether a statement imports or names a file of blocks beside the submission, or may read it by a name."""
     stems = {word for part in ast.walk(node) for word in _file_words(part)}
-    calls = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)} - {
-        "eval"
-    }  # model.eval()
-    reads = _READS & (calls | {part.id for part in ast.walk(node) if isinstance(part, ast.Name)})
+    attributes = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+    attributes.discard("eval")  # model.eval() reads nothing
+    reads = _READS & (attributes | {part.id for part in ast.walk(node) if isinstance(part, ast.Name)})
     return bool(reads and blocks()) or bool(stems and not stems.isdisjoint(blocks()))
 
 

@@ -29,6 +29,8 @@ from grader.checks import (
 RUNS = runpy.run_path(str(Path(__file__).with_name("runs.py")))
 FACTS = runpy.run_path(str(Path(__file__).parents[1] / "facts.py"))
 LOGS = runpy.run_path(str(Path(__file__).parents[1] / "logs.py"))
+MODELS = runpy.run_path(str(Path(__file__).parents[1] / "models.py"))
+size, distance = MODELS["size"], MODELS["distance"]
 LANGUAGE = runpy.run_path(str(Path(__file__).parents[2] / "given" / "language.py"))
 LOGITS = "batch time token"
 READ, WRITTEN, D, LONGEST = 19, 17, 12, 16
@@ -61,23 +63,6 @@ def build(submission, draw, **sizes):
     model = submission.TranslationModel(**{**SIZES, **sizes}).to(draw.device)
     given_module(submission, "probes").refill(model, draw.seed)
     return model
-
-
-def parameters_of(model):
-    """Return the parameters by name: what is counted and compared of them is so here."""
-    with torch.no_grad():  # so that they come as leaves
-        return dict(model.named_parameters())
-
-
-def size(model):
-    return sum(parameter.numel() for parameter in parameters_of(model).values())
-
-
-def distance(model, other):
-    """Return how far the parameters of two models are apart that are built alike."""
-    own, theirs = parameters_of(model), parameters_of(other)
-    with torch.no_grad():
-        return sum(float((own[name] - theirs[name]).double().square().sum()) for name in own) ** 0.5
 
 
 def tokens(rows):
