@@ -201,6 +201,7 @@ class _Stage:
 _idle: dict[bytes, list[GradingProcess]] = {}
 _busy: set[GradingProcess] = set()
 _lock = threading.Lock()
+_uses = 0
 _over = threading.Event()
 """Set while everything is being ended: a grading process that was killed for that is not replaced."""
 
@@ -293,20 +294,35 @@ def _ask(setup: bytes, task: bytes) -> Answer:
 
 @contextmanager
 def grading_processes() -> Iterator[None]:
-    """End every grading process afterwards, at work or not: whoever waits for an answer of one gets a refusal."""
-    _over.clear()
+    """End every grading process afterwards, at work or not: a task that still waits for one is not graded.
+
+    Used inside itself, it leaves them to the outer use: what ended all would end them for the other's tasks, too.
+    """
+    global _uses
+    with _lock:
+        _uses += 1
+        _over.clear()
     try:
         yield
     finally:
-        with _lock:
-            _over.set()
-            idle = [process for group in _idle.values() for process in group]
-            _idle.clear()
-            working = list(_busy)
+        working, idle = _nobody_needs_them()
         for process in working:
             process.kill()
         for process in idle:
             process.close()
+
+
+def _nobody_needs_them() -> tuple[list[GradingProcess], list[GradingProcess]]:
+    """End a use, and return what is to be ended with it: grading processes at work, and those that wait."""
+    global _uses
+    with _lock:
+        _uses -= 1
+        if _uses:
+            return [], []
+        _over.set()
+        idle = [process for group in _idle.values() for process in group]
+        _idle.clear()
+        return list(_busy), idle
 
 
 def _take(setup: bytes) -> GradingProcess:
