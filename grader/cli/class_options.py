@@ -109,3 +109,10 @@ def again(where: str) -> str:
     from grader.gradebook.address import DEFAULT, redact
 
     return "" if where == DEFAULT else f" --gradebook {word(redact(where))}"
+
+
+def same_book() -> str:
+    """Return the options that name the gradebook and the course of this command once more, without a password."""
+    given = click.get_current_context().params
+    course = given.get("course_file")
+    return again(given["where"]) + (f" --course {word(str(course))}" if course is not None else "")

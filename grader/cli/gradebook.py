@@ -33,9 +33,7 @@ from grader.words import counted
 if TYPE_CHECKING:
     from grader.gradebook.records import Row
     from grader.gradebook.store import Gradebook
-    from grader.grading.replay import Replay
     from grader.grading.who import Unmatched
-    from grader.reports.report import Isolation
 
 MOST_POINTS = 1e6
 _MINUS = "\u2212"
@@ -287,73 +285,6 @@ def history(learner: str, id_: str | None, as_json: bool, where: str, course_fil
             note(f"Nothing has happened yet to the marks of {who}.")
 
 
-@gradebook.command(short_help="Grade a stored attempt again, and compare the results.")
-@click.argument("learner")
-@click.argument("id_", metavar="ID", shell_complete=complete_id)
-@click.option(
-    "--attempt",
-    type=int,
-    metavar="N",
-    help="Replay this attempt instead of the newest; `history` shows the numbers.",
-)
-@json_option
-@where_options
-def replay(
-    learner: str, id_: str, attempt: int | None, as_json: bool, where: str, course_file: Path | None
-) -> int:
-    """Grade a stored attempt again, with its stored seed, and compare. Exit code 1 says that the results differ.
-
-    Nothing in the gradebook changes. If the kata or a version has changed since, that is said beside the result.
-
-    \b
-    Example:
-      kata gradebook replay ada masks
-      kata gradebook replay ada masks --attempt 3 --json
-    """
-    from grader.catalogue import Catalogue
-    from grader.gradebook.meant import kata_meant, learner_meant
-    from grader.grading.replay import replay as again
-    from grader.grading.run import RunPolicy
-
-    with opened(where, course_file) as book:
-        who, slug = learner_meant(book, learner), kata_meant(book, id_)
-        known = book.attempts_of(who, slug)
-        number = attempt if attempt is not None else len(known)
-        found = known.get(number)
-        kept = book.attempt(found) if found is not None else None
-        if kept is None or found is None:
-            what = f"no attempt {attempt}" if attempt is not None else "nothing to grade again"
-            raise UsageError(f"There is {what} of {who} for {slug}.", _history_hint(who, slug, where))
-        bundle = book.bundle(found)
-        asked = next((run.arguments for run in book.runs() if run.id == kept.run), {})
-    kata = Catalogue.discover().kata(slug)
-    if kata is None:
-        raise UsageError(f"The kata {slug} is not installed here.", "Name its pack's folder in KATA_PACKS.")
-    timeout, isolation = asked.get("timeout"), asked.get("require_isolation")
-    policy = RunPolicy(
-        timeout_s=timeout if isinstance(timeout, float) else None,
-        device=kept.report.device,
-        perf=asked.get("perf") is True,
-        require_isolation=cast("Isolation", isolation) if isinstance(isolation, str) else None,
-    )
-    note(f"grading attempt {number} of {who}, {slug}, again with seed {kept.report.seed} …")
-    outcome = again(kept, bundle, kata, policy)
-    if as_json:
-        print_json(
-            {
-                "learner": who,
-                "kata": slug,
-                "attempt": number,
-                "same": not outcome.differences,
-                "differences": list(outcome.differences),
-                "changed": list(outcome.changed),
-            }
-        )
-    else:
-        _print_replay(outcome)
-    return 1 if outcome.differences else 0
-
-
 @gradebook.command(short_help="Write the marks for a spreadsheet or another system.")
 @click.option("--format", "format_", type=click.Choice(FORMATS), required=True, help="Format to write.")
 @click.option(
@@ -569,19 +500,6 @@ def _write_folder(folder: Path, files: Iterator[tuple[str, bytes]]) -> None:
         write_atomic(folder / name, data)
         count += 1
     note(f"written  {folder}   {counted(count, 'file')}")
-
-
-def _print_replay(outcome: Replay) -> None:
-    kept, again = outcome.kept, outcome.again
-    before, after = points(kept.earned, kept.possible), points(again.earned, again.possible)
-    if outcome.differences:
-        click.echo(f"not the same: it was {before}, and is {after} now")
-        for difference in outcome.differences:
-            click.echo(f"  {safe(difference)}")
-    else:
-        click.echo(f"the same: {after}, check for check")
-    for change in outcome.changed:
-        click.echo(f"changed since then: {safe(change)}")
 
 
 # What the commands share

@@ -23,7 +23,7 @@ from grader.errors import KataError, UsageError, did_you_mean
 
 click.IntRange.name, click.FloatRange.name = "integer", "number"  # in "'x' is not a valid …", and in help
 
-FOR_OTHERS = ("course", "grade", "gradebook", "report", "similar", "desk", "pack")
+FOR_OTHERS = ("course", "grade", "regrade", "gradebook", "report", "similar", "desk", "pack")
 """What instructors and authors type: help lists it behind what learners do."""
 INTERNAL_ERROR = 3
 INTERRUPTED = 130

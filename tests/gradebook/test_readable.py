@@ -401,19 +401,6 @@ def test_a_poisoned_row_ends_no_command(
     assert "damaged" in told or "error" in told or poison == "a seed that is none"
 
 
-def test_a_damaged_attempt_is_named_when_it_is_asked_for(
-    kata: Callable[..., Ran], where: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(where.parent)
-    change(where, "report", "{}")
-    for slug in ("masks", "masked-attention"):
-        ran = kata("gradebook", "replay", "bob", slug)
-        if "cannot be read" in ran.text:
-            break
-    assert ran.code == 3
-    assert f"(bob, {slug})" in ran.text
-
-
 def test_handed_in_files_that_are_damaged_are_not_taken_for_others(where: Path) -> None:
     with sqlite3.connect(where) as database:
         database.execute("UPDATE contents SET bundle = x'00' || bundle")

@@ -110,6 +110,22 @@ def test_only_a_learner(kata: Kata, hand_in: Hand) -> None:
 
 
 @pytest.mark.slow
+def test_only_a_learner_by_another_name_and_what_comes_next_keeps_the_course(
+    kata: Kata, hand_in: Hand, warm: Path
+) -> None:
+    (warm / "rules.toml").write_text('name = "C"\n')
+    course = ("--course", "rules.toml", "-j", "1")
+    hand_in("ada", RIGHT)
+    hand_in("zo\u00eb", WRONG)  # one character
+    ran = kata("grade", "submissions", *ONLY, *course)
+    assert "kata gradebook show --course rules.toml" in ran.out
+    kata("gradebook", "alias", "ada", "countess", "--comment", "her name", "--course", "rules.toml")
+    for name, learner in (("countess", "ada"), ("zoe\u0308", "zo\u00eb")):  # two characters
+        ran = kata("grade", "submissions", *ONLY, "--only", name, *course, "--json", "-")
+        assert set(reports(ran)) == {learner}
+
+
+@pytest.mark.slow
 def test_fail_under(kata: Kata, hand_in: Hand) -> None:
     hand_in("ada", RIGHT)
     assert kata("grade", "submissions", *ONLY, "-j", "1", "--fail-under", "100").code == 0
