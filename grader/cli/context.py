@@ -204,11 +204,14 @@ def shown(path: Path, folder: Path) -> str:
     return safe(relative if len(relative) <= len(str(path)) else str(path))
 
 
-def print_json(document: dict[str, Any]) -> None:
-    """Print one JSON document on stdout."""
+def print_json(document: Any) -> None:
+    """Print one JSON document on stdout: a dict, or anything that msgspec turns into one; values may be structs."""
+    import msgspec
+
     from grader.reports.json_text import json_text
 
-    click.echo(json_text({"schema": SCHEMA, **document}, indent=2))
+    entries = document if isinstance(document, dict) else msgspec.to_builtins(document)
+    click.echo(json_text({"schema": SCHEMA, **entries}, indent=2))
 
 
 def write_pieces(output: str, pieces: Iterable[bytes]) -> None:

@@ -124,7 +124,8 @@ class KataGroup(click.Group):
 @click.group(
     cls=KataGroup,
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    # Every option has a variable as well: KATA_GRADE_JOBS is -j of kata grade.
+    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "KATA"},
 )
 @click.version_option(__version__, prog_name="kata", message="%(prog)s %(version)s")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
