@@ -14,7 +14,7 @@ from grader.cli.class_options import note_unreadable
 from grader.cli.context import note, write_pieces
 from grader.cli.grading_options import (
     GradingOptions,
-    Wanted,
+    KataChoice,
     find_wanted,
     grading_options,
     learner_wanted,
@@ -119,7 +119,7 @@ def grade(
     return 0
 
 
-def _scanned(submissions: Path, wanted: Wanted) -> Scan:
+def _scanned(submissions: Path, wanted: KataChoice) -> Scan:
     """Look through what was handed in, and pass on what is to be known of it.
 
     Raises:
@@ -140,7 +140,7 @@ def _scanned(submissions: Path, wanted: Wanted) -> Scan:
     return scan
 
 
-def _katas_of(scan: Scan, wanted: Wanted, options: GradingOptions) -> list[Kata]:
+def _katas_of(scan: Scan, wanted: KataChoice, options: GradingOptions) -> list[Kata]:
     """Return which katas to grade: those that are named, else what lies there says it."""
     from grader.submissions.names import listed
 

@@ -124,7 +124,7 @@ def _show_class(book: Gradebook, katas: list[str] | None, learners: list[str] | 
 
 
 @dataclass(frozen=True)
-class Decision:
+class MarkChange:
     """Which mark is changed, why, and whose word it is."""
 
     learner: str
@@ -133,10 +133,10 @@ class Decision:
     author: str | None
 
 
-def _decision(reason: str) -> Callable[[Callable[..., Any]], Any]:
+def _change_options(reason: str) -> Callable[[Callable[..., Any]], Any]:
     """Give a command LEARNER, ID, a comment and an author as its argument `options`, and the gradebook."""
     of_what = gathered(
-        Decision,
+        MarkChange,
         click.argument("learner"),
         click.argument("id_", metavar="ID", shell_complete=complete_id),
         click.option("--comment", metavar="TEXT", required=True, help=reason),
@@ -151,11 +151,13 @@ def _change(short_help: str) -> Callable[[Callable[..., Any]], click.Command]:
     points_ = click.argument(
         "points_", metavar="POINTS", callback=lambda _context, _parameter, text: _number(text)
     )
-    return lambda function: command(_decision("The reason; the learner may read it.")(points_(function)))
+    return lambda function: command(
+        _change_options("The reason; the learner may read it.")(points_(function))
+    )
 
 
 @_change("Give a learner points for a kata, or take some away.")
-def adjust(book: Gradebook, points_: float, options: Decision) -> None:
+def adjust(book: Gradebook, points_: float, options: MarkChange) -> None:
     """Give a learner points for a kata, or take some away.
 
     They are added to the graded points, and stay when the kata is graded again. The mark never falls below 0, and
@@ -174,7 +176,7 @@ def adjust(book: Gradebook, points_: float, options: Decision) -> None:
 
 
 @_change("Set a learner's mark for a kata, whatever was graded.")
-def override(book: Gradebook, points_: float, options: Decision) -> None:
+def override(book: Gradebook, points_: float, options: MarkChange) -> None:
     """Set a learner's mark for a kata, whatever was graded.
 
     It replaces the graded mark, lateness and earlier adjustments, and stays when the kata is graded again.
@@ -191,16 +193,16 @@ def override(book: Gradebook, points_: float, options: Decision) -> None:
     _decide(book, book.override, points_, options)
 
 
-def _decide(book: Gradebook, write: Callable[..., Any], points_: float, decision: Decision) -> None:
-    with _changing(book, decision) as (who, kata):
-        write(who, kata, points_, comment=decision.comment, author=author_of(decision.author))
+def _decide(book: Gradebook, write: Callable[..., Any], points_: float, change: MarkChange) -> None:
+    with _changing(book, change) as (who, kata):
+        write(who, kata, points_, comment=change.comment, author=author_of(change.author))
     note(f"undo  kata gradebook revoke {word(who)} {kata}{same_book()} --comment TEXT")
 
 
 @gradebook.command(short_help="Take back an adjustment or an override.")
-@_decision("The reason; it stays in the history.")
+@_change_options("The reason; it stays in the history.")
 @click.argument("number", required=False, type=click.IntRange(min=1))
-def revoke(book: Gradebook, number: int | None, options: Decision) -> None:
+def revoke(book: Gradebook, number: int | None, options: MarkChange) -> None:
     """Take back an adjustment or an override: the newest one, or the one with this NUMBER in `history`.
 
     \b
@@ -256,17 +258,17 @@ def history(book: Gradebook, learner: str, id_: str | None, as_json: bool) -> No
 
 
 @contextmanager
-def _changing(book: Gradebook, decision: Decision) -> Iterator[tuple[str, str]]:
+def _changing(book: Gradebook, change: MarkChange) -> Iterator[tuple[str, str]]:
     """Find the mark that is meant, and print it before and after.
 
     Raises:
         UsageError: there is no such mark, or nothing says why it changes.
     """
-    if not decision.comment.strip():
+    if not change.comment.strip():
         raise UsageError("A mark is not changed without a reason.", "Give one: --comment TEXT")
     from grader.gradebook.meant import kata_meant, learner_meant
 
-    who, kata = learner_meant(book, decision.learner), kata_meant(book, decision.id_)
+    who, kata = learner_meant(book, change.learner), kata_meant(book, change.id_)
     before = next(iter(book.rows(katas=[kata], learners=[who])))
     yield who, kata
     after = next(iter(book.rows(katas=[kata], learners=[who])))

@@ -167,7 +167,7 @@ grading_options: Callable[[Callable[..., Any]], Any] = gathered(
 
 
 @dataclass(frozen=True)
-class Wanted:
+class KataChoice:
     """Which katas are graded under which rules, and the words of `--only` that may name learners."""
 
     course: Course
@@ -181,7 +181,7 @@ class Wanted:
         return [kata.slug for kata in self.katas]
 
 
-def find_wanted(options: GradingOptions) -> Wanted:
+def find_wanted(options: GradingOptions) -> KataChoice:
     """Read the course, and split `--only` into katas and other words; where it names no kata, the course decides.
 
     Raises:
@@ -212,7 +212,7 @@ def find_wanted(options: GradingOptions) -> Wanted:
         kata for kata in catalogue.katas if allowed is None or kata.slug in allowed
     ]
     _warn_of_missing_answers(katas)
-    return Wanted(course, catalogue, katas, names)
+    return KataChoice(course, catalogue, katas, names)
 
 
 def _warn_of_missing_answers(katas: Sequence[Kata]) -> None:

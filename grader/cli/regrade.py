@@ -12,7 +12,7 @@ from grader.cli.class_options import note_unreadable, same_book
 from grader.cli.context import note, write_pieces
 from grader.cli.grading_options import (
     GradingOptions,
-    Wanted,
+    KataChoice,
     find_wanted,
     grading_options,
     learner_wanted,
@@ -89,7 +89,7 @@ def regrade(dry_run: bool, json_file: str | None, options: GradingOptions) -> in
 def _graded_again(
     book: Gradebook,
     kept: Sequence[StoredLearner],
-    wanted: Wanted,
+    wanted: KataChoice,
     options: GradingOptions,
     dry_run: bool,
 ) -> tuple[Tally, list[Regraded]]:
