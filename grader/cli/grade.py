@@ -128,7 +128,7 @@ def _scanned(submissions: Path, wanted: KataChoice) -> Scan:
     from grader.submissions import find_learners
 
     try:
-        scan = find_learners(submissions, wanted.katas)
+        scan = find_learners(submissions, wanted.katas, wanted.names)
     except UsageError as error:
         if wanted.names:  # then they were meant for katas, perhaps
             raise UsageError(
