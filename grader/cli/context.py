@@ -210,7 +210,7 @@ def print_json(document: Any) -> None:
 
     from grader.reports.json_text import json_text
 
-    entries = document if isinstance(document, dict) else msgspec.to_builtins(document)
+    entries = document if isinstance(document, dict) else msgspec.to_builtins(document, enc_hook=os.fspath)
     click.echo(json_text({"schema": SCHEMA, **entries}, indent=2))
 
 
