@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
+import shutil
 from collections.abc import Callable
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from grader.gradebook.course import Course
 from tests.conftest import Ran
 
 Kata = Callable[..., Ran]
-ROOT = Path(__file__).parents[2]
+TOY = Path(__file__).parents[1] / "packs" / "tiny"
 
 CANVAS = (
     "Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n"
@@ -85,14 +86,74 @@ def test_nothing_is_overwritten(kata: Kata, folder: Path) -> None:
     assert (folder / "course.toml").read_text() == "mine"
 
 
+# --- Syllabuses ---
+
+
+def test_a_syllabus_becomes_assignments_with_dates_and_a_page(kata: Kata, folder: Path) -> None:
+    ran = kata("course", "new", "--syllabus", "8", "--start", "2027-01-11", "--timezone", "Europe/Berlin")
+    assert ran.code == 0, ran.text
+    course = Course.load(folder / "course.toml", Catalogue.discover())
+    assert list(course.assignments) == [f"week-{number}" for number in range(1, 9)]
+    last = course.assignments["week-8"].due
+    assert last is not None
+    assert last.astimezone(UTC).isoformat() == "2027-03-07T22:59:00+00:00"
+    page = (folder / "syllabus.md").read_text()
+    assert "| 5 | A model that reads | 9.3.6 classifier | 2.0 h | 64 | 2027-02-14 |  |" in page
+    assert "write the due times" not in ran.text
+
+
 @pytest.mark.parametrize("weeks", [4, 8, 14])
-def test_the_example_courses_load(weeks: int) -> None:
+def test_each_of_ours_loads_and_says_what_it_leaves_out(kata: Kata, folder: Path, weeks: int) -> None:
+    assert kata("course", "new", "--syllabus", weeks).code == 0
     catalogue = Catalogue.discover()
-    example = ROOT / "docs" / "courses" / f"{weeks}-weeks.toml"
-    course = Course.load(example, catalogue)
-    assert list(course.assignments) == [f"week-{number}" for number in range(1, weeks + 1)]
-    spare = re.findall(r"with time left: (.*)", example.read_text())
-    slugs = {kata.slug for kata in catalogue.katas}
-    assert {slug for line in spare for slug in line.split(", ")} <= slugs
-    done = [slug for one in course.assignments.values() for slug in one.katas]
-    assert weeks < 14 or sorted(done) == sorted(slugs)
+    done = [
+        slug
+        for one in Course.load(folder / "course.toml", catalogue).assignments.values()
+        for slug in one.katas
+    ]
+    page = (folder / "syllabus.md").read_text()
+    assert all(one.slug in page for one in catalogue.katas)
+    assert ("Left out:" in page) == (
+        not all(one.slug in page.partition("Left out:")[0] for one in catalogue.katas)
+    )
+    assert weeks < 14 or sorted(done) == sorted(one.slug for one in catalogue.katas)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--syllabus", "5"), "There are syllabuses of 4, 8, 14 weeks"),
+        (("--start", "2027-01-11"), "--start says when a syllabus begins"),
+        (("--syllabus", "8", "--assignment", "a=masks"), "both say what the assignments are"),
+        (("--syllabus", "8", "--start", "11.1.2027"), "does not match the format"),
+    ],
+)
+def test_a_syllabus_that_is_not_clear_writes_nothing(
+    kata: Kata, folder: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    ran = kata("course", "new", *arguments)
+    assert (ran.code, said in ran.text) == (2, True), ran.text
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[weeks.1]]\ntitle = 'x'\nkatas = ['bubble']", "there is no kata bubble"),
+        ("[[weeks.1]]\ntitle = 'x'\nkatas = ['insertion-sort']\nspare = ['insertion-sort']", "2 times"),
+        ("[[weeks.1]]\ntitle = 'x'\nkatas = ['insertion-sort']\n" * 2, "`weeks.1` has 2 weeks"),
+        ("[[weeks.1]]\nkatas = ['insertion-sort']", "title"),
+        ("[weeks]\none = []", "a key of `weeks` must be a number of weeks"),
+    ],
+)
+def test_a_broken_syllabus_is_named(
+    kata: Kata, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str
+) -> None:
+    shutil.copytree(TOY, tmp_path / "toy")
+    (tmp_path / "toy" / "syllabus.toml").write_text(text)
+    monkeypatch.setenv("KATA_PACKS", str(tmp_path / "toy"))
+    ran = kata("course", "new", "--syllabus", "1")
+    assert ran.code == 3
+    assert "syllabus.toml" in ran.text
+    assert said in ran.text
+    assert not list(folder.iterdir())
