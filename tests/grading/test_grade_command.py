@@ -6,7 +6,6 @@ import json
 import os
 import sqlite3
 import subprocess
-import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +16,7 @@ import pytest
 from grader.cli import on_gradescope
 from grader.errors import EngineError
 from tests.conftest import KATA, TINY, Ran
-from tests.grading.conftest import CRASHES, EXITS, LOOPS, MODULE, OTHER, RIGHT, STUB, WRONG, Hand
+from tests.grading.conftest import CRASHES, EXITS, LOOPS, OTHER, RIGHT, STUB, WRONG, Hand
 
 Kata = Callable[..., Ran]
 ONLY = ("--only", "insertion-sort")
@@ -225,19 +224,6 @@ def test_a_wrong_name_on_gradescope_is_missing_and_no_failure(warm: Path, files:
     assert on_gradescope.main([str(warm / "root")]) == 0
     results = json.loads((warm / "root" / "results" / "results.json").read_text())
     assert "There is no insertion_sort.py" in json.dumps(results)
-
-
-def test_an_archive_for_each_learner(kata: Kata, hand_in: Hand, warm: Path) -> None:
-    hand_in("ada", RIGHT)
-    with zipfile.ZipFile(warm / "submissions" / "zoe.zip", "w") as archive:
-        archive.writestr("week 1/" + MODULE, RIGHT)
-    (warm / "submissions" / "yan.zip").write_bytes(b"PK\x03\x04 no archive")
-    found = reports(kata("grade", "submissions", *ONLY, "-j", "1", "--json", "-"))
-    assert {who: report["status"] for who, report in found.items()} == {
-        "ada": "pass",
-        "yan": "error",
-        "zoe": "pass",
-    }
 
 
 @pytest.mark.slow
