@@ -1,7 +1,7 @@
 """Draw the pictures of README and docs/ from what the commands print and the pages show: `make pictures`.
 
-Each picture is drawn anew only if what it shows has changed: `digests.json` holds a digest of the command's text, or of the
-files that a page is made from. `--check` says which are out of date, and needs no browser.
+Each picture is drawn anew only if what it shows has changed: `digests.json` holds a digest of the command's text, or
+of the files that a page is made from. `--check` says which are out of date, and needs no browser.
 """
 
 from __future__ import annotations
