@@ -6,9 +6,7 @@ import contextlib
 import os
 import select
 import signal
-import socket
 import time
-from array import array
 from typing import Any, NoReturn
 
 from grader import sandbox
@@ -61,9 +59,9 @@ class Channel:
         return reply.isolation
 
     def ask(
-        self, request: messages.Request, buffers: list[Any], deadline: Deadline, descriptor: int | None = None
+        self, request: messages.Request, buffers: list[Any], deadline: Deadline
     ) -> tuple[messages.AnyReply, bytearray]:
-        """Send a request, with a descriptor where one is given, and return the answer with its payload.
+        """Send a request and return the answer with its payload.
 
         Raises:
             WorkerTimeout: the deadline passed.
@@ -72,7 +70,7 @@ class Channel:
         self.attend(deadline)
         request.id = self._next
         self._next += 1
-        self._send(messages.pack(request, buffers), deadline, descriptor)
+        self._send(messages.pack(request, buffers), deadline)
         reply, payload = self._receive(deadline)
         if reply.id != request.id or isinstance(reply, messages.Hello):
             self.violation("it answered what it was not asked")
@@ -131,16 +129,12 @@ class Channel:
         self._drain_uses()
         return self.process.end(patience_s)
 
-    def _send(self, pieces: list[Any], deadline: Deadline, descriptor: int | None = None) -> None:
-        with_it = (
-            [] if descriptor is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [descriptor]))]
-        )
+    def _send(self, pieces: list[Any], deadline: Deadline) -> None:
         views = [memoryview(piece).cast("B") for piece in pieces if memoryview(piece).nbytes]
         channel = self.process.channel
         while views:
             try:
-                sent = channel.sendmsg(views[:16], with_it)
-                with_it = []
+                sent = channel.sendmsg(views[:16])
             except BlockingIOError:
                 self._wait(deadline, writing=True)
                 continue

@@ -33,8 +33,7 @@ class RemoteSubmission:
         try:
             value = kept.session.named(name)
         except SubmissionRaised as error:
-            if not error.put_off:
-                note(kept.session, name, error)
+            note(kept.session, name, error)
             raise
         if isinstance(value, RemoteObject):
             call_it(value, name, name, kept.calls)
@@ -96,7 +95,7 @@ class _Remotely:
         return value
 
     def recognised_by(self, facts: dict[str, Any]) -> None:
-        self.session.observed[:] = [facts]
+        self.session.log.observed[:] = [facts]
 
     @contextmanager
     def as_left(self) -> Iterator[None]:

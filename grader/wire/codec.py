@@ -107,11 +107,6 @@ class Encoder:
         self._budget = _Budget(Unencodable)
         self._seen: dict[int, int] = {}
 
-    def part(self) -> None:
-        """Keep what was encoded as it is now: what follows belongs to something that happens later."""
-        self._seen.clear()
-        self.buffers[:] = [bytes(buffer) for buffer in self.buffers]
-
     def encode(self, value: Any, depth: int = 0) -> Any:
         """Return plain data for `value`.
 
@@ -283,7 +278,6 @@ class Decoder:
         *,
         trusted: bool = False,
         lent: Callable[[int], Any] | None = None,
-        shared: bool = False,
         present: Callable[[str], bool] = lambda device: False,
     ) -> None:
         """`present` says of a device other than the CPU whether a tensor can be put there."""
@@ -293,7 +287,6 @@ class Decoder:
         self._trusted = trusted
         self._lent = lent
         self._present = present
-        self._copies = trusted and not shared
         self._made: dict[int, torch.Tensor] = {}
         self.generators: list[torch.Generator] = []
         self._budget = _Budget(ProtocolError)
@@ -436,13 +429,13 @@ class Decoder:
             result = self._place(torch.empty(head.shape, dtype=dtype), head.device)
         elif dtype in _USUAL and dtype != torch.bool and head.strides is None and head.device == "cpu":
             flat = torch.frombuffer(self._payload, dtype=dtype, count=count, offset=head.offset)
-            result = (flat.clone() if self._copies else flat).view(head.shape)
+            result = (flat.clone() if self._trusted else flat).view(head.shape)
         else:
             flat = torch.frombuffer(self._payload, dtype=torch.uint8, count=head.nbytes, offset=head.offset)
             if dtype == torch.bool and not self._trusted:
                 flat = flat != 0  # a byte of 2 in a bool tensor would be neither true nor false
             # It is moved flat: a copy to another device would close the gaps between its strides.
-            result = self._place((flat.clone() if self._copies else flat).view(dtype), head.device)
+            result = self._place((flat.clone() if self._trusted else flat).view(dtype), head.device)
             shape, strides = head.shape, head.strides
             result = result.reshape(shape) if strides is None else result.as_strided(shape, strides)
         if head.requires_grad and (dtype.is_floating_point or dtype.is_complex):

@@ -113,12 +113,12 @@ class Stranger:
         if hang_up:
             self._end.shutdown(socket.SHUT_WR)
         self.session.deadline = Deadline(60.0 if hang_up else PATIENCE_S)
-        self.session.observed.clear()
+        self.session.log.observed.clear()
         self._asked += 1
         try:
             outcome = self._ask(what, data)
             if closely:
-                for value in self.session.observed[:2]:
+                for value in self.session.log.observed[:2]:
                     look_closely(value, self.session)
         except FAILS as error:
             lines = judge(error, Calls(), WORDING).lines
@@ -198,7 +198,7 @@ def use(value: Any, session: Session) -> str:
                 raise Misled(f"an odd message: {lines}"[:500]) from None
         except FAILS:
             pass
-    fingerprint(session.observed)
+    fingerprint(session.log.observed)
     return shape
 
 
@@ -212,7 +212,7 @@ def look_closely(value: Any, session: Session) -> None:
             except CheckFailure as error:
                 _readable(error.failure.lines())
             except (Exception, *FAILS) as error:  # as the plugin does
-                _readable(judge(error, Calls(), WORDING, session.observed).lines)
+                _readable(judge(error, Calls(), WORDING, session.log.observed).lines)
     _readable(describe_call("f", ["x"], (value, parts), {"more": value}))
     _readable([describe(value), type_name(value), *type_names(value)[:4]])
 
