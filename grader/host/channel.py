@@ -39,9 +39,6 @@ class Channel:
         self._channel = process.channel.fileno()
         self._writing = False
         """What the channel is polled for."""
-        self._room = bytearray(messages.ROOM)
-        self._have = 0
-        """Bytes of the next answer that have come."""
         self._output_open = True
         self._printed = bytearray()
         self._dropped = 0
@@ -155,31 +152,13 @@ class Channel:
             self.violation(str(error))
 
     def _read_frame(self, deadline: Deadline) -> tuple[bytearray, bytearray]:
-        """Return a frame's head and payload. What comes beyond it is kept: it will answer what was not asked."""
-        room, first = self._room, messages.PREFIX.size
-        self._fill_room(first, deadline)
-        head, payload = messages.unpack_prefix(room[:first])
-        begin, end = first + head, first + head + payload
-        if end > len(room):
-            begun, self._have = room[first : self._have], 0
-            return self._read(begun[:head], head, deadline), self._read(begun[head:], payload, deadline)
-        self._fill_room(end, deadline)
-        found = room[first:begin], room[begin:end]
-        self._have -= end
-        if self._have:
-            room[: self._have] = room[end : end + self._have]
-        return found
+        """Return a frame's head and payload. What comes beyond it stays: it will answer what was not asked."""
+        head, payload = messages.unpack_prefix(self._read(messages.PREFIX.size, deadline))
+        return self._read(head, deadline), self._read(payload, deadline)
 
-    def _fill_room(self, size: int, deadline: Deadline) -> None:
-        while self._have < size:
-            self._wait(deadline)
-            with memoryview(self._room) as whole, whole[self._have :] as rest:
-                self._have += self._receive_into(rest)
-
-    def _read(self, begun: bytearray, size: int, deadline: Deadline) -> bytearray:
-        """Return so many bytes, of which the first have come."""
-        data, filled = bytearray(min(size, FIRST_READ)), len(begun)
-        data[:filled] = begun
+    def _read(self, size: int, deadline: Deadline) -> bytearray:
+        """Return the next `size` bytes."""
+        data, filled = bytearray(min(size, FIRST_READ)), 0
         while filled < size:
             if filled == len(data):  # what is announced takes no memory before it comes
                 data += bytes(min(size - filled, filled))

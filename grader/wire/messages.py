@@ -14,10 +14,8 @@ import msgspec
 from msgspec import Meta
 
 MAGIC = b"KATA"
-TOGETHER = 1 << 14
-"""Bytes: smaller pieces of a frame are copied together, for less than a write of their own."""
-ROOM = 1 << 16
-"""Bytes that are asked for at once: most frames come whole, in one read."""
+TOGETHER = 1 << 20
+"""Bytes: the pieces of a frame up to this size are copied together, for less than a write for each."""
 PREFIX = struct.Struct("!4sIQ")
 ALIGNMENT = 64
 MODULE = 0

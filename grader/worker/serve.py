@@ -63,7 +63,6 @@ class Worker:
         self._id = 0
         """Of the request that is being answered."""
         self._asking = threading.Lock()
-        self._room = bytearray(messages.ROOM)
 
     def run(self) -> None:
         """Serve until the grader hangs up."""
@@ -83,36 +82,27 @@ class Worker:
 
     def _receive(self) -> tuple[messages.AnyRequest, bytearray] | None:
         """Return what the grader asks next; None when it has hung up. It asks nothing more before it is answered."""
-        room, first = self._room, messages.PREFIX.size
-        have = self._more(0)
-        while 0 < have < first:
-            have = self._more(have)
-        if not have:
+        prefix = self._read(messages.PREFIX.size)
+        if prefix is None:
             return None
-        head_size, payload_size = messages.unpack_prefix(room[:first], max_payload=1 << 40)
-        begin, end = first + head_size, first + head_size + payload_size
-        if end <= len(room):
-            while 0 < have < end:
-                have = self._more(have)
-            if not have:
-                return None
-            head, payload = room[first:begin], room[begin:end]
-        else:
-            head, payload = bytearray(head_size), bytearray(payload_size)
-            head[: have - first] = room[first : min(have, begin)]
-            payload[: max(have - begin, 0)] = room[begin:have]
-            if not self._fill(memoryview(head)[have - first :]):
-                return None
-            if not self._fill(memoryview(payload)[max(have - begin, 0) :]):
-                return None
+        head_size, payload_size = messages.unpack_prefix(prefix, max_payload=1 << 40)
+        head, payload = self._read(head_size), self._read(payload_size)
+        if head is None or payload is None:
+            return None
         request = messages.decode_request(head)
         self._id = request.id
         return request, payload
 
-    def _more(self, have: int) -> int:
-        """Receive behind what is there; return how much is there now, 0 when the grader has hung up."""
-        count = self._channel.recv_into(memoryview(self._room)[have:])
-        return have + count if count else 0
+    def _read(self, size: int) -> bytearray | None:
+        """Return so many bytes; None when the grader has hung up."""
+        data = bytearray(size)
+        view = memoryview(data)
+        while view:
+            count = self._channel.recv_into(view)
+            if not count:
+                return None
+            view = view[count:]
+        return data
 
     def _lent(self, number: int) -> Callable[..., Any]:
         """Return a function that asks the grader for its answers; a plain one, so that copies of a model share it."""
@@ -143,28 +133,12 @@ class Worker:
             present=known,
         )
 
-    def _fill(self, view: memoryview) -> bool:
-        """Receive into what is left of a buffer; return False when the grader has hung up."""
-        while view:
-            count = self._channel.recv_into(view)
-            if count == 0:
-                return False
-            view = view[count:]
-        return True
-
     def _send(self, pieces: list[Any]) -> None:
         # Every write wakes the grader, which finds less than it waits for: what is small goes together.
-        small: list[Any] = []
+        if sum(memoryview(piece).nbytes for piece in pieces) <= messages.TOGETHER:
+            pieces = [b"".join(pieces)]
         for piece in pieces:
-            if memoryview(piece).nbytes <= messages.TOGETHER:
-                small.append(piece)
-                continue
-            if small:
-                self._channel.sendall(b"".join(small))
             self._channel.sendall(piece)
-            small = []
-        if small:
-            self._channel.sendall(b"".join(small))
 
     def _answer(self, request: messages.AnyRequest, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
         for number in request.release:
