@@ -168,7 +168,8 @@ def _out_of(mine: Facts, value: Any, name: str = "") -> Any:
     """
     for part in (value if isinstance(value, list | tuple) else (value,)) if mine.helper else ():
         if isinstance(part, RemoteObject):
-            facts_of(part).helper = mine.helper + name
+            theirs = facts_of(part)
+            theirs.helper = theirs.helper or mine.helper + name  # `eval` returns what it is called of
         elif part is not None:
             raise forgeable(f"{mine.helper}{name} returned a value")
     return value

@@ -160,8 +160,6 @@ class Session:
         while it is loaded is a test of its own and no use.
         """
         self.log.asked_uses = bool(self.terms.forbid)
-        if not self.terms.forbid:
-            return []
         return told(self._uses, self.reading)
 
     @cached_property
@@ -331,11 +329,34 @@ class Session:
             self._uses.setdefault(uses.CLOSED, 0)
 
     def _start(self) -> None:
+        """Start a worker, and let it load the submission."""
+        # What was known of the last worker's objects says nothing of this one's.
         self.generation += 1
         self._release.clear()
         self._proxies.clear()
         self._named.clear()
         self._begin = None
+        # Starting a worker is not the learner's time, except that a second one is the submission's own affair.
+        started = time.monotonic()
+        self._tell(START_S + self.deadline.left())
+        self._channel = self._launch()
+        ours = time.monotonic() - started
+        self.deadline.extend(ours)
+        self.deadline.follow(self._channel.process.pid)
+        if self.generation == 1:
+            self._ends.extend(ours)
+        self._tell(self.deadline.left())
+        if self.terms.forbid:
+            watch = messages.Watch(operators=self._operators, path=str(self.source.path))
+            self._checked(*self._ask(watch, []))
+        self._load(self._channel)
+
+    def _launch(self) -> Channel:
+        """Return the channel to a new worker that has greeted.
+
+        Raises:
+            MachineFault: it did not get as far: that is not the submission's doing, which it has not seen.
+        """
         terms = self.terms
         folders = (self.source.path.parent, *terms.read, *filter(None, (terms.given, terms.support)))
         job = Job(
@@ -345,31 +366,23 @@ class Session:
             gpu_bytes=terms.gpu_bytes,
             preload=terms.preload,
         )
-        started = time.monotonic()
-        self._tell(START_S + self.deadline.left())
         process = self._launcher.launch(job)
-        self._channel = Channel(process)
+        channel = Channel(process)
         try:
-            reached = self._channel.hello(Deadline(max(self.deadline.left(), START_S)))
+            self.isolation = channel.hello(Deadline(max(self.deadline.left(), START_S)))
         except (WorkerDied, WorkerTimeout) as error:
             how = error.how if isinstance(error, WorkerDied) else "was not ready in time"
             raise MachineFault(
                 f"A worker could not get ready: before it saw the submission, it {how}.",
-                self._channel.take_output().strip() or None,
+                channel.take_output().strip() or None,
             ) from error
-        process.celled = reached == "full"
+        process.celled = self.isolation == "full"
         if self._on_start is not None:
             self._on_start(process)
-        self.isolation = reached
-        ours = time.monotonic() - started  # starting a worker is not the learner's time
-        self.deadline.extend(ours)
-        self.deadline.follow(process.pid)
-        if self.generation == 1:  # what makes us start another is the submission's own affair
-            self._ends.extend(ours)
-        self._tell(self.deadline.left())
-        if terms.forbid:
-            watch = messages.Watch(operators=self._operators, path=str(self.source.path))
-            self._checked(*self._ask(watch, []))
+        return channel
+
+    def _load(self, channel: Channel) -> None:
+        terms = self.terms
         request = messages.Load(
             module=terms.module,
             path=str(self.source.path),
@@ -379,11 +392,10 @@ class Session:
             support=str(terms.support) if terms.support else None,
             required=list(terms.required),
         )
-        reply, payload = self._ask(request, [self.source.data])
         try:
-            self._checked(reply, payload)
+            self._checked(*self._ask(request, [self.source.data]))
         except SubmissionRaised:
-            self._channel.close()
+            channel.close()
             raise
 
     def _ask(self, request: messages.Request, buffers: list[Any]) -> tuple[messages.AnyReply, bytearray]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -11,8 +10,7 @@ from typing import Any, Protocol
 import torch
 
 from grader.host.calls import Calls, Outcomes
-from grader.host.deadline import Deadline
-from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
+from grader.host.endings import WorkerTimeout
 from grader.host.local import LocalSubmission, told
 from grader.host.local import begin as begin_locally
 from grader.host.remote import RemoteSubmission, behind
@@ -136,12 +134,8 @@ class WorkerBackend:
         return self._session.log.asked_uses
 
     def uses(self) -> list[str]:
-        """Return what was used in any check that the kata excludes; a worker that lives is asked once more."""
-        session = self._session
-        session.deadline = Deadline(self._timeout_s or session.terms.check_timeout_s)
-        with contextlib.suppress(SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout):
-            session.settle()
-        return session.forbidden_uses()
+        """Return what was used in any check that the kata excludes."""
+        return self._session.forbidden_uses()
 
 
 class InProcessBackend:
