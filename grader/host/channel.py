@@ -67,7 +67,20 @@ class Channel:
         self.attend(deadline)
         request.id = self._next
         self._next += 1
-        self._send(messages.pack(request, buffers), deadline)
+        pieces = messages.pack(request, buffers)
+        views = [memoryview(piece).cast("B") for piece in pieces if memoryview(piece).nbytes]
+        while views:
+            try:
+                sent = self.process.channel.sendmsg(views[:16])
+            except BlockingIOError:
+                self._wait(deadline, writing=True)
+                continue
+            except OSError:
+                self._died()
+            while views and sent >= views[0].nbytes:
+                sent -= views.pop(0).nbytes
+            if sent:
+                views[0] = views[0][sent:]
         reply, payload = self._receive(deadline)
         if reply.id != request.id or isinstance(reply, messages.Hello):
             self.violation("it answered what it was not asked")
@@ -125,22 +138,6 @@ class Channel:
         self._drain_until_silent()
         self._drain_uses()
         return self.process.end(patience_s)
-
-    def _send(self, pieces: list[Any], deadline: Deadline) -> None:
-        views = [memoryview(piece).cast("B") for piece in pieces if memoryview(piece).nbytes]
-        channel = self.process.channel
-        while views:
-            try:
-                sent = channel.sendmsg(views[:16])
-            except BlockingIOError:
-                self._wait(deadline, writing=True)
-                continue
-            except OSError:
-                self._died()
-            while views and sent >= views[0].nbytes:
-                sent -= views.pop(0).nbytes
-            if sent:
-                views[0] = views[0][sent:]
 
     def _receive(self, deadline: Deadline) -> tuple[messages.AnyReply, bytearray]:
         try:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -68,16 +69,17 @@ class RemoteObject:
         """Call it in the worker; a class gives a proxy of the new object."""
         mine = facts_of(self)
         signature = mine.path if mine.kind in ("function", "class") else f"{mine.path}.forward"
-        result = _run(self, None, args, kwargs, mine.label, signature)
+        record = CallRecord(mine.label, signature, args, kwargs, root=mine.root)
+        with _noted(mine, record) as made:
+            made += mine.session.call(handle_of(self), record)
+        result = _out_of(mine, made[0])
         if isinstance(result, RemoteObject) and mine.kind == "class":
-            arguments = [brief(value) for value in args] + [
-                f"{key}={brief(value)}" for key, value in kwargs.items()
-            ]
+            arguments = [*map(brief, args), *(f"{key}={brief(value)}" for key, value in kwargs.items())]
             call_it(result, f"{mine.label}({', '.join(arguments)})", mine.root, mine.calls, mine.path)
         return result
 
     def __len__(self) -> int:
-        value = _run(self, "__len__", (), {}, f"len({facts_of(self).label})", "")
+        value = _call_method(self, "__len__", "len({})")
         if not isinstance(value, int):
             return 0
         if value > messages.MAX_ITEMS:
@@ -87,20 +89,19 @@ class RemoteObject:
         return value
 
     def __getitem__(self, key: Any) -> Any:
-        label = f"{facts_of(self).label}[...]"
-        return _adopt(self, _run(self, "__getitem__", (key,), {}, label, ""), f"[{brief(key)}]")
+        return _adopt(self, _call_method(self, "__getitem__", "{}[...]", key), f"[{brief(key)}]")
 
     def __iter__(self) -> Iterator[Any]:
-        values = _run(self, "__iter__", (), {}, f"iter({facts_of(self).label})", "")
+        values = _call_method(self, "__iter__", "iter({})")
         parts = values if isinstance(values, list) else []
         return iter([_adopt(self, value, f"[{index}]") for index, value in enumerate(parts)])
 
     def __enter__(self) -> Any:
-        return _run(self, "__enter__", (), {}, f"with {facts_of(self).label}", "")
+        return _call_method(self, "__enter__", "with {}")
 
     def __exit__(self, *_: object) -> None:
         # What a check raises does not cross: the block in the worker ends as if nothing had been raised.
-        _run(self, "__exit__", (None, None, None), {}, f"with {facts_of(self).label}", "")
+        _call_method(self, "__exit__", "with {}", None, None, None)
 
     def __bool__(self) -> bool:
         return True
@@ -183,30 +184,31 @@ def forgeable(what: str) -> PackError:
     )
 
 
-def _run(
-    value: RemoteObject,
-    method: str | None,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    label: str,
-    signature: str,
-) -> Any:
-    """Make a call and note what became of it, for the report."""
+def _call_method(value: RemoteObject, method: str, label: str, *args: Any) -> Any:
     mine = facts_of(value)
-    session, calls = mine.session, mine.calls
+    record = CallRecord(label.format(mine.label), "", args, {}, root=mine.root)
+    with _noted(mine, record) as made:
+        made += mine.session.call(handle_of(value), record, method)
+    return _out_of(mine, made[0])
+
+
+@contextmanager
+def _noted(mine: Facts, record: CallRecord) -> Iterator[list[Any]]:
+    """Note for the report what becomes of the call inside, which adds to the list what `Session.call` returns."""
+    made: list[Any] = []
     try:
-        result, changed = session.call(handle_of(value), method, args, kwargs, mine.root)
+        yield made
     except (SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout) as error:
         if isinstance(error, SubmissionRaised):
             error.helper = mine.helper
-        if calls is not None:
-            calls.add(CallRecord(label, signature, args, kwargs, root=mine.root), None)
-        note(session, mine.root, error)
+        if mine.calls is not None:
+            mine.calls.add(record, None)
+        note(mine.session, mine.root, error)
         raise
-    if calls is not None:
-        calls.add(CallRecord(label, signature, args, kwargs, tuple(changed), root=mine.root), result)
-    note(session, mine.root, None)
-    return _out_of(mine, result)
+    result, changed = made
+    if mine.calls is not None:
+        mine.calls.add(replace(record, changed=tuple(changed)), result)
+    note(mine.session, mine.root, None)
 
 
 def note(session: Session, root: str, error: Exception | None) -> None:

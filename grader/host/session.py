@@ -15,7 +15,7 @@ import torch
 from grader.devices import known
 from grader.errors import MachineFault, PackError
 from grader.host.autograd import attach
-from grader.host.calls import CheckLog, Outcomes, State
+from grader.host.calls import CallRecord, CheckLog, Outcomes, State
 from grader.host.channel import Channel
 from grader.host.deadline import Deadline
 from grader.host.endings import (
@@ -224,27 +224,23 @@ class Session:
         self._checked(*self._ask(request, encoder.buffers))
 
     def call(
-        self, target: int, method: str | None, args: tuple[Any, ...], kwargs: dict[str, Any], of: str = ""
+        self, target: int, record: CallRecord, method: str | None = None
     ) -> tuple[Any, list[torch.Tensor]]:
-        """Call a handle; return its value and those tensors among the arguments that it changed.
+        """Call a handle, or one of its methods such as `__len__`.
 
-        Args:
-            target: the handle.
-            method: which of its methods to call instead, such as `__len__`.
-            args: positional arguments.
-            kwargs: named arguments.
-            of: the required name that the call is made of.
+        Returns:
+            What it returned, and those tensors among the arguments that it changed.
         """
         # Until the next call, whatever is used that is excluded is a use of this name's.
-        self.asked_of = of
+        of = self.asked_of = record.root
         self.log.called.add(of)
         grad = torch.is_grad_enabled()
         encoder = self._encoder()
         request = messages.Call(
             target=target,
             method=method,
-            args=encoder.encode(tuple(args)),
-            kwargs=encoder.encode(dict(kwargs)),
+            args=encoder.encode(record.args),
+            kwargs=encoder.encode(record.kwargs),
             tensors=encoder.tensors,
             grad=None if self.as_left else grad,
         )
@@ -409,30 +405,25 @@ class Session:
         request.release, self._release = self._release, []
         request.begin, self._begin = self._begin, None
         request.alike = request.begin is not None and self._alike
+        # One question; before its answer the worker may ask for those of what is lent to it.
         try:
-            reply, payload = self._exchange(channel, request, buffers)
+            if self.stopwatch is not None:
+                channel.attend(self.deadline)  # so that a look that is due now does not fall into the sample
+            with self.stopwatch.sample() if self.stopwatch is not None else _UNTIMED as sample:
+                reply, payload = channel.ask(request, buffers, self.deadline)
+                while isinstance(reply, messages.Ask):
+                    answer, lent = self._answer(reply, payload)
+                    reply, payload = channel.ask(answer, lent, self.deadline)
         except WorkerDied as error:
             self.doubtful, self.killed = True, self.killed or error.killed
             raise
         finally:
             self._take_uses(request)  # also of one that died: what it wrote to the record it did use
+        if sample is not None:
+            sample.sent, sample.received = sum(memoryview(buffer).nbytes for buffer in buffers), len(payload)
         # What a lent function raised is the check's end, whatever the submission made of it.
         if (refusal := self._loans.take_refusal()) is not None:
             raise refusal
-        return reply, payload
-
-    def _exchange(
-        self, channel: Channel, request: messages.Request, buffers: list[Any]
-    ) -> tuple[messages.AnyReply, bytearray]:
-        if self.stopwatch is not None:
-            channel.attend(self.deadline)  # so that a look that is due now does not fall into the sample
-        with self.stopwatch.sample() if self.stopwatch is not None else _UNTIMED as sample:
-            reply, payload = channel.ask(request, buffers, self.deadline)
-            while isinstance(reply, messages.Ask):
-                answer, lent = self._answer(reply, payload)
-                reply, payload = channel.ask(answer, lent, self.deadline)
-        if sample is not None:
-            sample.sent, sample.received = sum(memoryview(buffer).nbytes for buffer in buffers), len(payload)
         return reply, payload
 
     def _answer(self, ask: messages.Ask, payload: bytearray) -> tuple[messages.Answer, list[Any]]:

@@ -18,7 +18,7 @@ import torch
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from grader.host.calls import Calls
+from grader.host.calls import CallRecord, Calls
 from grader.host.channel import Channel
 from grader.host.deadline import Deadline
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
@@ -126,6 +126,10 @@ def ask(peer: Peer, answer: bytes, *, hang_up: bool = False, timeout_s: float = 
         return submission.thing
     finally:
         session.close()
+
+
+def call_of(*arguments: Any) -> CallRecord:
+    return CallRecord("f", "", arguments, {})
 
 
 def send(end: socket.socket, data: bytes) -> None:
@@ -348,7 +352,7 @@ def test_a_worker_that_does_not_read_is_a_timeout(peer: Peer) -> None:
     session._channel = Channel(peer.launch())
     session.deadline = Deadline(0.05)
     with pytest.raises(WorkerTimeout):
-        session.call(0, None, (torch.zeros(1 << 23),), {})
+        session.call(0, call_of(torch.zeros(1 << 23)))
 
 
 def test_announced_sizes_alone_take_no_memory(peer: Peer) -> None:
@@ -381,7 +385,7 @@ def test_gradients_that_do_not_fit_end_the_worker(peer: Peer, lie: Callable[[], 
     session.deadline = Deadline(PATIENCE_S)
     x = torch.ones(2, requires_grad=True)
     peer.end.sendall(done(TENSOR, tensors=[head(requires_grad=True)], payload=PAYLOAD, graph=1) + lie())
-    value, _ = session.call(0, None, (x,), {})
+    value, _ = session.call(0, call_of(x))
     with pytest.raises(WorkerDied):
         value.sum().backward()
 
@@ -392,10 +396,10 @@ def test_changes_and_states_that_do_not_exist(peer: Peer) -> None:
     session.deadline = Deadline(PATIENCE_S)
     peer.end.sendall(done(1, changed=[0, 5, 99]))
     x = torch.ones(1)
-    assert session.call(0, None, (x,), {})[1][0] is x
+    assert session.call(0, call_of(x))[1][0] is x
     peer.end.sendall(done(1, id=2, generators=[4]))
     with pytest.raises(WorkerDied):
-        session.call(0, None, (torch.Generator(),), {})
+        session.call(0, call_of(torch.Generator()))
 
 
 def test_a_greeting_must_come_first(peer: Peer) -> None:

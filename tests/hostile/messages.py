@@ -24,7 +24,7 @@ import torch
 from grader.checks.describe import describe, describe_call, type_name, type_names
 from grader.checks.expect import expect
 from grader.checks.failure import CheckFailure
-from grader.host.calls import Calls
+from grader.host.calls import CallRecord, Calls
 from grader.host.channel import Channel
 from grader.host.deadline import Deadline
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
@@ -146,7 +146,7 @@ class Stranger:
             return "uses"
         if what == "backward":
             x = torch.ones(2, 3, requires_grad=True)
-            value, _ = session.call(0, None, (x,), {})
+            value, _ = session.call(0, CallRecord("f", "", (x,), {}))
             self._believed(data)
             for part in value if isinstance(value, list | tuple) else [value]:
                 if isinstance(part, torch.Tensor) and part.requires_grad:
@@ -159,7 +159,9 @@ class Stranger:
                     return f"backward {x.grad is not None}"
             return use(value, session)
         if what == "call":
-            value, changed = session.call(0, "f", (torch.ones(2, 3), torch.Generator(), [1]), {"k": (1.5,)})
+            value, changed = session.call(
+                0, CallRecord("f", "", (torch.ones(2, 3), torch.Generator(), [1]), {"k": (1.5,)}), "f"
+            )
             if not all(isinstance(one, torch.Tensor) for one in changed):
                 raise Misled("changed")
         else:
