@@ -287,21 +287,15 @@ class Reader:
 
     def read(self) -> NamesFound:
         """Return what the names in the file say."""
-        main = self._parsed("", self._source)
-        if main is None:
-            return NamesFound()
-        reached = self._reached(main)
         found = NamesFound()
-        for file in (main, *filter(None, self._files.values())):
-            for statement in file.statements:
-                required = statement in reached
-                named: list[tuple[str, ast.expr | ast.stmt]] = [*_imported(statement), *file.names(statement)]
-                for name, at in named:
-                    used = required and isinstance(at, ast.expr) and self._excluded.is_used(name)
-                    if used or self._excluded.is_nowhere(name):
-                        found.used.setdefault(name, f"{file.title}{placed(at.lineno)}")
-                for what, line in file.unclear(statement) if required else ():
-                    found.unclear.setdefault(what, f"{file.title}{placed(line)}")
+        for file, statement, required in self._statements():
+            named: list[tuple[str, ast.expr | ast.stmt]] = [*_imported(statement), *file.names(statement)]
+            for name, at in named:
+                used = required and isinstance(at, ast.expr) and self._excluded.is_used(name)
+                if used or self._excluded.is_nowhere(name):
+                    found.used.setdefault(name, f"{file.title}{placed(at.lineno)}")
+            for what, line in file.unclear(statement) if required else ():
+                found.unclear.setdefault(what, f"{file.title}{placed(line)}")
         return found
 
     def required_parts(self) -> Iterator[tuple[str, ast.stmt, list[tuple[str, int]]]]:
@@ -309,16 +303,16 @@ class Reader:
 
         Names are full, each with its line. The title is empty for the submission itself.
         """
-        main = self._parsed("", self._source)
-        reached = self._reached(main) if main is not None else ()
-        for file in filter(None, (main, *self._files.values())):
-            for statement in file.statements:
-                if statement in reached:
-                    yield (
-                        file.title,
-                        statement.node,
-                        [(name, at.lineno) for name, at in file.names(statement)],
-                    )
+        for file, statement, required in self._statements():
+            if required:
+                yield file.title, statement.node, [(name, at.lineno) for name, at in file.names(statement)]
+
+    def _statements(self) -> Iterator[tuple[_File, _Statement, bool]]:
+        """Yield all statements, and whether the required names lead to them; none where the file does not parse."""
+        if (main := self._parsed("", self._source)) is not None:
+            reached = self._reached(main)
+            for file in filter(None, (main, *self._files.values())):
+                yield from ((file, statement, statement in reached) for statement in file.statements)
 
     def _reached(self, main: _File) -> set[_Statement]:
         """Return the statements that the required names lead to, from one name to the next."""
@@ -521,11 +515,10 @@ def _defined(node: ast.stmt) -> list[str]:
 
 
 def _is_call_of(node: ast.stmt, name: str) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Call)
-        and ast.unparse(node.value.func) == name
-    )
+    match node:
+        case ast.Expr(ast.Call(ast.Name(called))):
+            return called == name
+    return False
 
 
 def _pieces(node: ast.AST) -> Iterator[str]:

@@ -91,7 +91,6 @@ class Encoder:
         handle: Callable[[Any], tuple[int, str, str] | None],
         *,
         towards_worker: bool = False,
-        limit: int = MAX_TENSOR,
         lend: Callable[[object], int | None] = lambda value: None,
     ) -> None:
         self.tensors: list[TensorHead] = []
@@ -102,7 +101,6 @@ class Encoder:
         self._handle = handle
         self._lend = lend
         self._towards_worker = towards_worker
-        self._limit = limit
         self._offset = 0
         self._budget = _Budget(Unencodable)
         self._seen: dict[int, int] = {}
@@ -237,8 +235,8 @@ class Encoder:
         if not self._towards_worker and _is_vast(shape):
             raise Unencodable(f"a tensor of shape {shape}, which has no elements and yet no end")
         nbytes = value.numel() * value.element_size()
-        if nbytes > self._limit:
-            size, limit = nbytes / 2**20, self._limit / 2**20
+        if nbytes > MAX_TENSOR:
+            size, limit = nbytes / 2**20, MAX_TENSOR / 2**20
             raise Unencodable(
                 f"a tensor of shape {shape}, {size:,.0f} MB; at most {limit:,.0f} MB is read back"
             )
@@ -249,7 +247,7 @@ class Encoder:
             # The span between first and last element travels whole, gaps and all.
             strides = list(plain.stride())
             span = 1 + sum((size - 1) * step for size, step in zip(shape, strides, strict=True))
-            if span * value.element_size() <= self._limit:
+            if span * value.element_size() <= MAX_TENSOR:
                 plain = plain.as_strided((span,), (1,))
             else:
                 strides = None

@@ -124,14 +124,7 @@ class Worker:
         return ask
 
     def _decoder(self, request: messages.AnyRequest, payload: bytearray) -> Decoder:
-        return Decoder(
-            request.tensors,
-            payload,
-            self._resolve,
-            trusted=True,
-            lent=self._lent,
-            present=known,
-        )
+        return Decoder(request.tensors, payload, self._resolve, trusted=True, lent=self._lent, present=known)
 
     def _send(self, pieces: list[Any]) -> None:
         # Every write wakes the grader, which finds less than it waits for: what is small goes together.
@@ -223,6 +216,7 @@ class Worker:
         decoder = self._decoder(request, payload)
         args = decoder.decode(request.args)
         kwargs = decoder.decode(request.kwargs)
+        # What the arguments are like before, to tell afterwards which of them were changed.
         tensors = [decoder.tensor(index) for index in range(len(request.tensors))]
         versions = [(tensor._version, tensor.shape, tensor.stride(), tensor.data_ptr()) for tensor in tensors]
         target = self._objects[request.target]
@@ -231,23 +225,20 @@ class Worker:
         recording = request.grad if request.grad is not None else torch.is_grad_enabled()
         torch.set_grad_enabled(recording)  # not back again: the grader may ask what the call leaves behind
         result = target(*args, **kwargs)
-        own = request.target in self._named  # of what checks bring along the parameters are meant
-        if self._alike is not None and own and isinstance(result, torch.nn.Module):
-            _draw_alike(result, self._alike)
-        if self._device.accelerates and isinstance(target, type) and isinstance(result, torch.nn.Module):
-            # Inputs are drawn there: a check that forgot to move the module would blame the learner for it.
-            result.to(self._device.name)
-        if isinstance(result, Iterator):
+        if isinstance(result, torch.nn.Module):
+            # Only modules of the submission's own classes: of what checks bring along the parameters are meant.
+            if self._alike is not None and request.target in self._named:
+                _draw_alike(result, self._alike)
+            if self._device.accelerates and isinstance(target, type):
+                # Inputs are drawn there: a check that forgot to move the module would blame the learner for it.
+                result.to(self._device.name)
+        elif isinstance(result, Iterator):
             result = list(itertools.islice(result, MAX_STREAM))
-        changed = [
-            index
-            for index, (tensor, head, version) in enumerate(
-                zip(tensors, request.tensors, versions, strict=True)
-            )
-            if _has_changed(tensor, head, version, payload)
-        ]
+        sent = zip(tensors, request.tensors, versions, strict=True)
+        changed = [index for index, arguments in enumerate(sent) if _has_changed(*arguments, payload)]
         reply, encoder = self._encode(result)
         reply.changed = changed
+        # The graph stays here, for `Backward` to find by its number.
         outputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
         if recording and outputs:
             reply.graph = next(self._counter)
