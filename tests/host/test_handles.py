@@ -284,45 +284,13 @@ ANYTHING = """
         return vars(value)
 """
 
+OURS = """
+    number session stands_for kind label calls given generation root types _number _session _calls _name _adopt _kind
+    _label _ _x_ x__ kata_type kata_types kata_label kata_kind forbidden_uses policy_advice advice
+"""
+"""What proxies of ours have been, or are, made of."""
 IDENTIFIERS = st.one_of(
-    st.sampled_from(
-        [
-            *(
-                "number",
-                "session",
-                "stands_for",
-                "kind",
-                "label",
-                "calls",
-                "given",
-                "generation",
-                "root",
-                "types",
-            ),
-            *(
-                "_number",
-                "_session",
-                "_run",
-                "_calls",
-                "_name",
-                "_adopt",
-                "_kind",
-                "_label",
-                "_",
-                "_x_",
-                "x__",
-            ),
-            *(
-                "kata_type",
-                "kata_types",
-                "kata_label",
-                "kata_kind",
-                "forbidden_uses",
-                "policy_advice",
-                "advice",
-            ),
-        ]
-    ),
+    st.sampled_from(OURS.split()),
     st.from_regex(r"(?!__)[A-Za-z_][A-Za-z0-9_]{0,20}", fullmatch=True),
 ).filter(lambda name: not keyword.iskeyword(name))
 
