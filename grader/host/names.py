@@ -450,6 +450,7 @@ def _bindings(nodes: Iterable[ast.AST]) -> dict[str, list[_Value]]:
     found: dict[str, list[_Value]] = defaultdict(list)
     for node in nodes:
         match node:
+            # Imports give full names.
             case ast.Import():
                 for alias in node.names:
                     root = alias.name.partition(".")[0]
@@ -458,6 +459,7 @@ def _bindings(nodes: Iterable[ast.AST]) -> dict[str, list[_Value]]:
                 for alias in node.names:
                     full = str(node.module) if alias.name == "*" else f"{node.module}.{alias.name}"
                     found[alias.asname or alias.name] += [] if node.level else [full]
+            # What is assigned may be resolved further.
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
                     _pair(target, value, found)
@@ -471,6 +473,7 @@ def _bindings(nodes: Iterable[ast.AST]) -> dict[str, list[_Value]]:
                 defaults = [None] * (len(positional) - len(node.defaults)) + node.defaults + node.kw_defaults
                 for argument, default in zip([*positional, *node.kwonlyargs], defaults, strict=True):
                     found[argument.arg] += [default] if default else []
+            # All else stands for something of the submission's own.
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 found[name] += []
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.ExceptHandler(name=str()):

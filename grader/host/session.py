@@ -67,50 +67,55 @@ class Session:
         terms: Terms,
         *,
         device: str = "cpu",
-        on_start: Callable[[WorkerProcess], None] | None = None,
         tell: Callable[[float], None] = lambda seconds: None,
     ) -> None:
         self.source = source
         self.terms = terms
+        self._launcher = launcher
+        self._device = device
+        self._tell = tell
+        """Told how many seconds it may be until the next check begins."""
+        self.on_start: Callable[[WorkerProcess], None] | None = None
+        """Told of every worker before it sees the submission."""
         self.stopwatch: Stopwatch | None = None
         """Times every exchange while it is set."""
+        # What holds from one check to the next.
         self.outcomes = Outcomes()
-        self.log = CheckLog()
-        """What the running check asked for, and what the worker answered."""
         self.isolation = "none"
         self.doubtful = False
         """Whether something ended as it also would on a machine that has run out of what it needs."""
         self.killed = False
         """Whether a worker was ended by SIGKILL that was not ours."""
-        self.deadline = Deadline(math.inf)
-        self._states: set[int] = set()
-        """The handles of methods that tell a module's state."""
-        self.generation = 0
-        """Counts workers; a proxy of an earlier one is stale."""
-        self._launcher = launcher
-        self._device = device
-        self._on_start = on_start
-        self._tell = tell
-        """Told how many seconds it may be until the next check begins."""
-        self._channel: Channel | None = None
+        self._ends = Deadline(terms.submission_timeout_s)
         self._hung: set[str] = set()
         """The required names that did not answer in time."""
-        self._release: list[int] = []
-        self._begin: int | None = None
-        self._alike = False
-        self.asked_of = ""
-        """The required name that the running call is made of; it says whose a use is where only some are watched."""
         self._uses: dict[str, int] = {}
         """Forbidden operators that were used, with the line where it is known."""
+        # What belongs to the running check.
+        self.deadline = Deadline(math.inf)
+        self.log = CheckLog()
+        """What it asked for, and what the worker answered."""
+        self.asked_of = ""
+        """The required name that the running call is made of; it says whose a use is where only some are watched."""
         self.as_left = False
         """Whether calls go on in the gradient mode that the submission left behind."""
+        self._begin: int | None = None
+        """Its seed, until the worker has been told."""
+        self._alike = False
         self._loans = Loans()
         self._answering = False
+        # What belongs to the live worker.
+        self.generation = 0
+        """Counts workers; a proxy of an earlier one is stale."""
+        self._channel: Channel | None = None
+        self._release: list[int] = []
+        """Handles and graphs that it may forget."""
+        self._states: set[int] = set()
+        """The handles of methods that tell a module's state."""
         self._named: dict[str, Any] = {}
-        """The submission's functions and classes, looked up once in the life of a worker."""
+        """The submission's functions and classes, looked up once."""
         self._proxies: WeakValueDictionary[int, Any] = WeakValueDictionary()
         """One object over there is one proxy here, so that a check may ask `layers[0] is not layers[1]`."""
-        self._ends = Deadline(terms.submission_timeout_s)
 
     def begin(self, seed: int, timeout_s: float | None = None, *, alike: bool = False) -> None:
         """Start a check: set its deadline, make sure that a worker is there, seed it.
@@ -373,8 +378,8 @@ class Session:
                 channel.take_output().strip() or None,
             ) from error
         process.celled = self.isolation == "full"
-        if self._on_start is not None:
-            self._on_start(process)
+        if self.on_start is not None:
+            self.on_start(process)
         return channel
 
     def _load(self, channel: Channel) -> None:

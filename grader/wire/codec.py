@@ -112,6 +112,7 @@ class Encoder:
             Unencodable: nested too deep, too large, or of a form that neither side knows.
         """
         kind = type(value)
+        # Numbers and texts are themselves.
         if value is None or kind is bool or kind is float:
             return value
         if kind is int:
@@ -126,6 +127,7 @@ class Encoder:
             return [BYTES, value.decode("latin-1")]
         if isinstance(value, torch.Tensor):
             return self._tensor(value, kind)
+        # What holds other values, and may hold itself.
         if depth > MAX_DEPTH:
             raise Unencodable(f"a value nested too deep (more than {MAX_DEPTH} levels)")
         if kind is list:
@@ -137,6 +139,7 @@ class Encoder:
         if isinstance(value, dict) and _is_plain_dict(kind):
             self._budget.keys(list(dict.keys(value)))
             return [DICT, *self._all([part for item in dict.items(value) for part in item], depth)]
+        # What is known on both sides.
         if kind is torch.dtype:
             return [DTYPE, str(value).removeprefix("torch.")]
         if kind is torch.device:
@@ -151,6 +154,7 @@ class Encoder:
             self._budget.generator()
             self.generators.append(value)
             return [GENERATOR, str(value.device), self._tensor(value.get_state(), torch.Tensor)]
+        # What stays where it is.
         if (number := self._lend(value)) is not None:
             return [LENT, number]
         found = self._handle(value)
@@ -218,6 +222,7 @@ class Encoder:
         return head, ctypes.string_at(value.data_ptr(), nbytes)
 
     def _describe(self, value: torch.Tensor, kind: type) -> tuple[TensorHead, Any]:
+        # What has no ordinary values, or more of anything than is read.
         if (
             value.layout != torch.strided
             or value.is_quantized
@@ -240,6 +245,7 @@ class Encoder:
             raise Unencodable(
                 f"a tensor of shape {shape}, {size:,.0f} MB; at most {limit:,.0f} MB is read back"
             )
+        # Its bytes: in order, except that a check's own views keep theirs, as a submission may depend on it.
         plain = value.detach() if kind is torch.Tensor else value.detach().as_subclass(torch.Tensor)
         plain = plain.resolve_conj().resolve_neg()
         strides: list[int] | None = None
@@ -332,6 +338,7 @@ class Decoder:
             raise ProtocolError(f"a value that cannot be read: {str(error)[:200]}") from None
 
     def _decode(self, code: int, rest: list[Any], depth: int) -> Any:
+        # What is not in the head: bytes of tensors, and objects that stay over there.
         if code == TENSOR:
             found = self.tensor(*rest)
             if not self._trusted:
@@ -343,6 +350,7 @@ class Decoder:
             if type(number) is not int or type(type_name) is not str or type(kind) is not str:
                 raise ProtocolError("an invalid handle")
             return self._handle(number, type_name[:MAX_TEXT], kind)
+        # What holds other values.
         if code in (LIST, TUPLE, SIZE):
             items = self._all(rest, depth)
             if code == LIST:
@@ -354,6 +362,7 @@ class Decoder:
             keys = self._all(rest[::2], depth)
             self._budget.keys(keys)
             return dict(zip(keys, self._all(rest[1::2], depth), strict=True))
+        # What is known on both sides.
         if code == DTYPE:
             return DTYPES[rest[0]]
         if code == DEVICE:
