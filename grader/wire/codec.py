@@ -422,9 +422,7 @@ class Decoder:
         dtype = DTYPES.get(head.dtype) if head.dtype in _NUMBERS else None
         if dtype is None:
             raise ProtocolError("an unknown dtype")
-        count = 1
-        for size in head.shape:
-            count *= size
+        count = math.prod(head.shape)
         if not self._trusted and _is_vast(head.shape):
             raise ProtocolError("a tensor without elements and without end")
         if head.strides is not None and not self._trusted:
@@ -434,9 +432,6 @@ class Decoder:
             raise ProtocolError("a tensor whose bytes are not there")
         if head.nbytes == 0:
             result = self._place(torch.empty(head.shape, dtype=dtype), head.device)
-        elif dtype in _USUAL and dtype != torch.bool and head.strides is None and head.device == "cpu":
-            flat = torch.frombuffer(self._payload, dtype=dtype, count=count, offset=head.offset)
-            result = (flat.clone() if self._trusted else flat).view(head.shape)
         else:
             flat = torch.frombuffer(self._payload, dtype=torch.uint8, count=head.nbytes, offset=head.offset)
             if dtype == torch.bool and not self._trusted:
