@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from pathlib import Path
@@ -77,7 +77,7 @@ def report(
     from grader.catalogue import Catalogue
     from grader.gradebook.course import Course
     from grader.gradebook.store import Gradebook
-    from grader.pages import Lessons, Spoken, write_report
+    from grader.pages import Lessons, Spoken, Viewer, write_report
     from grader.pages.feedback_zip import zipped
     from grader.submissions.names import listed
 
@@ -88,17 +88,15 @@ def report(
     with Gradebook.open(where, create=False, course=course) as book, console(stderr=True).status("") as line:
         katas = _katas(book, assignment, for_zip=zip_file is not None)
         bundle = lru_cache(maxsize=KEPT)(partial(_bundle, book))
+        spoken = Spoken(book.said(), lambda attempt, file, number: _line(bundle(attempt), file, number))
         written = write_report(
-            _noting(book.rows(katas=katas), origins),
-            course,
-            Lessons(catalogue),
+            _noting(book.rows(katas=katas), origins, lambda done: line.update(f"learners  {done}")),
+            Viewer(course, Lessons(catalogue), spoken),
             out,
             built=datetime.now(UTC),
             part=part,
             secret=book.nonce,
             code=lambda attempt: _main_file(bundle(attempt)),
-            spoken=Spoken(book.said(), lambda attempt, file, number: _line(bundle(attempt), file, number)),
-            progress=lambda done: line.update(f"learners  {done}"),
         )
         line.stop()
         note_unreadable(book)
@@ -170,9 +168,15 @@ def _katas(book: Gradebook, assignment: str | None, *, for_zip: bool) -> list[st
     return None
 
 
-def _noting(rows: Iterator[Row], origins: dict[str, list[str]]) -> Iterator[Row]:
-    """Pass rows on, and note where each learner's files lay."""
+def _noting(
+    rows: Iterator[Row], origins: dict[str, list[str]], progress: Callable[[int], None]
+) -> Iterator[Row]:
+    """Pass rows on, note where each learner's files lay, and tell how many learners are done."""
+    learners: dict[str, None] = {}
     for row in rows:
+        if row.learner not in learners:
+            progress(len(learners))
+        learners[row.learner] = None
         if row.origin:
             origins.setdefault(row.learner, []).append(row.origin)
         yield row

@@ -22,7 +22,7 @@ from grader.gradebook.said import Thread, threads
 from grader.gradebook.store import Gradebook
 from grader.pages import Lessons, text
 from grader.pages.code import MAX_LINES, code_lines
-from grader.pages.view import KataView, for_instructor, when
+from grader.pages.view import KataView, Viewer, when
 from grader.reports.report import KataStatus
 from grader.reports.style import LOOKS
 from grader.submissions.as_text import text_of
@@ -462,7 +462,7 @@ class DeskReader:
         mine = [one for one in ruled if one.kata == kata and one.kind != "extend"]
         extensions = [one for one in ruled if one.kind == "extend" and not one.revoked]
         bundle = self.book.bundle(attempt) if attempt is not None else None
-        view = for_instructor(rows, self.course, self.lessons).katas[0]
+        view = Viewer(self.course, self.lessons, full=True).kata(row)
         everybody, about = self.everybody.marks()
         marks = everybody.get(row.learner, {})
         return MarkPage(

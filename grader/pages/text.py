@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
@@ -27,22 +26,18 @@ _markdown = MarkdownIt("commonmark", {"html": False}).disable(["image", "link", 
 """A pack's words: no raw HTML, no pictures, no links that lead outside."""
 
 
-Blotted = Callable[[str], str]
-"""Takes out what a reader may not see."""
-
-
-def message(text: str, blotted: Blotted = str) -> str:
+def message(text: str) -> str:
     """Return the first lines of a message, without what a reader's program would obey instead of showing."""
-    lines = safe(blotted(text[:LIMIT])).rstrip("\n").split("\n")[:MESSAGE_LINES]
+    lines = safe(text[:LIMIT]).rstrip("\n").split("\n")[:MESSAGE_LINES]
     more = text.rstrip("\n").count("\n") + 1 - len(lines)
     kept = [_line(line) for line in lines]
     return "\n".join([*kept, f"… {more} more lines"] if more > 0 else kept)
 
 
-def output(text: str, blotted: Blotted = str) -> str:
+def output(text: str) -> str:
     """Return the last lines of what a submission printed."""
     text = text.rstrip("\n")
-    lines = safe(blotted(text[-LIMIT:])).split("\n")[-OUTPUT_LINES:]
+    lines = safe(text[-LIMIT:]).split("\n")[-OUTPUT_LINES:]
     left = text.count("\n") + 1 - len(lines)
     kept = [_line(line) for line in lines]
     return "\n".join([f"… {left} earlier lines", *kept] if left > 0 else kept)

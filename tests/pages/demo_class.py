@@ -183,12 +183,12 @@ def main() -> None:
     import time
 
     from grader.gradebook.course import Course
-    from grader.pages import Lessons, write_report
+    from grader.pages import Lessons, Viewer, write_report
 
     folder, learners = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 24
     began = time.perf_counter()
     made = write_report(
-        rows(learners), Course(), Lessons(Catalogue.discover()), folder, built=datetime.now(UTC)
+        rows(learners), Viewer(Course(), Lessons(Catalogue.discover())), folder, built=datetime.now(UTC)
     )
     seconds = time.perf_counter() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

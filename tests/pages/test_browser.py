@@ -11,7 +11,7 @@ import pytest
 
 from grader.catalogue import Catalogue
 from grader.gradebook.course import Course
-from grader.pages import Lessons, write_report
+from grader.pages import Lessons, Viewer, write_report
 from tests.pages import demo_class
 from tests.pages.builders import HOSTILE, NOW, hostile_rows
 
@@ -64,7 +64,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hostile = hostile_rows()
     everything = [msgspec.structs.replace(row, learner="zz", name=HOSTILE[2]) for row in hostile]
     rows = [*demo_class.rows(8), *hostile, *everything]
-    write_report(rows, Course(name="A course"), Lessons(Catalogue.discover()), out, built=NOW)
+    write_report(rows, Viewer(Course(name="A course"), Lessons(Catalogue.discover())), out, built=NOW)
     return out
 
 
