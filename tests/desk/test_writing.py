@@ -15,7 +15,7 @@ from grader.desk.queries import DeskReader, Filter
 from grader.gradebook.course import Course, total
 from grader.gradebook.records import Row
 from grader.gradebook.store import Gradebook
-from grader.pages.lessons import Lessons
+from grader.pages import Lessons
 from grader.reports.style import points
 from tests.desk import made_class
 from tests.desk.conftest import Open, Running, version_of
