@@ -77,7 +77,7 @@ def report(
     from grader.catalogue import Catalogue
     from grader.gradebook.course import Course
     from grader.gradebook.store import Gradebook
-    from grader.pages import Lessons, Spoken, Viewer, write_report
+    from grader.pages import Lessons, Viewer, write_report
     from grader.pages.feedback_zip import zipped
     from grader.submissions.names import listed
 
@@ -88,15 +88,13 @@ def report(
     with Gradebook.open(where, create=False, course=course) as book, console(stderr=True).status("") as line:
         katas = _katas(book, assignment, for_zip=zip_file is not None)
         bundle = lru_cache(maxsize=KEPT)(partial(_bundle, book))
-        spoken = Spoken(book.said(), lambda attempt, file, number: _line(bundle(attempt), file, number))
         written = write_report(
             _noting(book.rows(katas=katas), origins, lambda done: line.update(f"learners  {done}")),
-            Viewer(course, Lessons(catalogue), spoken),
+            Viewer(course, Lessons(catalogue), book.said(), bundle),
             out,
             built=datetime.now(UTC),
             part=part,
             secret=book.nonce,
-            code=lambda attempt: _main_file(bundle(attempt)),
         )
         line.stop()
         note_unreadable(book)
@@ -131,19 +129,6 @@ def _bundle(book: Gradebook, attempt: int) -> Bundle | None:
         return book.bundle(attempt)
     except GradebookError:
         return None
-
-
-def _main_file(bundle: Bundle | None) -> tuple[str, bytes] | None:
-    return (bundle.main, bundle.files[bundle.main]) if bundle is not None else None
-
-
-def _line(bundle: Bundle | None, file: str, number: int) -> str:
-    """Return a line that was handed in; empty where there is none."""
-    from grader.submissions.as_text import text_of
-
-    data = bundle.files.get(file) if bundle is not None else None
-    lines = text_of(file, data).splitlines() if data is not None else []
-    return lines[number - 1] if number <= len(lines) else ""
 
 
 def _katas(book: Gradebook, assignment: str | None, *, for_zip: bool) -> list[str] | None:

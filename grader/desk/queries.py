@@ -21,7 +21,7 @@ from grader.gradebook.records import HistoryEvent, Mark, Ruling, RulingKind
 from grader.gradebook.said import Thread, threads
 from grader.gradebook.store import Gradebook
 from grader.pages import Lessons, text
-from grader.pages.code import MAX_LINES, code_lines
+from grader.pages.text import MAX_LINES, code_lines
 from grader.pages.view import Viewer, when
 from grader.reports.report import KataStatus
 from grader.reports.style import LOOKS

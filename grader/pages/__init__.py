@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.pages.view import Lessons, Spoken, Viewer
+from grader.pages.view import Lessons, Viewer
 from grader.pages.write import Part, Written, write_report
 
-__all__ = ["Lessons", "Part", "Spoken", "Viewer", "Written", "write_report"]
+__all__ = ["Lessons", "Part", "Viewer", "Written", "write_report"]

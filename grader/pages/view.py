@@ -20,6 +20,8 @@ from grader.gradebook.said import Comments, Thread
 from grader.pages import text
 from grader.reports.report import WRONG, CheckReport, KataReport, KataStatus
 from grader.reports.style import points
+from grader.submissions.as_text import text_of
+from grader.submissions.submission import Bundle
 
 MINUS = "\N{MINUS SIGN}"
 _NOT_ASKED = ("skipped", "todo")
@@ -166,26 +168,15 @@ class Lessons:
 
 
 @dataclass(frozen=True)
-class Spoken:
-    """What people said about hand-ins."""
-
-    comments: Mapping[tuple[str, str], Comments] = field(default_factory=dict)
-    """By learner and kata."""
-    line: Callable[[int, str, int], str] = lambda attempt, file, number: ""
-    """Returns a line of a file that an attempt graded, which a remark is about."""
-
-    def about(self, row: Row) -> Comments:
-        """Return what was said about one."""
-        return self.comments.get((row.learner, row.kata), Comments())
-
-
-@dataclass(frozen=True)
 class Viewer:
     """Makes the views of a course, for an instructor or for the learner."""
 
     course: Course
     lessons: Lessons
-    spoken: Spoken = field(default_factory=Spoken)
+    comments: Mapping[tuple[str, str], Comments] = field(default_factory=dict)
+    """What people said about hand-ins, by learner and kata."""
+    bundle: Callable[[int], Bundle | None] = lambda attempt: None
+    """Returns what an attempt graded, as far as it can be read."""
     full: bool = False
     """Everything, for an instructor. A learner sees of hidden checks the number, the points and the aspects; no seed,
     no path; remarks on the code once the kata is released, disputes always, and never who wrote something."""
@@ -198,7 +189,7 @@ class Viewer:
 
     def kata(self, row: Row) -> KataView:
         """Return the view of one row."""
-        report, about = row.report, self.spoken.about(row)
+        report, about = row.report, self.comments.get((row.learner, row.kata), Comments())
         late = [_late(row)] if row.late_points or row.days_late > 0 else []
         changes = [self._change(item) for item in row.adjustments if self.full or not item.revoked]
         marks_known = row.written is not None and (self.full or row.written.released)
@@ -255,10 +246,16 @@ class Viewer:
             attempt, file, number = one.value["attempt"], one.value["file"], one.value["line"]
             earlier = "" if attempt == row.attempt else ", of an attempt other than the one that counts"
             place = f"{text.name(file)}, line {number}{earlier}"
-            code = text.cut(self.spoken.line(attempt, file, number)).strip()
+            code = text.cut(self._line(attempt, file, number)).strip()
             at = when(one.at, self.course)
             found.append(RemarkView(place, code, text.message(one.comment), self._author(one.author), at))
         return tuple(found)
+
+    def _line(self, attempt: int, file: str, number: int) -> str:
+        bundle = self.bundle(attempt)
+        data = bundle.files.get(file) if bundle is not None else None
+        lines = text_of(file, data).splitlines() if data is not None else []
+        return lines[number - 1] if number <= len(lines) else ""
 
     def _dispute(self, thread: Thread) -> DisputeView:
         answers = tuple(

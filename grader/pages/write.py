@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
@@ -14,7 +14,6 @@ from markupsafe import Markup
 from grader.errors import UsageError
 from grader.gradebook.records import Row
 from grader.pages import text
-from grader.pages.code import code_lines
 from grader.pages.folder import Folder, file_stem
 from grader.pages.html import page
 from grader.pages.tally import ClassTally
@@ -24,8 +23,6 @@ from grader.submissions.as_text import text_of
 
 Part = Literal["all", "class", "feedback"]
 CLASS, LEARNERS, FEEDBACK, INDEX = "index.html", "learners/", "feedback/", "index.json"
-Code = Callable[[int], tuple[str, bytes] | None]
-"""Returns the module that an attempt graded, its name and content."""
 
 
 @dataclass(frozen=True)
@@ -45,18 +42,16 @@ def write_report(
     built: datetime,
     part: Part = "all",
     secret: bytes = b"",
-    code: Code = lambda attempt: None,
 ) -> Written:
     """Write the class report, a page for each learner, and the feedback.
 
     Args:
         rows: ordered by learner; one learner's are held in memory at a time.
-        viewer: what a learner sees is made with: the course, its lessons, what people said.
+        viewer: what a learner sees is made with: the course, its lessons, what people said, the code.
         folder: new, empty, or an earlier report's.
         built: the moment to state.
         part: which of it to write; the other part stays as it is.
         secret: of the gradebook; files' names are made with it, and cannot be computed without.
-        code: for the instructor's pages alone.
 
     Raises:
         UsageError: there are no rows, or the folder holds something else.
@@ -67,7 +62,7 @@ def write_report(
     first = next(every, None)
     if first is None:
         raise UsageError("The gradebook holds no marks yet.", "Grade a class first: kata grade SUBMISSIONS")
-    report = _Report(viewer, Folder(folder), part, secret, code)
+    report = _Report(viewer, Folder(folder), part, secret)
     before: Row | None = None
     for theirs, after in _with_next(chain([first], every)):
         report.add(theirs, before, after)
@@ -78,10 +73,10 @@ def write_report(
 class _Report:
     """A report that is being written."""
 
-    def __init__(self, viewer: Viewer, into: Folder, part: Part, secret: bytes, code: Code) -> None:
+    def __init__(self, viewer: Viewer, into: Folder, part: Part, secret: bytes) -> None:
         self.index: list[dict[str, str]] = []
         self._for_learner, self._for_instructor = viewer, replace(viewer, full=True)
-        self._into, self._part, self._secret, self._code = into, part, secret, code
+        self._into, self._part, self._secret = into, part, secret
         self._tally = ClassTally(viewer.course)
 
     def add(self, rows: list[Row], before: Row | None, after: Row | None) -> None:
@@ -134,11 +129,11 @@ class _Report:
         """Return, by kata, the name of the module that counts, its lines, and how many are left out."""
         shown: dict[str, tuple[str, list[Markup], int]] = {}
         for row in rows:
-            found = self._code(row.attempt) if row.attempt is not None else None
-            if found is not None:
-                source = text_of(*found)
-                lines = code_lines(found[0], source)
-                shown[row.kata] = text.name(found[0]), lines, len(source.splitlines()) - len(lines)
+            bundle = self._for_instructor.bundle(row.attempt) if row.attempt is not None else None
+            if bundle is not None:
+                source = text_of(bundle.main, bundle.files[bundle.main])
+                lines = text.code_lines(bundle.main, source)
+                shown[row.kata] = text.name(bundle.main), lines, len(source.splitlines()) - len(lines)
         return shown
 
 

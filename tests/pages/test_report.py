@@ -82,13 +82,12 @@ def test_status_checks_mistakes_and_time(small: str) -> None:
 def test_a_learner_s_page_shows_the_code_and_runs_none_of_it(tmp_path: Path) -> None:
     source = b"def causal_mask(n):\n    return '<script>alert(1)</script>'\n"
     out = tmp_path / "out"
-    handed = {"ada": 1, "bob": 2}
+    handed, bundles = {"ada": 1, "bob": 2}, {1: Bundle("masks.py", {"masks.py": source})}
     write_report(
         [row(learner, attempt=attempt) for learner, attempt in handed.items()],
-        Viewer(Course(), Lessons(Catalogue.discover())),
+        Viewer(Course(), Lessons(Catalogue.discover()), bundle=lambda attempt: bundles.get(attempt)),
         out,
         built=NOW,
-        code=lambda attempt: ("masks.py", source) if attempt == 1 else None,
     )
     pages = {path.name[:3]: path.read_text(encoding="utf-8") for path in (out / "learners").iterdir()}
     assert "What was handed in: masks.py, 2 lines" in pages["ada"]
