@@ -170,20 +170,6 @@ def test_the_table_of_learners_sorts_and_finds(show: Open, report: Path) -> None
     assert page.get_by_role("status").inner_text() == f"{len(column(page, 1))} of {len(names)}"
 
 
-def test_the_keyboard_reaches_and_sorts(show: Open, report: Path) -> None:
-    page = show(report / "index.html")
-    order = page.evaluate("[...document.querySelectorAll('a, button, input')].length")
-    page.get_by_label("Find a learner").focus()
-    for _ in range(order):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.textContent") == "total":
-            break
-    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-    page.keyboard.press("Enter")
-    scores = [float(text) for text in column(page, 2)]
-    assert scores == sorted(scores)
-
-
 def test_the_table_shows_who_has_at_least_so_much(show: Open, report: Path) -> None:
     page = show(report / "index.html")
     slider = page.get_by_label("With a total of at least")
