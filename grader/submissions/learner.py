@@ -121,11 +121,11 @@ class LearnerFolder:
         for place in self.places:
             known = len(listing.files)
             try:
-                place.entry.collect(listing, place.original or place.entry.name, space)
+                listing.add(place.entry, place.original or place.entry.name, space)
             except KataError:
                 raise  # the machine's fault, not the learner's
-            except PermissionError as error:
-                listing.deny(place.entry.label, error)
+            except PermissionError:
+                listing.deny(place.entry.label)
             except Exception as error:
                 listing.closed.append(f"{place.entry.label} cannot be opened ({type(error).__name__})")
             owners.update(dict.fromkeys(listing.files[known:], place))
@@ -208,10 +208,10 @@ class LearnerFolder:
     def _in_git(self, kata: Kata, file: File, place: Place) -> tuple[datetime | None, str | None, str]:
         """Return what the repository around a file says, if it lies in one that is the learner's."""
         root = place.entry.spot
-        if root is None or place.entry.kind != "folder" or file.spot is None:
+        if root is None or place.entry.kind != "folder" or file.entry.spot is None:
             return None, None, ""
-        for depth in range(len(file.spot.names) - 1, len(root.names) - 1, -1):
-            folder = Spot(file.spot.root, file.spot.names[:depth])
+        for depth in range(len(file.entry.spot.names) - 1, len(root.names) - 1, -1):
+            folder = Spot(root.root, file.entry.spot.names[:depth])
             if (found := git_time(folder, self.assignments.get(kata.slug, ""))) is not None:
                 return found
         return None, None, ""
