@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 from grader.submissions.archives import NotRead, UnpackingBudget, open_archive
 from grader.submissions.entry import ARROW, Entry
+from grader.submissions.git_time import GitTime
 from grader.submissions.names import archive_stem, foreign_archive
+from grader.submissions.spot import Spot
 from grader.workspace import PROGRESS_FILE
 
 MAX_FILES = 20_000
@@ -64,6 +66,8 @@ class Listing:
     """Those of them that this machine's permissions keep closed: no learner's fault."""
     of_system: set[File] = field(default_factory=set)
     """Files that a system wrote beside the learner's."""
+    repositories: dict[Spot, dict[str, GitTime]] = field(default_factory=dict)
+    """What git said of a folder, by tag: one repository is asked once, for all its katas."""
     _spaces: int = 0
     _archives: int = 0
     _entries: int = 0
