@@ -261,6 +261,31 @@ def mistake(id_: str, name: str) -> None:
     click.echo(known[name].text, nl=False)
 
 
+@pack.command(short_help="List what each check of a kata rests on: the words that ask for it.")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@json_option
+def asked(id_: str, as_json: bool) -> None:
+    """List what each check of a kata rests on: the words of the stub or a lesson that ask for it.
+
+    \b
+    Example:
+      kata pack asked masks
+    """
+    from grader.catalogue import Catalogue
+    from grader.packs.asked import rows
+    from grader.running.suite import with_suites
+
+    kata = Catalogue.discover().resolve_one(id_)
+    infos = with_suites([kata], lambda suites: suites[kata.slug].infos(), hidden=True, speed=True)
+    found = [{"check": title, "file": file, "words": words} for title, file, words in rows(kata, infos)]
+    if as_json:
+        print_json({"kata": kata.slug, "asked": found})
+        return
+    for row in found:
+        console().print(f"{row['file']:<24}  {row['check']}", style="bold", highlight=False)
+        console().print(f"{'':<24}  {row['words']}", highlight=False)
+
+
 @pack.command(short_help="Make wheels of a pack: one for learners, one for instructors.")
 @click.argument("name", required=False)
 @click.option(

@@ -22,9 +22,9 @@ import torch
 
 from grader.checks.describe import describe
 from grader.errors import PackError
+from grader.host.calls import State
 from grader.host.endings import SubmissionRaised
 from grader.host.objects import RemoteObject, facts_of
-from grader.host.session import State
 from grader.running.families import Family, rounded
 
 SEED = 0

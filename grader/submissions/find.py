@@ -15,10 +15,9 @@ from grader.errors import UsageError
 from grader.submissions.archives import BULK, NotRead, open_archive
 from grader.submissions.choose import looks_like_one
 from grader.submissions.claims import Claims
-from grader.submissions.entry import Entry, Place
+from grader.submissions.entry import ARROW, Entry, Place
 from grader.submissions.layouts import SYSTEMS, Layout, System, folders, gradescope, nbgrader
 from grader.submissions.learner import Clock, LearnerFolder
-from grader.submissions.listing import ARROW
 from grader.submissions.names import archive_stem, foreign_archive, learner_name, listed, printable
 from grader.submissions.spot import Spot
 from grader.workspace import PROGRESS_FILE

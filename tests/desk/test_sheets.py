@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,13 @@ from urllib.parse import urlencode
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from grader.catalogue import Catalogue
+from grader.desk.queries import DeskReader, Filter
+from grader.desk.sheets import AnswerPlace, Sheets
 from grader.gradebook.course import Course
 from grader.gradebook.store import Gradebook
+from grader.gradebook.written import Rubrics
+from grader.pages import Lessons
 from grader.submissions.submission import Bundle, HandedInSheet, Submission
 from tests.desk import made_class
 from tests.desk.conftest import Answer, Open, Running, turned_to
@@ -113,6 +119,31 @@ def test_two_markers_are_never_given_the_same_sheet(desk: Running, running: Open
     assert sorted(marker for _, marker in given) == ["kim", "kim", "lee"]
     assert len({learner for learner, _ in given}) == 3
     assert lee.ask("POST", "/do/take_sheets", urlencode({"most": 2, "back": "/written"})).status == 409
+
+
+def test_the_next_of_many_answers_is_found_by_looking_at_each_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = made_class.make(tmp_path, 6)
+    who, *_ = learners_of(where)
+    hand_in(where, [who])
+    catalogue = Catalogue.discover()
+    looked = Counter[str]()
+
+    class Place(AnswerPlace):
+        def __eq__(self, other: object) -> bool:
+            looked["at"] += 1
+            return super().__eq__(other)
+
+        __hash__ = AnswerPlace.__hash__
+
+    many = [Place("masks", 1, f"learner {number}", True, "") for number in range(400)]
+    with Gradebook.open(where, create=False) as book:
+        sheets = Sheets(DeskReader(book, Lessons(catalogue), "kim"), Rubrics(catalogue))
+        monkeypatch.setattr(sheets, "places", lambda chosen: many)
+        page = sheets.answer({"learner": who, "of": "masks", "question": "1"}, Filter())
+    assert (page.next, page.waiting) == (many[0], len(many))
+    assert looked["at"] < 2 * len(many)
 
 
 @pytest.fixture
