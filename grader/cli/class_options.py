@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
+import re
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,13 @@ import click
 
 from grader.cli.context import note
 from grader.errors import UsageError
-from grader.reports.style import safe
+from grader.reports.style import points, safe
 
 if TYPE_CHECKING:
     from grader.gradebook.store import Gradebook
 
+MINUS = "\N{MINUS SIGN}"
+MOST_POINTS = 1e6
 NAMED = 10
 """Marks that are named one by one; the others are counted."""
 
@@ -67,34 +69,22 @@ comment_option: Callable[[Any], Any] = click.option(
 )
 
 
-def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that say which gradebook is meant."""
-    wrapped: Callable[..., Any] = gradebook_option(course_option(command))
-    return wrapped
-
-
-@contextmanager
-def opened(where: str, course_file: Path | None) -> Iterator[Gradebook]:
-    """Open the gradebook that the options name, with the course that belongs to it."""
-    from grader.catalogue import Catalogue
-    from grader.gradebook.course import Course
-    from grader.gradebook.store import Gradebook
-
-    course = Course.find(where, course_file, Catalogue.discover())
-    with Gradebook.open(where, create=False, course=course) as book:
-        yield book
-        note_unreadable(book)
-
-
 def with_gradebook(command: Callable[..., Any]) -> Any:
     """Give a command the options that say which gradebook is meant, and hand it that one, opened, as `book`."""
 
     @functools.wraps(command)
     def run(where: str, course_file: Path | None, **given: Any) -> Any:
-        with opened(where, course_file) as book:
-            return command(book=book, **given)
+        from grader.catalogue import Catalogue
+        from grader.gradebook.course import Course
+        from grader.gradebook.store import Gradebook
 
-    return where_options(run)
+        course = Course.find(where, course_file, Catalogue.discover())
+        with Gradebook.open(where, create=False, course=course) as book:
+            outcome = command(book=book, **given)
+            note_unreadable(book)
+            return outcome
+
+    return gradebook_option(course_option(run))
 
 
 def author_of(author: str | None) -> str:
@@ -118,15 +108,26 @@ def word(text: str) -> str:
     return safe(shlex.quote(text))
 
 
-def again(where: str) -> str:
-    """Return the option that names this gradebook once more, without a password."""
-    from grader.gradebook.address import DEFAULT, redact
-
-    return "" if where == DEFAULT else f" --gradebook {word(redact(where))}"
-
-
 def same_book() -> str:
     """Return the options that name the gradebook and the course of this command once more, without a password."""
+    from grader.gradebook.address import DEFAULT, redact
+
     given = click.get_current_context().params
-    course = given.get("course_file")
-    return again(given["where"]) + (f" --course {word(str(course))}" if course is not None else "")
+    where, course = given["where"], given["course_file"]
+    named = "" if where == DEFAULT else f" --gradebook {word(redact(where))}"
+    return named + ("" if course is None else f" --course {word(str(course))}")
+
+
+def points_of(text: str) -> float:
+    """Return points as a person types them: 2, +2, -1.5.
+
+    Raises:
+        UsageError: it is no number, or no sensible one.
+    """
+    typed = text.strip().replace(MINUS, "-")
+    if not re.fullmatch(r"[-+]?(\d{1,12}\.?\d*|\.\d+)", typed, re.ASCII):
+        raise UsageError(f"{typed!r} is not a number of points.", "Write one like 2, -1.5 or 0.25.")
+    number = float(typed)
+    if abs(number) > MOST_POINTS:
+        raise UsageError(f"{typed} points are too many; {points(MOST_POINTS)} is the most.")
+    return number

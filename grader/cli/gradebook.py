@@ -13,7 +13,15 @@ import click
 from grader.cli.adjust_all import adjust_all
 from grader.cli.answers import COMMANDS as WRITTEN
 from grader.cli.assign import assign
-from grader.cli.class_options import author_of, author_option, same_book, with_gradebook, word
+from grader.cli.class_options import (
+    MINUS,
+    author_of,
+    author_option,
+    points_of,
+    same_book,
+    with_gradebook,
+    word,
+)
 from grader.cli.code import code
 from grader.cli.context import complete_id, gathered, json_option, note, print_json
 from grader.cli.export import export, of_section, only_option
@@ -24,19 +32,15 @@ from grader.reports.style import console, points, safe
 if TYPE_CHECKING:
     from grader.gradebook.store import Gradebook
 
-MOST_POINTS = 1e6
-_MINUS = "\u2212"
-"""Stands for the hyphen of a negative number while click looks for options."""
-
 
 class TakesPoints(click.Command):
     """A command that reads -2 as points, not as an option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Mark negative numbers that stand where an argument does."""
+        """Write negative numbers in the place of an argument with a sign that click does not look for."""
         before = ["", *args]
         marked = [
-            word.replace("-", _MINUS, 1)
+            word.replace("-", MINUS, 1)
             if re.match(r"-[.\d]", word) and (not previous.startswith("--") or "=" in previous)
             else word
             for previous, word in zip(before, args, strict=False)
@@ -149,7 +153,7 @@ def _change(short_help: str) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a command of LEARNER ID POINTS, which says why and whose word it is."""
     command = gradebook.command(cls=TakesPoints, short_help=short_help)
     points_ = click.argument(
-        "points_", metavar="POINTS", callback=lambda _context, _parameter, text: _number(text)
+        "points_", metavar="POINTS", callback=lambda _context, _parameter, text: points_of(text)
     )
     return lambda function: command(
         _change_options("The reason; the learner may read it.")(points_(function))
@@ -283,21 +287,6 @@ def _changing(book: Gradebook, change: MarkChange) -> Iterator[tuple[str, str]]:
         note(f"note: {points(after.score)} is more than the {most} points there are.")
     elif before.score == after.score:
         note("note: the mark is the same as before.")
-
-
-def _number(text: str) -> float:
-    """Return points as a person types them: 2, +2, -1.5.
-
-    Raises:
-        UsageError: it is no number, or no sensible one.
-    """
-    word = text.strip().replace(_MINUS, "-")
-    if not re.fullmatch(r"[-+]?(\d{1,12}\.?\d*|\.\d+)", word, re.ASCII):
-        raise UsageError(f"{word!r} is not a number of points.", "Write one like 2, -1.5 or 0.25.")
-    number = float(word)
-    if abs(number) > MOST_POINTS:
-        raise UsageError(f"{word} points are too many; {points(MOST_POINTS)} is the most.")
-    return number
 
 
 for _command in (adjust_all, assign, code, export, *WRITTEN, *RULINGS):

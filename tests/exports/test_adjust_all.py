@@ -32,6 +32,8 @@ def test_a_table_is_written_once(kata: Kata, course_folder: Path) -> None:
     assert "kim: on paper" in kata("history", "adam", "masks").stdout
     again = kata("adjust-all", "oral.csv")
     assert "0 changed, 3 already recorded" in again.stderr
+    (course_folder / "twice.csv").write_text(TABLE + "zed,masks,1,said twice,\nzed,masks,1,said twice,\n")
+    assert "1 changed, 4 already recorded" in kata("adjust-all", "twice.csv").stderr
 
 
 @pytest.mark.slow
@@ -44,7 +46,7 @@ def test_a_table_is_written_once(kata: Kata, course_folder: Path) -> None:
             "oral.csv:3: The gradebook has no learner nemo",
         ),
         ("learner,kata,points,comment\nada,masks,two,x\n", "oral.csv:2: 'two' is not a number of points"),
-        ("learner,kata,points,comment\nada,masks,nan,x\n", "oral.csv:2: nan is not a number of points"),
+        ("learner,kata,points,comment\nada,masks,1_5,x\n", "oral.csv:2: '1_5' is not a number of points"),
         ("learner,kata,points,comment\nada,masks,1,\n", "oral.csv:2: A mark is not changed without a reason"),
         ("learner,kata,points,comment,kind\nada,masks,-1,x,override\n", "oral.csv:2: A mark cannot be -1"),
     ],

@@ -9,10 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
-from grader.cli.class_options import again
+from grader.cli.class_options import same_book
 from grader.cli.main import cli
 from grader.gradebook.store import Gradebook
 
@@ -378,7 +379,9 @@ def test_a_gradebook_elsewhere_is_named_in_what_to_type_next(kata: Kata, course_
 
 def test_what_to_type_next_holds_no_password() -> None:
     where = "postgresql://kim:open-sesame@db.example.org/autumn"
-    assert again(where) == " --gradebook 'postgresql://kim:***@db.example.org/autumn'"
+    with click.Context(cli) as context:
+        context.params = {"where": where, "course_file": None}
+        assert same_book() == " --gradebook 'postgresql://kim:***@db.example.org/autumn'"
 
 
 def test_a_mark_of_nothing_takes_few_lines(kata: Kata) -> None:
