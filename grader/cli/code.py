@@ -58,6 +58,7 @@ def code(
     out, shown = console(), 0
     who = learner_meant(book, learner)
     for row in book.rows(katas=katas_meant(book, [id_] if id_ else []), learners=[who]):
+        # People count attempts by learner and kata; the gradebook has one number for each of all.
         there = book.attempts_of(who, row.kata)
         counts = next((number for number, one in there.items() if one == row.attempt), None)
         number = attempt if attempt is not None else counts
@@ -65,6 +66,7 @@ def code(
             continue
         bundle = book.bundle(there[number]) if number in there else None
         if bundle is None:
+            # Among several katas, one without this attempt is skipped: the others may have it.
             if attempt is not None and id_ is not None:
                 raise _nothing_stored(book, who, row.kata, number)
             continue

@@ -94,6 +94,7 @@ def _examined() -> tuple[dict[str, object], list[str], bool]:
         "hidden": hidden,
         "packs": packs,
     }
+    # What people can mend soonest comes first.
     why = filter(None, (*lacking, no_device, no_launcher, not_isolated))
     notes = [*_requirements(), *_untried(), *_slow(), *found.missing, *why, *exposed, *broken]
     return facts, notes, bool(broken)

@@ -128,6 +128,7 @@ def export(book: Gradebook, options: ExportOptions) -> int:
 
     _refuse_contradictions(options)
     format_, output = options.format, options.output
+    # Before anything is written: a name that means nothing leaves no half-made file.
     katas = katas_meant(book, (*options.only, *_katas_of(options.whole_assignments, book)))
     found = unmatched(book)
     if format_ == "gradescope":
@@ -138,6 +139,7 @@ def export(book: Gradebook, options: ExportOptions) -> int:
         write_pieces(output, (piece.encode() for piece in chain(["\ufeff"] if options.bom else [], pieces)))
         if output != "-":
             note(f"written  {output}")
+    # If you upload the file somewhere, you should know whose marks are not in it.
     _note_unmatched(found, katas, format_)
     return KataError.exit_code if options.strict and found.strangers else 0
 
@@ -149,7 +151,9 @@ def _refuse_contradictions(options: ExportOptions) -> None:
         UsageError: there is such a one, or the output cannot be what the format is.
     """
     format_, output = options.format, options.output
+    # An option that is ignored would look as if it had worked.
     in_columns = format_ in ("csv", "wide")
+    # In the order in which people correct them: the content first, then where it goes.
     for wrong, message, hint in (
         (
             options.bom and not in_columns,

@@ -89,6 +89,7 @@ def grade(
     wanted = find_wanted(options)
     scan = _scanned(submissions, wanted)
     katas = _katas_of(scan, wanted, options)
+    # Before the gradebook exists: a class that cannot be graded safely leaves no trace of itself.
     sandbox.refuse_foreign_code(submissions)
     options.refuse_exposed(wanted.course, submissions)
     told = list(read_times(times, wanted.course.timezone, wanted.catalogue)) if times else []
@@ -112,6 +113,7 @@ def grade(
         if json_file is not None:
             write_reports(book, slugs, ids, json_file)
         note_unreadable(book)
+        # After the reports: what could not be graded takes nothing from what could.
         if tally.refused or (strict and (found.matches.strangers or tally.proposed)):
             return KataError.exit_code
         if fail_under is not None and any(share < fail_under for share in _shares(book, slugs, ids)):

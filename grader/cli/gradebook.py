@@ -98,6 +98,7 @@ def show(
     if learner is None:
         _show_class(book, katas, of_section(book, section), as_json)
         return
+    # One learner: a single mark is shown in full, several as a table.
     who = learner_meant(book, learner)
     rows = list(book.rows(katas=katas, learners=[who]))
     if not rows:
@@ -109,6 +110,7 @@ def show(
     elif rows:
         out = console()
         overview.print_learner(rows, book.course, out)
+        # What to look at next is what went wrong, if anything did.
         look = next((row for row in rows if row.report.status != "pass"), rows[0])
         mark = f"{word(look.learner)} {look.kata}{same_book()}"
         out.print(f"\nin full  kata gradebook show {mark}", soft_wrap=True)

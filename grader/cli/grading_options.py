@@ -203,6 +203,7 @@ def find_wanted(options: GradingOptions) -> KataChoice:
     if options.assignment is not None:
         of = assignment_meant(course, options.assignment)
         allowed = of.katas
+        # A kata outside the assignment would be graded by the rules of another one.
         if outside := [kata.slug for kata in named if kata.slug not in allowed]:
             raise UsageError(
                 f"--only: {', '.join(outside[:3])} is not in the assignment {of.name}.",

@@ -59,6 +59,7 @@ def list_katas(as_json: bool) -> None:
         table = _table(place, out, titles=titles, efforts=efforts, worth=worth)
         if out.measure(table, options=out.options.update(width=WIDEST)).maximum <= out.width:
             break  # what does not fit is left out by whole columns: what is typed stays, and so does the status
+    # Numbers and names are typed, so they are never broken or cut.
     keep_whole(table, 0, 1)
     keep_words(table, len(table.columns) - 1)
     out.print(table, crop=False)

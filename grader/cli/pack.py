@@ -63,6 +63,7 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
 
     catalogue = Catalogue.discover()
     katas = catalogue.resolve(id_) if id_ else list(catalogue.katas)
+    # Before the gate is imported: workers are split off from a process that has seen no answer.
     launcher = start_launcher()
     from grader.cli.progress import examining
     from grader.packs import steadiness
@@ -77,6 +78,7 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
             update=update,
             jobs=len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1,
             step=step,
+            # All mistakes take minutes: without --full, a sample has to do.
             draw=None if full or update else sample,
         )
 
@@ -172,6 +174,7 @@ def calibrate(id_: str | None, rounds: int, device: str, page: Path | None, as_j
 
     try:
         if page is not None:
+            # Minutes of measuring are not to end in a page that cannot be written.
             read_page(page, kind_of(device))  # to be refused before minutes are spent
         with measuring() as (start, step):
             found = Calibrator(launcher, device=device, rounds=rounds).calibrate(katas, start, step)
@@ -380,12 +383,14 @@ def bundle(system: System, ids: tuple[str, ...], target: Path | None, as_json: b
 
     catalogue = Catalogue.discover()
     katas = list(dict.fromkeys(kata for id_ in ids for kata in catalogue.resolve(id_)))
+    # A bundle holds one pack: it is versioned, and refused or trusted, as a whole.
     packs = [one for one in catalogue.packs if any(kata in one.katas for kata in katas)]
     if len(packs) != 1:
         raise UsageError(
             f"{', '.join(ids)} belong to several packs: {', '.join(one.name for one in packs)}.",
             "Make a bundle for each.",
         )
+    # pip may download for a minute.
     with console(stderr=True).status("putting wheels together"):
         made = write_bundle(system, packs[0], katas, target or Path(f"{system}.zip"), options)
     if as_json:

@@ -64,6 +64,7 @@ def regrade(dry_run: bool, json_file: str | None, options: GradingOptions) -> in
             raise UsageError("The gradebook holds nothing that was handed in for these katas.")
         before, own = list(book.rows(katas=wanted.slugs, learners=who)), book.attempt_numbers(who)
         tally, changed = _graded_again(book, kept, wanted, options, dry_run)
+        # stdout is for programs when the changes go there.
         out = console(stderr=json_file == "-")
         _print_changes(changed, own, {row.attempt for row in before}, out, dry_run=dry_run)
         for submission, answer in tally.refused:

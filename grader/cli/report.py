@@ -81,6 +81,7 @@ def report(book: Gradebook, as_json: bool, options: ReportOptions) -> None:
       kata report
       kata report --assignment week3 --out week3 --feedback-only --zip week3.zip
     """
+    # Two options that leave nothing are a slip, and an empty folder would not say so.
     if options.feedback_only and options.class_only:
         raise UsageError("--feedback-only and --class-only leave nothing to write.", "Give one, or neither.")
     if options.zip_file is not None and options.class_only:
@@ -89,6 +90,7 @@ def report(book: Gradebook, as_json: bool, options: ReportOptions) -> None:
 
     origins: dict[str, list[str]] = {}
     written = _written(book, options, origins)
+    # From the pages as they were written, so that archive and folder cannot differ.
     unnamed = zipped(options.out, origins, options.zip_file) if options.zip_file is not None else []
     if as_json:
         print_json(

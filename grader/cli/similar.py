@@ -111,6 +111,7 @@ def similar(submissions: Path | None, as_json: bool, options: SimilarOptions) ->
     catalogue = Catalogue.discover()
     katas = _chosen(options.only, catalogue)
     found, unread = _compared(submissions, options, catalogue, katas)
+    # The page is written in any case: --json says what is printed, not what is written.
     if options.page_file is not None:
         titles = {kata.slug: kata.title for kata in katas}
         write_atomic(options.page_file, similar_page(found, unread, titles, most=IN_PAGE))
@@ -127,6 +128,7 @@ def similar(submissions: Path | None, as_json: bool, options: SimilarOptions) ->
         out.print(f"\npage  {safe(str(options.page_file))}", soft_wrap=True)
     elif any(one.pairs for one in found):
         out.print("\nside by side: the same command with --html alike.html")
+    # Nobody should be accused by a table: what alike means is said where something is.
     if any(one.pairs or one.identical or one.known for one in found):
         note(WORDS)
 
@@ -253,11 +255,13 @@ def _print(one: Findings, out: Console) -> None:
         _line(out, "  rarity  share        pair and lines, the rarest first")
     for pair in one.pairs[:SHOWN]:
         _line(out, _pair(pair))
+    # Findings hold the first pairs alone; the others are counted.
     more = len(one.pairs) + one.more - SHOWN
     if more > 0:
         _line(out, f"  … and {more} more pairs")
     for cluster in one.clusters:
         _line(out, f"  together   {_listed(list(cluster))}")
+    # A hand-in that is close to the pack itself is not a pair: it may have been copied from there.
     for near in one.known[:SHOWN]:
         _line(
             out,

@@ -52,12 +52,14 @@ def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
         remark = f"This install has no solution of {title}. Here are the questions to think about:"
     else:
         gives_up = _gives_up(place, kata, id_, agreed=give_up)
+        # Read before it is recorded: nobody gives up for a file that cannot be shown.
         source = read_text(kata.solution)
         if gives_up:
             with edit_progress(place.require_workspace().root) as progress:
                 progress.of(kata.slug).gave_up = now()
         facts["gave_up"] = gives_up
         remark = f"{title}: recorded as given up; you can still pass it." if gives_up else ""
+    # Remarks go to stderr, and with --json nothing does.
     if as_json:
         print_json({**facts, "solution": source, "reflections": reflections})
         return

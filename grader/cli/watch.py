@@ -69,6 +69,7 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
         announce(request, quiet=silent)
         launcher = start_launcher(preload=request.targets[0].kata.preload)
         try:
+            # After the launcher: workers are split off from a process that has seen no answer.
             from grader.running.suite import Options, with_suites
 
             options = Options(seed=seed, timeout_s=timeout)
