@@ -113,7 +113,7 @@ def test_the_learners_wheel_holds_no_solution_and_works(walk: Walk) -> None:
 def test_what_the_page_replaces_is_all_that_was_written(walk: Walk) -> None:
     """Nothing of the first kata is left over: whoever follows the page has written every file of it."""
     on_page = {part["file"] for part in PART.finditer(PAGE) if part["file"]}
-    generated = {"fingerprints.json", "transcripts.txt"}
+    generated = {"fingerprints.json.gz", "transcripts.txt"}
     course = walk.folder / COURSE
     files = {
         path.relative_to(course).as_posix()
