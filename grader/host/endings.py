@@ -48,8 +48,6 @@ class SubmissionRaised(Exception):
         self.hint = reply.hint
         self.memory_bytes = memory_bytes
         """What the submission may use."""
-        self.put_off = reply.before >= 0
-        """Whether a call raised that had been put off, and not what was asked in the end."""
         self.helper = ""
         """What was called, where the submission can make that raise anything; see `Facts.helper`."""
 

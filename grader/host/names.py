@@ -287,21 +287,15 @@ class Reader:
 
     def read(self) -> NamesFound:
         """Return what the names in the file say."""
-        main = self._parsed("", self._source)
-        if main is None:
-            return NamesFound()
-        reached = self._reached(main)
         found = NamesFound()
-        for file in (main, *filter(None, self._files.values())):
-            for statement in file.statements:
-                required = statement in reached
-                named: list[tuple[str, ast.expr | ast.stmt]] = [*_imported(statement), *file.names(statement)]
-                for name, at in named:
-                    used = required and isinstance(at, ast.expr) and self._excluded.is_used(name)
-                    if used or self._excluded.is_nowhere(name):
-                        found.used.setdefault(name, f"{file.title}{placed(at.lineno)}")
-                for what, line in file.unclear(statement) if required else ():
-                    found.unclear.setdefault(what, f"{file.title}{placed(line)}")
+        for file, statement, required in self._statements():
+            named: list[tuple[str, ast.expr | ast.stmt]] = [*_imported(statement), *file.names(statement)]
+            for name, at in named:
+                used = required and isinstance(at, ast.expr) and self._excluded.is_used(name)
+                if used or self._excluded.is_nowhere(name):
+                    found.used.setdefault(name, f"{file.title}{placed(at.lineno)}")
+            for what, line in file.unclear(statement) if required else ():
+                found.unclear.setdefault(what, f"{file.title}{placed(line)}")
         return found
 
     def required_parts(self) -> Iterator[tuple[str, ast.stmt, list[tuple[str, int]]]]:
@@ -309,16 +303,16 @@ class Reader:
 
         Names are full, each with its line. The title is empty for the submission itself.
         """
-        main = self._parsed("", self._source)
-        reached = self._reached(main) if main is not None else ()
-        for file in filter(None, (main, *self._files.values())):
-            for statement in file.statements:
-                if statement in reached:
-                    yield (
-                        file.title,
-                        statement.node,
-                        [(name, at.lineno) for name, at in file.names(statement)],
-                    )
+        for file, statement, required in self._statements():
+            if required:
+                yield file.title, statement.node, [(name, at.lineno) for name, at in file.names(statement)]
+
+    def _statements(self) -> Iterator[tuple[_File, _Statement, bool]]:
+        """Yield all statements, and whether the required names lead to them; none where the file does not parse."""
+        if (main := self._parsed("", self._source)) is not None:
+            reached = self._reached(main)
+            for file in filter(None, (main, *self._files.values())):
+                yield from ((file, statement, statement in reached) for statement in file.statements)
 
     def _reached(self, main: _File) -> set[_Statement]:
         """Return the statements that the required names lead to, from one name to the next."""
@@ -456,6 +450,7 @@ def _bindings(nodes: Iterable[ast.AST]) -> dict[str, list[_Value]]:
     found: dict[str, list[_Value]] = defaultdict(list)
     for node in nodes:
         match node:
+            # Imports give full names.
             case ast.Import():
                 for alias in node.names:
                     root = alias.name.partition(".")[0]
@@ -464,6 +459,7 @@ def _bindings(nodes: Iterable[ast.AST]) -> dict[str, list[_Value]]:
                 for alias in node.names:
                     full = str(node.module) if alias.name == "*" else f"{node.module}.{alias.name}"
                     found[alias.asname or alias.name] += [] if node.level else [full]
+            # What is assigned may be resolved further.
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
                     _pair(target, value, found)
@@ -477,6 +473,7 @@ def _bindings(nodes: Iterable[ast.AST]) -> dict[str, list[_Value]]:
                 defaults = [None] * (len(positional) - len(node.defaults)) + node.defaults + node.kw_defaults
                 for argument, default in zip([*positional, *node.kwonlyargs], defaults, strict=True):
                     found[argument.arg] += [default] if default else []
+            # All else stands for something of the submission's own.
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 found[name] += []
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.ExceptHandler(name=str()):
@@ -521,11 +518,10 @@ def _defined(node: ast.stmt) -> list[str]:
 
 
 def _is_call_of(node: ast.stmt, name: str) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Call)
-        and ast.unparse(node.value.func) == name
-    )
+    match node:
+        case ast.Expr(ast.Call(ast.Name(called))):
+            return called == name
+    return False
 
 
 def _pieces(node: ast.AST) -> Iterator[str]:

@@ -65,27 +65,27 @@ def load_notebook(
                 _leave_out(cell, node, "where only imports, definitions and simple assignments count")
                 continue
             code = compile(ast.Module([node], []), cell.name, "exec", dont_inherit=True)
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                try:
-                    exec(code, module.__dict__)
-                except ImportError as error:
-                    if _needed(node, cells):
-                        raise
-                    # `google.colab`, `IPython`: scratch cells alone use them, and those do not count.
-                    _leave_out(cell, node, f"and that failed: {error}")
-            elif isinstance(node, ast.Assign | ast.AnnAssign):
-                try:
-                    exec(code, module.__dict__)
-                except Exception as error:  # a scratch assignment that fails does not matter
-                    _leave_out(cell, node, f"and that failed: {type(error).__name__}")
-            else:
+            try:
                 exec(code, module.__dict__)
+            except Exception as error:
+                why = _why_no_matter(error, node, cells)
+                if why is None:
+                    raise
+                _leave_out(cell, node, f"and that failed: {why}")
     for wrong in broken:
         if any(_defines(wrong, name) and not _defined_after(cells, wrong, name) for name in required):
             raise wrong.error
     if broken and any(not hasattr(module, name) for name in required):
         raise broken[0].error
     return module
+
+
+def _why_no_matter(error: Exception, node: ast.stmt, cells: list[Cell]) -> str | None:
+    """Return what to say of a failure that does not matter, or None: it does."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        # `google.colab`, `IPython`: scratch cells alone use them, and those do not count.
+        return str(error) if isinstance(error, ImportError) and not _needed(node, cells) else None
+    return type(error).__name__ if isinstance(node, ast.Assign | ast.AnnAssign) else None
 
 
 def _needed(node: ast.Import | ast.ImportFrom, cells: list[Cell]) -> bool:
