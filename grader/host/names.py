@@ -2,8 +2,9 @@
 
 No line of it is run. A name is followed through imports, aliases, `getattr` with a text and the like, and from one
 definition to the next, also into files next to it; what nothing required leads to, such as a test of one's own, is
-free. Where a name may stand for several things, it stands for all of them. A name that is put together at run time is seen by
-the record of uses (`grader.wire.uses`) if it is an operator's; in any case it is pointed out to the instructor.
+free. Where a name may stand for several things, it stands for all of them. A name that is put together at run time
+is seen by the record of uses (`grader.wire.uses`) if it is an operator's; in any case it is pointed out to the
+instructor.
 """
 
 from __future__ import annotations
