@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gzip
 import json
 import random
 import re
@@ -45,9 +46,9 @@ def known(kata: Kata) -> Known:
             head, _, body = part.partition("\n")
             mutant, _, check = head.partition(" · ")
             mistakes.setdefault(mutant, {})[check.strip()] = body.strip("\n")
-    prints = json.loads(kata.fingerprints.read_text())["mutants"]
+    prints = json.loads(gzip.decompress(kata.fingerprints.read_bytes()))["mutants"]
     for mutant, facts in prints.items():
-        for check in facts["checks"]:
+        for check in facts.get("checks", ()):
             mistakes.setdefault(mutant, {}).setdefault(check, "first difference  output[0]  got 0.5  want 1")
     return Known(kata, tuple(checks), mistakes, {name: facts["say"] for name, facts in prints.items()})
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
-import math
 from typing import Any
 
 import pytest
@@ -13,8 +11,6 @@ import torch
 from grader.checks import recognised_by
 from grader.checks.conduct import no_sign
 from grader.host.endings import SubmissionRaised
-from grader.running.families import Family, curve, spread
-from grader.running.families import alike as same_family
 from grader.running.recognise import (
     SCHEMA,
     SEED,
@@ -227,68 +223,3 @@ def test_what_fits_two_mistakes_equally_names_none() -> None:
     assert known.recognise({"one": [NUMBERS], "two": [NUMBERS]}) == dict.fromkeys(
         ("one", "two"), Named(("c",), "your c")
     )
-
-
-def left_behind(value: float) -> list[Mark]:
-    """Return what a made-up mistake with a value leaves behind."""
-    x = torch.arange(1, 25, dtype=torch.float64).reshape(4, 6)
-    return fingerprint([(x / value).softmax(-1), x * value])
-
-
-def family(low: float, high: float) -> Family:
-    found = curve({value: left_behind(value) for value in spread(low, high)})
-    assert found is not None
-    return Family("your width is {VALUE}", "another number", {"one": found})
-
-
-@pytest.mark.parametrize("value", [0.37, 1.0, 2.5, 8.0, 9.99])
-def test_a_mistake_with_a_value_is_told_with_its_value(value: float) -> None:
-    known = Fingerprints(SCHEMA, SEED, {}, families={"width": family(0.3, 10.0)})
-    assert known.recognise({"one": left_behind(value)}) == {
-        "one": Named(("width",), f"your width is {value:g}")
-    }
-
-
-def test_what_lies_beside_the_curve_or_beyond_its_ends_is_not_of_the_family() -> None:
-    known = Fingerprints(SCHEMA, SEED, {}, families={"width": family(0.3, 10.0)})
-    x = torch.arange(1, 25, dtype=torch.float64).reshape(4, 6)
-    others = [
-        fingerprint([(x / 2).softmax(-1), x * 2.1]),
-        fingerprint([x]),
-        left_behind(12.0),
-        left_behind(-2.0),
-    ]
-    assert [known.recognise({"one": marks}) for marks in others] == [{}] * 4
-
-
-def test_a_family_is_the_same_on_a_processor_that_rounds_otherwise() -> None:
-    here = family(-1e4, -10.0)
-    values = here.checks["one"].values
-    assert values == [float(f"{value:.9g}") for value in values]
-    there = copy.deepcopy(here)
-    there.checks["one"].values = [math.nextafter(value, 0.0) for value in values]
-    assert same_family(here, there)
-    there.checks["one"].values[3] *= 1.001
-    assert not same_family(here, there)
-    there.checks["one"].values = values[1:]
-    assert not same_family(here, there)
-
-
-def test_a_value_that_changes_nothing_is_not_told() -> None:
-    marks = {value: left_behind(3.0) for value in spread(-1e30, -10.0)}
-    found = curve(marks)
-    assert found is not None
-    known = Family("your fill is {VALUE}", "a finite number", {"one": found})
-    assert known.said("one", left_behind(3.0)) == "your fill is a finite number"
-
-
-def test_values_of_many_decades_are_told(examine: Any) -> None:
-    def filled(value: float) -> list[Mark]:
-        return fingerprint([torch.eye(5).bool().float().masked_fill(~torch.eye(5).bool(), value)])
-
-    found = curve({value: filled(value) for value in spread(-3.402823e38, -10.0)})
-    assert found is not None
-    known = Family("filled with {VALUE}", "a finite number", {"one": found})
-    for value, told in ((-1e4, "-1e4"), (-1e9, "-1e9"), (-999.0, "-999"), (torch.finfo().min, "-3.4e38")):
-        assert known.said("one", filled(value)) == f"filled with {told}"
-    assert known.said("one", filled(-float("inf"))) is None
