@@ -219,6 +219,7 @@ class Encoder:
             requires_grad=value.requires_grad,
             kind="tensor" if kind is torch.Tensor else "parameter",
         )
+        # A copy by address: what is small is copied anyway when it is sent.
         return head, ctypes.string_at(value.data_ptr(), nbytes)
 
     def _describe(self, value: torch.Tensor, kind: type) -> tuple[TensorHead, Any]:
@@ -322,6 +323,7 @@ class Decoder:
         code, rest = data[0], data[1:]
         if type(code) is not int:
             raise ProtocolError("a value without a code")
+        # What torch or Python refuses to make of it is the sender's fault, whatever they raise.
         try:
             if code == BYTES:  # first: a vocabulary has thousands
                 return str.encode(rest[0], "latin-1")
