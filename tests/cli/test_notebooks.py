@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
+from types import SimpleNamespace
 from typing import Any, get_args
 from xml.etree import ElementTree
 
@@ -117,9 +118,10 @@ def test_a_kernel_starts_no_interpreter_where_a_process_stands_by(
         play(RIGHT, "import kata\nkata.check('masks')")
     wait_for(place.standing)
     patient = """
-        import kata, grader.cli.notebook
-        from grader.standby import client
-        grader.cli.notebook._start = None  # nothing else is started
+        import kata, sys
+        from grader.cli import notebook
+        notebook._start = None  # nothing else is started
+        client = sys.modules[notebook.begin.__module__]
         client.PATIENCE_S = client.START_S = 240  # however busy the machine is
         kata.check("masks")
     """
@@ -175,28 +177,34 @@ def test_a_notebook_that_was_started_holds_lesson_stub_and_check(
     assert progress["katas"]["masks"]["status"] == "not_started"
 
 
+class Shell:
+    """A notebook's shell that has run these cells."""
+
+    def __init__(self, *cells: str) -> None:
+        import kata
+
+        self.history_manager = SimpleNamespace(input_hist_raw=("", *cells))
+        self.magics: dict[str, Any] = {}
+        self.names: dict[str, Any] = {}
+        kata.load_ipython_extension(self)
+
+    def register_magic_function(self, function: Any, kind: str, name: str) -> None:
+        self.magics[name] = function
+
+    def push(self, names: dict[str, Any]) -> None:
+        self.names |= names
+
+
 @pytest.mark.slow
 def test_nothing_that_was_run_is_an_answer_so_what_is_saved_is_judged(
     kata: Run, folder: Path, warm: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import kata as library
     from grader.cli.notebook import NotebookVerdict
 
     assert kata("start", "masks").code == 0
-
-    class History:
-        input_hist_raw = ("", "x = 1", "%kata check masks")
-
-    class Shell:
-        history_manager = History()
-        magics: dict[str, Any] = {}  # noqa: RUF012
-
-        def register_magic_function(self, function: Any, kind: str, name: str) -> None:
-            self.magics[name] = function
-
+    shell = Shell("x = 1", "%kata check masks")
     monkeypatch.chdir(folder)
-    library.load_ipython_extension(Shell())
-    verdict = Shell.magics["kata"]("check masks -q")
+    verdict = shell.magics["kata"]("check masks -q")
     assert isinstance(verdict, NotebookVerdict)
     assert "No cell that you ran defines" in repr(verdict)
     assert verdict.reports[0].status == "not_started"
@@ -213,30 +221,14 @@ def test_without_an_id_what_was_run_is_looked_at_too(
     line: str,
     before: str,
 ) -> None:
-    import kata as library
-
-    class History:
-        input_hist_raw = ("", RIGHT, WRONG, f"%kata {line}")
-
-    class Shell:
-        history_manager = History()
-        magics: dict[str, Any] = {}  # noqa: RUF012
-        names: dict[str, Any] = {}  # noqa: RUF012
-
-        def register_magic_function(self, function: Any, kind: str, name: str) -> None:
-            self.magics[name] = function
-
-        def push(self, names: dict[str, Any]) -> None:
-            self.names |= names
-
-    library.load_ipython_extension(Shell())
+    shell = Shell(RIGHT, WRONG, f"%kata {line}")
     if before.startswith("%"):  # outside a workspace the latest verdict says which kata is meant
         monkeypatch.chdir(folder)
-        assert not Shell.magics["kata"]("check masks").passed
+        assert not shell.magics["kata"]("check masks").passed
     else:
         assert kata("start", "masks").code == 0
-    Shell.magics["kata"](line)
-    assert set(Shell.names) == {"seq_len", "yours", "expected", "difference"}
+    shell.magics["kata"](line)
+    assert set(shell.names) == {"seq_len", "yours", "expected", "difference"}
     assert "Judged: the cells that you ran" in capfd.readouterr().out
 
 
