@@ -63,10 +63,12 @@ def page(
     )
     count = itertools.count(1)
 
+    # Numbered, since several pictures of one page must not share the names of their parts.
     def picture(exhibit: Still, svg: str | None = None) -> Markup | None:
         svg = svg or draw(exhibit)
         return _inline(svg, exhibit.title, next(count)) if svg is not None else None
 
+    # A page without anything to play with runs no script at all, and its policy allows none.
     sources = {"": (HERE / "play.js").read_text(encoding="utf-8"), **(scripts or {})}
     playing = any(hasattr(exhibit, "frames") or hasattr(exhibit, "script") for exhibit, _ in exhibits)
     code = {name: f"{source.rstrip()}\n" for name, source in sources.items()} if playing else {}

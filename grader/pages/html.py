@@ -29,6 +29,7 @@ def page(template: str, **values: Any) -> str:
 
 def environment_of(*folders: Path) -> Environment:
     """Return what makes pages of the templates in these folders, and of those here: everything in them is escaped."""
+    # Markdown (.md) is escaped by its own filters: HTML's escapes would be read as text there.
     environment = Environment(
         loader=FileSystemLoader([*folders, TEMPLATES]),
         autoescape=lambda name: name is not None and name.endswith(".html"),
