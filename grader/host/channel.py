@@ -129,7 +129,7 @@ class Channel:
         """End the worker."""
         if self.alive:
             self.process.kill()
-            with contextlib.suppress(MachineFault):  # how it ended is no matter
+            with contextlib.suppress(MachineFault):  # how it ended does not matter
                 self._end(0.0)
 
     def _end(self, patience_s: float) -> int | None:

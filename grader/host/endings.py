@@ -62,7 +62,7 @@ class SubmissionMissing(SubmissionRaised, AttributeError):
 
 
 def could_be(names: Sequence[str]) -> bool:
-    """Tell whether a class may have these bases: behind an exception of Python's own come its own bases, in order.
+    """Tell whether a class may have these bases: after an exception of Python's own come its own bases, in order.
 
     A worker could send any list of names, such as one that is a ValueError and an IndexError and no Exception.
     """

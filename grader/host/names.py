@@ -1,9 +1,10 @@
 """Read from a submission's syntax tree what its required parts use that the kata excludes.
 
 No line of it is run. A name is followed through imports, aliases, `getattr` with a text and the like, and from one
-definition to the next, also into files beside; what nothing required leads to, such as a test of one's own, is free.
-Where a name may stand for several things, it stands for all of them. A name that is put together at run time is seen by
-the record of uses (`grader.wire.uses`) if it is an operator's; in any case it is pointed out to the instructor.
+definition to the next, also into files next to it; what nothing required leads to, such as a test of one's own, is
+free. Where a name may stand for several things, it stands for all of them. A name that is put together at run time
+is seen by the record of uses (`grader.wire.uses`) if it is an operator's; in any case it is pointed out to the
+instructor.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class NamesFound:
 
 
 def read_names(source: Source, terms: Terms) -> NamesFound:
-    """Read a submission, and the files beside it that it imports, except those that learners are given."""
+    """Read a submission, and the files next to it that it imports, except those that learners are given."""
     if not terms.forbid:
         return NamesFound()
     try:
@@ -275,7 +276,7 @@ class _File:
 
 
 class Reader:
-    """Read a submission, and what it imports of the files beside it."""
+    """Read a submission, and what it imports of the files next to it."""
 
     def __init__(self, source: Source, terms: Terms) -> None:
         self._source = source
@@ -341,7 +342,7 @@ class Reader:
         return found
 
     def _beside(self, statement: _Statement, name: str) -> Iterator[tuple[_File, str]]:
-        """Return the names in files beside that a name of a statement comes from."""
+        """Return the names in files next to it that a name of a statement comes from."""
         for node in statement.imports:
             for alias in node.names:
                 bound = alias.asname or alias.name.partition(".")[0]
@@ -354,7 +355,7 @@ class Reader:
                     yield from ((file, one) for one in (list(file.binding) if whole else wanted))
 
     def _file(self, module: str) -> _File | None:
-        """Return a file beside the submission, if there is one and learners are not given it."""
+        """Return a file next to the submission, if there is one and learners are not given it."""
         if module not in self._files:
             path = self._source.path.parent / f"{module}.py"
             given = self._given is not None and (self._given / path.name).exists()
@@ -365,7 +366,7 @@ class Reader:
         return self._files[module]
 
     def _parsed(self, title: str, source: Source) -> _File | None:
-        """Return a file; None where it is no Python, so that it does not load either."""
+        """Return a file; None where it is not Python, so that it does not load either."""
         try:
             size = len(source.data)
             if source.is_notebook:

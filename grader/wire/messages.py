@@ -86,11 +86,11 @@ else:
 
 
 class ProtocolError(Exception):
-    """The other side sent something that is no message."""
+    """The other side sent something that is not a message."""
 
 
 class TensorHead(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
-    """Where a tensor's bytes lie in the payload, and how to read them."""
+    """Where a tensor's bytes are in the payload, and how to read them."""
 
     dtype: Text
     shape: Annotated[list[Size], Meta(max_length=MAX_AXES)]
@@ -116,7 +116,7 @@ class Request(msgspec.Struct, tag_field="do", forbid_unknown_fields=True, kw_onl
     begin: int | None = None
     """The first request of a check carries its seed: forget the handles of the last check, seed everything."""
     alike: bool = False
-    """With `begin`: modules that are made get parameters that do not hang on how they were initialised."""
+    """With `begin`: modules that are made get parameters that do not depend on how they were initialised."""
 
 
 class Watch(Request, tag="watch"):
@@ -291,7 +291,7 @@ def unpack_prefix(data: bytes | bytearray | memoryview, max_payload: int = MAX_P
 
 
 def check_layout(tensors: list[TensorHead], payload: int) -> None:
-    """Demand that the tensors fill the payload one behind the other, as `pack` writes them.
+    """Demand that the tensors fill the payload one after the other, as `pack` writes them.
 
     Raises:
         ProtocolError: gaps, overlaps (which would multiply the memory they take), bytes that belong to none.

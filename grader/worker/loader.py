@@ -28,9 +28,9 @@ from grader.notebooks import BrokenCell, Cell, keep_lines, read_notebook
 from grader.wire.messages import EMPTY
 
 left_out: dict[str, str] = {}
-"""What a notebook binds where it does not count, and why: for whoever misses such a name."""
+"""What a notebook binds where it does not count, and why: for those who miss such a name."""
 PACKAGE = "submission"
-"""The package a submission belongs to, so that `from .helper import f` finds what lies beside it."""
+"""The package a submission belongs to, so that `from .helper import f` finds what is next to it."""
 
 
 def load_module(name: str, path: str, source: bytes, given: str | None) -> types.ModuleType:
@@ -117,7 +117,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 def _counts(node: ast.stmt, defined: set[str]) -> bool:
     if isinstance(node, ast.Import) and all(name.name == "kata" for name in node.names):
-        return False  # for `kata.check(...)` in a cell: a tool beside the answer, which need not be there
+        return False  # for `kata.check(...)` in a cell: a tool besides the answer, which need not be there
     return isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) or (
         isinstance(node, ast.Assign | ast.AnnAssign)
         and node.value is not None
@@ -208,7 +208,7 @@ class _FromSource(SourceFileLoader):
 
 
 def _read_sources_below(folder: str) -> None:
-    """Let every import from a folder read its sources, and write nothing beside them."""
+    """Let every import from a folder read its sources, and write nothing next to them."""
 
     def finder(path: str) -> FileFinder:
         if not Path(path).is_relative_to(folder):
