@@ -17,7 +17,6 @@ from grader.errors import KataError
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.host.lent import Lent
 from grader.host.objects import RemoteObject, facts_of, forgeable, stand_for
-from grader.host.put_off import catch_up, caught_up
 from grader.host.remote import behind
 
 
@@ -89,10 +88,8 @@ def presupposed(what: str) -> Iterator[None]:
         what: what has to hold, completing "first …", e.g. "forward has to return [B, T, D]".
     """
     __tracebackhide__ = True
-    catch_up()  # what waits is no affair of what is inside
     try:
-        with caught_up():
-            yield
+        yield
     except CheckFailure as error:
         raise Untold(what, error.failure.summary[0]) from error
     except (SubmissionRaised, SubmissionUnsendable) as error:
@@ -113,10 +110,8 @@ def resting_on(what: str, holds: Callable[[], object]) -> Iterator[None]:
         holds: looks at that; raises as a check does.
     """
     __tracebackhide__ = True
-    catch_up()  # what waits is no affair of what is inside
     try:
-        with caught_up():
-            yield
+        yield
     except CheckFailure:
         with presupposed(what):
             holds()
@@ -132,10 +127,8 @@ def expect_raises(name: str, what: str) -> Iterator[None]:
         what: the situation, completing "... must raise ValueError", e.g. "3 heads cannot share 10 columns".
     """
     __tracebackhide__ = True
-    catch_up()  # what waits is no affair of what is inside
     try:
-        with caught_up():
-            yield
+        yield
     except SubmissionRaised as error:
         if error.not_written and name != "NotImplementedError":
             raise
@@ -161,10 +154,8 @@ def expect_no_error(what: str) -> Iterator[None]:
         what: why nothing is wrong there, e.g. "5 positions fit into max_len=5".
     """
     __tracebackhide__ = True
-    catch_up()  # what waits is no affair of what is inside
     try:
-        with caught_up():
-            yield
+        yield
     except SubmissionRaised as error:
         if error.not_written:
             raise

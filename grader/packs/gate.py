@@ -21,7 +21,6 @@ from grader.catalogue.given import BLOCKS
 from grader.catalogue.katas import RUBRIC
 from grader.catalogue.rubric import rubric_of
 from grader.checks import axes_of
-from grader.checks.text import listed
 from grader.errors import PackError
 from grader.files import write_atomic
 from grader.host.calls import CallRecord, Calls
@@ -34,7 +33,6 @@ from grader.packs.pairs import HandIn, candidates, known, unlike_either
 from grader.packs.side_by_side import side_by_side
 from grader.reports.report import WRONG, CheckReport, KataReport
 from grader.running.demands import demands_of
-from grader.running.families import STEEPEST, Family, alike, curve, spread
 from grader.running.given_blocks import find_block_use, unrecognised
 from grader.running.kata_terms import terms_for
 from grader.running.mistakes import Mistake, in_full, mistakes, slow_answers
@@ -274,7 +272,6 @@ class Gate:
                 for (pair, _), (report, marks) in zip(pairs, hand_in(pairs, "two mistakes"), strict=True)
                 if not self._update or unlike_either(pair, marks, _passed(report), fresh)
             }
-            self._families(mutants, fresh, hand_in, verdict)
         prints = fresh if self._draw is None else kept
         for mutant in mutants:
             named = prints.recognise(fresh.mutants[mutant.name].checks, _passed(reports[mutant.name]))
@@ -318,35 +315,6 @@ class Gate:
                     "cost",
                     f"{mutant.name} costs {marks.loss:.0%} of the points; let the checks see what is right in it "
                     "(`follows`, `stand_ins`), or say why in a line `Costs: why`",
-                )
-
-    def _families(
-        self,
-        mutants: list[Mistake],
-        fresh: Fingerprints,
-        hand_in: Callable[[list[HandIn], str], list[tuple[KataReport, Marks]]],
-        verdict: Verdict,
-    ) -> None:
-        """Hand mistakes in with values all over their ranges, and keep what that leaves behind."""
-        for mutant in mutants:
-            if (values := mutant.range) is None:
-                continue
-            checks = [check for check in mutant.fails if check in fresh.mutants[mutant.name].checks]
-            tried = list(spread(values.low, values.high))
-            left = hand_in([(mutant.at(value), checks) for value in tried], f"values of {mutant.name}")
-            found = {value: marks for value, (_, marks) in zip(tried, left, strict=True)}
-            curves = {}
-            for check in checks:
-                one = curve({value: marks[check] for value, marks in found.items() if check in marks})
-                if one is not None and one.slack <= STEEPEST:
-                    curves[check] = one
-            if curves:
-                fresh.families[mutant.name] = Family(values.say, values.otherwise, curves)
-            else:
-                verdict.find(
-                    "families",
-                    f"{mutant.name} leaves no smooth curve in {listed(checks)}: narrow the range of its `Value:`, or "
-                    "name a check in `Fails:` that sees the value",
                 )
 
     def _hand_in(
@@ -400,22 +368,16 @@ class Gate:
         """Compare fingerprints and transcripts with the files, or renew these."""
         assert kata.solution is not None
         golden = kata.solution.parent / TRANSCRIPTS
+        kept = Fingerprints.load(kata.fingerprints)
         if self._update:
-            write_atomic(kata.fingerprints, _renewed(kata.fingerprints, fresh).encode())
+            if (renewed := _renewed(kept, fresh)) != kept:
+                write_atomic(kata.fingerprints, renewed.encode())
             write_atomic(golden, transcripts)
             return
-        kept = Fingerprints.load(kata.fingerprints)
         if self._draw is not None:
             kept.mutants = {name: one for name, one in kept.mutants.items() if name in fresh.mutants}
-            kept.pairs, kept.families = fresh.pairs, fresh.families
-        same_families = kept.families.keys() == fresh.families.keys() and all(
-            alike(kept.families[name], family) for name, family in fresh.families.items()
-        )
-        if not (
-            same_families
-            and _same_marks(kept.mutants, fresh.mutants)
-            and _same_marks(kept.pairs, fresh.pairs)
-        ):
+            kept.pairs = fresh.pairs
+        if not (_same_marks(kept.mutants, fresh.mutants) and _same_marks(kept.pairs, fresh.pairs)):
             renew = f"kata pack check {kata.slug} --update"
             verdict.find("fingerprints", f"{kata.fingerprints.name} is out of date: {renew}")
         text = golden.read_text(encoding="utf-8") if golden.is_file() else ""
@@ -506,7 +468,7 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
         "baseline.py",
         "reflect.md",
         "demo.py",
-        "fingerprints.json",
+        "fingerprints.json.gz",
         "calibration.json",
     }
     learners |= {f"{kata.module}.py", *(path.name for path in (*kata.given, *kata.support))}
@@ -638,14 +600,11 @@ def _look_for_twins(fresh: Fingerprints, mutants: list[Mistake], verdict: Verdic
                 verdict.find("mutants", f"{one.name} and {other.name} give the same results everywhere")
 
 
-def _renewed(path: Path, fresh: Fingerprints) -> Fingerprints:
-    """Return fresh fingerprints with the file's own marks where they still hold, so that rounding is no change.
+def _renewed(kept: Fingerprints, fresh: Fingerprints) -> Fingerprints:
+    """Return fresh fingerprints with the kept marks where they still hold, so that rounding is no change.
 
     Processors round differently: renewed as a whole, the file would differ in every line on another machine.
     """
-    kept = Fingerprints.load(path)
-    if (kept.schema, kept.seed) != (fresh.schema, fresh.seed):
-        return fresh
 
     def renewed(fresh: Mapping[str, MutantMarks], kept: Mapping[str, MutantMarks]) -> dict[str, MutantMarks]:
         mutants = {}
@@ -658,16 +617,8 @@ def _renewed(path: Path, fresh: Fingerprints) -> Fingerprints:
             mutants[name] = MutantMarks(mutant.say, checks)
         return mutants
 
-    families = {
-        name: kept.families[name] if name in kept.families and alike(kept.families[name], family) else family
-        for name, family in fresh.families.items()
-    }
     return Fingerprints(
-        fresh.schema,
-        fresh.seed,
-        renewed(fresh.mutants, kept.mutants),
-        renewed(fresh.pairs, kept.pairs),
-        families,
+        fresh.schema, fresh.seed, renewed(fresh.mutants, kept.mutants), renewed(fresh.pairs, kept.pairs)
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -11,8 +10,7 @@ from typing import Any, Protocol
 import torch
 
 from grader.host.calls import Calls, Outcomes
-from grader.host.deadline import Deadline
-from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
+from grader.host.endings import WorkerTimeout
 from grader.host.local import LocalSubmission, told
 from grader.host.local import begin as begin_locally
 from grader.host.remote import RemoteSubmission, behind
@@ -118,28 +116,26 @@ class WorkerBackend:
 
     def observed(self) -> Sequence[Any]:
         """Return what it answered during the check, for recognising a mistake."""
-        return self._session.observed
+        return self._session.log.observed
 
     def asked(self) -> Collection[str]:
         """Return which of its names the check asked for."""
-        return self._session.asked
+        return self._session.log.asked
 
     def rests_on_policy(self) -> bool:
         """Return whether the check called a name that may not use what the kata excludes."""
         terms = self._session.terms
-        return bool(terms.forbid) and (not terms.within or not self._session.called.isdisjoint(terms.within))
+        return bool(terms.forbid) and (
+            not terms.within or not self._session.log.called.isdisjoint(terms.within)
+        )
 
     def asked_uses(self) -> bool:
         """Return whether the check itself judged what was used."""
-        return self._session.asked_uses
+        return self._session.log.asked_uses
 
     def uses(self) -> list[str]:
-        """Return what was used in any check that the kata excludes; a worker that lives is asked once more."""
-        session = self._session
-        session.deadline = Deadline(self._timeout_s or session.terms.check_timeout_s)
-        with contextlib.suppress(SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout):
-            session.forbidden_uses()
-        return session.uses()
+        """Return what was used in any check that the kata excludes."""
+        return self._session.forbidden_uses()
 
 
 class InProcessBackend:

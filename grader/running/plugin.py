@@ -17,7 +17,6 @@ import torch
 from grader.checks.draw import Draw
 from grader.checks.marks import CheckInfo
 from grader.errors import MachineFault, PackError, UsageError
-from grader.host.put_off import catch_up, caught_up
 from grader.machine import shortage
 from grader.running import at_hand
 from grader.running.at_hand import AtHand, Look
@@ -179,11 +178,6 @@ class KataPlugin(Generic[A, T]):
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
         """Judge what happened, and give pytest the bare minimum (formatting a traceback takes milliseconds)."""
         error = call.excinfo.value if call.excinfo is not None else None
-        if call.when == "call":
-            try:
-                catch_up()
-            except BaseException as late:  # it came first
-                error = late
         if error is not None:
             self._judge(item, error)
         outcome = "passed" if error is None else "failed"
@@ -203,11 +197,10 @@ class KataPlugin(Generic[A, T]):
                 assert isinstance(item, pytest.Function)
                 wrong: BaseException | None = None
                 try:
-                    with caught_up():
-                        item.obj(
-                            **wanted.parameters,
-                            **{name: _OURS[name](context, item) for name in wanted.fixtures},
-                        )
+                    item.obj(
+                        **wanted.parameters,
+                        **{name: _OURS[name](context, item) for name in wanted.fixtures},
+                    )
                 except BaseException as error:
                     wrong = error
                 # Out of its handling: what is raised in a REPL has nothing to do with it.

@@ -6,7 +6,7 @@ This opens what was handed in, finds the folder that holds the class, and lets t
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -45,11 +45,12 @@ class Scan:
     """What the instructor should know before grading starts: files at the top that belong to no learner."""
 
 
-def find_learners(root: Path, katas: Sequence[Kata]) -> Scan:
+def find_learners(root: Path, katas: Sequence[Kata], whom: Collection[str] = ()) -> Scan:
     """Return the learners in `root`: a folder in one of the known layouts, or an archive of one.
 
     Raises:
-        UsageError: nothing there, no archive, empty, or no file in it is named like one of `katas`.
+        UsageError: nothing there, no archive, empty, or no file in it is named like one of `katas`. If one of the
+            learners is `whom` it is about, that is their result instead.
     """
     top, name = _top(root)
     try:
@@ -59,7 +60,8 @@ def find_learners(root: Path, katas: Sequence[Kata]) -> Scan:
     if not scan.learners:
         loose = f" ({scan.notes[0]})" if scan.notes else ""
         raise UsageError(f"{root}: it holds no learner's work{loose}.", LAYOUTS)
-    if not any(learner.holds_any(katas) for learner in scan.learners):
+    named = any(learner.learner in whom for learner in scan.learners)
+    if not named and not any(learner.holds_any(katas) for learner in scan.learners):
         expected = listed([f"{kata.module}.py" for kata in katas], 12)
         raise UsageError(
             f"{root}: none of its {len(scan.learners)} learners has a file of the katas that are graded. {_seen(scan)}",
