@@ -110,6 +110,7 @@ def _written(book: Gradebook, options: ReportOptions, origins: dict[str, list[st
     from grader.catalogue import Catalogue
     from grader.pages import Lessons, Viewer, write_report
 
+    # The rows pass by once: whose files lay where is noted on the way.
     katas = _katas(book, options.assignment, for_zip=options.zip_file is not None)
     bundle = lru_cache(maxsize=KEPT)(partial(_bundle, book))
     with console(stderr=True).status("") as line:
