@@ -1,4 +1,4 @@
-"""The tables, as this version knows them. How an older gradebook gets there is in `migrate`."""
+"""The tables, as this version knows them; `migrate` creates them."""
 
 from __future__ import annotations
 

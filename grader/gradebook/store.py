@@ -73,7 +73,7 @@ class Gradebook:
 
     @classmethod
     def open(cls, where: str, *, create: bool, course: Course | None = None) -> Gradebook:
-        """Open a gradebook, bringing it up to this version.
+        """Open a gradebook, or create it.
 
         Args:
             where: a path, or an address such as `postgresql://USER:PASSWORD@HOST/DATABASE`.
@@ -82,7 +82,7 @@ class Gradebook:
 
         Raises:
             GradebookUsageError: there is none, or something else.
-            GradebookError: it is locked, read-only, damaged, from a newer version, or its server is not there.
+            GradebookError: it is locked, read-only, damaged, from another version, or its server is not there.
         """
         place = Address.parse(where)
         if place.file is not None:
