@@ -19,7 +19,7 @@ from grader.cli.class_options import (
 from grader.cli.context import complete_id, json_option, note, print_json
 from grader.errors import UsageError
 from grader.reports.style import console, points, safe
-from grader.words import counted
+from grader.words import counted, typed_number
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -287,12 +287,10 @@ def mark_all(file: Path, dry_run: bool, author: str | None, where: str, course_f
 
 def _lines(file: Path, book: Gradebook, rubrics: Rubrics) -> list[_Line]:
     from grader.gradebook.meant import kata_meant, learner_meant
-    from grader.gradebook.roster import column_of, lines_of
+    from grader.gradebook.roster import read_table
     from grader.gradebook.written import rubric_question
 
-    rows = lines_of(file, "file", "Name the CSV file.")
-    place, header = next(rows, (1, []))
-    columns = [column_of(cell) for cell in header]
+    place, columns, rows = read_table(file, "file", "Name the CSV file.")
     for name in ("learner", "kata", "question"):
         if name not in columns:
             raise UsageError(f"{file}:{place}: there is no column `{name}`.", _EXAMPLE)
@@ -300,10 +298,7 @@ def _lines(file: Path, book: Gradebook, rubrics: Rubrics) -> list[_Line]:
         raise UsageError(f"{file}:{place}: there is no column `points` and no column `met`.", _EXAMPLE)
     found = []
     for number, row in rows:
-        cells: dict[str, str] = dict.fromkeys(("points", "met", "comment", *columns), "")
-        cells |= dict(zip(columns, (one.strip() for one in row), strict=False))
-        if not any(cells.values()):
-            continue
+        cells = {"points": "", "met": "", "comment": "", **row}
         try:
             if not cells["question"].isdecimal():
                 raise UsageError(f"question must be a number, not {cells['question']!r}.")
@@ -324,11 +319,8 @@ def _lines(file: Path, book: Gradebook, rubrics: Rubrics) -> list[_Line]:
 def _points(text: str, most: float) -> float | None:
     if not text:
         return None
-    try:
-        given = float(text)
-    except ValueError:
-        given = -1.0
-    if not 0 <= given <= most:
+    given = typed_number(text)
+    if given is None or not 0 <= given <= most:
         raise UsageError(f"points must be a number from 0 to {points(most)}, not {text!r}.")
     return given
 

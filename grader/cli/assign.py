@@ -90,7 +90,8 @@ def assign(
                 "There is nothing to share: every hand-in is already somebody's to mark, or was looked through.",
                 f"To see who marks what: kata gradebook rulings{again(where)}",
             )
-        given = Counter(one.value for one in book.rulings(["assign"]) if one.id in set(numbers))
+        made = set(numbers)
+        given = Counter(one.value for one in book.rulings(["assign"]) if one.id in made)
     for name in names:
         text = f"{name}  {counted(given[name], 'hand-in')}"
         console().print(safe(text), soft_wrap=True, markup=False, highlight=False)

@@ -24,7 +24,6 @@ from grader.reports.style import console, points, safe
 if TYPE_CHECKING:
     from grader.gradebook.store import Gradebook
 
-MOST_POINTS = 1e6
 _MINUS = "\u2212"
 """Stands for the hyphen of a negative number while click looks for options."""
 
@@ -286,18 +285,9 @@ def _changing(book: Gradebook, change: MarkChange) -> Iterator[tuple[str, str]]:
 
 
 def _number(text: str) -> float:
-    """Return points as a person types them: 2, +2, -1.5.
+    from grader.gradebook.meant import points_meant
 
-    Raises:
-        UsageError: it is no number, or no sensible one.
-    """
-    word = text.strip().replace(_MINUS, "-")
-    if not re.fullmatch(r"[-+]?(\d{1,12}\.?\d*|\.\d+)", word, re.ASCII):
-        raise UsageError(f"{word!r} is not a number of points.", "Write one like 2, -1.5 or 0.25.")
-    number = float(word)
-    if abs(number) > MOST_POINTS:
-        raise UsageError(f"{word} points are too many; {points(MOST_POINTS)} is the most.")
-    return number
+    return points_meant(text.replace(_MINUS, "-"))
 
 
 for _command in (adjust_all, assign, code, export, *WRITTEN, *RULINGS):

@@ -253,7 +253,8 @@ def decisions(
     by_people = or_(table.kind != "alias", table.author != LEARNT_BY, table.revoked_at.is_not(None))
     last = select(table.id).where(by_people).order_by(table.id.desc()).limit(most)
     ruled = rulings(connection, schema.rulings.c.id.in_(last))
-    remarked = {one.learner for one in ruled if one.kind == "remark"}
+    whose = identity(connection, course)
+    remarked = {whose(one.learner) for one in ruled if one.kind == "remark"}
     own = numbers(connection, people(connection, course, remarked)) if remarked else {}
     found += [
         (one.learner, one.kata, event) for one in ruled for event in (_ruled(one, own), *_withdrawn(one))
@@ -264,7 +265,6 @@ def decisions(
         for event in _answer_marked(one)
     ]
     found.sort(key=lambda one: one[2].at, reverse=True)
-    whose = identity(connection, course)
     return [(whose(name), slug, event) for name, slug, event in found[:most]]
 
 
