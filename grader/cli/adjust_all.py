@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from grader.cli.class_options import author_of, author_option, opened, where_options
+from grader.cli.class_options import author_of, author_option, with_gradebook
 from grader.cli.context import note
 from grader.errors import UsageError
 from grader.reports.style import console, points, safe
@@ -30,8 +30,8 @@ class _Line(NamedTuple):
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
 @author_option
-@where_options
-def adjust_all(file: Path, dry_run: bool, author: str | None, where: str, course_file: Path | None) -> None:
+@with_gradebook
+def adjust_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> None:
     """Change many marks at once: FILE has the columns learner, kata, points and comment.
 
     Points are given or taken away, as by `adjust`; if a column `kind` says override, they become the mark. If any line
@@ -43,31 +43,28 @@ def adjust_all(file: Path, dry_run: bool, author: str | None, where: str, course
       kata gradebook adjust-all oral.csv --dry-run
       kata gradebook adjust-all oral.csv --author kim
     """
-    with opened(where, course_file) as book:
-        lines = _lines(file, book)
-        who = author_of(author)
-        standing = {
-            (row.learner, row.kata): row for row in book.rows(learners={line.learner for line in lines})
-        }
-        recorded: set[tuple[object, ...]] = {
-            (*mark, one.kind, one.points, one.comment)
-            for mark, row in standing.items()
-            for one in row.adjustments
-            if not one.revoked
-        }
-        done = passed = 0
-        for line in lines:
-            if line in recorded:
-                passed += 1
-                continue
-            recorded.add(line)
-            done += 1
-            if not dry_run:
-                change = book.override if line.kind == "override" else book.adjust
-                change(line.learner, line.kata, line.points, comment=line.comment, author=who)
-            sign = "= " if line.kind == "override" else "+" if line.points >= 0 else ""
-            said = f"{line.learner}, {line.kata}: {sign}{points(line.points)}  {line.comment}"
-            console().print(safe(said), soft_wrap=True, markup=False, highlight=False)
+    lines = _lines(file, book)
+    who = author_of(author)
+    standing = {(row.learner, row.kata): row for row in book.rows(learners={line.learner for line in lines})}
+    recorded: set[tuple[object, ...]] = {
+        (*mark, one.kind, one.points, one.comment)
+        for mark, row in standing.items()
+        for one in row.adjustments
+        if not one.revoked
+    }
+    done = passed = 0
+    for line in lines:
+        if line in recorded:
+            passed += 1
+            continue
+        recorded.add(line)
+        done += 1
+        if not dry_run:
+            change = book.override if line.kind == "override" else book.adjust
+            change(line.learner, line.kata, line.points, comment=line.comment, author=who)
+        sign = "= " if line.kind == "override" else "+" if line.points >= 0 else ""
+        said = f"{line.learner}, {line.kata}: {sign}{points(line.points)}  {line.comment}"
+        console().print(safe(said), soft_wrap=True, markup=False, highlight=False)
     note(f"{done} {'would change' if dry_run else 'changed'}, {passed} already recorded")
 
 
