@@ -10,16 +10,15 @@ import click
 from grader.cli.class_options import (
     author_of,
     author_option,
-    comment_option,
-    points_of,
     same_book,
     with_gradebook,
     word,
 )
 from grader.cli.context import complete_id, json_option, note, print_json
+from grader.cli.rulings import covered, decision
 from grader.errors import UsageError
 from grader.reports.style import console, points, safe
-from grader.words import counted
+from grader.words import counted, typed_number
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -199,10 +198,8 @@ def mark(
 
 @click.command(short_help="Take back the mark of a written answer.")
 @click.argument("number", type=click.IntRange(min=1))
-@comment_option
-@author_option
-@with_gradebook
-def unmark(book: Gradebook, number: int, comment: str, author: str | None) -> None:
+@decision
+def unmark(book: Gradebook, number: int, comment: str, author: str) -> None:
     """Take back the mark with this NUMBER; `answers` shows the numbers. The mark before it counts again.
 
     \b
@@ -211,7 +208,7 @@ def unmark(book: Gradebook, number: int, comment: str, author: str | None) -> No
     """
     from grader.gradebook.written import undo
 
-    undo(book, number, author=author_of(author), comment=comment)
+    undo(book, number, author=author, comment=comment)
     _say(f"taken back  mark {number}")
 
 
@@ -276,12 +273,10 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
 
 def _lines(file: Path, book: Gradebook, rubrics: Rubrics) -> list[_Line]:
     from grader.gradebook.meant import kata_meant, learner_meant
-    from grader.gradebook.roster import column_of, lines_of
+    from grader.gradebook.roster import read_table
     from grader.gradebook.written import rubric_question
 
-    rows = lines_of(file, "file", "Name the CSV file.")
-    place, header = next(rows, (1, []))
-    columns = [column_of(cell) for cell in header]
+    place, columns, rows = read_table(file, "file", "Name the CSV file.")
     for name in ("learner", "kata", "question"):
         if name not in columns:
             raise UsageError(f"{file}:{place}: there is no column `{name}`.", _EXAMPLE)
@@ -289,10 +284,7 @@ def _lines(file: Path, book: Gradebook, rubrics: Rubrics) -> list[_Line]:
         raise UsageError(f"{file}:{place}: there is no column `points` and no column `met`.", _EXAMPLE)
     found = []
     for number, row in rows:
-        cells: dict[str, str] = dict.fromkeys(("points", "met", "comment", *columns), "")
-        cells |= dict(zip(columns, (one.strip() for one in row), strict=False))
-        if not any(cells.values()):
-            continue
+        cells = {"points": "", "met": "", "comment": "", **row}
         try:
             if not cells["question"].isdecimal():
                 raise UsageError(f"question must be a number, not {cells['question']!r}.")
@@ -313,26 +305,21 @@ def _lines(file: Path, book: Gradebook, rubrics: Rubrics) -> list[_Line]:
 def _points(text: str, most: float) -> float | None:
     if not text:
         return None
-    try:
-        given = points_of(text)
-    except UsageError:
-        given = -1.0
-    if not 0 <= given <= most:
+    given = typed_number(text)
+    if given is None or not 0 <= given <= most:
         raise UsageError(f"points must be a number from 0 to {points(most)}, not {text!r}.")
     return given
 
 
 @click.command(short_help="Let learners see marks of written answers, and remarks on their code.")
 @click.argument("assignment")
-@comment_option
 @click.option(
     "--anyway",
     is_flag=True,
     help="Release even while answers wait; these stay unmarked and count for nothing.",
 )
-@author_option
-@with_gradebook
-def release(book: Gradebook, assignment: str, comment: str, anyway: bool, author: str | None) -> None:
+@decision
+def release(book: Gradebook, assignment: str, comment: str, anyway: bool, author: str) -> None:
     """Let learners see the marks of written answers for an ASSIGNMENT, a kata, or `all`, and the remarks on their code.
 
     Until the release is withdrawn, feedback and exports for learners contain them, and unanswered questions count as 0.
@@ -342,11 +329,10 @@ def release(book: Gradebook, assignment: str, comment: str, anyway: bool, author
     Example:
       kata gradebook release week1 --comment "all are marked"
     """
-    from grader.cli.rulings import covered
     from grader.gradebook.written import release as write
 
     of = covered(book, assignment)
-    number = write(book, _rubrics(), of, comment=comment, author=author_of(author), anyway=anyway)
+    number = write(book, _rubrics(), of, comment=comment, author=author, anyway=anyway)
     _say(f"marks and remarks of {of or 'everything'} are released")
     note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.class_options import author_of, author_option, comment_option, same_book, with_gradebook
+from grader.cli.class_options import same_book
 from grader.cli.context import complete_id, note
-from grader.cli.rulings import covered
+from grader.cli.rulings import covered, decision
 from grader.errors import UsageError
 from grader.reports.style import console, safe
 from grader.words import counted
@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 @click.option(
     "--most", type=click.IntRange(min=1), metavar="N", help="Share at most this many, the first ones."
 )
-@comment_option
-@author_option
-@with_gradebook
+@decision
 def assign(
     book: Gradebook,
     markers: str,
@@ -41,7 +39,7 @@ def assign(
     learners: tuple[str, ...],
     most: int | None,
     comment: str,
-    author: str | None,
+    author: str,
 ) -> None:
     """Share hand-ins that are nobody's to mark yet among MARKERS: each gets a consecutive part of the list.
 
@@ -62,8 +60,7 @@ def assign(
     names = list(dict.fromkeys(filter(None, map(str.strip, markers.split(",")))))
     if not names:
         raise UsageError("Nobody is named.", "Name the markers, separated by commas: kim,lee")
-    who = author_of(author)
-    reader = DeskReader(book, Lessons(Catalogue.discover()), who)
+    reader = DeskReader(book, Lessons(Catalogue.discover()), author)
     of = covered(book, id_) if id_ else ""
     assignment, kata = (of, "") if of in book.course.assignments else ("", of)
     if kata and kata not in book.katas():
@@ -78,14 +75,14 @@ def assign(
         for one in reader.unassigned(Filter(assignment=assignment, kata=kata, section=section or ""))
         if not only or one[0] in only
     ]
-    numbers = book.assign(free, names, comment=comment, author=who, most=most)
+    numbers = book.assign(free, names, comment=comment, author=author, most=most)
     if not numbers:
         raise UsageError(
             "There is nothing to share: every hand-in is already somebody's to mark, or was looked through.",
             f"To see who marks what: kata gradebook rulings{same_book()}",
         )
-    new = set(numbers)
-    given = Counter(one.value for one in book.rulings(["assign"]) if one.id in new)
+    made = set(numbers)
+    given = Counter(one.value for one in book.rulings(["assign"]) if one.id in made)
     for name in names:
         text = f"{name}  {counted(given[name], 'hand-in')}"
         console().print(safe(text), soft_wrap=True, markup=False, highlight=False)

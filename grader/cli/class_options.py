@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -13,13 +12,11 @@ import click
 
 from grader.cli.context import note
 from grader.errors import UsageError
-from grader.reports.style import points, safe
+from grader.reports.style import safe
 
 if TYPE_CHECKING:
     from grader.gradebook.store import Gradebook
 
-MINUS = "\N{MINUS SIGN}"
-MOST_POINTS = 1e6
 NAMED = 10
 """Marks that are named one by one; the others are counted."""
 
@@ -116,18 +113,3 @@ def same_book() -> str:
     where, course = given["where"], given["course_file"]
     named = "" if where == DEFAULT else f" --gradebook {word(redact(where))}"
     return named + ("" if course is None else f" --course {word(str(course))}")
-
-
-def points_of(text: str) -> float:
-    """Return points as a person types them: 2, +2, -1.5.
-
-    Raises:
-        UsageError: it is no number, or no sensible one.
-    """
-    typed = text.strip().replace(MINUS, "-")
-    if not re.fullmatch(r"[-+]?(\d{1,12}\.?\d*|\.\d+)", typed, re.ASCII):
-        raise UsageError(f"{typed!r} is not a number of points.", "Write one like 2, -1.5 or 0.25.")
-    number = float(typed)
-    if abs(number) > MOST_POINTS:
-        raise UsageError(f"{typed} points are too many; {points(MOST_POINTS)} is the most.")
-    return number

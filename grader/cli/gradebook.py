@@ -14,10 +14,8 @@ from grader.cli.adjust_all import adjust_all
 from grader.cli.answers import COMMANDS as WRITTEN
 from grader.cli.assign import assign
 from grader.cli.class_options import (
-    MINUS,
     author_of,
     author_option,
-    points_of,
     same_book,
     with_gradebook,
     word,
@@ -31,6 +29,10 @@ from grader.reports.style import console, points, safe
 
 if TYPE_CHECKING:
     from grader.gradebook.store import Gradebook
+
+
+MINUS = "\N{MINUS SIGN}"
+"""Stands for the hyphen of a negative number while click looks for options."""
 
 
 class TakesPoints(click.Command):
@@ -155,7 +157,7 @@ def _change(short_help: str) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a command of LEARNER ID POINTS, which says why and whose word it is."""
     command = gradebook.command(cls=TakesPoints, short_help=short_help)
     points_ = click.argument(
-        "points_", metavar="POINTS", callback=lambda _context, _parameter, text: points_of(text)
+        "points_", metavar="POINTS", callback=lambda _context, _parameter, text: _points(text)
     )
     return lambda function: command(
         _change_options("The reason; the learner may read it.")(points_(function))
@@ -289,6 +291,12 @@ def _changing(book: Gradebook, change: MarkChange) -> Iterator[tuple[str, str]]:
         note(f"note: {points(after.score)} is more than the {most} points there are.")
     elif before.score == after.score:
         note("note: the mark is the same as before.")
+
+
+def _points(text: str) -> float:
+    from grader.gradebook.meant import points_meant
+
+    return points_meant(text.replace(MINUS, "-"))
 
 
 for _command in (adjust_all, assign, code, export, *WRITTEN, *RULINGS):

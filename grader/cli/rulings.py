@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.class_options import author_of, author_option, comment_option, same_book, with_gradebook, word
+from grader.cli.class_options import (
+    author_of,
+    author_option,
+    comment_option,
+    same_book,
+    with_gradebook,
+    word,
+)
 from grader.cli.context import complete_id, json_option, note, print_json
 from grader.errors import UsageError
 from grader.reports.style import console, safe
@@ -21,7 +30,17 @@ if TYPE_CHECKING:
     from grader.gradebook.store import Gradebook
 
 
-def _told(book: Gradebook, number: int, what: str) -> None:
+def decision(command: Callable[..., Any]) -> Any:
+    """Give a command --comment and --author, and hand it the gradebook as `book` and who decides as `author`."""
+
+    @functools.wraps(command)
+    def run(author: str | None, **given: Any) -> Any:
+        return command(author=author_of(author), **given)
+
+    return comment_option(author_option(with_gradebook(run)))
+
+
+def _told(number: int, what: str) -> None:
     console().print(what, soft_wrap=True, markup=False, highlight=False)
     note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")
 
@@ -29,10 +48,8 @@ def _told(book: Gradebook, number: int, what: str) -> None:
 @click.command(short_help="Say that a learner has another name, too.")
 @click.argument("learner")
 @click.argument("other", metavar="NAME")
-@comment_option
-@author_option
-@with_gradebook
-def alias(book: Gradebook, learner: str, other: str, comment: str, author: str | None) -> None:
+@decision
+def alias(book: Gradebook, learner: str, other: str, comment: str, author: str) -> None:
     """Say that LEARNER is also called NAME: a folder, a handle or an address in a download.
 
     From now on, everything under that name is theirs, including what came in before. You need to say so only once.
@@ -55,18 +72,23 @@ def alias(book: Gradebook, learner: str, other: str, comment: str, author: str |
             f"{other} is already recorded as {known}.",
             f"See who said so: kata gradebook rulings{same_book()}",
         )
-    number = book.rule("alias", who, other, comment=comment, author=author_of(author))
-    _told(book, number, f"{other} is {who}")
+    number = book.rule("alias", who, other, comment=comment, author=author)
+    _told(number, f"{other} is {who}")
 
 
 @click.command(short_help="Accept a file with a wrong name as a learner's answer.")
 @click.argument("learner")
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @click.argument("file")
-@comment_option
-@author_option
-@with_gradebook
-def take(book: Gradebook, learner: str, id_: str, file: str, comment: str, author: str | None) -> None:
+@decision
+def take(
+    book: Gradebook,
+    learner: str,
+    id_: str,
+    file: str,
+    comment: str,
+    author: str,
+) -> None:
     """Accept FILE, as LEARNER named it, as the answer to ID: `masks_final_v3.py` instead of `masks.py`.
 
     It is read when kata grade next grades the download. FILE is a name, or a path inside what the learner handed in.
@@ -80,18 +102,23 @@ def take(book: Gradebook, learner: str, id_: str, file: str, comment: str, autho
     if not file.strip("/. "):
         raise UsageError("The file's name is empty.")
     who, kata = learner_meant(book, learner), kata_meant(book, id_)
-    number = book.rule("take", who, file.strip("/"), kata=kata, comment=comment, author=author_of(author))
-    _told(book, number, f"{who}, {kata}: {file} is the answer, from the next kata grade on")
+    number = book.rule("take", who, file.strip("/"), kata=kata, comment=comment, author=author)
+    _told(number, f"{who}, {kata}: {file} is the answer, from the next kata grade on")
 
 
 @click.command(short_help="Say which attempt counts.")
 @click.argument("learner")
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @click.argument("attempt", type=click.IntRange(min=1))
-@comment_option
-@author_option
-@with_gradebook
-def choose(book: Gradebook, learner: str, id_: str, attempt: int, comment: str, author: str | None) -> None:
+@decision
+def choose(
+    book: Gradebook,
+    learner: str,
+    id_: str,
+    attempt: int,
+    comment: str,
+    author: str,
+) -> None:
     """Say which ATTEMPT of a learner counts for ID, whatever else was handed in; `history` shows the numbers.
 
     \b
@@ -108,20 +135,23 @@ def choose(book: Gradebook, learner: str, id_: str, attempt: int, comment: str, 
     except GradebookUsageError as error:
         hint = f"See: kata gradebook history {word(who)} {kata}{same_book()}"
         raise UsageError(error.message, hint) from None
-    number = book.rule("choose", who, hand_in, kata=kata, comment=comment, author=author_of(author))
+    number = book.rule("choose", who, hand_in, kata=kata, comment=comment, author=author)
     row = next(iter(book.rows(katas=[kata], learners=[who])))
-    _told(book, number, f"{who}, {kata}: attempt {attempt} counts, {row.score:g} points")
+    _told(number, f"{who}, {kata}: attempt {attempt} counts, {row.score:g} points")
 
 
 @click.command(short_help="Give a learner more time.")
 @click.argument("learner")
 @click.argument("assignment", metavar="ASSIGNMENT|ID|all", shell_complete=complete_id)
 @click.argument("days", type=click.FloatRange(0, 3650, min_open=True))
-@comment_option
-@author_option
-@with_gradebook
+@decision
 def extend(
-    book: Gradebook, learner: str, assignment: str, days: float, comment: str, author: str | None
+    book: Gradebook,
+    learner: str,
+    assignment: str,
+    days: float,
+    comment: str,
+    author: str,
 ) -> None:
     """Give LEARNER this many more DAYS for an assignment, a kata, or `all`: both due time and closing time move.
 
@@ -135,8 +165,8 @@ def extend(
 
     of = covered(book, assignment)
     who = learner_meant(book, learner)
-    number = book.rule("extend", who, {"of": of, "days": days}, comment=comment, author=author_of(author))
-    _told(book, number, f"{who}: {counted(days, 'more day')} for {of or 'everything'}")
+    number = book.rule("extend", who, {"of": of, "days": days}, comment=comment, author=author)
+    _told(number, f"{who}: {counted(days, 'more day')} for {of or 'everything'}")
 
 
 def covered(book: Gradebook, text: str) -> str:
@@ -217,10 +247,8 @@ def _numbers(_: click.Context, parameter: click.Parameter, words: tuple[str, ...
 
 @click.command(short_help="Take back rulings.")
 @click.argument("numbers", metavar="NUMBER...", callback=_numbers, nargs=-1, required=True)
-@comment_option
-@author_option
-@with_gradebook
-def withdraw(book: Gradebook, numbers: list[int], comment: str, author: str | None) -> None:
+@decision
+def withdraw(book: Gradebook, numbers: list[int], comment: str, author: str) -> None:
     """Take back the rulings with these NUMBERS, all or none; `kata gradebook rulings` lists them.
 
     The history keeps the rulings and their withdrawal.
@@ -230,7 +258,7 @@ def withdraw(book: Gradebook, numbers: list[int], comment: str, author: str | No
       kata gradebook withdraw 12 --comment "it was adam"
       kata gradebook withdraw 12-40 --comment "shared among others"
     """
-    taken = book.withdraw(*numbers, author=author_of(author), comment=comment)
+    taken = book.withdraw(*numbers, author=author, comment=comment)
     own = book.attempt_numbers({one.learner for one in taken})
     for one in taken[:SHOWN]:
         told = safe(_sentence(one, own))

@@ -17,7 +17,7 @@ from grader.gradebook.errors import ChangedMeanwhile, GradebookError, GradebookU
 from grader.gradebook.records import AnswerMark, Answers, Ruling, WrittenPart
 from grader.gradebook.rulings import releases
 from grader.gradebook.scope import Somebody, newest
-from grader.gradebook.storage import every, insert, record, storable, unpacked
+from grader.gradebook.storage import insert, record, storable, unpacked
 from grader.reports.json_text import encode
 
 _ANSWERED = msgspec.json.Decoder(dict[int, str])
@@ -59,7 +59,7 @@ def marks(connection: Connection, people: Iterable[Somebody]) -> dict[tuple[str,
     names = {row: one.name for one in people for row in one.rows}
     wanted = table.select().where(table.c.learner_id.in_(list(names)))
     found: dict[tuple[str, int], list[AnswerMark]] = {}
-    for row in every(connection, wanted.order_by(table.c.id), table.c):
+    for row in connection.execute(wanted.order_by(table.c.id)):
         found.setdefault((names[row.learner_id], row.kata_id), []).append(_mark_of(row))
     return found
 

@@ -15,7 +15,7 @@ from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookUsageError
 from grader.gradebook.records import Adjustment
 from grader.gradebook.scope import Somebody, find
-from grader.gradebook.storage import every, insert, record, storable
+from grader.gradebook.storage import insert, record, storable
 from grader.gradebook.versions import alone_with, insist_on
 
 
@@ -106,7 +106,7 @@ def decided(connection: Connection, people: Iterable[Somebody]) -> dict[tuple[st
     names = {row: one.name for one in people for row in one.rows}
     wanted = table.select().where(table.c.learner_id.in_(list(names)))
     found: dict[tuple[str, int], list[Adjustment]] = {}
-    for row in every(connection, wanted.order_by(table.c.id), table.c):
+    for row in connection.execute(wanted.order_by(table.c.id)):
         found.setdefault((names[row.learner_id], row.kata_id), []).append(adjustment_of(row))
     return found
 

@@ -10,6 +10,10 @@ from grader.errors import UsageError, did_you_mean
 from grader.gradebook.assignments import Assignment
 from grader.gradebook.course import Course
 from grader.gradebook.store import Gradebook
+from grader.reports.style import points
+from grader.words import typed_number
+
+MOST_POINTS = 1e6
 
 
 def learner_meant(book: Gradebook, text: str) -> str:
@@ -118,6 +122,20 @@ def katas_of_assignment(book: Gradebook, name: str) -> list[str]:
             f"Grade it first: kata grade DOWNLOAD --assignment {name}",
         )
     return graded
+
+
+def points_meant(text: str) -> float:
+    """Return points as a person types them: 2, +2, -1.5.
+
+    Raises:
+        UsageError: it is not a number, or not a sensible one.
+    """
+    number = typed_number(text)
+    if number is None:
+        raise UsageError(f"{text.strip()!r} is not a number of points.", "Write one like 2, -1.5 or 0.25.")
+    if abs(number) > MOST_POINTS:
+        raise UsageError(f"{text.strip()} points are too many; {points(MOST_POINTS)} is the most.")
+    return number
 
 
 def _folded(text: str) -> str:

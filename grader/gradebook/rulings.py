@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Connection, select
 from grader.gradebook import schema
 from grader.gradebook.errors import GradebookUsageError
 from grader.gradebook.records import Ruling, RulingKind
-from grader.gradebook.storage import DAMAGED, every, insert, record, storable
+from grader.gradebook.storage import DAMAGED, insert, record, storable
 from grader.reports.json_text import encode
 
 COUNTING: tuple[RulingKind, ...] = ("choose", "extend", "take", "alias", "release")
@@ -133,7 +133,7 @@ def rulings(connection: Connection, *only: ColumnElement[bool]) -> list[Ruling]:
         .where(*only)
         .order_by(table.c.id)
     )
-    return [_ruling(row) for row in every(connection, wanted, table.c)]
+    return [_ruling(row) for row in connection.execute(wanted)]
 
 
 class _Extension(TypedDict):
