@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, Executable, Table
+from sqlalchemy import Connection, Executable, Table, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from grader.gradebook import schema
@@ -47,6 +48,21 @@ def insert_unless_there(connection: Connection, table: Table, row: dict[str, Any
 def _unless_there(table: Table, dialect: str) -> Executable:
     made = postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
     return made.on_conflict_do_nothing()
+
+
+def take_back(connection: Connection, table: Table, number: int, *, author: str, comment: str) -> bool | None:
+    """Mark a decision as revoked; return False when it already was, None when there is none of this number."""
+    values = {
+        "revoked_at": datetime.now(UTC),
+        "revoked_by": storable(author),
+        "revoked_because": storable(comment),
+    }
+    # One statement that decides: of two people who take the same back, one is told that it was.
+    mine = table.update().where(table.c.id == number, table.c.revoked_at.is_(None)).values(**values)
+    if connection.execute(mine).rowcount:
+        return True
+    there = connection.execute(select(table.c.id).where(table.c.id == number)).one_or_none()
+    return None if there is None else False
 
 
 DAMAGED = "this row is damaged, and counts nowhere"
