@@ -31,6 +31,11 @@ class Conversation(Protocol):
     outcomes: Outcomes
     terms: Terms
 
+    @property
+    def made(self) -> int:
+        """How many requests were made, where they are recorded."""
+        ...
+
     def get(self, target: int, name: str) -> Any:
         """Return an attribute of a handle."""
         ...
@@ -287,11 +292,12 @@ def _run(
             if error.put_off:
                 raise
         if calls is not None:
-            calls.add(CallRecord(label, signature, args, kwargs, root=mine.root), None)
+            calls.add(CallRecord(label, signature, args, kwargs, root=mine.root, request=session.made), None)
         note(session, mine.root, error)
         raise
     if calls is not None:
-        calls.add(CallRecord(label, signature, args, kwargs, tuple(changed), root=mine.root), result)
+        record = CallRecord(label, signature, args, kwargs, tuple(changed), mine.root, session.made)
+        calls.add(record, result)
     note(session, mine.root, None)
     return _out_of(mine, result)
 

@@ -101,6 +101,8 @@ class Session:
         self._states: set[int] = set()
         """The handles of methods that tell a module's state."""
         self._observed_bytes = 0
+        self.recorded: list[bytes] | None = None
+        """What the live worker was asked, where somebody wants to make it again: frames, without what it asked back."""
         self.generation = 0
         """Counts workers; a proxy of an earlier one is stale."""
         self._launcher = launcher
@@ -236,7 +238,16 @@ class Session:
         self.get(messages.MODULE, "__name__")
         self.observed.clear()
 
+    def lent(self, number: int) -> Callable[..., Any]:
+        """Return what the running check lends."""
+        return self._loans.find(number) or _not_lent
+
     # What proxies use -------------------------------------------------------------------------------------------
+
+    @property
+    def made(self) -> int:
+        """How many requests were made, where they are recorded."""
+        return len(self.recorded or ())
 
     def given(self, name: str) -> Any:
         """Return a module that runs next to the submission."""
@@ -372,7 +383,7 @@ class Session:
             for head in encoder.tensors[lead:]:
                 head.requires_grad = False
         with self._patience(of):
-            if self.stopwatch is None and can_share(encoder.tensors[lead:]):
+            if self.stopwatch is None and self.recorded is None and can_share(encoder.tensors[lead:]):
                 lent = self._lend(encoder.buffers)
                 request.shared, request.place = lent.size, lent.place
                 reply, payload = self._ask(request, [], lent)
@@ -479,6 +490,8 @@ class Session:
 
     def _start(self) -> None:
         self.generation += 1
+        if self.recorded is not None:
+            self.recorded = []
         self._share_no_more()
         self._forget_waiting()
         self._release.clear()
@@ -551,6 +564,8 @@ class Session:
         request.release, self._release = self._release, []
         request.begin, self._begin = self._begin, None
         request.alike = request.begin is not None and self._alike
+        if self.recorded is not None:
+            self.recorded.append(b"".join(messages.pack(request, buffers)))
         shared = self._shared if arguments is not None else None
         descriptor = shared.descriptor if shared is not None and not shared.sent else None
         try:
@@ -695,6 +710,10 @@ class Session:
 
     def _handle(self, value: Any) -> tuple[int, str, str] | None:
         return (handle_of(value, self), "", "") if isinstance(value, RemoteObject) else None
+
+
+def _not_lent(*_: object) -> None:
+    raise RuntimeError("the check does not answer this call")
 
 
 def _kept(found: Any) -> bool:

@@ -28,11 +28,11 @@ from grader.host.launcher import Launcher
 from grader.host.source import read_source
 from grader.packs import steadiness
 from grader.packs.asked import complaints
+from grader.packs.demands import demands_of
 from grader.packs.idle import Idleness
 from grader.packs.pairs import HandIn, candidates, known, unlike_either
 from grader.packs.side_by_side import side_by_side
 from grader.reports.report import WRONG, CheckReport, KataReport
-from grader.running.demands import demands_of
 from grader.running.given_blocks import find_block_use, unrecognised
 from grader.running.kata_terms import terms_for
 from grader.running.mistakes import Mistake, in_full, mistakes, slow_answers
