@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup services demo test quick changed everything gate newest hostile jupyter lint bench peers curriculum mutation gpu lock clean
+.PHONY: setup services demo test quick changed everything gate newest hostile jupyter pictures lint bench peers curriculum mutation gpu lock clean
 
 setup: .venv/installed
 
@@ -65,6 +65,9 @@ hostile: setup         ## every hostile submission at every level that this mach
 
 jupyter: setup services .jupyter/installed    ## a kata in JupyterLab in a browser, from its stub to a pass
 	$(BIN)/python -m pytest tests/jupyter
+
+pictures: setup        ## the pictures of README and docs/, drawn from what is printed and shown; needs Chromium
+	$(BIN)/python docs/pictures/draw.py
 
 lint: setup            ## style, types, and that imports run one way
 	$(BIN)/ruff check .

@@ -16,7 +16,6 @@ from grader.checks.text import WHOLE, clean
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable
 from grader.host.lent import Lent
 from grader.host.objects import RemoteObject, facts_of, forgeable, stand_for
-from grader.host.put_off import catch_up, caught_up
 from grader.host.remote import behind
 
 
@@ -88,10 +87,8 @@ def presupposed(what: str) -> Iterator[None]:
         what: what has to hold, completing "first …", e.g. "forward has to return [B, T, D]".
     """
     __tracebackhide__ = True
-    catch_up()  # what waits is no affair of what is inside
     try:
-        with caught_up():
-            yield
+        yield
     except CheckFailure as error:
         raise Untold(what, error.failure.summary[0]) from error
     except (SubmissionRaised, SubmissionUnsendable) as error:
@@ -112,10 +109,8 @@ def resting_on(what: str, holds: Callable[[], object]) -> Iterator[None]:
         holds: looks at that; raises as a check does.
     """
     __tracebackhide__ = True
-    catch_up()  # what waits is no affair of what is inside
     try:
-        with caught_up():
-            yield
+        yield
     except CheckFailure:
         with presupposed(what):
             holds()
@@ -131,10 +126,8 @@ def expect_raises(name: str, what: str) -> Iterator[None]:
         what: the situation, completing "... must raise ValueError", e.g. "3 heads cannot share 10 columns".
     """
     __tracebackhide__ = True
-    catch_up()  # what waits is no affair of what is inside
     try:
-        with caught_up():
-            yield
+        yield
     except SubmissionRaised as error:
         if error.not_written and name != "NotImplementedError":
             raise
@@ -155,10 +148,8 @@ def expect_no_error(what: str) -> Iterator[None]:
         what: why nothing is wrong there, e.g. "5 positions fit into max_len=5".
     """
     __tracebackhide__ = True
-    catch_up()  # what waits is no affair of what is inside
     try:
-        with caught_up():
-            yield
+        yield
     except SubmissionRaised as error:
         if error.not_written:
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ gradebook_option: Callable[[Any], Any] = click.option(
     "--gradebook",
     "where",
     metavar="URL",
+    envvar="KATA_GRADEBOOK",
     default="gradebook.sqlite",
     show_default=True,
     help="A file, or the address of a database: postgresql://…",
@@ -32,6 +34,7 @@ course_option: Callable[[Any], Any] = click.option(
     "--course",
     "course_file",
     metavar="FILE",
+    envvar="KATA_COURSE",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Course settings. [default: course.toml beside the gradebook]",
 )
@@ -57,7 +60,7 @@ def note_unreadable(book: Gradebook) -> None:
 
 
 author_option: Callable[[Any], Any] = click.option(
-    "--author", metavar="NAME", help="Who decides this. [default: your user name]"
+    "--author", metavar="NAME", envvar="KATA_AUTHOR", help="Who decides this. [default: your user name]"
 )
 comment_option: Callable[[Any], Any] = click.option(
     "--comment", metavar="TEXT", required=True, help="The reason; it stays in the history."
@@ -81,6 +84,17 @@ def opened(where: str, course_file: Path | None) -> Iterator[Gradebook]:
     with Gradebook.open(where, create=False, course=course) as book:
         yield book
         note_unreadable(book)
+
+
+def with_gradebook(command: Callable[..., Any]) -> Any:
+    """Give a command the options that say which gradebook is meant, and hand it that one, opened, as `book`."""
+
+    @functools.wraps(command)
+    def run(where: str, course_file: Path | None, **given: Any) -> Any:
+        with opened(where, course_file) as book:
+            return command(book=book, **given)
+
+    return where_options(run)
 
 
 def author_of(author: str | None) -> str:
@@ -109,3 +123,10 @@ def again(where: str) -> str:
     from grader.gradebook.address import DEFAULT, redact
 
     return "" if where == DEFAULT else f" --gradebook {word(redact(where))}"
+
+
+def same_book() -> str:
+    """Return the options that name the gradebook and the course of this command once more, without a password."""
+    given = click.get_current_context().params
+    course = given.get("course_file")
+    return again(given["where"]) + (f" --course {word(str(course))}" if course is not None else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from pathlib import Path
@@ -77,7 +77,7 @@ def report(
     from grader.catalogue import Catalogue
     from grader.gradebook.course import Course
     from grader.gradebook.store import Gradebook
-    from grader.pages import Lessons, Spoken, write_report
+    from grader.pages import Lessons, Viewer, write_report
     from grader.pages.feedback_zip import zipped
     from grader.submissions.names import listed
 
@@ -89,16 +89,12 @@ def report(
         katas = _katas(book, assignment, for_zip=zip_file is not None)
         bundle = lru_cache(maxsize=KEPT)(partial(_bundle, book))
         written = write_report(
-            _noting(book.rows(katas=katas), origins),
-            course,
-            Lessons(catalogue),
+            _noting(book.rows(katas=katas), origins, lambda done: line.update(f"learners  {done}")),
+            Viewer(course, Lessons(catalogue), book.said(), bundle),
             out,
             built=datetime.now(UTC),
             part=part,
             secret=book.nonce,
-            code=lambda attempt: _main_file(bundle(attempt)),
-            spoken=Spoken(book.said(), lambda attempt, file, number: _line(bundle(attempt), file, number)),
-            progress=lambda done: line.update(f"learners  {done}"),
         )
         line.stop()
         note_unreadable(book)
@@ -135,19 +131,6 @@ def _bundle(book: Gradebook, attempt: int) -> Bundle | None:
         return None
 
 
-def _main_file(bundle: Bundle | None) -> tuple[str, bytes] | None:
-    return (bundle.main, bundle.files[bundle.main]) if bundle is not None else None
-
-
-def _line(bundle: Bundle | None, file: str, number: int) -> str:
-    """Return a line that was handed in; empty where there is none."""
-    from grader.submissions.as_text import text_of
-
-    data = bundle.files.get(file) if bundle is not None else None
-    lines = text_of(file, data).splitlines() if data is not None else []
-    return lines[number - 1] if number <= len(lines) else ""
-
-
 def _katas(book: Gradebook, assignment: str | None, *, for_zip: bool) -> list[str] | None:
     """Return which katas the pages are of; None for all.
 
@@ -170,9 +153,15 @@ def _katas(book: Gradebook, assignment: str | None, *, for_zip: bool) -> list[st
     return None
 
 
-def _noting(rows: Iterator[Row], origins: dict[str, list[str]]) -> Iterator[Row]:
-    """Pass rows on, and note where each learner's files lay."""
+def _noting(
+    rows: Iterator[Row], origins: dict[str, list[str]], progress: Callable[[int], None]
+) -> Iterator[Row]:
+    """Pass rows on, note where each learner's files lay, and tell how many learners are done."""
+    learners: dict[str, None] = {}
     for row in rows:
+        if row.learner not in learners:
+            progress(len(learners))
+        learners[row.learner] = None
         if row.origin:
             origins.setdefault(row.learner, []).append(row.origin)
         yield row

@@ -16,12 +16,27 @@ from markupsafe import Markup, escape
 from grader.demos.exhibit_types import Exhibit, Still
 from grader.demos.pictures import draw
 from grader.demos.printing import cell, of_numbers
+from grader.files import write_atomic
 
 HERE = Path(__file__).parent
 LONG = 24
 """Letters up to which a cell is one line."""
 SMALLEST = 0.66
 """How far a picture shrinks on a phone: below that its numbers cannot be read, so it scrolls."""
+
+
+def write_page(
+    folder: Path, title: str, intro: str, exhibits: Sequence[Exhibit], scripts: Mapping[str, str]
+) -> list[Path]:
+    """Write each picture as a file, and the page; return the files, the page last."""
+    drawn = [(exhibit, draw(exhibit)) for exhibit in exhibits]
+    pictures = [
+        (folder / f"{number:02}.svg", svg) for number, (_, svg) in enumerate(drawn, 1) if svg is not None
+    ]
+    files = [*pictures, (folder / "index.html", page(title, intro, drawn, scripts))]
+    for file, text in files:
+        write_atomic(file, text)
+    return [file for file, _ in files]
 
 
 def page(

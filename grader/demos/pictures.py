@@ -12,7 +12,7 @@ import matplotlib
 matplotlib.use("svg")
 from matplotlib import pyplot
 
-from grader.demos.exhibit_types import Bars, Exhibit, Heatmap, Lines, Scatter
+from grader.demos.exhibit_types import Bars, Exhibit, Heatmap, Lines, Scatter, short
 
 STYLE = {
     "svg.hashsalt": "kata",
@@ -120,9 +120,8 @@ def _write_numbers(axis: Any, values: list[list[float]], low: float, high: float
                 if diverging
                 else (value - low) / ((high - low) or 1)
             )
-            text = f"{value:.0f}" if value == round(value) else f"{value:.2f}"
             colour = "white" if part > 0.6 else "black"
-            axis.text(column, row, text, ha="center", va="center", fontsize=10, color=colour)
+            axis.text(column, row, short(value), ha="center", va="center", fontsize=10, color=colour)
 
 
 def _axes(exhibit: Any) -> tuple[Any, Any]:

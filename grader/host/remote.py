@@ -33,8 +33,7 @@ class RemoteSubmission:
         try:
             value = kept.session.named(name)
         except SubmissionRaised as error:
-            if not error.put_off:
-                note(kept.session, name, error)
+            note(kept.session, name, error)
             raise
         if isinstance(value, RemoteObject):
             call_it(value, name, name, kept.calls)
@@ -48,13 +47,8 @@ class RemoteSubmission:
         return f"<submission {behind(self).session.source.path.name}>"
 
 
-def behind(submission: Any) -> BehindModule:
-    """Return what stands behind the learner's module."""
-    return cast(BehindModule, object.__getattribute__(submission, "__kata__"))
-
-
 class BehindModule:
-    """What stands behind the learner's module, which runs in a worker."""
+    """What stands behind the learner's module: its session, and the calls of the running check."""
 
     def __init__(self, session: Session, calls: Calls) -> None:
         self.session = session
@@ -76,7 +70,7 @@ class BehindModule:
 
     def recognised_by(self, facts: dict[str, Any]) -> None:
         """Let these facts say which mistake was made, in place of what the submission returned so far."""
-        self.session.observed[:] = [facts]
+        self.session.log.observed[:] = [facts]
 
     @contextmanager
     def as_left(self) -> Iterator[None]:
@@ -86,3 +80,8 @@ class BehindModule:
             yield
         finally:
             self.session.as_left = False
+
+
+def behind(submission: Any) -> BehindModule:
+    """Return what stands behind the learner's module."""
+    return cast(BehindModule, object.__getattribute__(submission, "__kata__"))

@@ -11,8 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from grader.pages import text, view
-from grader.pages.charts import slices
+from grader.pages import tally, text, view
 from grader.reports.report import ALREADY_DEDUCTED
 from grader.reports.style import LOOKS, points, safe
 
@@ -38,10 +37,21 @@ def environment_of(*folders: Path) -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    environment.globals.update(looks=LOOKS, deducted=ALREADY_DEDUCTED, out_of=view.out_of, slices=slices)
+    environment.globals.update(
+        looks=LOOKS,
+        deducted=ALREADY_DEDUCTED,
+        out_of=view.out_of,
+        wraps=view.wraps,
+        histogram=tally.histogram,
+        slices=tally.slices,
+    )
     environment.filters.update(
         points=points,
         percent=_percent,
+        short=lambda value: "" if value is None else f"{value:.2f}",
+        mean=tally.mean,
+        median=tally.median,
+        most=lambda values: max(values, default=None),
         prose=text.prose,
         inline=text.inline,
         plain=text.plain,

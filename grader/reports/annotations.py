@@ -1,7 +1,7 @@
-"""What failed, for programs that point at lines: GitHub's annotations, VS Code's problems, SARIF, JUnit's XML.
+"""What failed, for programs that point at lines: GitHub's annotations, VS Code's problems, JUnit's XML.
 
 Formats: https://docs.github.com/actions/reference/workflow-commands-for-github-actions (`::error`, and how it is
-escaped), https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html, https://github.com/testmoapp/junitxml.
+escaped), https://github.com/testmoapp/junitxml.
 """
 
 from __future__ import annotations
@@ -14,18 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-import msgspec
-
 from grader.files import read_bounded
 from grader.reports import Format
-from grader.reports.json_text import json_text
 from grader.reports.report import UNWRITTEN, WRONG, CheckReport, KataReport
 from grader.reports.style import DEDUCTED, safe
 
 _CALLED = re.compile(r"^called  ([A-Za-z_]\w*)", re.MULTILINE)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_VSCODE, _SARIF = {"notice": "info"}, {"notice": "note"}
-"""What they call it."""
 SHOWN_BY_GITHUB = 10
 """Of one kind in one step GitHub shows so many annotations."""
 
@@ -152,51 +147,9 @@ def _property(text: str) -> str:
 def vscode(reports: Sequence[KataReport]) -> str:
     """Return lines `file:line:column: severity: message [check]`, as a problem matcher reads them."""
     return "\n".join(
-        f"{safe(one.file)}:{one.line}:1: {_VSCODE.get(one.severity, one.severity)}: {one.one_line} [{one.check}]"
+        f"{safe(one.file)}:{one.line}:1: {one.severity.replace('notice', 'info')}: {one.one_line} [{one.check}]"
         for one in annotate(reports)
     )
-
-
-def sarif(reports: Sequence[KataReport]) -> str:
-    """Return a SARIF 2.1.0 log with one run."""
-    found = annotate(reports)
-    titles = {f"{one.kata}/{one.check}": one.title for one in found}
-    version = next((report.versions["kata"] for report in reports if "kata" in report.versions), None)
-    log = {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": "kata",
-                        **({"version": version} if version else {}),
-                        "rules": [
-                            {"id": rule, "shortDescription": {"text": title}}
-                            for rule, title in titles.items()
-                        ],
-                    }
-                },
-                "results": [
-                    {
-                        "ruleId": f"{one.kata}/{one.check}",
-                        "level": _SARIF.get(one.severity, one.severity),
-                        "message": {"text": "\n".join(filter(None, [one.title, one.text]))},
-                        "locations": [
-                            {
-                                "physicalLocation": {
-                                    "artifactLocation": {"uri": Path(one.file).as_posix()},
-                                    "region": {"startLine": one.line},
-                                }
-                            }
-                        ],
-                    }
-                    for one in found
-                ],
-            }
-        ],
-    }
-    return json_text(msgspec.to_builtins(log), indent=2)
 
 
 def junit(reports: Sequence[KataReport]) -> str:
@@ -240,7 +193,6 @@ def _outcome(check: CheckReport, report: KataReport) -> tuple[str, str]:
 
 WRITERS: dict[Format, Callable[[Sequence[KataReport]], str]] = {
     "github": github,
-    "sarif": sarif,
     "vscode": vscode,
     "junit": junit,
 }

@@ -37,7 +37,7 @@ from grader.reports.terminal import print_block
 from grader.running.outcome import Outcome
 from grader.wire import messages
 from grader.worker.loader import PACKAGE
-from grader.worker.serve import Payload, Worker
+from grader.worker.serve import Worker
 
 _FIXTURES = frozenset({"submission", "draw", "seed", "device", "reference", "speed"})
 _BREAKPOINT = "for breakpoint() type"
@@ -159,7 +159,7 @@ class _Here(Worker):
     def own(self, value: Any) -> Any:
         """Return the learner's object that a proxy stands for; anything else as it is."""
         if isinstance(value, RemoteObject):
-            return self._objects.get(facts_of(value).number or -1, value)
+            return self._objects.get(facts_of(value).number, value)
         return [self.own(part) for part in value] if type(value) is list else value
 
     def names(self) -> dict[str, Any]:
@@ -170,13 +170,13 @@ class _Here(Worker):
     def _lent(self, number: int) -> Callable[..., Any]:
         return self._find_lent(number)
 
-    def _call(self, request: messages.Call, payload: Payload) -> tuple[messages.Reply, list[Any]]:
+    def _call(self, request: messages.Call, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
         target = self._objects.get(request.target)
         self.target = target if request.method is None else getattr(target, request.method, None)
         with self._keeping_error():
             return super()._call(request, payload)
 
-    def _perform(self, request: messages.AnyRequest, payload: Payload) -> tuple[messages.Reply, list[Any]]:
+    def _perform(self, request: messages.AnyRequest, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
         with self._keeping_error():
             return super()._perform(request, payload)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,8 +14,6 @@ import torch
 from grader.checks.draw import Draw
 from grader.errors import PackError
 from grader.host.calls import Calls, Outcomes
-from grader.host.deadline import Deadline
-from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.host.remote import RemoteSubmission
 from grader.host.session import Session
 from grader.running.outcome import UNSAID, Wording
@@ -63,28 +60,26 @@ class WorkerBackend:
 
     def observed(self) -> Sequence[Any]:
         """Return what it answered during the check, for recognising a mistake."""
-        return self.session.observed
+        return self.session.log.observed
 
     def asked(self) -> Collection[str]:
         """Return which of its names the check asked for."""
-        return self.session.asked
+        return self.session.log.asked
 
     def rests_on_policy(self) -> bool:
         """Return whether the check called a name that may not use what the kata excludes."""
         terms = self.session.terms
-        return bool(terms.forbid) and (not terms.within or not self.session.called.isdisjoint(terms.within))
+        return bool(terms.forbid) and (
+            not terms.within or not self.session.log.called.isdisjoint(terms.within)
+        )
 
     def asked_uses(self) -> bool:
         """Return whether the check itself judged what was used."""
-        return self.session.asked_uses
+        return self.session.log.asked_uses
 
     def uses(self) -> list[str]:
-        """Return what was used in any check that the kata excludes; a worker that lives is asked once more."""
-        session = self.session
-        session.deadline = Deadline(self._timeout_s or session.terms.check_timeout_s)
-        with contextlib.suppress(SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout):
-            session.forbidden_uses()
-        return session.uses()
+        """Return what was used in any check that the kata excludes."""
+        return self.session.forbidden_uses()
 
 
 def _seed_here(seed: int) -> None:

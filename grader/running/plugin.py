@@ -14,7 +14,6 @@ import pytest
 
 from grader.checks.marks import CheckInfo
 from grader.errors import MachineFault, PackError, UsageError
-from grader.host.put_off import catch_up, caught_up
 from grader.machine import shortage
 from grader.reports.report import WRONG
 from grader.running.at_hand import AtHand
@@ -97,11 +96,6 @@ class KataPlugin(Generic[T]):
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
         """Judge what happened, and give pytest the bare minimum (formatting a traceback takes milliseconds)."""
         error = call.excinfo.value if call.excinfo is not None else None
-        if call.when == "call":
-            try:
-                catch_up()
-            except BaseException as late:  # it came first
-                error = late
         if error is not None:
             self._judge(item, error)
         outcome = "passed" if error is None else "failed"
@@ -133,8 +127,7 @@ class KataPlugin(Generic[T]):
         """
         assert isinstance(item, pytest.Function)
         try:
-            with caught_up():
-                item.obj(**wanted.parameters, **{name: self.fixture(name, item) for name in wanted.fixtures})
+            item.obj(**wanted.parameters, **{name: self.fixture(name, item) for name in wanted.fixtures})
         except BaseException as error:
             return error
         return None

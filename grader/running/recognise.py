@@ -24,9 +24,9 @@ import torch
 
 from grader.checks.describe import describe
 from grader.errors import PackError
+from grader.host.calls import State
 from grader.host.endings import SubmissionRaised
 from grader.host.objects import RemoteObject, facts_of
-from grader.host.session import State
 
 SEED = 0
 """The seed that fingerprints are taken at; a check that failed at another is run again at this one."""

@@ -91,7 +91,6 @@ class Encoder:
         handle: Callable[[Any], tuple[int, str, str] | None],
         *,
         towards_worker: bool = False,
-        limit: int = MAX_TENSOR,
         lend: Callable[[object], int | None] = lambda value: None,
     ) -> None:
         self.tensors: list[TensorHead] = []
@@ -102,15 +101,9 @@ class Encoder:
         self._handle = handle
         self._lend = lend
         self._towards_worker = towards_worker
-        self._limit = limit
         self._offset = 0
         self._budget = _Budget(Unencodable)
         self._seen: dict[int, int] = {}
-
-    def part(self) -> None:
-        """Keep what was encoded as it is now: what follows belongs to something that happens later."""
-        self._seen.clear()
-        self.buffers[:] = [bytes(buffer) for buffer in self.buffers]
 
     def encode(self, value: Any, depth: int = 0) -> Any:
         """Return plain data for `value`.
@@ -119,6 +112,7 @@ class Encoder:
             Unencodable: nested too deep, too large, or of a form that neither side knows.
         """
         kind = type(value)
+        # Numbers and texts are themselves.
         if value is None or kind is bool or kind is float:
             return value
         if kind is int:
@@ -133,6 +127,7 @@ class Encoder:
             return [BYTES, value.decode("latin-1")]
         if isinstance(value, torch.Tensor):
             return self._tensor(value, kind)
+        # What holds other values, and may hold itself.
         if depth > MAX_DEPTH:
             raise Unencodable(f"a value nested too deep (more than {MAX_DEPTH} levels)")
         if kind is list:
@@ -144,6 +139,7 @@ class Encoder:
         if isinstance(value, dict) and _is_plain_dict(kind):
             self._budget.keys(list(dict.keys(value)))
             return [DICT, *self._all([part for item in dict.items(value) for part in item], depth)]
+        # What is known on both sides.
         if kind is torch.dtype:
             return [DTYPE, str(value).removeprefix("torch.")]
         if kind is torch.device:
@@ -158,6 +154,7 @@ class Encoder:
             self._budget.generator()
             self.generators.append(value)
             return [GENERATOR, str(value.device), self._tensor(value.get_state(), torch.Tensor)]
+        # What stays where it is.
         if (number := self._lend(value)) is not None:
             return [LENT, number]
         found = self._handle(value)
@@ -225,6 +222,7 @@ class Encoder:
         return head, ctypes.string_at(value.data_ptr(), nbytes)
 
     def _describe(self, value: torch.Tensor, kind: type) -> tuple[TensorHead, Any]:
+        # What has no ordinary values, or more of anything than is read.
         if (
             value.layout != torch.strided
             or value.is_quantized
@@ -242,11 +240,12 @@ class Encoder:
         if not self._towards_worker and _is_vast(shape):
             raise Unencodable(f"a tensor of shape {shape}, which has no elements and yet no end")
         nbytes = value.numel() * value.element_size()
-        if nbytes > self._limit:
-            size, limit = nbytes / 2**20, self._limit / 2**20
+        if nbytes > MAX_TENSOR:
+            size, limit = nbytes / 2**20, MAX_TENSOR / 2**20
             raise Unencodable(
                 f"a tensor of shape {shape}, {size:,.0f} MB; at most {limit:,.0f} MB is read back"
             )
+        # Its bytes: in order, except that a check's own views keep theirs, as a submission may depend on it.
         plain = value.detach() if kind is torch.Tensor else value.detach().as_subclass(torch.Tensor)
         plain = plain.resolve_conj().resolve_neg()
         strides: list[int] | None = None
@@ -254,7 +253,7 @@ class Encoder:
             # The span between first and last element travels whole, gaps and all.
             strides = list(plain.stride())
             span = 1 + sum((size - 1) * step for size, step in zip(shape, strides, strict=True))
-            if span * value.element_size() <= self._limit:
+            if span * value.element_size() <= MAX_TENSOR:
                 plain = plain.as_strided((span,), (1,))
             else:
                 strides = None
@@ -283,7 +282,6 @@ class Decoder:
         *,
         trusted: bool = False,
         lent: Callable[[int], Any] | None = None,
-        shared: bool = False,
         present: Callable[[str], bool] = lambda device: False,
     ) -> None:
         """`present` says of a device other than the CPU whether a tensor can be put there."""
@@ -293,7 +291,6 @@ class Decoder:
         self._trusted = trusted
         self._lent = lent
         self._present = present
-        self._copies = trusted and not shared
         self._made: dict[int, torch.Tensor] = {}
         self.generators: list[torch.Generator] = []
         self._budget = _Budget(ProtocolError)
@@ -341,6 +338,7 @@ class Decoder:
             raise ProtocolError(f"a value that cannot be read: {str(error)[:200]}") from None
 
     def _decode(self, code: int, rest: list[Any], depth: int) -> Any:
+        # What is not in the head: bytes of tensors, and objects that stay over there.
         if code == TENSOR:
             found = self.tensor(*rest)
             if not self._trusted:
@@ -352,6 +350,7 @@ class Decoder:
             if type(number) is not int or type(type_name) is not str or type(kind) is not str:
                 raise ProtocolError("an invalid handle")
             return self._handle(number, type_name[:MAX_TEXT], kind)
+        # What holds other values.
         if code in (LIST, TUPLE, SIZE):
             items = self._all(rest, depth)
             if code == LIST:
@@ -363,6 +362,7 @@ class Decoder:
             keys = self._all(rest[::2], depth)
             self._budget.keys(keys)
             return dict(zip(keys, self._all(rest[1::2], depth), strict=True))
+        # What is known on both sides.
         if code == DTYPE:
             return DTYPES[rest[0]]
         if code == DEVICE:
@@ -422,9 +422,7 @@ class Decoder:
         dtype = DTYPES.get(head.dtype) if head.dtype in _NUMBERS else None
         if dtype is None:
             raise ProtocolError("an unknown dtype")
-        count = 1
-        for size in head.shape:
-            count *= size
+        count = math.prod(head.shape)
         if not self._trusted and _is_vast(head.shape):
             raise ProtocolError("a tensor without elements and without end")
         if head.strides is not None and not self._trusted:
@@ -434,15 +432,12 @@ class Decoder:
             raise ProtocolError("a tensor whose bytes are not there")
         if head.nbytes == 0:
             result = self._place(torch.empty(head.shape, dtype=dtype), head.device)
-        elif dtype in _USUAL and dtype != torch.bool and head.strides is None and head.device == "cpu":
-            flat = torch.frombuffer(self._payload, dtype=dtype, count=count, offset=head.offset)
-            result = (flat.clone() if self._copies else flat).view(head.shape)
         else:
             flat = torch.frombuffer(self._payload, dtype=torch.uint8, count=head.nbytes, offset=head.offset)
             if dtype == torch.bool and not self._trusted:
                 flat = flat != 0  # a byte of 2 in a bool tensor would be neither true nor false
             # It is moved flat: a copy to another device would close the gaps between its strides.
-            result = self._place((flat.clone() if self._copies else flat).view(dtype), head.device)
+            result = self._place((flat.clone() if self._trusted else flat).view(dtype), head.device)
             shape, strides = head.shape, head.strides
             result = result.reshape(shape) if strides is None else result.as_strided(shape, strides)
         if head.requires_grad and (dtype.is_floating_point or dtype.is_complex):

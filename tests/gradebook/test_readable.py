@@ -326,7 +326,7 @@ def test_a_gradebook_with_null_for_a_ratio_opens_and_means_no_ratio(where: Path)
         ("gradebook", "show", "bob"),
         ("gradebook", "show", "bob", "masks"),
         ("gradebook", "show", "--json"),
-        *(("gradebook", "export", "--format", form) for form in ("csv", "wide", "jsonl", "canvas", "junit")),
+        *(("gradebook", "export", "--format", form) for form in ("csv", "wide", "jsonl", "canvas")),
         ("gradebook", "export", "--format", "gradescope", "-o", "results"),
         ("gradebook", "history", "bob"),
         ("gradebook", "adjust", "bob", "masks", "1", "--comment", "x"),
@@ -399,19 +399,6 @@ def test_a_poisoned_row_ends_no_command(
     told = kata("gradebook", "show").err + kata("gradebook", "rulings").text
     told += kata("gradebook", "history", "bob", "masks").text
     assert "damaged" in told or "error" in told or poison == "a seed that is none"
-
-
-def test_a_damaged_attempt_is_named_when_it_is_asked_for(
-    kata: Callable[..., Ran], where: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(where.parent)
-    change(where, "report", "{}")
-    for slug in ("masks", "masked-attention"):
-        ran = kata("gradebook", "replay", "bob", slug)
-        if "cannot be read" in ran.text:
-            break
-    assert ran.code == 3
-    assert f"(bob, {slug})" in ran.text
 
 
 def test_handed_in_files_that_are_damaged_are_not_taken_for_others(where: Path) -> None:

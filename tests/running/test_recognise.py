@@ -30,7 +30,7 @@ def marks_of(examine: Any, source: str, seed: int = 1) -> list[Mark]:
     opened.session.begin(seed)
     with pytest.raises(SubmissionRaised):
         opened.submission.f(1)
-    return fingerprint(opened.session.observed)
+    return fingerprint(opened.session.log.observed)
 
 
 VIEW = "def f(x):\n    return torch.ones({n}, 4).t().view({m})\n"
@@ -95,7 +95,7 @@ def test_facts_stand_in_place_of_what_is_drawn_at_random(examine: Any) -> None:
         recognised_by(opened.submission, **facts)
         with contextlib.suppress(SubmissionRaised):
             opened.submission.f(0)
-        return fingerprint(opened.session.observed)
+        return fingerprint(opened.session.log.observed)
 
     drawn = "return torch.rand(3) if x else 0"
     assert of(drawn, {"share": 0.8}) == of("return torch.rand(2, 9) if x else 0", {"share": 0.8})
@@ -112,7 +112,7 @@ def test_what_is_asked_only_to_be_sure_is_no_sign_but_an_exception_is(examine: A
         with contextlib.suppress(SubmissionRaised), no_sign(opened.submission.f):
             for x in asked:
                 opened.submission.f(x)
-        return fingerprint(opened.session.observed)
+        return fingerprint(opened.session.log.observed)
 
     assert of() == of(2) == of(3, 4, 5)
     assert of(9)[-1]["raised"] == "IndexError"
@@ -129,7 +129,7 @@ def test_how_parameters_are_made_does_not_hide_a_mistake(examine: Any) -> None:
             model = opened.submission.M()
             dict(model.named_parameters())
             model(torch.ones(2, 4))
-            found.append(fingerprint(opened.session.observed))
+            found.append(fingerprint(opened.session.log.observed))
     assert found[1] == found[3] == found[5]
     assert found[0] != found[2]
     assert found[0] != found[1]
