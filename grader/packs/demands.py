@@ -38,7 +38,7 @@ def demands_of(katas: Sequence[Kata]) -> list[Demand]:
             for demand in _asked(item, kata)
         ]
 
-    return collect(list[Path](files), ask)
+    return collect(list[Path](files), ask, lambda demands: demands)
 
 
 def _asked(item: pytest.Item, kata: Kata) -> list[Demand]:

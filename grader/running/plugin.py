@@ -31,8 +31,10 @@ PASSED = Outcome("pass")
 class KataPlugin(Generic[T]):
     """Registered with pytest for one collection of checks."""
 
-    def __init__(self, body: Callable[[KataPlugin[T], list[pytest.Item]], T]) -> None:
-        self._body = body
+    def __init__(
+        self, arrange: Callable[[KataPlugin[T], list[pytest.Item]], Any], body: Callable[[Any], T]
+    ) -> None:
+        self._arrange, self._body = arrange, body
         self.results: list[T] = []
         """What the body returned, once it has run."""
         self._context: CheckContext | None = None
@@ -87,7 +89,7 @@ class KataPlugin(Generic[T]):
         """Hand the collected checks to the body; it runs them as often as it likes."""
         if not self.broken:
             try:
-                self.results.append(self._body(self, session.items))
+                self.results.append(self._body(self._arrange(self, session.items)))
             except BaseException as error:
                 self.failure = error
         return True
@@ -109,28 +111,24 @@ class KataPlugin(Generic[T]):
         calls.on_workers_word = bool(info_of(item).on_workers_word)
         try:
             wanted = self._wants[item] = self._wants.get(item) or wants(item)
-            if not wanted.plain:
+            if wanted.plain:  # pytest's protocol takes more than half of a short check's time
+                assert isinstance(item, pytest.Function)
+                wrong: BaseException | None = None
+                try:
+                    item.obj(
+                        **wanted.parameters, **{name: self.fixture(name, item) for name in wanted.fixtures}
+                    )
+                except BaseException as error:
+                    wrong = error
+                # Out of its handling: what is raised in a REPL has nothing to do with it.
+                if wrong is not None:
+                    self._judge(item, wrong)
+            else:
                 # Torn down whole: what runs next is not known yet.
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-            elif (
-                error := self._called(item, wanted)
-            ) is not None:  # out of its handling, in which a REPL would be, too
-                self._judge(item, error)
         finally:
             self._context = None
         return self._outcome
-
-    def _called(self, item: pytest.Item, wanted: Wants) -> BaseException | None:
-        """Call a check as the function that it is; return what it raises.
-
-        pytest's protocol takes more than half of a short check's time.
-        """
-        assert isinstance(item, pytest.Function)
-        try:
-            item.obj(**wanted.parameters, **{name: self.fixture(name, item) for name in wanted.fixtures})
-        except BaseException as error:
-            return error
-        return None
 
     def _judge(self, item: pytest.Item, error: BaseException) -> None:
         who, conditions = self._now.backend, self._now.conditions
@@ -223,16 +221,17 @@ def check_seed(seed: int, name: str) -> int:
 
 def collect(
     files: Sequence[Path],
-    body: Callable[[KataPlugin[T], list[pytest.Item]], T],
+    arrange: Callable[[KataPlugin[T], list[pytest.Item]], Any],
+    body: Callable[[Any], T],
     keyword: str | None = None,
 ) -> T:
-    """Collect check files once and return what `body` makes of the items.
+    """Collect check files once and return what `body` makes of the items, as they are arranged for it.
 
     Raises:
         PackError: a file cannot be collected.
         UsageError: `-k` cannot be parsed.
     """
-    plugin = KataPlugin(body)
+    plugin = KataPlugin(arrange, body)
     arguments = [
         *("-c", str(Path(__file__).with_name("pytest.ini")), "--rootdir", str(files[0].parent)),
         *("--import-mode=importlib", "--assert=plain", "--noconftest"),

@@ -217,7 +217,7 @@ def with_suites(
         if speed and kata.speed_checks is not None:  # last: everything else has to hold first
             files[kata.speed_checks] = kata
 
-    def arranged(plugin: KataPlugin[T], items: list[pytest.Item]) -> T:
+    def arrange(plugin: KataPlugin[T], items: list[pytest.Item]) -> dict[str, Suite]:
         def by_kata_of(items: Sequence[pytest.Item]) -> dict[str, list[pytest.Item]]:
             found: dict[str, list[pytest.Item]] = {kata.slug: [] for kata in katas}
             for item in items:
@@ -228,13 +228,9 @@ def with_suites(
         for kata in katas if keyword is None else ():
             if not by_kata[kata.slug]:
                 raise PackError(f"{kata.checks}: there is no check in it.")
-        return body(
-            {
-                kata.slug: Suite(
-                    kata, plugin, tuple(by_kata[kata.slug]), keyword is None, tuple(rest[kata.slug])
-                )
-                for kata in katas
-            }
-        )
+        return {
+            kata.slug: Suite(kata, plugin, tuple(by_kata[kata.slug]), keyword is None, tuple(rest[kata.slug]))
+            for kata in katas
+        }
 
-    return collect(list(files), arranged, keyword)
+    return collect(list(files), arrange, body, keyword)
