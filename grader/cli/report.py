@@ -85,6 +85,7 @@ def report(
     part: Part = "feedback" if feedback_only else "class" if class_only else "all"
     catalogue = Catalogue.discover()
     course = Course.find(where, course_file, catalogue)
+    # The rows pass by once: whose files lay where is noted on the way.
     with Gradebook.open(where, create=False, course=course) as book, console(stderr=True).status("") as line:
         katas = _katas(book, assignment, for_zip=zip_file is not None)
         bundle = lru_cache(maxsize=KEPT)(partial(_bundle, book))

@@ -16,7 +16,7 @@ from rich.text import Text
 from grader.demos import exhibit_types as kinds
 from grader.demos.exhibit_types import Exhibit, Panel, Still, short
 from grader.reports.plots import ASCII, plot
-from grader.reports.style import has_unicode, safe
+from grader.reports.style import has_unicode
 
 SHADES = (" .:-=+*#%@", " ░▒▓█")
 SHOWN = 16
@@ -86,7 +86,7 @@ def cell(value: object) -> str:
         return f"{value:.4g}"
     if isinstance(value, int) and abs(value) >= GROUPED:
         return f"{value:,}"
-    return "" if value is None else safe(str(value))
+    return "" if value is None else str(value)
 
 
 def _table(exhibit: kinds.Table) -> Table:

@@ -267,16 +267,13 @@ class DeskReader:
                 continue
             if chosen.section and self.section_of(learner) != chosen.section:
                 continue
-            cells = [
-                ClassCell(
-                    own[kata],
-                    (learner, kata) in about.disputed,
-                    about.markers.get((learner, kata), ""),
-                    about.is_read(own[kata]),
-                )
-                for kata in katas
-                if kata in own
-            ]
+            cells = []
+            for kata in katas:
+                if (mark := own.get(kata)) is not None:
+                    key = learner, kata
+                    marker = about.markers.get(key, "")
+                    read = mark.attempt is not None and about.reviewed.get(key) == mark.attempt
+                    cells.append(ClassCell(mark, key in about.disputed, marker, read))
             if cells and any(self.lets(chosen, one) for one in cells):
                 found[learner] = cells
         return found

@@ -68,6 +68,7 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
     lines: list[_Line] = []
     statuses: set[str] = set()
     changed, waiting = False, 0
+    # Only what the table shows is kept of a row: a class's reports do not fit into memory.
     for _, own in by_learner(rows):
         cells = {}
         for slug, row in own.items():
@@ -85,6 +86,7 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
         if number:
             out.print()
         _print_block(block, lines, out)
+    # Only signs that the table has are explained.
     legend = Text("\n")
     for status in LOOKS:
         if status in statuses:

@@ -26,6 +26,7 @@ class _Crossing(torch.autograd.Function):
         *inputs: torch.Tensor,
     ) -> tuple[torch.Tensor, ...]:
         ctx.session, ctx.graph = session, graph
+        # An output without a cotangent has none over there either; zeros would cross for nothing.
         ctx.set_materialize_grads(False)
         ctx.inputs = [(tensor.shape, tensor.dtype) for tensor in inputs]
         return tuple(outputs)

@@ -71,12 +71,14 @@ class Channel:
         views = [memoryview(piece).cast("B") for piece in pieces if memoryview(piece).nbytes]
         while views:
             try:
+                # A few at a time: the kernel takes no more than IOV_MAX pieces in one call.
                 sent = self.process.channel.sendmsg(views[:16])
             except BlockingIOError:
                 self._wait(deadline, writing=True)
                 continue
             except OSError:
                 self._died()
+            # The socket may have taken any part of them: what is left begins within a piece.
             while views and sent >= views[0].nbytes:
                 sent -= views.pop(0).nbytes
             if sent:
@@ -134,6 +136,7 @@ class Channel:
 
     def _end(self, patience_s: float) -> int | None:
         """See `WorkerProcess.end`."""
+        # What it wrote before it ended is still in the pipes.
         self.alive = False
         self._drain_until_silent()
         self._drain_uses()
@@ -185,11 +188,13 @@ class Channel:
             self._poll.modify(channel, select.POLLOUT if writing else select.POLLIN)
             self._writing = writing
         while True:
+            # No longer than until the next look: what a silent worker uses is looked at, too.
             left = self.attend(deadline)
             began = time.monotonic()
             asked = max(min(left, self._look_at - began), 0.0)
             ready = dict(self._poll.poll(asked * 1000))
             deadline.forgive(began, asked)
+            # First what is printed: a worker that waits for room in that pipe will never answer.
             if self.process.output in ready:
                 self._drain()
                 self._weigh_output()

@@ -434,6 +434,7 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 
 def _globals_of(node: ast.stmt, nodes: list[ast.AST]) -> Iterator[str]:
     """Return the names of the module that a statement reads: the compiler knows which are a function's own."""
+    # A statement with a body of its own, such as `if`, is not compiled: its parts are read by themselves.
     codes: list[types.CodeType] = []
     if isinstance(node, _Definition) or not hasattr(node, "body"):
         with contextlib.suppress(SyntaxError, ValueError):

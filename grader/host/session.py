@@ -122,7 +122,7 @@ class Session:
     def begin(self, seed: int, timeout_s: float | None = None, *, alike: bool = False) -> None:
         """Start a check: set its deadline, make sure that a worker is there, seed it.
 
-        With `alike` the modules it makes get parameters that do not hang on how the submission initialises them.
+        With `alike` the modules it makes get parameters that do not depend on how the submission initialises them.
 
         Raises:
             BudgetSpent, WorkerTimeout, WorkerDied, SubmissionRaised: it did not load (again).

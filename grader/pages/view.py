@@ -201,6 +201,7 @@ class Viewer:
             score=row.score,
             max_score=row.max_score,
             graded=report.earned,
+            # Cut here, once, whatever template shows them: a submission decides how long they are.
             message=text.message(report.message) if report.message else None,
             output=text.output(report.output) if report.output else None,
             attempts=row.attempts,

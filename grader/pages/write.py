@@ -58,11 +58,13 @@ def write_report(
         PackError: a kata's hints or questions cannot be read.
         EngineError: a file cannot be written.
     """
+    # Looked at before the folder is made: nothing to report leaves nothing behind.
     every = iter(rows)
     first = next(every, None)
     if first is None:
         raise UsageError("The gradebook holds no marks yet.", "Grade a class first: kata grade SUBMISSIONS")
     report = _Report(viewer, Folder(folder), part, secret)
+    # One learner at a time, with one row of each neighbour: a class's reports do not fit into memory.
     before: Row | None = None
     for theirs, after in _with_next(chain([first], every)):
         report.add(theirs, before, after)

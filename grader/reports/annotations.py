@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from xml.etree import ElementTree
 
 from grader.files import read_bounded
 from grader.reports import Format
-from grader.reports.report import UNWRITTEN, WRONG, CheckReport, KataReport
+from grader.reports.report import UNWRITTEN, WRONG, KataReport
 from grader.reports.style import DEDUCTED, safe
 
 _CALLED = re.compile(r"^called  ([A-Za-z_]\w*)", re.MULTILINE)
@@ -152,43 +153,38 @@ def vscode(reports: Sequence[KataReport]) -> str:
     )
 
 
+_JUNIT = {"fail": "failure", "error": "error", "timeout": "error", "skipped": "skipped", "todo": "skipped"}
+"""By a check's status, the element of a case that did not pass."""
+
+
 def junit(reports: Sequence[KataReport]) -> str:
     """Return JUnit's XML: a suite for each kata, a case for each check."""
     top = ElementTree.Element("testsuites", name="kata")
     for report in reports:
-        suite = ElementTree.SubElement(
-            top, "testsuite", name=f"{report.number} {report.kata}", time=f"{report.duration_s:.3f}"
-        )
-        counts = {"tests": len(report.checks), "failures": 0, "errors": 0, "skipped": 0}
+        kinds = Counter(_JUNIT.get(check.status, "pass") for check in report.checks)
+        counts = {
+            "tests": len(report.checks),
+            "failures": kinds["failure"],
+            "errors": kinds["error"],
+            "skipped": kinds["skipped"],
+        }
+        facts = {"name": f"{report.number} {report.kata}", "time": f"{report.duration_s:.3f}"}
+        facts |= {name: str(count) for name, count in counts.items()}
+        suite = ElementTree.SubElement(top, "testsuite", facts)
+        file = safe(_relative(report.file or ""))
         for check in report.checks:
-            case = ElementTree.SubElement(
-                suite,
-                "testcase",
-                classname=report.kata,
-                name=safe(check.name),
-                file=safe(_relative(report.file or "")),
-            )
-            if kind := _kind(check):
-                first, text = _outcome(check, report)
-                ElementTree.SubElement(case, kind, message=first).text = text
-                counts[{"failure": "failures", "error": "errors"}.get(kind, kind)] += 1
+            facts = {"classname": report.kata, "name": safe(check.name), "file": file}
+            case = ElementTree.SubElement(suite, "testcase", facts)
+            if kind := _JUNIT.get(check.status):
+                lines = [
+                    safe(line) for line in (check.message or report.message or check.status).splitlines()
+                ]
+                first = safe(check.likely or lines[-1].strip())
+                ElementTree.SubElement(case, kind, message=first).text = "\n".join(lines)
             elif check.same_mistake == "counted":
                 ElementTree.SubElement(case, "system-out").text = DEDUCTED
-        for name, count in counts.items():
-            suite.set(name, str(count))
     ElementTree.indent(top)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(top, encoding="unicode")
-
-
-def _kind(check: CheckReport) -> str | None:
-    if check.status in ("skipped", "todo"):
-        return "skipped"
-    return {"fail": "failure", "error": "error", "timeout": "error"}.get(check.status)
-
-
-def _outcome(check: CheckReport, report: KataReport) -> tuple[str, str]:
-    lines = [safe(line) for line in (check.message or report.message or check.status).splitlines()]
-    return safe(check.likely or lines[-1].strip()), "\n".join(lines)
 
 
 WRITERS: dict[Format, Callable[[Sequence[KataReport]], str]] = {

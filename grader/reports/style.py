@@ -149,6 +149,7 @@ def hanging(
     width = max(target.width - indent, 20)  # narrower than that, the terminal itself may fold
     body.expand_tabs(4)
     body = _as_typed(body, getattr(target, "before_commands", ""))
+    # rich breaks at any blank, and cuts a word that is longer than a line: the glue keeps together what is copied.
     lines = [body]
     if head.cell_len + body.cell_len > target.width:
         body.plain = _COMMAND.sub(lambda found: whole(found[0]), body.plain)

@@ -133,12 +133,14 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
         _print_where_to_read(report, out, "  ")
         if not verbose:
             return
+    # One sentence says why nothing was checked: the checks would repeat it.
     if report.message and not verbose:
         return
     if verbose:
         _print_every_check(report, out, named=True)
     else:
         _print_checks(report, out)
+    # One failure at a time: what comes after it often follows from it.
     first = next((check for check in report.checks if check.status in WRONG), None)
     if first is not None:
         out.print()

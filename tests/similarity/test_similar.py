@@ -135,6 +135,13 @@ def test_what_was_given_and_what_the_pack_knows_makes_nobody_alike(
     assert [(same["known"], len(same["where"])) for same in one["identical"]] == [("the stub", 2)]
 
 
+def test_two_without_a_word_of_their_own_share_nothing(kata: Run, folder: Path, masks: Kata) -> None:
+    stub = masks.stub.read_text()
+    hand_in({"cyd": stub, "dan": f"# mine\n{stub}"})
+    one = found(kata, "submissions", "--rarity", 0)
+    assert (one["pairs"], one["known"]) == ([], [])
+
+
 def test_what_many_of_the_class_have_is_left_out(kata: Run, folder: Path, base: str) -> None:
     hand_in({f"l{number}": f"# {number}\n{base}{OWN}" for number in range(6)})
     one = found(kata, "submissions")
