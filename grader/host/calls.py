@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import FrameType
 from typing import Any, cast
 
 import torch
@@ -28,12 +27,10 @@ class CallRecord:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     changed: tuple[torch.Tensor, ...] = ()
-    callee: Any = None
-    """In one process: the function or the module itself."""
-    frame: FrameType | None = None
-    """In one process: the learner's own call as it ended, with its variables."""
     root: str = ""
     """The name that what was called was got by, of the submission or of what is given."""
+    request: int = 0
+    """How many requests had been made with it, where they are recorded to be made again."""
 
 
 class Calls:

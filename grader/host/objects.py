@@ -204,12 +204,12 @@ def _noted(mine: Facts, record: CallRecord) -> Iterator[list[Any]]:
         if isinstance(error, SubmissionRaised):
             error.helper = mine.helper
         if mine.calls is not None:
-            mine.calls.add(record, None)
+            mine.calls.add(replace(record, request=mine.session.made), None)
         note(mine.session, mine.root, error)
         raise
     result, changed = made
     if mine.calls is not None:
-        mine.calls.add(replace(record, changed=tuple(changed)), result)
+        mine.calls.add(replace(record, changed=tuple(changed), request=mine.session.made), result)
     note(mine.session, mine.root, None)
 
 

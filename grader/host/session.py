@@ -105,6 +105,8 @@ class Session:
         self._loans = Loans()
         self._answering = False
         # What belongs to the live worker.
+        self.recorded: list[bytes] | None = None
+        """What it was asked, where somebody wants to do it again: frames, without what it asked back."""
         self.generation = 0
         """Counts workers; a proxy of an earlier one is stale."""
         self._channel: Channel | None = None
@@ -191,6 +193,21 @@ class Session:
         """Exchange something trivial, so that what the worker had left to do is done; for before a clock starts."""
         self.get(messages.MODULE, "__name__")
         self.log.observed.clear()
+
+    @property
+    def made(self) -> int:
+        """How many requests were made of the live worker, where they are recorded."""
+        return len(self.recorded or ())
+
+    def lent(self, number: int) -> Callable[..., Any]:
+        """Return what the running check lends.
+
+        Raises:
+            PackError: it lends nothing of that number.
+        """
+        if (function := self._loans.find(number)) is None:
+            raise PackError("a call asks for more than the check lends")
+        return function
 
     # What proxies use -------------------------------------------------------------------------------------------
 
@@ -333,6 +350,7 @@ class Session:
         """Start a worker, and let it load the submission."""
         # What was known of the last worker's objects says nothing of this one's.
         self.generation += 1
+        self.recorded = None if self.recorded is None else []
         self._release.clear()
         self._proxies.clear()
         self._named.clear()
@@ -410,6 +428,8 @@ class Session:
         request.release, self._release = self._release, []
         request.begin, self._begin = self._begin, None
         request.alike = request.begin is not None and self._alike
+        if self.recorded is not None:
+            self.recorded.append(b"".join(messages.pack(request, buffers)))
         # One question; before its answer the worker may ask for those of what is lent to it.
         try:
             if self.stopwatch is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.catalogue import Kata
-from grader.checks import CheckInfo
+from grader.checks.marks import CheckInfo
 
 
 def place_of(words: str, kata: Kata) -> Path | None:

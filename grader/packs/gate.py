@@ -20,7 +20,7 @@ from grader.catalogue import Kata, read_hints
 from grader.catalogue.given import BLOCKS
 from grader.catalogue.katas import RUBRIC
 from grader.catalogue.rubric import rubric_of
-from grader.checks import axes_of
+from grader.checks.draw import axes_of
 from grader.errors import PackError
 from grader.files import write_atomic
 from grader.host.calls import CallRecord, Calls
@@ -28,11 +28,11 @@ from grader.host.launcher import Launcher
 from grader.host.source import read_source
 from grader.packs import steadiness
 from grader.packs.asked import complaints
+from grader.packs.demands import demands_of
 from grader.packs.idle import Idleness
 from grader.packs.pairs import HandIn, candidates, known, unlike_either
 from grader.packs.side_by_side import side_by_side
 from grader.reports.report import WRONG, CheckReport, KataReport
-from grader.running.demands import demands_of
 from grader.running.given_blocks import find_block_use, unrecognised
 from grader.running.kata_terms import terms_for
 from grader.running.mistakes import Mistake, in_full, mistakes, slow_answers
@@ -275,15 +275,7 @@ class Gate:
         prints = fresh if self._draw is None else kept
         for mutant in mutants:
             named = prints.recognise(fresh.mutants[mutant.name].checks, _passed(reports[mutant.name]))
-            said = {name for one in named.values() for name in one.names}
-            verdict.named += mutant.name in said
-            if others := said - {mutant.name}:
-                verdict.find("recognition", f"{mutant.name} is taken for {others.pop()}")
-            elif mutant.name not in said and mutant.unnamed is None:
-                verdict.find(
-                    "recognition",
-                    f"{mutant.name} is not recognised; add a check that tells it apart, or a line `Unnamed: why`",
-                )
+            _look_at_names(mutant, {name for one in named.values() for name in one.names}, verdict)
         self._keep(kata, fresh, _transcripts(mutants, reports, suite.trained()), verdict)
 
     def _marks(self, kata: Kata, suite: Suite, copy: Copy, mutants: list[Mistake], verdict: Verdict) -> None:
@@ -588,6 +580,18 @@ def _look_at_mutant(mutant: Mistake, report: KataReport, verdict: Verdict) -> No
     elif mutant.fails[0] not in wrong:
         got = ", ".join(sorted(wrong)) or report.message or report.status
         verdict.find("mutants", f"{mutant.name} must fail {mutant.fails[0]}; it fails {got}")
+
+
+def _look_at_names(mutant: Mistake, names: set[str], verdict: Verdict) -> None:
+    """Demand that a mutant is recognised as itself, by its visible checks."""
+    verdict.named += mutant.name in names
+    if others := names - {mutant.name}:
+        verdict.find("recognition", f"{mutant.name} is taken for {others.pop()}")
+    elif not names and mutant.unnamed is None:
+        verdict.find(
+            "recognition",
+            f"{mutant.name} is not recognised; add a check that tells it apart, or a line `Unnamed: why`",
+        )
 
 
 def _look_for_twins(fresh: Fingerprints, mutants: list[Mistake], verdict: Verdict) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.catalogue import load_pack
-from grader.checks import CheckInfo
+from grader.checks.marks import CheckInfo
 from grader.packs.asked import complaints, place_of
 from grader.running.suite import with_suites
 from tests.conftest import Ran

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gzip
-import json
 import random
 import re
 from collections.abc import Iterator
@@ -18,6 +16,7 @@ import msgspec
 from grader.catalogue import Catalogue, Kata
 from grader.gradebook.records import Adjustment, Row
 from grader.reports.report import CheckReport, KataReport
+from grader.running.recognise import Fingerprints
 
 FIRST = "Ada Alan Barbara Chidi Donald Edsger Fatima Grace Hedy Ines Joan Katherine Lin Mei Noor Omar Priya Radia Tim"
 LAST = "Lovelace Turing Liskov Okafor Knuth Dijkstra Al-Fihri Hopper Lamarr Pérez Clarke Johnson Wu Chen Rahman Perlman"
@@ -46,11 +45,11 @@ def known(kata: Kata) -> Known:
             head, _, body = part.partition("\n")
             mutant, _, check = head.partition(" · ")
             mistakes.setdefault(mutant, {})[check.strip()] = body.strip("\n")
-    prints = json.loads(gzip.decompress(kata.fingerprints.read_bytes()))["mutants"]
+    prints = Fingerprints.load(kata.fingerprints).mutants
     for mutant, facts in prints.items():
-        for check in facts.get("checks", ()):
+        for check in facts.checks:
             mistakes.setdefault(mutant, {}).setdefault(check, "first difference  output[0]  got 0.5  want 1")
-    return Known(kata, tuple(checks), mistakes, {name: facts["say"] for name, facts in prints.items()})
+    return Known(kata, tuple(checks), mistakes, {name: facts.say for name, facts in prints.items()})
 
 
 def _checks(file: Path, *, hidden: bool) -> list[CheckReport]:
