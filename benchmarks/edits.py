@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from table import Figures, arguments, publish, verdict
 
+from grader.cli.warm_process import end_all, standing_by
 from grader.interpreter import command
-from grader.standby.look import end_all, standing_by
 
 TINY = Path(__file__).resolve().parent.parent / "tests" / "packs" / "tiny"
 UNIT, SLUG, MODULE = "1.1-sorting", "insertion-sort", "insertion_sort"

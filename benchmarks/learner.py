@@ -34,8 +34,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from table import Figures, arguments, publish, spread, verdict
 
 from grader.catalogue import Catalogue, Kata
+from grader.cli.warm_process import end_all, standing_by
 from grader.machine import processor_time
-from grader.standby.look import end_all, standing_by
 
 if TYPE_CHECKING:
     from grader.host.launcher import Launcher

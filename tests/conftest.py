@@ -304,7 +304,7 @@ def _warm_place() -> Iterator[Path]:
         pytest.skip("commands are kept warm on Linux only")
     folder = Path(tempfile.mkdtemp(prefix="kata-w-"))  # short: the name of a socket has 108 bytes at most
     yield folder
-    from grader.standby.look import end_all
+    from grader.cli.warm_process import end_all
 
     with pytest.MonkeyPatch.context() as variables:
         variables.setenv("XDG_RUNTIME_DIR", str(folder))

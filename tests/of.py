@@ -41,7 +41,6 @@ TESTS = {
     "grader/running": "running checks policy cli",
     "grader/sandbox": "sandbox isolation host",
     "grader/similarity": "similarity desk",
-    "grader/standby": "standby",
     "grader/submissions": "submissions grading exports",
     "grader/timing": "timing",
     "grader/wire": "wire host worker",

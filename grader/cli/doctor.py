@@ -18,11 +18,10 @@ from grader import DISTRIBUTION, TRIED, __version__, machine, sandbox
 from grader.catalogue import Catalogue
 from grader.catalogue.discover import answers
 from grader.cli.context import json_option, print_json
+from grader.cli.warm_process import SWITCH, end_all, standing_by, wanted
 from grader.devices import accelerator_here
 from grader.errors import KataError, MachineFault
 from grader.reports.style import console, hanging, safe, safe_text
-from grader.standby import place
-from grader.standby.look import end_all, standing_by
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -121,11 +120,11 @@ def _warm() -> list[str]:
         f"process {one.pid}: {one.resident_bytes >> 20} MB, {counted(one.served, 'command')}, idle for {one.idle_s} s"
         for one in standing_by()
     ]
-    if standing or place.wanted():
+    if standing or wanted():
         return standing
     if sys.platform != "linux":
         return ["on Linux only"]
-    return [f"off ({place.SWITCH}=0)" if os.environ.get(place.SWITCH) == "0" else "off (CI is set)"]
+    return [f"off ({SWITCH}=0)" if os.environ.get(SWITCH) == "0" else "off (CI is set)"]
 
 
 def _version(name: str) -> str:
@@ -187,8 +186,8 @@ def _slow() -> Iterator[str]:
             f"This machine is slow: a check may take {pace:g} times as long as its kata says. "
             "For one that takes longer still: kata check --timeout SECONDS"
         )
-    if sys.platform == "linux" and os.environ.get(place.SWITCH) == "0":
-        yield f"Every check waits for torch, because {place.SWITCH} is 0. For a verdict at once: unset {place.SWITCH}"
+    if sys.platform == "linux" and os.environ.get(SWITCH) == "0":
+        yield f"Every check waits for torch, because {SWITCH} is 0. For a verdict at once: unset {SWITCH}"
 
 
 def _machine() -> Iterator[str]:

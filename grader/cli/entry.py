@@ -15,20 +15,18 @@ if TYPE_CHECKING:
 
 def main() -> NoReturn:
     """Run the command line and leave the process."""
-    from grader.standby import client
+    from grader.cli import warm_process
 
-    if not client.is_warm(sys.argv[1:]):
+    if not warm_process.is_warm(sys.argv[1:]):
         _here()
-    code = client.run(sys.argv[1:])
+    code = warm_process.run(sys.argv[1:])
     if code is not None:
         sys.exit(code)
-    from grader.standby.leave import beginning, leave_behind
-
-    before = beginning()
+    spawn = warm_process.spawner()
     try:
         _here()
     finally:
-        leave_behind(before)
+        spawn()
 
 
 def _here() -> NoReturn:

@@ -7,6 +7,7 @@ import importlib
 import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader import interpreter
 from grader.cli.cells import are_answer, as_notebook
-from grader.standby.client import Begun, begin
+from grader.cli.warm_process import Running, begin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -232,9 +233,9 @@ def _ask(arguments: list[str], given: bytes) -> tuple[str, str]:
                         break
             except KeyboardInterrupt:
                 if isinstance(
-                    process, Begun
+                    process, Running
                 ):  # else it is of this process's group, and was interrupted with it
-                    process.interrupt()
+                    process.send(signal.SIGINT)
                 raise
             finally:
                 # Before it ends it ends its workers: nobody has to wait for that.
@@ -243,7 +244,7 @@ def _ask(arguments: list[str], given: bytes) -> tuple[str, str]:
         return "".join(lines), told.read().decode(errors="replace")
 
 
-def _begin(arguments: list[str], *streams: int) -> Begun | subprocess.Popen[str]:
+def _begin(arguments: list[str], *streams: int) -> Running | subprocess.Popen[str]:
     """Have a command run on these three streams: by a process that stands by, or by a new one."""
     if (begun := begin(arguments, streams, _environment())) is not None:
         return begun

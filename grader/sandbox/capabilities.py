@@ -175,7 +175,8 @@ def _with_missing(found: Capabilities) -> Capabilities:
         missing.append(
             "A worker cannot get its own view of processes and files: mounts are refused. Run as root, or in a "
             "container with `--cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt "
-            "apparmor=unconfined`; Linux must be 5.13 or newer."
+            "apparmor=unconfined`; Linux must be 5.13 or newer. Under root the file system of the temporary folder "
+            "must be able to map owners, which overlays are not: set TMPDIR to a folder on another one."
         )
     if found.cgroup == "none":
         missing.append(

@@ -112,24 +112,30 @@ def renewed(shared: SharedMounts) -> SharedMounts:
     return replace(shared, first_user=first, ending=[], _maps={})
 
 
-def rehearse(anchor: Path) -> bool:
-    """Try in children, which are thrown away, whether workers of this process could live in sandboxes."""
+def rehearse(folder: Path) -> bool:
+    """Try in children, which are thrown away, whether workers of this process could live in sandboxes.
+
+    `folder` is empty and in the temporary folder, where submissions will be as well: its file system has to map owners.
+    """
     try:
-        return bool(in_child(lambda: libc.unshare(libc.CLONE_NEWPID) == 0 and in_child(lambda: _act(anchor))))
+        return bool(in_child(lambda: libc.unshare(libc.CLONE_NEWPID) == 0 and in_child(lambda: _act(folder))))
     except OSError:
         return False
 
 
-def _act(anchor: Path) -> int:
+def _act(folder: Path) -> int:
+    anchor, given = folder / "anchor", folder / "given"
+    anchor.mkdir()
+    given.mkdir(mode=0o700)
     shared = prepare(anchor)
     if shared is None:
         return 0
-    box = open_sandbox(shared, 0, ())
+    box = open_sandbox(shared, 0, (given,))
 
     def live() -> int:
-        box.enter((), Path("/scratch"), ResourceLimits(), cuda=False)
+        box.enter((given,), Path("/scratch"), ResourceLimits(), cuda=False)
         box.become_user()
-        return True
+        return os.access(given, os.R_OK | os.X_OK)
 
     try:
         code = in_child(live)
@@ -252,14 +258,15 @@ class Sandbox:
     def _copies(self, given: Sequence[Path]) -> dict[Path, int]:
         """Open mounts of what the submission may read; its owner over there is the worker's user in here."""
         attributes = _RDONLY | libc.MOUNT_NODEV
-        if self.user is not None:
-            try:
-                return {path: libc.copy_tree(str(path), attributes, self.owners[path]) for path in given}
-            except (OSError, KeyError):
-                # Not every file system can map owners (ext4 and XFS since Linux 5.12, tmpfs since 6.3), and then the
-                # user of a slot might not be let in: stay who grades.
-                self.user = None
-        return {path: libc.copy_tree(str(path), attributes) for path in given}
+        if self.user is None:
+            return {path: libc.copy_tree(str(path), attributes) for path in given}
+        try:
+            return {path: libc.copy_tree(str(path), attributes, self.owners[path]) for path in given}
+        except (OSError, KeyError) as error:
+            # Not every file system can (ext4 and XFS since Linux 5.12, tmpfs since 6.3, overlay never). Without the map
+            # the worker would have to stay root, which is not what was promised.
+            places = ", ".join(map(str, given))
+            raise PermissionError(f"owners of files cannot be mapped below {places} ({error})") from error
 
     def _mount_scratch(self, point: Path, limits: ResourceLimits) -> None:
         point.mkdir(parents=True, exist_ok=True)
@@ -282,12 +289,8 @@ def open_sandbox(shared: SharedMounts, slot: int, read: Iterable[Path]) -> Sandb
     """
     shared.collect()
     user = None if shared.first_user is None else shared.first_user + slot % _SLOTS
-    owners: dict[Path, int] = {}
-    if user is not None:
-        try:
-            owners = {path: shared.owners_map(path, user) for path in _outermost(read)}
-        except OSError:
-            user = None
+    given = () if user is None else _outermost(read)
+    owners = {path: shared.owners_map(path, user or 0) for path in given}
     _check(libc.unshare(libc.CLONE_NEWPID))
     holder = None
     try:

@@ -32,7 +32,7 @@ link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 link.settimeout(5)
 link.connect(SOCKET)
 said = link.recv(100)
-link.send(b"1\\x00status")
+link.send(marshal.dumps(None))
 if said:
     note("reached", said, link.recv(1000))
 """,
@@ -42,7 +42,7 @@ link.settimeout(5)
 link.connect(SOCKET)
 said = link.recv(100)
 if said:
-    socket.send_fds(link, [b"1\\x00run"], [0, 1, 2])
+    socket.send_fds(link, [marshal.dumps(("", [], {}))], [0, 1, 2])
     note("reached", said)
 """,
     "end it": """
@@ -84,7 +84,7 @@ def hostile(attempt: str, place: Place) -> str:
     return (
         RIGHT
         + f"""
-import os, socket
+import marshal, os, socket
 SOCKET, PID = {standing.path!r}, {standing.pid}
 def note(*words):
     print("WORKED", *words)

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
+from grader.cli.warm_process import WarmProcess, end_all, standing_by
 from grader.interpreter import command
-from grader.standby.look import WarmProcess, end_all, standing_by
 
 collect_ignore_glob = [] if sys.platform == "linux" else ["test_*.py"]
 

@@ -8,14 +8,12 @@ import pty
 import re
 import shutil
 import signal
-import socket
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from grader.standby import messages
 from tests.standby.conftest import PATIENCE_S, RIGHT, WRONG, Place, alike, wait_for, write
 
 pytestmark = pytest.mark.slow
@@ -153,31 +151,6 @@ def test_a_signal_ends_it_in_the_same_way(place: Place, workspace: Path, number:
     write(workspace, SLOW)
     cold, warm = (interrupted(place, workspace, number, warm=warm) for warm in (False, True))
     assert warm == cold
-
-
-def test_an_interrupt_after_the_end_of_what_ran_is_an_interrupt(place: Place, workspace: Path) -> None:
-    """In the moment between the end of the other process and that of the client, which this test keeps open."""
-    path = place.warmed(workspace).path
-    place.end()
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
-        door.bind(path)
-        door.listen()
-        door.settimeout(PATIENCE_S)
-        client = place.start("check", cwd=workspace, stdin=subprocess.DEVNULL)
-        link, _ = door.accept()
-        with link:
-            link.settimeout(PATIENCE_S)
-            link.send(messages.READY)
-            link.recv(messages.MAX_BYTES)
-            ended = subprocess.Popen(["true"])
-            process = os.pidfd_open(ended.pid)
-            ended.wait()
-            socket.send_fds(link, [messages.STARTED], [process])
-            assert link.recv(messages.MAX_BYTES) == messages.GO
-            client.send_signal(signal.SIGINT)
-            assert client.wait(PATIENCE_S) == 130
-    os.close(process)
-    os.unlink(path)
 
 
 def test_a_signal_ends_it_though_whoever_left_the_warm_process_was_started_to_ignore_it(

@@ -1,0 +1,72 @@
+"""At full under root a worker is a user of its own, or no worker: that it stays root is not an option."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import sandbox
+from grader.errors import MachineFault
+from grader.host.launcher import ForkLauncher, Job
+from grader.sandbox import capabilities, full, libc
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes workers other users")
+
+
+def refuse(*_: object) -> int:
+    raise OSError(errno.EINVAL, "no maps of owners here")
+
+
+@pytest.fixture
+def at_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a machine that offers full: found out before anything fails."""
+    monkeypatch.delenv("KATA_ISOLATION", raising=False)
+    monkeypatch.setattr(capabilities, "_offers_full", False)
+    if sandbox.offered() != "full":
+        pytest.skip("this machine does not offer full")
+
+
+def without_maps(monkeypatch: pytest.MonkeyPatch) -> None:
+    copy: Any = libc.copy_tree
+
+    def only_plain(source: str, attributes: int = 0, owners: int | None = None) -> int:
+        return refuse() if owners is not None else copy(source, attributes)
+
+    monkeypatch.setattr(libc, "copy_tree", only_plain)
+
+
+def test_where_files_keep_their_owner_the_worker_ends(
+    at_full: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    without_maps(monkeypatch)
+    launcher = ForkLauncher()
+    try:
+        process = launcher.launch(Job(read=(str(tmp_path),), memory_bytes=None))
+        select.select([process.output], [], [], 60)
+        said = os.read(process.output, 4096).decode()
+        assert process.end(60) == 1
+    finally:
+        launcher.close()
+    assert f"could not be confined to 'full': owners of files cannot be mapped below {tmp_path}" in said
+
+
+def test_where_no_map_can_be_made_none_is_started(
+    at_full: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(full, "_make_owners_map", refuse)
+    launcher = ForkLauncher()
+    try:
+        with pytest.raises(MachineFault, match="No worker could be started: no maps of owners here"):
+            launcher.launch(Job(read=(str(tmp_path),), memory_bytes=None))
+    finally:
+        launcher.close()
+
+
+def test_a_machine_without_maps_does_not_offer_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_maps(monkeypatch)
+    assert sandbox.probe().level != "full"
