@@ -1,8 +1,7 @@
-"""How long a learner waits: `kata check` beside pytest, `kata watch`, a notebook, the light commands, the boundary.
+"""How long a learner waits: `kata check` beside pytest, `kata watch`, the light commands, the boundary.
 
     python benchmarks/learner.py            everything, a few minutes
     python benchmarks/learner.py --quick    a look, under a minute
-    python benchmarks/learner.py --only boundary grade --katas masks    of one kata
     python benchmarks/learner.py --write    and rewrite what docs/benchmarks.md has of it, part by part
 
 What is compared is measured in turns (A B A B …) in one run, so that whatever else the machine does falls on both.
@@ -12,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import random
 import select
@@ -27,8 +25,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from operator import truediv
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from unittest import mock
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -40,14 +37,13 @@ from grader.standby.look import end_all, standing_by
 
 if TYPE_CHECKING:
     from grader.host.launcher import Launcher
-    from grader.running.suite import Suite
 
 ROOT = Path(__file__).resolve().parent.parent
 KATA = Path(sys.executable).with_name("kata")
 PATIENCE_S = 60
 
 WARM_S, WARM_PART, WARM_RATIO, IDLE_S = 0.3, 0.3 / 1.4, 0.2, 5.0
-COLD_RATIO, FIRST_LINE_S, WATCH_RATIO, LIGHT_S, BOUNDARY_MS, FLOOR_RATIO = 1.0, 0.2, 0.15, 0.25, 1.0, 3.0
+COLD_RATIO, FIRST_LINE_S, WATCH_RATIO, LIGHT_S, BOUNDARY_MS = 1.0, 0.2, 0.15, 0.25, 1.0
 """The goals."""
 
 
@@ -55,13 +51,11 @@ def main() -> None:
     """Measure, print, and write when asked to."""
     chosen = _arguments()
     rounds = 3 if chosen.quick else chosen.rounds
-    CHOSEN.update(chosen.katas)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # learners keep what Python compiled
-    katas = f" --katas {' '.join(chosen.katas)}" if chosen.katas else ""
     with tempfile.TemporaryDirectory(prefix="kata-bench-") as name:
         folder = Path(name)
         for part in chosen.only:
-            how = f"measured with `python benchmarks/learner.py --only {part} --rounds {rounds}{katas}`"
+            how = f"measured with `python benchmarks/learner.py --only {part} --rounds {rounds}`"
             publish(
                 PARTS[part](folder / part, rounds),
                 "benchmarks.md",
@@ -369,95 +363,6 @@ def _watching(space: Path, kata: Kata) -> Iterator[Callable[[Path, int], float]]
         process.wait()
 
 
-# A notebook ----------------------------------------------------------------------------------------------------------
-
-
-def notebook(folder: Path, rounds: int) -> list[Figures]:
-    """Measure `%kata check` in a kernel of its own, each kata with its reference in a cell."""
-    katas = tuple(kata for kata in alone() if not CHOSEN or kata.slug in CHOSEN)
-    space = _workspace(folder, katas)
-    os.environ["IPYTHONDIR"] = str(folder / "ipython")
-    table = Figures(
-        "`%kata check` in a notebook",
-        "From the request to run the cell to the verdict's HTML, as the notebook's server gets both from the kernel, "
-        "which is a new one for each kata; the answer is run anew before each check, as one runs a cell after an edit. "
-        "*The first time* nothing stands by. A page adds what a browser takes to show it. "
-        f"{WARM_S:g} s were asked for where `kata check` takes 1.4 s cold.",
-        [
-            "kata",
-            "`kata check`, cold",
-            "the first time",
-            "again",
-            f"≤ {WARM_S:g} s",
-            "of cold",
-            f"≤ {WARM_PART:.2f}",
-        ],
-    )
-    with _warm_processes_in(folder):
-        for kata in katas:
-            end_all()
-            cold, again = [], []
-            with _kernel(folder) as verdict_after:
-                first = verdict_after(kata, 0)
-                _wait_for_warm_process()
-                for number in range(1, rounds + 1):
-                    _progress(f"cells that check {kata.slug}", number, rounds)
-                    cold.append(_timed_check(space, kata).end)
-                    again.append(verdict_after(kata, number))
-            ours, part = statistics.median(again), statistics.median(map(truediv, again, cold))
-            table.rows.append(
-                [
-                    kata.slug,
-                    f"{statistics.median(cold):.2f} s",
-                    f"{first:.2f} s",
-                    spread(again, 3),
-                    verdict(ours, WARM_S),
-                    f"{part:.2f}",
-                    verdict(part, WARM_PART),
-                ]
-            )
-    return [table]
-
-
-@contextmanager
-def _kernel(folder: Path) -> Iterator[Callable[[Kata, int], float]]:
-    """Start a kernel; yield what runs a kata's reference in it and returns the seconds that its check then takes."""
-    from jupyter_client.manager import start_new_kernel
-
-    manager, client = start_new_kernel(cwd=str(folder))
-
-    def run(code: str) -> tuple[float, str]:
-        """Return the seconds until the cell's result came, and its HTML."""
-        came, html = math.nan, ""
-
-        def hear(message: dict[str, Any]) -> None:
-            nonlocal came, html
-            kind, content = message["msg_type"], message["content"]
-            if kind == "error":
-                raise SystemExit("\n".join(content["traceback"]))
-            if kind in ("execute_result", "display_data") and "text/html" in content["data"]:
-                came, html = time.perf_counter() - began, content["data"]["text/html"]
-
-        began = time.perf_counter()
-        client.execute_interactive(code, timeout=PATIENCE_S, output_hook=hear)
-        return came, html
-
-    def verdict_after(kata: Kata, number: int) -> float:
-        assert kata.solution is not None
-        run(kata.solution.read_text() + f"\n# run {number}\n")
-        took, html = run(f"%kata check {kata.slug}")
-        if "passed" not in html:
-            raise SystemExit(f"%kata check {kata.slug} does not pass its reference")
-        return took
-
-    try:
-        run("%load_ext kata")
-        yield verdict_after
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
-
-
 # Commands that need no tensors ---------------------------------------------------------------------------------------
 
 
@@ -501,13 +406,13 @@ ANSWER = "def shifted(x):\n    return x + 1\n"
 
 
 def boundary(folder: Path, rounds: int) -> list[Figures]:
-    """Measure the same calls and the same checks in this process and through the boundary."""
+    """Measure the same calls in this process and through the boundary."""
     from grader.host.warm import start_launcher
 
     launcher = start_launcher()  # before anything else is loaded, as `kata check` does
     try:
         folder.mkdir()
-        return [_calls(folder, launcher, 40 * rounds), _suites(launcher, rounds)]
+        return [_calls(folder, launcher, 40 * rounds)]
     finally:
         launcher.close()
 
@@ -581,190 +486,7 @@ def _calls(folder: Path, launcher: Launcher, repetitions: int) -> Figures:
     return table
 
 
-def _suites(launcher: Launcher, repetitions: int) -> Figures:
-    from grader.running.suite import Options, with_suites
-
-    katas = _with_solution()
-    table = Figures(
-        "All checks of a kata through the boundary",
-        "The same collected checks, visible and hidden, over the reference: in one process (`kata check --pdb` without "
-        "the debugger), over the boundary, and in a fork of that one process, which is *the floor*: no isolation. "
-        "Every submission pays once for a worker's start and end; what is left is shared out among the checks.",
-        [
-            "kata",
-            "checks",
-            "in process",
-            "boundary",
-            "worker",
-            "adds per check",
-            f"≤ {BOUNDARY_MS:g} ms",
-            "floor",
-            "of the floor",
-            f"≤ {FLOOR_RATIO:g} ×",
-        ],
-    )
-
-    def body(suites: dict[str, Suite]) -> None:
-        for kata in katas:
-            suite, file = suites[kata.slug], kata.solution
-            assert file is not None
-            _progress(f"checks of {kata.slug}", repetitions, repetitions)
-            inside, across, floor = _in_turns(
-                repetitions,
-                lambda: _in_process(suite, file),  # noqa: B023
-                lambda: suite.check(file, launcher, Options()),  # noqa: B023
-                lambda: _in_fork(lambda: _in_process(suite, file)),  # noqa: B023
-            )
-            worker = _worker(suite, file, launcher, repetitions)
-            added = (across - inside - worker) / len(suite)
-            table.rows.append(
-                [
-                    kata.slug,
-                    str(len(suite)),
-                    f"{inside:.1f} ms",
-                    f"{across:.1f} ms",
-                    f"{worker:.1f} ms",
-                    f"{added:.2f} ms",
-                    verdict(added, BOUNDARY_MS),
-                    f"{floor:.1f} ms",
-                    f"{across / floor:.2f} ×",
-                    verdict(across / floor, FLOOR_RATIO),
-                ]
-            )
-
-    with_suites(katas, body, hidden=True)
-    return table
-
-
-def _with_solution() -> tuple[Kata, ...]:
-    return tuple(
-        kata
-        for kata in Catalogue.discover().katas
-        if kata.solution is not None and (not CHOSEN or kata.slug in CHOSEN)
-    )
-
-
-# A class of a real kata --------------------------------------------------------------------------------------------
-
-FEW, MANY = 4, 16
-"""Hand-ins of the two classes; what the larger takes longer, the hand-ins between them take."""
-
-
-def grade(folder: Path, rounds: int) -> list[Figures]:
-    """Measure `kata grade` of a real kata, visible and hidden checks, beside the same checks in forks."""
-    import torch
-
-    from grader.running.suite import with_suites
-
-    torch.set_num_threads(1)  # as where submissions are graded
-    folder.mkdir()
-    katas = _with_solution()
-    table = Figures(
-        "`kata grade` of real katas",
-        f"One more hand-in of a right answer, all checks visible and hidden, `-j 1`: what a class of {MANY} takes "
-        f"longer than one of {FEW}, each file with a line of its own. *The floor* is the same checks in a fork of a "
-        "warmed process, without isolation, report or gradebook. In turns; medians.",
-        ["kata", "checks", "one more hand-in", "floor", "of the floor", f"≤ {FLOOR_RATIO:g} ×"],
-    )
-
-    def body(suites: dict[str, Suite]) -> None:
-        for kata in katas:
-            suite, file = suites[kata.slug], kata.solution
-            assert file is not None
-            further, floors = [], []
-            _in_process(suite, file)  # what torch imports at first, no fork has to import again
-            for number in range(rounds):
-                _progress(f"grading {kata.slug}", number, rounds)
-                few, many = (_graded(folder, kata, count, number) for count in (FEW, MANY))
-                further.append((many - few) / (MANY - FEW) * 1000)
-                floors += _in_turns(3, lambda: _in_fork(lambda: _in_process(suite, file)))  # noqa: B023
-            ours, floor = statistics.median(further), statistics.median(floors)
-            ratio = ours / floor
-            table.rows.append(
-                [
-                    kata.slug,
-                    str(len(suite)),
-                    f"{ours:.1f} ms",
-                    f"{floor:.1f} ms",
-                    f"{ratio:.2f} ×",
-                    verdict(ratio, FLOOR_RATIO),
-                ]
-            )
-
-    with_suites(katas, body, hidden=True)
-    return [table]
-
-
-def _graded(folder: Path, kata: Kata, count: int, number: int) -> float:
-    """Return the seconds in which a class of right answers is graded."""
-    room = folder / f"{kata.slug}-{count}-{number}"
-    for learner in range(count):
-        place = room / "class" / f"learner-{learner:02}"
-        place.mkdir(parents=True)
-        assert kata.solution is not None
-        (place / f"{kata.module}.py").write_bytes(kata.solution.read_bytes() + b"\n# %d\n" % learner)
-    began = time.perf_counter()
-    done = subprocess.run(
-        [
-            KATA,
-            "grade",
-            room / "class",
-            "--gradebook",
-            room / "gradebook.sqlite",
-            "-j",
-            "1",
-            "--only",
-            kata.slug,
-        ],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    if done.returncode:
-        raise SystemExit(
-            f"kata grade {kata.slug} ended with {done.returncode}:\n{done.stderr.decode()[-2000:]}"
-        )
-    return time.perf_counter() - began
-
-
 # --------------------------------------------------------------------------------------------------------------------
-
-
-def _in_process(suite: Suite, file: Path) -> None:
-    from grader.running import examination
-
-    # Hidden checks ask for the reference, which a process with a learner at its keyboard does not give.
-    with mock.patch.object(examination, "no_reference", suite.reference):
-        suite.debug(file)
-
-
-def _in_fork(function: Callable[[], object]) -> None:
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            function()
-            code = 0
-        finally:
-            os._exit(code)
-    if os.waitpid(pid, 0)[1]:
-        raise SystemExit("the floor could not be measured: the checks broke in a fork")
-
-
-def _worker(suite: Suite, file: Path, launcher: Launcher, repetitions: int) -> float:
-    """Return the median milliseconds in which a worker starts, loads a submission and ends."""
-    from grader.host.session import Session
-    from grader.host.source import read_source
-
-    source = read_source(file)
-    times = []
-    for _ in range(repetitions):
-        began = time.perf_counter()
-        session = Session(launcher, source, suite.terms)
-        session.begin(0)
-        session.close()
-        times.append((time.perf_counter() - began) * 1000)
-    return statistics.median(times)
 
 
 def _in_turns(repetitions: int, *functions: Callable[[], object]) -> tuple[float, ...]:
@@ -784,13 +506,9 @@ def _in_turns(repetitions: int, *functions: Callable[[], object]) -> tuple[float
 ROUNDS = 11
 PARTS: dict[str, Callable[[Path, int], list[Figures]]] = {
     "cold": cold,
-    "notebook": notebook,
     "light": light,
     "boundary": boundary,
-    "grade": grade,
 }
-CHOSEN: set[str] = set()
-"""The katas of the last two parts; all where none is named."""
 
 
 def _arguments() -> argparse.Namespace:
@@ -801,9 +519,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="3 rounds: a look, no figures to quote")
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=f"of {', '.join(PARTS)}"
-    )
-    parser.add_argument(
-        "--katas", nargs="+", default=[], metavar="KATA", help="of which boundary and grade are measured"
     )
     return parser.parse_args()
 
