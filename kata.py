@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # `python -m kata` finds a warm process sooner without `t
 if TYPE_CHECKING:
     from typing import Any
 
-    from grader.cli.notebook import NotebookVerdict
+    from grader.cli.learner.notebook import NotebookVerdict
 
 
 def check(*arguments: str) -> NotebookVerdict | None:
@@ -19,7 +19,7 @@ def check(*arguments: str) -> NotebookVerdict | None:
     In a notebook it judges the cells that were run, and returns the verdict, which a cell shows whose last line it is.
     Elsewhere it judges what is saved, and prints.
     """
-    from grader.cli.notebook import command_here, shell_here
+    from grader.cli.learner.notebook import command_here, shell_here
 
     verdict: NotebookVerdict | None = command_here(["check", *arguments], shell_here())
     return verdict
@@ -27,7 +27,7 @@ def check(*arguments: str) -> NotebookVerdict | None:
 
 def run(*arguments: str) -> int:
     """Run a command, print what it says, and return its exit code: `kata.run("hint", "masks")`."""
-    from grader.cli import notebook
+    from grader.cli.learner import notebook
 
     return notebook.run(*arguments)
 
@@ -36,7 +36,7 @@ def load_ipython_extension(ipython: Any) -> None:
     """Give a notebook the line magic `%kata`."""
     import shlex
 
-    from grader.cli.notebook import command_here
+    from grader.cli.learner.notebook import command_here
 
     def kata(line: str) -> Any:
         return command_here(shlex.split(line), ipython)

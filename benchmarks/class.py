@@ -29,7 +29,7 @@ from peers import EVERYONE, PEERS
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from table import Figures, arguments, at_least, publish, spread, verdict
 
-from grader.reports.style import console
+from grader.report.style import console
 
 JOBS = 2
 GOALS = {"pytest": 25.0, "check50": 45.0, "nbgrader": 60.0, "otter": 100.0}

@@ -14,7 +14,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from grader.catalogue import Kata
-from grader.running.mistakes import mistakes
+from grader.engine.mistakes.mistakes import mistakes
 
 BLOCK = 200
 """Learners after which the mix repeats."""

@@ -25,8 +25,8 @@ sys.path.insert(1, str(Path(__file__).resolve().parent.parent))
 
 from table import Figures, arguments, publish
 
-from grader import sandbox
-from grader.sandbox.levels import LEVELS
+from grader.engine import sandbox
+from grader.engine.sandbox.levels import LEVELS
 from tests.hostile.conftest import offered
 from tests.hostile.entries import Entry, entries
 from tests.hostile.room import MEMORY_MB, Room

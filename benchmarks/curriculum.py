@@ -29,8 +29,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from table import Figures, publish  # noqa: E402
 
 from grader.catalogue import Catalogue, Kata  # noqa: E402
-from grader.host.launcher import Launcher  # noqa: E402
-from grader.host.warm import start_launcher  # noqa: E402
+from grader.engine.host.launcher import Launcher  # noqa: E402
+from grader.engine.host.warm import start_launcher  # noqa: E402
 
 EQUIVALENT = "equivalent"
 """So begins the reason of a survivor that changes nothing the kata asks for."""
@@ -71,7 +71,7 @@ def main() -> None:
     chosen = parser.parse_args()
     launcher = start_launcher(many=True)  # before torch is loaded, which it would have to load again
 
-    from grader.running.suite import with_suites
+    from grader.engine.runner.suite import with_suites
 
     katas = [kata for kata in Catalogue.discover().katas if not chosen.katas or kata.slug in chosen.katas]
     scores = with_suites(
@@ -97,7 +97,7 @@ def score(kata: Kata, suite, launcher: Launcher, seeds: int) -> Score:
 
 
 def _grade_right_answers(found: Score, kata: Kata, suite, launcher: Launcher, file: Path, seeds: int) -> None:
-    from grader.running.suite import Options
+    from grader.engine.runner.suite import Options
 
     still = suite.but_for(suite.trained())
     for answer in (kata.solution, *kata.alternatives):
@@ -109,8 +109,8 @@ def _grade_right_answers(found: Score, kata: Kata, suite, launcher: Launcher, fi
 
 
 def _grade_mutants(found: Score, kata: Kata, suite, launcher: Launcher, file: Path) -> None:
-    from grader.reports.report import WRONG
-    from grader.running.suite import Options
+    from grader.engine.runner.suite import Options
+    from grader.report.report import WRONG
 
     known = tomllib.loads((HERE / "survivors.toml").read_text(encoding="utf-8")).get(kata.slug, {})
     options = Options(seed=0, timeout_s=CHECK_TIMEOUT_S, fail_fast=True, name=False)

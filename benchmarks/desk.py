@@ -21,9 +21,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from grader.catalogue import Catalogue  # noqa: E402
-from grader.gradebook.course import Course  # noqa: E402
-from grader.gradebook.errors import ChangedMeanwhile  # noqa: E402
-from grader.gradebook.store import Gradebook  # noqa: E402
+from grader.instructor.gradebook.course import Course  # noqa: E402
+from grader.instructor.gradebook.errors import ChangedMeanwhile  # noqa: E402
+from grader.instructor.gradebook.store import Gradebook  # noqa: E402
 from tests.desk import made_class  # noqa: E402
 from tests.desk.conftest import Running  # noqa: E402
 

@@ -25,10 +25,10 @@ import click
 
 from grader.catalogue import Kata, load_pack
 from grader.commands import COMMANDS
+from grader.engine.host.warm import start_launcher
+from grader.engine.mistakes.mistakes import mistakes
+from grader.engine.runner.suite import Options, Suite, with_suites
 from grader.files import write_atomic
-from grader.host.warm import start_launcher
-from grader.running.mistakes import mistakes
-from grader.running.suite import Options, Suite, with_suites
 
 ROOT = Path(__file__).parent.parent
 

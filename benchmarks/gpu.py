@@ -55,11 +55,11 @@ def _calibrate(device: Device, ids: list[str]) -> int:
 
 def _references(device: Device, ids: list[str]) -> int:
     """Check every reference with its inputs on it."""
-    from grader.host.warm import start_launcher
+    from grader.engine.host.warm import start_launcher
 
     launcher = start_launcher(device=device.name)
     from grader.catalogue import Catalogue
-    from grader.running.suite import Options, Suite, with_suites
+    from grader.engine.runner.suite import Options, Suite, with_suites
 
     catalogue = Catalogue.discover()
     wanted = [kata for one in ids for kata in catalogue.resolve(one)] if ids else catalogue.katas

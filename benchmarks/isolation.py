@@ -19,11 +19,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import torch
 from table import Figures, arguments, publish, verdict
 
-from grader import sandbox
-from grader.host.channel import Channel
-from grader.host.deadline import Deadline
-from grader.host.launcher import ForkLauncher, Job
-from grader.sandbox.levels import LEVELS, VARIABLE
+from grader.engine import sandbox
+from grader.engine.host.channel import Channel
+from grader.engine.host.deadline import Deadline
+from grader.engine.host.launcher import ForkLauncher, Job
+from grader.engine.sandbox.levels import LEVELS, VARIABLE
 
 GOAL_MS = 10.0
 

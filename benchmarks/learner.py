@@ -38,7 +38,7 @@ from grader.cli.warm_process import end_all, standing_by
 from grader.machine import processor_time
 
 if TYPE_CHECKING:
-    from grader.host.launcher import Launcher
+    from grader.engine.host.launcher import Launcher
 
 ROOT = Path(__file__).resolve().parent.parent
 KATA = Path(sys.executable).with_name("kata")
@@ -458,7 +458,7 @@ ANSWER = "def shifted(x):\n    return x + 1\n"
 
 def boundary(folder: Path, rounds: int) -> list[Figures]:
     """Measure the same calls and the same checks in this process and through the boundary."""
-    from grader.host.warm import start_launcher
+    from grader.engine.host.warm import start_launcher
 
     launcher = start_launcher()  # before anything else is loaded, as `kata check` does
     try:
@@ -471,11 +471,11 @@ def boundary(folder: Path, rounds: int) -> list[Figures]:
 def _calls(folder: Path, launcher: Launcher, repetitions: int) -> Figures:
     import torch
 
-    from grader.host.calls import Calls
-    from grader.host.remote import RemoteSubmission
-    from grader.host.session import Session
-    from grader.host.source import read_source
-    from grader.host.terms import Terms
+    from grader.engine.host.calls import Calls
+    from grader.engine.host.remote import RemoteSubmission
+    from grader.engine.host.session import Session
+    from grader.engine.host.source import read_source
+    from grader.engine.host.terms import Terms
 
     file = folder / "answer.py"
     file.write_text(ANSWER)

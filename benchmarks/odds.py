@@ -1,11 +1,11 @@
-"""What the sign test of `grader.timing.decision` errs, exactly: one series, and series repeated as grading does."""
+"""What the sign test of `grader.engine.timing.decision` errs, exactly: one series, and repeated as in grading."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.timing.decision import StoppingRule, Verdict
-from grader.timing.speed import FAILS, RUNS
+from grader.engine.timing.decision import StoppingRule, Verdict
+from grader.engine.timing.speed import FAILS, RUNS
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def odds(rule: StoppingRule, over: float) -> Odds:
 def repeated(rule: StoppingRule, over: float, *, runs: int = RUNS, fails: int = FAILS) -> Odds:
     """Return what grading gives: series in fresh processes until one passes, `fails` failed, or there were `runs`.
 
-    See `grader.timing.speed.settle`. Series are taken to be independent of each other.
+    See `grader.engine.timing.speed.settle`. Series are taken to be independent of each other.
     """
     one = odds(rule, over)
     open_: dict[int, float] = {0: 1.0}  # how many series have failed while it is open, and how likely that is

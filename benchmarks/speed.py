@@ -36,11 +36,11 @@ import pytest
 from table import Figures, arguments, publish
 
 from grader.catalogue import Catalogue, Kata
-from grader.host.calls import Calls
-from grader.host.source import read_source
-from grader.host.terms import Terms
-from grader.host.warm import start_launcher
-from grader.running.mistakes import slow_answers
+from grader.engine.host.calls import Calls
+from grader.engine.host.source import read_source
+from grader.engine.host.terms import Terms
+from grader.engine.host.warm import start_launcher
+from grader.engine.mistakes.mistakes import slow_answers
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
 CONDITIONS = ("idle", "beside a busy core", "beside a second grader")
@@ -113,8 +113,8 @@ def answers() -> list[Answer]:
 
 
 def _grade(launcher: Any, keep: Path, minutes: float) -> None:
-    from grader.running.suite import with_suites
-    from grader.timing.speed import Speed
+    from grader.engine.runner.suite import with_suites
+    from grader.engine.timing.speed import Speed
 
     todo = answers()
     done = [json.loads(line) for line in keep.read_text().splitlines()] if keep.exists() else []
@@ -328,8 +328,8 @@ def _cost(rows: list[dict[str, Any]]) -> Figures:
 def _curve(launcher: Any, repeats: int) -> dict[int, list[tuple[str, list[float]]]]:
     """Decide about answers whose true ratio is known, over and over; return verdicts and rounds by products."""
     from grader.catalogue.file_types import Threshold
-    from grader.checks.failure import CheckFailure
-    from grader.timing.speed import Speed
+    from grader.engine.checks.failure import CheckFailure
+    from grader.engine.timing.speed import Speed
 
     work = _product_work()
     found: dict[int, list[tuple[str, list[float]]]] = {count: [] for count in EXTRA}
@@ -347,7 +347,7 @@ def _curve(launcher: Any, repeats: int) -> dict[int, list[tuple[str, list[float]
 
 
 def _product_work() -> Any:
-    from grader.timing import Work
+    from grader.engine.timing import Work
 
     return Work(
         inputs=lambda draw, size: (draw.normal(row=size, column=size),),
@@ -372,7 +372,7 @@ def _product_files() -> Iterator[dict[int, Path]]:
 
 
 def _product_setting(launcher: Any, files: dict[int, Path], count: int) -> Any:
-    from grader.timing.benchmark_run import Setting
+    from grader.engine.timing.benchmark_run import Setting
 
     terms = Terms(module="products", required=("work",))
     return Setting(launcher, read_source(files[count]), read_source(files[PRODUCTS]), terms, Calls())
@@ -381,7 +381,7 @@ def _product_setting(launcher: Any, files: dict[int, Path], count: int) -> Any:
 def _curve_table(found: dict[int, list[tuple[str, list[float]]]]) -> Figures:
     from odds import repeated
 
-    from grader.timing.decision import StoppingRule
+    from grader.engine.timing.decision import StoppingRule
 
     figures = Figures(
         "The operating curve",

@@ -12,7 +12,7 @@ import machine
 from rich.console import Console
 from rich.table import Table
 
-from grader.reports.style import console
+from grader.report.style import console
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 

@@ -491,7 +491,7 @@ def in_process(*words: object) -> _Ended:
 @contextmanager
 def lasting_processes() -> Iterator[None]:
     """Let grading processes outlive a command: starting them takes seconds, and a term has some forty runs."""
-    from grader.grading import executors, processes
+    from grader.instructor.grading import executors, processes
 
     usual = executors.grading_processes
     with processes.grading_processes():

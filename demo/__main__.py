@@ -17,7 +17,7 @@ from typing import Any
 
 from demo.stage import KATA, Stage, Unexpected
 from grader.catalogue import Kata, load_pack
-from grader.running.mistakes import Mistake, mistakes, slow_answers
+from grader.engine.mistakes.mistakes import Mistake, mistakes, slow_answers
 
 ROOT = Path(__file__).resolve().parent.parent
 UNIT = "9.3-encoder-vs-decoder"
@@ -258,7 +258,7 @@ def _filled(path: Path, right: str, scratch: str) -> str:
     """Return the started notebook with an answer in its cells, and a scratch cell after them."""
     import nbformat
 
-    from grader.workspace.notebook import split_source
+    from grader.learner.workspace.notebook import split_source
 
     library: Any = nbformat  # typed in parts only
     notebook = library.read(path, as_version=4)

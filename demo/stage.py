@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from grader.reports.style import console
+from grader.report.style import console
 
 KATA = Path(sys.executable).with_name("kata")
 PATIENCE_S = 120

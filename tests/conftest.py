@@ -81,7 +81,7 @@ def _fork_once() -> Any:
         import torch
 
         torch.set_num_threads(1)  # no thread may exist when the zygote forks
-        from grader.host.launcher import ForkLauncher
+        from grader.engine.host.launcher import ForkLauncher
 
         _launchers.append(ForkLauncher())
     return _launchers[0]
@@ -180,11 +180,11 @@ Examine = Callable[..., Opened]
 
 def open_submission(launcher: Any, path: Path, source: str | bytes, **terms: Any) -> Opened:
     """Write a submission, start a worker for it and begin a check."""
-    from grader.host.calls import Calls
-    from grader.host.remote import RemoteSubmission
-    from grader.host.session import Session
-    from grader.host.source import read_source
-    from grader.host.terms import Terms
+    from grader.engine.host.calls import Calls
+    from grader.engine.host.remote import RemoteSubmission
+    from grader.engine.host.session import Session
+    from grader.engine.host.source import read_source
+    from grader.engine.host.terms import Terms
 
     path.write_bytes(source if isinstance(source, bytes) else textwrap.dedent(source).encode())
     device = terms.pop("device", "cpu")
@@ -264,7 +264,7 @@ def kata(
     def run(*arguments: object) -> Ran:
         from grader.cli.main import cli
 
-        monkeypatch.setattr("grader.cli.check.start_launcher", lambda **_: launcher)
+        monkeypatch.setattr("grader.cli.learner.check.start_launcher", lambda **_: launcher)
         capfd.readouterr()
         code: Any = 0
         try:

@@ -16,9 +16,7 @@ from grader import devices
 from grader.catalogue import Catalogue, Kata, Unit
 from grader.errors import UsageError
 from grader.files import replacing
-from grader.reports.report import WRONG
-from grader.reports.style import console, safe, say
-from grader.workspace import (
+from grader.learner.workspace import (
     KataProgress,
     Progress,
     Workspace,
@@ -28,6 +26,8 @@ from grader.workspace import (
     require_workspace,
     unit_around,
 )
+from grader.report.report import WRONG
+from grader.report.style import console, safe, say
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -208,7 +208,7 @@ def print_json(document: Any) -> None:
     """Print one JSON document on stdout: a dict, or anything that msgspec turns into one; values may be structs."""
     import msgspec
 
-    from grader.reports.json_text import json_text
+    from grader.report.json_text import json_text
 
     entries = document if isinstance(document, dict) else msgspec.to_builtins(document, enc_hook=os.fspath)
     click.echo(json_text({"schema": SCHEMA, **entries}, indent=2))

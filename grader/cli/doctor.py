@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader import DISTRIBUTION, TRIED, __version__, machine, sandbox
+from grader import DISTRIBUTION, TRIED, __version__, machine
 from grader.catalogue import Catalogue
 from grader.catalogue.discover import answers
 from grader.cli.context import json_option, print_json
 from grader.cli.warm_process import SWITCH, end_all, standing_by, wanted
 from grader.devices import accelerator_here
+from grader.engine import sandbox
 from grader.errors import KataError, MachineFault
-from grader.reports.style import console, hanging, safe, safe_text
+from grader.report.style import console, hanging, safe, safe_text
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ def _device() -> tuple[str, str | None]:
 
 def _launcher() -> tuple[str, str | None]:
     try:
-        from grader.host.launcher import launcher_name
+        from grader.engine.host.launcher import launcher_name
 
         return launcher_name(), None
     except (ImportError, OSError):

@@ -159,7 +159,7 @@ def main() -> NoReturn:
 
 def report(message: str, hint: str | None = None) -> None:
     """Print an error and what to do about it, on stderr."""
-    from grader.reports.style import say
+    from grader.report.style import say
 
     say(f"error: {message}", stderr=True)
     if hint:
@@ -181,7 +181,7 @@ def _unknown_command(word: str) -> UsageError:
 
 
 def _internal_error(error: Exception) -> int:
-    from grader.reports.style import safe
+    from grader.report.style import safe
 
     text = f"{type(error).__name__}: {error}".splitlines()[0][:300]
     try:

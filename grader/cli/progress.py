@@ -20,12 +20,12 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from grader.reports.style import console, safe
+from grader.report.style import console, safe
 
 if TYPE_CHECKING:
-    from grader.grading.run import Tally, Watch
-    from grader.reports.report import KataReport
-    from grader.submissions.submission import Submission
+    from grader.instructor.grading.run import Tally, Watch
+    from grader.instructor.submissions.submission import Submission
+    from grader.report.report import KataReport
 
 EVERY_S = 10.0
 """Off a terminal, a line this often."""

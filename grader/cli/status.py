@@ -11,7 +11,8 @@ from grader import __version__
 from grader.catalogue import Kata, Unit
 from grader.cli.context import Here, here, print_json, shown
 from grader.errors import UsageError
-from grader.reports.style import (
+from grader.learner.workspace import locate
+from grader.report.style import (
     LOOKS,
     bar,
     console,
@@ -22,7 +23,6 @@ from grader.reports.style import (
     safe_text,
     status_text,
 )
-from grader.workspace import locate
 
 
 @dataclass(frozen=True)

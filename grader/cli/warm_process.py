@@ -54,9 +54,15 @@ _HARMLESS = (
 """Python's variables that change nothing of what is printed, or show in the search path."""
 _IMPORTED = (
     *("torch", "torch._dynamo", "torch.nn.attention.flex_attention"),  # which some packs preload
-    *("grader.cli.main", "grader.cli.check", "grader.cli.try_", "grader.cli.demo", "grader.host.launcher"),
-    *("grader.running.suite", "grader.running.at_hand"),
-    *("grader.reports.terminal", "grader.reports.json_text"),
+    *(
+        "grader.cli.main",
+        "grader.cli.learner.check",
+        "grader.cli.learner.try_",
+        "grader.cli.learner.demo",
+        "grader.engine.host.launcher",
+    ),
+    *("grader.engine.runner.suite", "grader.engine.runner.at_hand"),
+    *("grader.report.terminal", "grader.report.json_text"),
 )
 """What takes long; of the engine nothing that knows a pack."""
 
@@ -315,7 +321,8 @@ def _import() -> None:
     import gc
     import importlib
 
-    from grader import malloc, sandbox
+    from grader import malloc
+    from grader.engine import sandbox
     from grader.errors import KataError
 
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # no thread may exist when this process forks

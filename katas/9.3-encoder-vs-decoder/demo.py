@@ -15,7 +15,7 @@ from mine import (
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, bars, choice, heatmap, panel, play, table, text
+from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, panel, play, table, text
 
 WORDS = ["the", "tired", "cat", "slept", "again"]
 VOCABULARY = ["the", "tired", "merry", "cat", "dog", "slept", "sang", "again", "never"]

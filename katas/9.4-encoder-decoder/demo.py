@@ -7,7 +7,7 @@ from mine import Decoder, Encoder, causal_mask
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, choice, heatmap, lines, panel, table, text
+from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, table, text
 
 DIGITS, LENGTH, WIDTH, STEPS, BATCH, TESTED = 10, 5, 32, 160, 48, 200
 SLOT, BEGIN = DIGITS, DIGITS + 1

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.catalogue import Kata
-from grader.reports.report import CheckReport
-from grader.running.merge import PythonFile, merged
+from grader.engine.mistakes.merge import PythonFile, merged
+from grader.report.report import CheckReport
 
 HERE = Path(__file__).parent
 _NAMED = re.compile(r"^Named: (\w+(?:, \w+)*)$", re.MULTILINE)

@@ -14,8 +14,8 @@ CHECKS = '''"""Is it fast?"""
 
 from __future__ import annotations
 
-from grader.checks import check, expect, oracle
-from grader.timing import Work
+from grader.engine.checks import check, expect, oracle
+from grader.engine.timing import Work
 
 
 def right(mean, x, weights):

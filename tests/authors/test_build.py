@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from grader import DISTRIBUTION
+from grader.author.build import build
+from grader.author.new import new_kata
 from grader.catalogue import load_pack
 from grader.errors import PackError
-from grader.packs.build import build
-from grader.packs.new import new_kata
 from tests.authors.speedy import hurry
 
 KATA = Path("katas/1.1-means/weighted-mean")

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from grader.author.gate import Gate, Verdict, sample
+from grader.author.new import new_kata
 from grader.catalogue import load_pack
-from grader.packs.gate import Gate, Verdict, sample
-from grader.packs.new import new_kata
-from grader.running.suite import with_suites
+from grader.engine.runner.suite import with_suites
 from tests.authors.speedy import hurry
 
 pytestmark = pytest.mark.slow
@@ -377,7 +377,7 @@ def test_a_mistake_that_leaves_a_function_idle_earns_little_more_than_leaving_it
     (course / SOLUTION / "mutants" / "zero.py").write_text(ZERO)
     hidden = course / SOLUTION / "hidden_checks.py"
     hidden.write_text(
-        "from grader.checks import check, expect\n\n\n"
+        "from grader.engine.checks import check, expect\n\n\n"
         '@check("any size", aspect="values", points=2)\n'
         "def test_any_size(submission, reference, draw):\n"
         "    x, weights = draw.normal(batch=5, time=9), draw.uniform(0.1, 2.0, time=9)\n"
@@ -399,7 +399,7 @@ def hurried(course: Path) -> Path:
 def test_a_kata_with_speed_passes_and_nothing_of_it_is_timed(
     hurried: Path, launcher: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr("grader.timing.benchmark_run.BenchmarkRun.__enter__")
+    monkeypatch.delattr("grader.engine.timing.benchmark_run.BenchmarkRun.__enter__")
     assert examine(hurried, launcher).findings == []
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from grader.author.pairs import paired
 from grader.catalogue import Kata, load_pack
+from grader.engine.mistakes.mistakes import Mistake, mistakes, slow_answers
 from grader.errors import PackError
-from grader.packs.pairs import paired
-from grader.running.mistakes import Mistake, mistakes, slow_answers
 from tests.timing.handmade import Handmade
 
 RIGHT = '''"""Sums."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from grader.author import side_by_side as module
+from grader.author.side_by_side import FEWEST, side_by_side
 from grader.errors import PackError
-from grader.packs import side_by_side as module
-from grader.packs.side_by_side import FEWEST, side_by_side
 
 ITEMS = list(range(FEWEST + 1))
 LAUNCHER: Any = SimpleNamespace(name="fork", close=lambda: None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.packs.steadiness import Gradings
+from grader.author.steadiness import Gradings
 
 
 def test_a_mark_that_stays_spreads_over_nothing() -> None:

@@ -9,7 +9,7 @@ import pytest
 from grader.catalogue.file_types import KataFile
 from grader.data_files import read_data
 from grader.errors import PackError, UsageError
-from grader.workspace import PROGRESS_FILE, load_progress
+from grader.learner.workspace import PROGRESS_FILE, load_progress
 
 
 @pytest.mark.parametrize("value", ["9" * 5000, "[" * 3000 + "]" * 3000, "{a=" * 3000 + "1" + "}" * 3000])

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 import torch
 
-from grader.checks import locate as locate_module
-from grader.checks.expect import COMPARED, expect
-from grader.checks.failure import CheckFailure
-from grader.checks.locate import places, transformation
-from grader.checks.picture import draw_difference
-from grader.checks.shapes import diagnose
-from grader.checks.text import axis_names
-from grader.running import recognise
-from grader.running.recognise import KEPT, fingerprint
-from grader.wire.messages import MAX_AXES
+from grader.engine.checks import locate as locate_module
+from grader.engine.checks.expect import COMPARED, expect
+from grader.engine.checks.failure import CheckFailure
+from grader.engine.checks.locate import places, transformation
+from grader.engine.checks.picture import draw_difference
+from grader.engine.checks.shapes import diagnose
+from grader.engine.checks.text import axis_names
+from grader.engine.mistakes import recognise
+from grader.engine.mistakes.recognise import KEPT, fingerprint
+from grader.engine.wire.messages import MAX_AXES
 
 
 def lines(compare: Any) -> list[str]:
@@ -48,7 +48,7 @@ def test_a_size_that_only_the_submission_chose_is_bounded(compare: Any) -> None:
 
 
 def test_a_size_that_the_check_chose_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.import_module("grader.checks.expect"), "COMPARED", 4)
+    monkeypatch.setattr(importlib.import_module("grader.engine.checks.expect"), "COMPARED", 4)
     expect(torch.zeros(3, 3)).equals(torch.zeros(3, 3)).close_to(torch.zeros(3, 3))
     assert lines(lambda: expect(torch.zeros(3, 3)).equals(torch.ones(3, 3)))
 
@@ -109,7 +109,7 @@ def test_exchanges_of_many_axes_are_tried_in_a_bounded_number_of_steps(
 
 
 def test_a_shape_of_any_number_of_axes_is_explained_in_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    from grader.checks import shapes
+    from grader.engine.checks import shapes
 
     products = 0
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import torch
 
-from grader.checks import expect_device, expect_raises
-from grader.checks.failure import CheckFailure
-from grader.host.endings import SubmissionMissing, SubmissionRaised, WorkerDied, could_be
+from grader.engine.checks import expect_device, expect_raises
+from grader.engine.checks.failure import CheckFailure
+from grader.engine.host.endings import SubmissionMissing, SubmissionRaised, WorkerDied, could_be
 
 DEVICES = """
     import os

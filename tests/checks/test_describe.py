@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from grader.checks.describe import describe, describe_call
-from grader.checks.draw import Draw
-from grader.checks.failure import CheckFailure, Failure
-from grader.host.calls import CallRecord, Calls
-from grader.host.objects import RemoteObject
-from grader.reports.style import console, print_laid
-from grader.running.outcome import judge
+from grader.engine.checks.describe import describe, describe_call
+from grader.engine.checks.draw import Draw
+from grader.engine.checks.failure import CheckFailure, Failure
+from grader.engine.host.calls import CallRecord, Calls
+from grader.engine.host.objects import RemoteObject
+from grader.engine.runner.outcome import judge
+from grader.report.style import console, print_laid
 
 DRAW = Draw(0, "describe")
 QUERY = DRAW.normal(batch=2, head=3, query=5, width=8)

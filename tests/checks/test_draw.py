@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.checks.draw import Draw, axes_of, with_axes
+from grader.engine.checks.draw import Draw, axes_of, with_axes
 from grader.errors import PackError
 
 

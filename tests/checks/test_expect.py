@@ -10,13 +10,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.checks.expect import expect
-from grader.checks.failure import LINES, CheckFailure, Failure, fail
-from grader.checks.oracle import Expected, oracle
-from grader.checks.text import LINE, WHOLE, clean
+from grader.engine.checks.expect import expect
+from grader.engine.checks.failure import LINES, CheckFailure, Failure, fail
+from grader.engine.checks.oracle import Expected, oracle
+from grader.engine.checks.text import LINE, WHOLE, clean
+from grader.engine.host.objects import RemoteObject
+from grader.engine.wire.codec import MRO
 from grader.errors import PackError
-from grader.host.objects import RemoteObject
-from grader.wire.codec import MRO
 
 CAUSAL = torch.ones(4, 4).tril().bool()
 WEIGHTS = "batch head query key"

@@ -7,10 +7,10 @@ import math
 import pytest
 import torch
 
-from grader.checks.draw import Draw
-from grader.checks.expect import expect
-from grader.checks.failure import CheckFailure, Untold
-from grader.checks.gradients import expect_gradients, oracle_gradients
+from grader.engine.checks.draw import Draw
+from grader.engine.checks.expect import expect
+from grader.engine.checks.failure import CheckFailure, Untold
+from grader.engine.checks.gradients import expect_gradients, oracle_gradients
 from grader.errors import PackError
 
 

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.checks.locate import STATEMENTS, locate, places
+from grader.engine.checks.locate import STATEMENTS, locate, places
 
 AXES = ("batch", "head", "query", "key")
 DIAGONAL = {

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from grader.checks.draw import Draw
-from grader.checks.oracle import SLACK, oracle, rounding_tolerance
+from grader.engine.checks.draw import Draw
+from grader.engine.checks.oracle import SLACK, oracle, rounding_tolerance
 from grader.errors import PackError
 
 

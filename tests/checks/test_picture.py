@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.checks.picture import WIDTH, draw_difference
+from grader.engine.checks.picture import WIDTH, draw_difference
 
 AXES = ("batch", "head", "query", "key")
 CAUSAL = torch.ones(4, 4).tril().bool()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.checks.shapes import diagnose
+from grader.engine.checks.shapes import diagnose
 
 BHQW = "batch head query width"
 BTD = "batch time width"

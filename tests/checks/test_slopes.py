@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from grader.checks import Draw, expect_parameter_gradients
-from grader.checks.failure import CheckFailure
+from grader.engine.checks import Draw, expect_parameter_gradients
+from grader.engine.checks.failure import CheckFailure
 
 Inside = Callable[[Tensor], Tensor]
 Spoilt = Callable[[Tensor], Tensor]

@@ -78,7 +78,7 @@ def test_annotations_of_github_are_one_line_each_whatever_a_submission_says(kata
 def test_github_is_told_of_no_more_than_it_shows(
     kata: Run, masks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.reports.annotations.SHOWN_BY_GITHUB", 4)
+    monkeypatch.setattr("grader.report.annotations.SHOWN_BY_GITHUB", 4)
     masks.write_text("def causal_mask(seq_len):\n    return 1\n")
     lines = kata("check", "masks", "--format", "github").out.splitlines()
     assert len(lines) == 4

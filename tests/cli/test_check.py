@@ -11,7 +11,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from grader.reports.report import CheckReport, CheckStatus, KataReport, KataStatus, ReportSet
+from grader.report.report import CheckReport, CheckStatus, KataReport, KataStatus, ReportSet
 
 Run = Callable[..., Any]
 SOLUTIONS = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder"

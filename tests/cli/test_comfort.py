@@ -46,7 +46,7 @@ def test_a_hint_is_shown_where_nothing_can_be_recorded(
     def refuse(root: Path, progress: object) -> None:
         raise EngineError(f"{root / 'kata-progress.json'}: cannot be written (Read-only file system).")
 
-    monkeypatch.setattr("grader.workspace.progress.save_progress", refuse)
+    monkeypatch.setattr("grader.learner.workspace.progress.save_progress", refuse)
     ran = kata("hint", "masks")
     assert ran.code == 0
     assert len(ran.out) > 50

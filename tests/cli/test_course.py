@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader.catalogue import Catalogue
-from grader.gradebook.course import Course
+from grader.instructor.gradebook.course import Course
 from tests.conftest import Ran
 
 Kata = Callable[..., Ran]

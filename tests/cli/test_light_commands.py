@@ -19,10 +19,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from grader.cli.main import COMMANDS, KataGroup, cli
-from grader.reports.report import KataReport, SpeedScore
-from grader.reports.style import console, safe
-from grader.reports.terminal import print_reports
-from grader.workspace import PROGRESS_FILE, edit_progress, load_progress, record_check
+from grader.learner.workspace import PROGRESS_FILE, edit_progress, load_progress, record_check
+from grader.report.report import KataReport, SpeedScore
+from grader.report.style import console, safe
+from grader.report.terminal import print_reports
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
 FOLDER = Path("1.1-sorting", "insertion-sort")
@@ -383,7 +383,7 @@ def test_what_we_did_not_foresee_is_one_line(kata: Kata, monkeypatch: pytest.Mon
     def explode() -> None:
         raise RuntimeError("first \x1b[31mred\nsecond")
 
-    monkeypatch.setattr("grader.cli.list.here", explode)
+    monkeypatch.setattr("grader.cli.learner.list.here", explode)
     result = kata("list")
     assert result.exit_code == 3
     assert result.stderr == (
@@ -397,7 +397,7 @@ def test_an_interrupt_ends_with_130(kata: Kata, monkeypatch: pytest.MonkeyPatch)
     def interrupt() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("grader.cli.list.here", interrupt)
+    monkeypatch.setattr("grader.cli.learner.list.here", interrupt)
     result = kata("list")
     assert result.exit_code == 130
     assert "interrupted" in result.stderr

@@ -19,10 +19,10 @@ from xml.etree import ElementTree
 import pytest
 
 from grader.catalogue import Catalogue
-from grader.cli import notebook
-from grader.reports import markup
-from grader.reports.json_text import json_text
-from grader.reports.report import CheckStatus, KataReport, KataStatus, ReportSet
+from grader.cli.learner import notebook
+from grader.report import markup
+from grader.report.json_text import json_text
+from grader.report.report import CheckStatus, KataReport, KataStatus, ReportSet
 from tests.pages import builders, demo_class
 from tests.standby.conftest import Place, a_place, wait_for
 
@@ -119,7 +119,7 @@ def test_a_kernel_starts_no_interpreter_where_a_process_stands_by(
     wait_for(place.standing)
     patient = """
         import kata, sys
-        from grader.cli import notebook
+        from grader.cli.learner import notebook
         notebook._start = None  # nothing else is started
         client = sys.modules[notebook.begin.__module__]
         client.PATIENCE_S = client.START_S = 240  # however busy the machine is
@@ -199,7 +199,7 @@ class Shell:
 def test_nothing_that_was_run_is_an_answer_so_what_is_saved_is_judged(
     kata: Run, folder: Path, warm: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from grader.cli.notebook import NotebookVerdict
+    from grader.cli.learner.notebook import NotebookVerdict
 
     assert kata("start", "masks").code == 0
     shell = Shell("x = 1", "%kata check masks")

@@ -222,8 +222,8 @@ def test_a_unit_that_was_never_started_does_not_become_the_current_one(kata: Run
 def test_with_speed_what_holds_is_all_that_was_asked(kata: Run, stub: Path) -> None:
     from rich.console import Console
 
-    from grader.reports.report import CheckReport, KataReport, Measured, SpeedScore
-    from grader.reports.terminal import print_reports
+    from grader.report.report import CheckReport, KataReport, Measured, SpeedScore
+    from grader.report.terminal import print_reports
 
     def one(name: str, **more: Any) -> CheckReport:
         terms = {"hidden": False, "status": "pass", "points": 1, "max_points": 1, **more}
@@ -244,8 +244,8 @@ def test_with_speed_what_holds_is_all_that_was_asked(kata: Run, stub: Path) -> N
 def test_what_a_machine_is_unfit_for_waits_for_nothing() -> None:
     from rich.console import Console
 
-    from grader.reports.report import CheckReport, KataReport, Measured
-    from grader.reports.terminal import print_reports
+    from grader.report.report import CheckReport, KataReport, Measured
+    from grader.report.terminal import print_reports
 
     def one(name: str, **more: Any) -> CheckReport:
         terms = {"hidden": False, "status": "skipped", "points": 0, "max_points": 1, **more}

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from grader.running.at_hand import AtHand, talk
-from grader.running.outcome import Outcome
+from grader.engine.runner.at_hand import AtHand, talk
+from grader.engine.runner.outcome import Outcome
 from tests.conftest import KATA
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kept_warm")]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from grader.cli.main import COMMANDS
-from grader.reports import style
+from grader.report import style
 from tests.cli.test_comfort import SOLUTION, WRONG
 
 pytestmark = pytest.mark.slow

@@ -24,9 +24,10 @@ from rich.console import Console
 
 from grader.catalogue import Pack
 from grader.catalogue.load import load_pack
-from grader.demos import exhibits as make
-from grader.demos import pictures
-from grader.demos.exhibit_types import (
+from grader.errors import PackError
+from grader.learner.demos import exhibits as make
+from grader.learner.demos import pictures
+from grader.learner.demos.exhibit_types import (
     Choice,
     Exhibit,
     Heatmap,
@@ -37,11 +38,10 @@ from grader.demos.exhibit_types import (
     Text,
     read_exhibits,
 )
-from grader.demos.page import page
-from grader.demos.pictures import draw
-from grader.demos.printing import print_exhibit
-from grader.demos.runner import Own, run_demo, scripts, uses
-from grader.errors import PackError
+from grader.learner.demos.page import page
+from grader.learner.demos.pictures import draw
+from grader.learner.demos.printing import print_exhibit
+from grader.learner.demos.runner import Own, run_demo, scripts, uses
 
 ROOT = Path(__file__).parents[2]
 KATAS = ROOT / "katas"
@@ -252,9 +252,9 @@ def test_the_same_exhibits_are_the_same_bytes() -> None:
     code = """
         import sys
         import msgspec
-        from grader.demos.exhibit_types import read_exhibits
-        from grader.demos.page import page
-        from grader.demos.pictures import draw
+        from grader.learner.demos.exhibit_types import read_exhibits
+        from grader.learner.demos.page import page
+        from grader.learner.demos.pictures import draw
         drawn = [(e, draw(e)) for e in read_exhibits(msgspec.msgpack.decode(sys.stdin.buffer.read()))]
         sys.stdout.buffer.write(page("t", "i", drawn, {"own.js": "plays"}).encode())
     """
@@ -413,7 +413,7 @@ def test_numbers_give_way_to_shades_where_a_map_is_wide() -> None:
 
 # --- Broken and hostile ones ---
 
-HEAD = "from grader.demos.exhibits import *\n"
+HEAD = "from grader.learner.demos.exhibits import *\n"
 
 
 @pytest.mark.slow
@@ -489,7 +489,7 @@ def test_the_line_that_failed_is_named(launcher: Any, pack: Pack, tmp_path: Path
 def test_a_demo_that_hangs_is_ended(
     launcher: Any, pack: Pack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.demos.runner.TIME_S", 1.0)
+    monkeypatch.setattr("grader.learner.demos.runner.TIME_S", 1.0)
     (tmp_path / "demo.py").write_text("def demo():\n    while True: pass\n")
     with pytest.raises(PackError, match="took longer than 1 s"):
         run_demo(tmp_path / "demo.py", pack, [], launcher)
@@ -498,7 +498,7 @@ def test_a_demo_that_hangs_is_ended(
 def test_a_demo_may_write_to_its_scratch_folder(launcher: Any, pack: Pack, tmp_path: Path) -> None:
     source = """
         import tempfile
-        from grader.demos.exhibits import text
+        from grader.learner.demos.exhibits import text
 
         def demo():
             with tempfile.TemporaryFile() as file:
@@ -512,7 +512,7 @@ def test_a_demo_may_write_to_its_scratch_folder(launcher: Any, pack: Pack, tmp_p
 # --- On the learner's own ---
 
 WHOSE = """
-from grader.demos.exhibits import text
+from grader.learner.demos.exhibits import text
 from mine import SOURCES, causal_mask
 
 def demo():
@@ -545,7 +545,7 @@ def test_a_demo_runs_on_what_the_learner_wrote_and_on_blocks_elsewhere(
 
 @pytest.fixture
 def kata(kata: Run, launcher: Any, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setattr("grader.cli.demo.start_launcher", lambda: launcher)
+    monkeypatch.setattr("grader.cli.learner.demo.start_launcher", lambda: launcher)
     return kata
 
 
@@ -633,7 +633,7 @@ def test_a_folder_that_holds_other_things_is_left_alone(kata: Run, folder: Path)
 def test_a_units_only_demo_is_found_under_the_unit(
     kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.demos.runner.run_demo", lambda *_: read_exhibits(ONE_OF_EACH[:-1]))
+    monkeypatch.setattr("grader.learner.demos.runner.run_demo", lambda *_: read_exhibits(ONE_OF_EACH[:-1]))
     ran = kata("demo", "9.1")
     assert ran.code == 0
     assert (folder / "kata-demo" / "self-attention" / "index.html").is_file()

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import torch
 
-from grader.demos import exhibits as make
-from grader.demos.exhibit_types import read_exhibits
-from grader.demos.page import page
-from grader.demos.pictures import draw
+from grader.learner.demos import exhibits as make
+from grader.learner.demos.exhibit_types import read_exhibits
+from grader.learner.demos.page import page
+from grader.learner.demos.pictures import draw
 
 pytestmark = pytest.mark.slow
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.catalogue import Catalogue
-from grader.gradebook.records import Key, Row
-from grader.gradebook.store import Gradebook
-from grader.submissions.submission import Bundle, Submission
+from grader.instructor.gradebook.records import Key, Row
+from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.submissions.submission import Bundle, Submission
 from tests.pages import demo_class
 
 COURSE = """\

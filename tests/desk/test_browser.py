@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from grader.desk import routes
-from grader.gradebook.course import Course
-from grader.gradebook.store import Gradebook
+from grader.instructor.desk import routes
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.store import Gradebook
 from tests.desk import made_class
 from tests.desk.conftest import Open, Running, turned_to
 from tests.desk.test_sheets import hand_in

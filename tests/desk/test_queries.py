@@ -16,15 +16,15 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from grader.catalogue import Catalogue
-from grader.desk.look_alikes import LookAlikes
-from grader.desk.queries import DeskReader
-from grader.desk.routes import Desk
-from grader.desk.sheets import Sheets
-from grader.gradebook.course import Course
-from grader.gradebook.identities import LEARNT_BY
-from grader.gradebook.store import Gradebook
-from grader.gradebook.written import Rubrics
-from grader.pages import Lessons
+from grader.instructor.desk.look_alikes import LookAlikes
+from grader.instructor.desk.queries import DeskReader
+from grader.instructor.desk.routes import Desk
+from grader.instructor.desk.sheets import Sheets
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.identities import LEARNT_BY
+from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.gradebook.written import Rubrics
+from grader.instructor.html import Lessons
 from tests.desk import made_class
 from tests.desk.test_sheets import hand_in
 from tests.pages import demo_class

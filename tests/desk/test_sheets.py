@@ -12,13 +12,13 @@ from urllib.parse import urlencode
 import pytest
 
 from grader.catalogue import Catalogue
-from grader.desk.queries import DeskReader, Filter
-from grader.desk.sheets import AnswerPlace, Sheets
-from grader.gradebook.course import Course
-from grader.gradebook.store import Gradebook
-from grader.gradebook.written import Rubrics
-from grader.pages import Lessons
-from grader.submissions.submission import Bundle, HandedInSheet, Submission
+from grader.instructor.desk.queries import DeskReader, Filter
+from grader.instructor.desk.sheets import AnswerPlace, Sheets
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.gradebook.written import Rubrics
+from grader.instructor.html import Lessons
+from grader.instructor.submissions.submission import Bundle, HandedInSheet, Submission
 from tests.desk import made_class
 from tests.desk.conftest import Answer, Open, Running, turned_to
 from tests.gradebook.conftest import new_schema

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from grader.catalogue import Catalogue
-from grader.desk import actions, queries
-from grader.desk.queries import DeskReader, Filter
-from grader.gradebook.course import Course, total
-from grader.gradebook.records import Row
-from grader.gradebook.store import Gradebook
-from grader.pages import Lessons
-from grader.reports.style import points
+from grader.instructor.desk import actions, queries
+from grader.instructor.desk.queries import DeskReader, Filter
+from grader.instructor.gradebook.course import Course, total
+from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.html import Lessons
+from grader.report.style import points
 from tests.desk import made_class
 from tests.desk.conftest import Open, Running, version_of
 from tests.gradebook.conftest import new_schema
@@ -260,7 +260,7 @@ def shared_by(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 def test_of_many_markers_no_edit_is_lost(shared_by: str, tmp_path: Path) -> None:
     """Each looks, decides, and looks again where somebody was faster: all their points are there in the end."""
-    from grader.gradebook.errors import ChangedMeanwhile
+    from grader.instructor.gradebook.errors import ChangedMeanwhile
 
     made_class.make(tmp_path, 2, shared_by)
     told, each, markers = [0], 8, 4

@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from grader.cli.main import cli
-from grader.gradebook.records import Key
-from grader.gradebook.store import Gradebook
-from grader.reports.report import KataReport
-from grader.submissions.submission import Bundle, Submission
+from grader.instructor.gradebook.records import Key
+from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.submissions.submission import Bundle, Submission
+from grader.report.report import KataReport
 
 from .made_up import SECRET, WHEN, check, report
 

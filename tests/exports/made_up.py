@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from grader.gradebook.records import Adjustment, Row
-from grader.reports.report import CheckReport, KataReport
+from grader.instructor.gradebook.records import Adjustment, Row
+from grader.report.report import CheckReport, KataReport
 
 WHEN = datetime(2025, 3, 14, 9, 26, 53, tzinfo=UTC)
 NUMBERS = {"masks": "9.3.1", "masked-attention": "9.3.2", "layer-norm": "9.3.3", "late-kata": "9.10.1"}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.gradebook.exports.cells import defuse, line, number
+from grader.instructor.gradebook.exports.cells import defuse, line, number
 
 BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # noqa: RUF001
 hostile = st.text(st.sampled_from([*"=+-@;'\" \t\r\nx1,", "＝", "\ufeff", "\u200b"]), max_size=12)  # noqa: RUF001

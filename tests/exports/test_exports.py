@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.gradebook.assignments import Assignment
-from grader.gradebook.course import Course
-from grader.gradebook.exports.documents import to_jsonl
-from grader.gradebook.exports.gradescope import folder_name, to_gradescope
-from grader.gradebook.exports.tables import (
+from grader.instructor.gradebook.assignments import Assignment
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.exports.documents import to_jsonl
+from grader.instructor.gradebook.exports.gradescope import folder_name, to_gradescope
+from grader.instructor.gradebook.exports.tables import (
     Column,
     by_assignment,
     columns_of,
@@ -30,9 +30,9 @@ from grader.gradebook.exports.tables import (
     to_moodle,
     to_wide,
 )
-from grader.gradebook.records import Row
-from grader.gradebook.roster import Person
-from grader.reports.report import KataReport
+from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.roster import Person
+from grader.report.report import KataReport
 
 from .made_up import SECRET, adjustment, check, report, row, small_class
 

@@ -13,9 +13,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from grader.cli.class_options import same_book
+from grader.cli.instructor.class_options import same_book
 from grader.cli.main import cli
-from grader.gradebook.store import Gradebook
+from grader.instructor.gradebook.store import Gradebook
 
 from .conftest import Kata, record
 from .made_up import SECRET, check, report

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from grader.cli.main import cli
-from grader.gradebook.store import Gradebook
+from grader.instructor.gradebook.store import Gradebook
 
 from .conftest import record
 from .made_up import WHEN, check, report

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from grader.gradebook.store import Gradebook
+from grader.instructor.gradebook.store import Gradebook
 from tests.gradebook.postgres import Server, Unavailable
 
 _count = itertools.count()

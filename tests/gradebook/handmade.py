@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 
 from sqlalchemy import func, select
 
-from grader.gradebook import schema
-from grader.gradebook.address import Address
-from grader.gradebook.records import Key
-from grader.gradebook.store import Gradebook
-from grader.reports.report import CheckReport, CheckStatus, KataReport, KataStatus
-from grader.submissions.submission import Bundle, Submission
+from grader.instructor.gradebook import schema
+from grader.instructor.gradebook.address import Address
+from grader.instructor.gradebook.records import Key
+from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.submissions.submission import Bundle, Submission
+from grader.report.report import CheckReport, CheckStatus, KataReport, KataStatus
 
 NUMBERS = {"masks": "9.3.1", "masked-attention": "9.3.2", "decoder-lm": "9.3.10", "layer-norm": "9.3.9"}
 MONDAY = datetime(2026, 10, 5, 12, tzinfo=UTC)

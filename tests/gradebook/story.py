@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from grader.gradebook.store import Gradebook
+from grader.instructor.gradebook.store import Gradebook
 from tests.gradebook.handmade import MONDAY, bundle, check, grade, key, submission
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.gradebook.assignments import Assignment, Attempts
-from grader.gradebook.course import Course
-from grader.gradebook.lateness import LatePolicy
-from grader.gradebook.records import Key, Row
-from grader.gradebook.store import Gradebook, GradebookUsageError
+from grader.instructor.gradebook.assignments import Assignment, Attempts
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.lateness import LatePolicy
+from grader.instructor.gradebook.records import Key, Row
+from grader.instructor.gradebook.store import Gradebook, GradebookUsageError
 from tests.gradebook.handmade import MONDAY, grade, key, report, submission
 
 DAY = timedelta(days=1)

@@ -10,8 +10,8 @@ import pytest
 
 from grader.catalogue import Catalogue
 from grader.errors import UsageError
-from grader.gradebook.course import Course
-from grader.gradebook.roster import Person, read_roster
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.roster import Person, read_roster
 
 CATALOGUE = Catalogue.discover()
 UNIT = [kata.slug for kata in CATALOGUE.resolve("9.3")]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.gradebook.course import Course
-from grader.gradebook.identities import Found, Match, match
-from grader.gradebook.roster import Person, read_roster
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.identities import Found, Match, match
+from grader.instructor.gradebook.roster import Person, read_roster
 
 # The first lines of files as the systems' own documentation and importers have them.
 CANVAS = """\

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment, settle
-from grader.gradebook.records import Adjustment
+from grader.instructor.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment, settle
+from grader.instructor.gradebook.records import Adjustment
 
 DUE = datetime(2026, 10, 5, 12, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine, text
 
-from grader.gradebook.address import Address
-from grader.gradebook.migrate import VERSION
-from grader.gradebook.schema import version as version_table
-from grader.gradebook.store import Gradebook, GradebookError
+from grader.instructor.gradebook.address import Address
+from grader.instructor.gradebook.migrate import VERSION
+from grader.instructor.gradebook.schema import version as version_table
+from grader.instructor.gradebook.store import Gradebook, GradebookError
 from tests.gradebook import story
 
 VERSION_TABLE = version_table.name

@@ -20,10 +20,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.gradebook.errors import Unkeepable
-from grader.gradebook.records import Row
-from grader.gradebook.store import Gradebook, GradebookError
-from grader.reports.report import (
+from grader.instructor.gradebook.errors import Unkeepable
+from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.store import Gradebook, GradebookError
+from grader.instructor.submissions.submission import Bundle, HandedInSheet, Submission
+from grader.report.report import (
     CheckReport,
     CheckStatus,
     Isolation,
@@ -32,8 +33,7 @@ from grader.reports.report import (
     Measured,
     SpeedVerdict,
 )
-from grader.reports.style import LOOKS
-from grader.submissions.submission import Bundle, HandedInSheet, Submission
+from grader.report.style import LOOKS
 from tests.conftest import Ran
 from tests.gradebook.handmade import MONDAY, check, grade, key, report, submission
 

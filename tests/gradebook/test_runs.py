@@ -16,8 +16,8 @@ import msgspec
 import pytest
 from sqlalchemy import Engine, ExceptionContext, event
 
-from grader.gradebook.records import Row
-from grader.gradebook.store import Gradebook, GradebookError
+from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.store import Gradebook, GradebookError
 from tests.gradebook.handmade import check, grade, key, results, submission
 
 pytestmark = pytest.mark.slow
@@ -35,7 +35,7 @@ def start() -> Iterator[Start]:
         head = """
         import sys
         from tests.gradebook.handmade import *
-        from grader.gradebook.store import *
+        from grader.instructor.gradebook.store import *
         where = sys.argv[1]
         """
         process = subprocess.Popen(

@@ -12,11 +12,11 @@ import msgspec
 import pytest
 from sqlalchemy import Engine, event
 
-from grader.gradebook.course import Course
-from grader.gradebook.lateness import LatePolicy
-from grader.gradebook.records import Key, Row
-from grader.gradebook.roster import Person
-from grader.gradebook.store import Gradebook, GradebookError, GradebookUsageError
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.lateness import LatePolicy
+from grader.instructor.gradebook.records import Key, Row
+from grader.instructor.gradebook.roster import Person
+from grader.instructor.gradebook.store import Gradebook, GradebookError, GradebookUsageError
 from tests.gradebook.handmade import MONDAY, bundle, check, grade, key, report, results, submission
 
 

@@ -14,13 +14,13 @@ import pytest
 
 from grader.catalogue import Catalogue
 from grader.errors import UsageError
-from grader.gradebook.course import Course
-from grader.gradebook.store import Gradebook
-from grader.gradebook.times import HandedInAt, read_times
-from grader.grading.who import identified
-from grader.submissions import find_learners
-from grader.submissions.git_time import SOURCE
-from grader.submissions.learner import LearnerFolder
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.gradebook.times import HandedInAt, read_times
+from grader.instructor.grading.who import identified
+from grader.instructor.submissions import find_learners
+from grader.instructor.submissions.git_time import SOURCE
+from grader.instructor.submissions.learner import LearnerFolder
 
 CATALOGUE = Catalogue.discover()
 BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")

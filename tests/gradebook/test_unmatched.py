@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.gradebook.records import Key
-from grader.gradebook.store import Gradebook
-from grader.submissions.submission import Bundle, Submission
+from grader.instructor.gradebook.records import Key
+from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.submissions.submission import Bundle, Submission
 from tests.conftest import Ran
 from tests.pages.builders import row
 

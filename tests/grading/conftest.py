@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.grading import executors, processes
+from grader.instructor.grading import executors, processes
 from tests.conftest import TINY
 
 SOLUTIONS = TINY.parent / "solutions" / "1.1-sorting" / "insertion-sort"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.catalogue import Kata, load_pack
-from grader.grading.cache_key import kata_digest
+from grader.instructor.grading.cache_key import kata_digest
 from tests.conftest import TINY
 
 

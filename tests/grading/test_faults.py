@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from grader.grading import processes
+from grader.instructor.grading import processes
 from tests.conftest import Ran
 from tests.grading.conftest import RIGHT, Hand
 

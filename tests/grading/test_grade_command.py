@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from grader.cli import on_gradescope
+from grader.cli.instructor import on_gradescope
 from grader.errors import EngineError
 from tests.conftest import KATA, TINY, Ran
 from tests.grading.conftest import CRASHES, EXITS, LOOPS, OTHER, RIGHT, STUB, WRONG, Hand
@@ -162,7 +162,7 @@ def test_fail_under_weighs_katas_as_the_course_does(
 def test_the_reports_are_left_however_grading_ends(
     kata: Kata, hand_in: Hand, warm: Path, monkeypatch: pytest.MonkeyPatch, how: BaseException
 ) -> None:
-    from grader.gradebook.store import Gradebook
+    from grader.instructor.gradebook.store import Gradebook
 
     for learner in ("ada", "bob", "cy"):
         hand_in(learner, RIGHT)
@@ -283,7 +283,7 @@ def test_too_little_isolation_is_refused_before_anything_runs(
 
 @pytest.mark.slow
 def test_a_run_beside_a_run_is_refused(kata: Kata, hand_in: Hand) -> None:
-    from grader.gradebook.store import Gradebook
+    from grader.instructor.gradebook.store import Gradebook
 
     hand_in("ada", RIGHT)
     with Gradebook.open("gradebook.sqlite", create=True) as book:
@@ -334,7 +334,7 @@ def test_killed_at_any_moment_it_goes_on_from_there(hand_in: Hand, warm: Path, k
 def test_a_gradebook_that_goes_away_in_mid_run_keeps_what_it_has(
     kata: Kata, hand_in: Hand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from grader.gradebook.store import Gradebook, GradebookError
+    from grader.instructor.gradebook.store import Gradebook, GradebookError
 
     for learner in ("ada", "bob", "cy"):
         hand_in(learner, RIGHT)

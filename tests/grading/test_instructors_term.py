@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 import pytest
 
 from grader.catalogue import Catalogue
-from grader.grading import executors
+from grader.instructor.grading import executors
 from tests import answers
 from tests.conftest import Ran
 from tests.desk.conftest import Running

@@ -12,9 +12,9 @@ import msgspec
 import pytest
 
 from grader.catalogue import Catalogue, Kata
-from grader.grading import processes
-from grader.grading.run import RunPolicy, setup_for
-from grader.grading.task import (
+from grader.instructor.grading import processes
+from grader.instructor.grading.run import RunPolicy, setup_for
+from grader.instructor.grading.task import (
     Answer,
     Graded,
     NotGraded,
@@ -25,7 +25,7 @@ from grader.grading.task import (
     encode,
     task_decoder,
 )
-from grader.submissions import Bundle
+from grader.instructor.submissions import Bundle
 from tests.conftest import TINY
 from tests.grading.conftest import MODULE, RIGHT, SOLUTIONS
 

@@ -12,12 +12,12 @@ import pytest
 
 from grader.catalogue import Catalogue, Kata
 from grader.errors import EngineError
-from grader.gradebook.errors import Unkeepable
-from grader.gradebook.records import Key
-from grader.grading.run import AHEAD, TRIES, Run, RunPolicy, Tally
-from grader.grading.task import Graded, NotGraded, Stopped, Task, encode, task_decoder
-from grader.reports.report import KataReport
-from grader.submissions import Bundle, Submission
+from grader.instructor.gradebook.errors import Unkeepable
+from grader.instructor.gradebook.records import Key
+from grader.instructor.grading.run import AHEAD, TRIES, Run, RunPolicy, Tally
+from grader.instructor.grading.task import Graded, NotGraded, Stopped, Task, encode, task_decoder
+from grader.instructor.submissions import Bundle, Submission
+from grader.report.report import KataReport
 
 
 @dataclass
@@ -131,7 +131,7 @@ def test_other_terms_are_graded_again(katas: list[Kata], policy: RunPolicy) -> N
 def test_a_kata_that_changed_is_graded_again(katas: list[Kata], monkeypatch: pytest.MonkeyPatch) -> None:
     book = Book()
     Run(katas, book, RunPolicy(), 1).grade([Pupil("ada")], Desk(), 1, nothing)
-    from grader.grading import run
+    from grader.instructor.grading import run
 
     before = run.kata_digest
     monkeypatch.setattr(run, "kata_digest", lambda kata: before(kata) + ("!" if kata is katas[1] else ""))

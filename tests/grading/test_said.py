@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.gradebook.store import Gradebook
-from grader.grading import executors
+from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.grading import executors
 from tests.conftest import TINY, Ran
 from tests.grading.conftest import RIGHT
 

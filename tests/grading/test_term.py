@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import term
 from benchmarks.a_term import oracle, script
-from grader.grading import executors
+from grader.instructor.grading import executors
 from tests.conftest import Ran
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from grader.grading import executors
-from grader.submissions.spot import Spot
+from grader.instructor.grading import executors
+from grader.instructor.submissions.spot import Spot
 from tests.conftest import TINY, Ran
 from tests.grading.conftest import MODULE, RIGHT, SOLUTIONS, WRONG
 

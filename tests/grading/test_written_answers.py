@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.grading import executors
+from grader.instructor.grading import executors
 from tests.conftest import TINY, Ran
 from tests.gradebook.conftest import postgres, postgres_where, where  # noqa: F401
 from tests.grading.conftest import RIGHT, SOLUTIONS

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from grader.errors import UsageError
-from grader.handin import wheels
-from grader.handin.bundle import default_python
+from grader.instructor.bundles import wheels
+from grader.instructor.bundles.bundle import default_python
 
 
 def test_what_is_needed_is_that_of_the_python_that_the_bundle_is_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.host.calls import CallRecord, Calls
+from grader.engine.host.calls import CallRecord, Calls
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from grader.host import deadline
-from grader.host.deadline import MOST_WAITED_S, Deadline
-from grader.host.endings import BudgetSpent, WorkerTimeout
+from grader.engine.host import deadline
+from grader.engine.host.deadline import MOST_WAITED_S, Deadline
+from grader.engine.host.endings import BudgetSpent, WorkerTimeout
 from grader.machine import CoreTime, core_times, most_stolen, processor_time, waited_time
 
 NO_TIME_S = 1e-9

@@ -14,13 +14,13 @@ from typing import Any
 import psutil
 import pytest
 
-from grader import sandbox
+from grader.engine import sandbox
+from grader.engine.host.launcher import ForkLauncher
+from grader.engine.host.session import Session
+from grader.engine.host.source import Source
+from grader.engine.host.terms import Terms
+from grader.engine.worker import fork_server, process
 from grader.errors import MachineFault
-from grader.host.launcher import ForkLauncher
-from grader.host.session import Session
-from grader.host.source import Source
-from grader.host.terms import Terms
-from grader.worker import fork_server, process
 
 pytestmark = [
     pytest.mark.slow,

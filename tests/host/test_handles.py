@@ -10,8 +10,8 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.host.endings import SubmissionMissing, SubmissionRaised, WorkerDied
-from grader.host.objects import facts_of
+from grader.engine.host.endings import SubmissionMissing, SubmissionRaised, WorkerDied
+from grader.engine.host.objects import facts_of
 
 MODEL = """
     from contextlib import contextmanager

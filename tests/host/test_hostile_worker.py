@@ -15,16 +15,16 @@ import msgspec
 import pytest
 import torch
 
-from grader.host.calls import CallRecord, Calls
-from grader.host.channel import Channel
-from grader.host.deadline import Deadline
-from grader.host.endings import WorkerDied, WorkerTimeout
-from grader.host.launcher import WorkerProcess
-from grader.host.remote import RemoteSubmission
-from grader.host.session import Session
-from grader.host.source import Source
-from grader.host.terms import Terms
-from grader.wire import codec, messages
+from grader.engine.host.calls import CallRecord, Calls
+from grader.engine.host.channel import Channel
+from grader.engine.host.deadline import Deadline
+from grader.engine.host.endings import WorkerDied, WorkerTimeout
+from grader.engine.host.launcher import WorkerProcess
+from grader.engine.host.remote import RemoteSubmission
+from grader.engine.host.session import Session
+from grader.engine.host.source import Source
+from grader.engine.host.terms import Terms
+from grader.engine.wire import codec, messages
 
 
 class Peer:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import torch
 
+from grader.engine.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
+from grader.engine.host.launcher import ForkLauncher, SpawnLauncher, default_launcher
 from grader.errors import UsageError
-from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
-from grader.host.launcher import ForkLauncher, SpawnLauncher, default_launcher
 from grader.malloc import UNWRITTEN
 from tests.conftest import Borrowed, open_submission
 

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from grader import sandbox
-from grader.host import channel as channel_module
-from grader.host.channel import Channel, describe_exit
-from grader.host.deadline import Deadline
-from grader.host.endings import WorkerDied, WorkerTimeout
-from grader.host.session import Session
-from grader.host.source import Source
-from grader.host.terms import Terms
+from grader.engine import sandbox
+from grader.engine.host import channel as channel_module
+from grader.engine.host.channel import Channel, describe_exit
+from grader.engine.host.deadline import Deadline
+from grader.engine.host.endings import WorkerDied, WorkerTimeout
+from grader.engine.host.session import Session
+from grader.engine.host.source import Source
+from grader.engine.host.terms import Terms
 from tests.host.test_hostile_worker import Peer, done
 
 STEP_S = sandbox.LOOK_S / 5

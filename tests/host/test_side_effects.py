@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from grader.host.channel import MAX_OUTPUT
-from grader.host.endings import BudgetSpent, SubmissionRaised, WorkerDied, WorkerTimeout
-from grader.host.objects import facts_of
+from grader.engine.host.channel import MAX_OUTPUT
+from grader.engine.host.endings import BudgetSpent, SubmissionRaised, WorkerDied, WorkerTimeout
+from grader.engine.host.objects import facts_of
 
 CHANGES = """
     import torch

@@ -13,9 +13,9 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.checks.describe import type_name
-from grader.host.endings import SubmissionUnsendable
-from grader.wire.codec import DTYPES
+from grader.engine.checks.describe import type_name
+from grader.engine.host.endings import SubmissionUnsendable
+from grader.engine.wire.codec import DTYPES
 
 ECHO = """
     import torch

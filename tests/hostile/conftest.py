@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from grader import sandbox
+from grader.engine import sandbox
 from tests.hostile.room import Room
 from tests.isolation.conftest import _let_others_reach_python
 from tests.sandbox.conftest import become

@@ -21,22 +21,22 @@ from typing import Any
 import msgspec
 import torch
 
-from grader.checks.describe import describe, describe_call, type_name, type_names
-from grader.checks.expect import expect
-from grader.checks.failure import CheckFailure
-from grader.host.calls import CallRecord, Calls
-from grader.host.channel import Channel
-from grader.host.deadline import Deadline
-from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
-from grader.host.launcher import WorkerProcess
-from grader.host.objects import RemoteObject
-from grader.host.session import Session
-from grader.host.source import Source
-from grader.host.terms import Terms
-from grader.running.outcome import Wording, judge
-from grader.running.recognise import fingerprint
-from grader.wire import codec, messages, uses
-from grader.wire.codec import Encoder
+from grader.engine.checks.describe import describe, describe_call, type_name, type_names
+from grader.engine.checks.expect import expect
+from grader.engine.checks.failure import CheckFailure
+from grader.engine.host.calls import CallRecord, Calls
+from grader.engine.host.channel import Channel
+from grader.engine.host.deadline import Deadline
+from grader.engine.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
+from grader.engine.host.launcher import WorkerProcess
+from grader.engine.host.objects import RemoteObject
+from grader.engine.host.session import Session
+from grader.engine.host.source import Source
+from grader.engine.host.terms import Terms
+from grader.engine.mistakes.recognise import fingerprint
+from grader.engine.runner.outcome import Wording, judge
+from grader.engine.wire import codec, messages, uses
+from grader.engine.wire.codec import Encoder
 
 FAILS = (WorkerDied, WorkerTimeout, SubmissionRaised, SubmissionUnsendable)
 """How a call may end instead of with a value."""

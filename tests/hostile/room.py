@@ -23,11 +23,11 @@ from pathlib import Path
 import msgspec
 
 from grader.catalogue import load_pack
-from grader.grading import grading_process
-from grader.grading.task import Task
-from grader.host.warm import start_launcher
-from grader.reports.report import KataReport
-from grader.submissions.submission import Bundle
+from grader.engine.host.warm import start_launcher
+from grader.instructor.grading import grading_process
+from grader.instructor.grading.task import Task
+from grader.instructor.submissions.submission import Bundle
+from grader.report.report import KataReport
 from tests.hostile.entries import MODULES, TOY, Entry, honest
 from tests.isolation.conftest import _let_others_reach_python
 from tests.sandbox.conftest import become
@@ -327,7 +327,7 @@ def main() -> None:
         become(user)
     device = os.environ.get(DEVICE, "cpu")
     launcher = start_launcher(device=device)
-    from grader.running.suite import Options, Suite, with_suites
+    from grader.engine.runner.suite import Options, Suite, with_suites
 
     def serve(suites: dict[str, Suite]) -> None:
         while frame := grading_process.read_frame(requests):

@@ -16,9 +16,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.host import calls as calls_module
-from grader.host.deadline import Deadline
-from grader.wire import messages
+from grader.engine.host import calls as calls_module
+from grader.engine.host.deadline import Deadline
+from grader.engine.wire import messages
 from tests.hostile import messages as made_up
 from tests.hostile.messages import Conversation, Stranger, frame
 

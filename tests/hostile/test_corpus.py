@@ -17,10 +17,10 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from grader import sandbox
-from grader.reports.report import KataReport
-from grader.reports.terminal import print_reports
-from grader.sandbox.levels import LEVELS
+from grader.engine import sandbox
+from grader.engine.sandbox.levels import LEVELS
+from grader.report.report import KataReport
+from grader.report.terminal import print_reports
 from tests.hostile.conftest import Enter
 from tests.hostile.entries import FAMILIES, HONEST, KINDS, MODULES, Entry, entries
 from tests.hostile.room import DEVICE, NAP, REACHED, Room

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader import sandbox
+from grader.engine import sandbox
 from tests.conftest import Ran
 from tests.grading.conftest import EXITS, LOOPS, OTHER, RIGHT, STUB, WRONG
 from tests.hostile.entries import entries

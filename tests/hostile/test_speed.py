@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 import torch
 
-from grader import sandbox
 from grader.catalogue import load_pack
 from grader.catalogue.file_types import Policy
-from grader.host.launcher import ForkLauncher, Launcher
-from grader.reports.report import CheckReport
-from grader.running.suite import Options, with_suites
-from grader.sandbox.levels import LEVELS
-from grader.timing import benchmark_run
-from grader.timing import speed as forms
-from grader.timing.speed import Speed
+from grader.engine import sandbox
+from grader.engine.host.launcher import ForkLauncher, Launcher
+from grader.engine.runner.suite import Options, with_suites
+from grader.engine.sandbox.levels import LEVELS
+from grader.engine.timing import benchmark_run
+from grader.engine.timing import speed as forms
+from grader.engine.timing.speed import Speed
+from grader.report.report import CheckReport
 
 pytestmark = pytest.mark.gate
 

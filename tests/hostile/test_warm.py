@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from grader import sandbox
-from grader.sandbox.levels import LEVELS
+from grader.engine import sandbox
+from grader.engine.sandbox.levels import LEVELS
 from tests.standby.conftest import RIGHT, Place, place, workspace, write
 
 __all__ = ["place", "workspace"]

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from grader import sandbox
-from grader.sandbox import libc
-from grader.sandbox.levels import LEVELS, VARIABLE
+from grader.engine import sandbox
+from grader.engine.sandbox import libc
+from grader.engine.sandbox.levels import LEVELS, VARIABLE
 from tests.sandbox.conftest import NOBODY, become
 
 collect_ignore_glob = [] if sys.platform == "linux" else ["test_*.py"]
@@ -107,9 +107,9 @@ class Submission:
 
 
 def _work(link: Connection, level: str | None, user: int | None, folder: Path) -> None:
-    from grader.host.calls import Calls
-    from grader.host.launcher import ForkLauncher
-    from grader.running.outcome import Wording, judge
+    from grader.engine.host.calls import Calls
+    from grader.engine.host.launcher import ForkLauncher
+    from grader.engine.runner.outcome import Wording, judge
     from tests.conftest import open_submission
 
     if user is not None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from grader import sandbox
-from grader.sandbox.levels import LEVELS
+from grader.engine import sandbox
+from grader.engine.sandbox.levels import LEVELS
 from tests.conftest import TESTS, TINY
 
 pytestmark = pytest.mark.slow
@@ -22,17 +22,17 @@ CHECKS = """
 import sys
 from pathlib import Path
 
-import grader.cli.check
+import grader.cli.learner.check
 from grader.cli.main import main
 
 # Read when the worker ends, long after the fork: until then nothing here may make a copy of it.
 told, sys.argv[1:] = sys.argv[1], ["check", "insertion_sort.py"]
-begin = grader.cli.check.start_launcher
+begin = grader.cli.learner.check.start_launcher
 
 
 def start_launcher(**options):
     launcher = begin(**options)
-    from grader.host.launcher import WorkerProcess
+    from grader.engine.host.launcher import WorkerProcess
 
     kill = WorkerProcess.kill
 
@@ -58,7 +58,7 @@ def start_launcher(**options):
     return launcher
 
 
-grader.cli.check.start_launcher = start_launcher
+grader.cli.learner.check.start_launcher = start_launcher
 main()
 """
 

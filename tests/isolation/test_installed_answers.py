@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from grader import sandbox
+from grader.author.build import build
 from grader.catalogue import load_pack
-from grader.packs.build import build
+from grader.engine import sandbox
 from tests.conftest import TESTS
 
 pytestmark = pytest.mark.slow

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from grader import sandbox
+from grader.engine import sandbox
+from grader.engine.sandbox import capabilities, full, landlock, libc, limits, seccomp
+from grader.engine.sandbox.levels import LEVELS, forced
+from grader.engine.worker import process
 from grader.errors import UsageError
-from grader.sandbox import capabilities, full, landlock, libc, limits, seccomp
-from grader.sandbox.levels import LEVELS, forced
-from grader.worker import process
 from tests.isolation.conftest import Lab
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox import python_read_paths
+from grader.engine.sandbox import python_read_paths
 from tests.isolation.conftest import Lab, Submission
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from grader.reports.report import KataReport
-from grader.running.mistakes import mistakes
-from grader.running.suite import Options, Suite, with_suites
+from grader.engine.mistakes.mistakes import mistakes
+from grader.engine.runner.suite import Options, Suite, with_suites
+from grader.report.report import KataReport
 from tests import answers, ours
 
 

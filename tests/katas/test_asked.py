@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from grader.author.asked import complaints, place_of
 from grader.catalogue import load_pack
-from grader.checks.marks import CheckInfo
-from grader.packs.asked import complaints, place_of
-from grader.running.suite import with_suites
+from grader.engine.checks.marks import CheckInfo
+from grader.engine.runner.suite import with_suites
 from tests.conftest import Ran
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader.checks.failure import CheckFailure
+from grader.engine.checks.failure import CheckFailure
 from tests import ours
 
 UNIT = ours.ROOT / "katas" / "9.9-capstones"

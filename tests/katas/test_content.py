@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from grader.catalogue import load_pack
-from grader.running.mistakes import Mistake, mistakes
-from grader.running.recognise import Fingerprints
+from grader.engine.mistakes.mistakes import Mistake, mistakes
+from grader.engine.mistakes.recognise import Fingerprints
 
 ROOT = Path(__file__).resolve().parents[2]
 PACK = load_pack(ROOT / "katas")

@@ -15,11 +15,11 @@ import pytest
 
 from grader.catalogue import Kata
 from grader.catalogue.given import given_files
-from grader.host.source import Source, read_source
-from grader.host.terms import Terms
-from grader.running.given_blocks import MAX_CODE, BlockUse, find_block_use, unrecognised
-from grader.running.kata_terms import terms_for
-from grader.running.mistakes import mistakes, slow_answers
+from grader.engine.host.source import Source, read_source
+from grader.engine.host.terms import Terms
+from grader.engine.mistakes.mistakes import mistakes, slow_answers
+from grader.engine.runner.given_blocks import MAX_CODE, BlockUse, find_block_use, unrecognised
+from grader.engine.runner.kata_terms import terms_for
 from tests import ours
 
 BLOCKS = next((ours.ROOT / "katas").glob("*/blocks.py")).read_text(encoding="utf-8")

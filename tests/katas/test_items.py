@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.catalogue import load_pack
-from grader.running.suite import with_suites
+from grader.engine.runner.suite import with_suites
 from tests import ours
 from tests.conftest import Ran
 from tests.demos.test_demos import Shared, once

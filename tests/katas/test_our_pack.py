@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from grader.packs import steadiness
-from grader.packs.gate import Gate, Verdict
-from grader.reports.report import KataReport
-from grader.running.suite import Options, Suite, with_suites
+from grader.author import steadiness
+from grader.author.gate import Gate, Verdict
+from grader.engine.runner.suite import Options, Suite, with_suites
+from grader.report.report import KataReport
 from tests import ours
 from tests.conftest import evenly
 
@@ -63,7 +63,7 @@ def test_the_reference_has_full_marks(
     imported = [line for line in printed if line.startswith("imports ")]
     # Each worker is new: what one imports, every submission pays for. `preload` in kata.toml is paid for once.
     assert len(imported) < FEW_MODULES, imported[:FEW_MODULES]
-    assert not explicit_gradients, "see grader.wire.cotangents"
+    assert not explicit_gradients, "see grader.engine.wire.cotangents"
 
 
 @pytest.mark.parametrize("slug", ours.katas())

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from grader.catalogue import Catalogue
-from grader.gradebook.course import Course
-from grader.gradebook.records import Adjustment, Row
-from grader.pages import Lessons, Part, Viewer, Written, write_report
-from grader.reports.report import CheckReport, KataReport
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.records import Adjustment, Row
+from grader.instructor.html import Lessons, Part, Viewer, Written, write_report
+from grader.report.report import CheckReport, KataReport
 
 NOW = datetime(2026, 3, 2, 17, 0, tzinfo=UTC)
 HOSTILE = (

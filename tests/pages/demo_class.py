@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 
 from grader.catalogue import Catalogue, Kata
-from grader.gradebook.records import Adjustment, Row
-from grader.reports.report import CheckReport, KataReport
-from grader.running.recognise import Fingerprints
+from grader.engine.mistakes.recognise import Fingerprints
+from grader.instructor.gradebook.records import Adjustment, Row
+from grader.report.report import CheckReport, KataReport
 
 FIRST = "Ada Alan Barbara Chidi Donald Edsger Fatima Grace Hedy Ines Joan Katherine Lin Mei Noor Omar Priya Radia Tim"
 LAST = "Lovelace Turing Liskov Okafor Knuth Dijkstra Al-Fihri Hopper Lamarr Pérez Clarke Johnson Wu Chen Rahman Perlman"

@@ -12,14 +12,14 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from grader.gradebook.course import Course
-from grader.gradebook.exports.gradescope import to_gradescope
-from grader.gradebook.exports.tables import to_csv
-from grader.gradebook.records import Row
-from grader.reports.annotations import WRITERS
-from grader.reports.report import ALREADY_DEDUCTED, CheckReport
-from grader.reports.style import DEDUCTED, LOOKS
-from grader.reports.terminal import print_reports
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.exports.gradescope import to_gradescope
+from grader.instructor.gradebook.exports.tables import to_csv
+from grader.instructor.gradebook.records import Row
+from grader.report.annotations import WRITERS
+from grader.report.report import ALREADY_DEDUCTED, CheckReport
+from grader.report.style import DEDUCTED, LOOKS
+from grader.report.terminal import print_reports
 from tests.desk import made_class
 from tests.desk.test_queries import desk_over
 from tests.pages.builders import check, failed, row, written

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from grader.catalogue import Catalogue
-from grader.gradebook.course import Course
-from grader.pages import Lessons, Viewer, write_report
+from grader.instructor.gradebook.course import Course
+from grader.instructor.html import Lessons, Viewer, write_report
 from tests.pages import demo_class
 from tests.pages.builders import HOSTILE, NOW, hostile_rows
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from grader.catalogue import Catalogue, read_hints
-from grader.gradebook.course import Course
-from grader.gradebook.records import Row
-from grader.pages.view import hint_about
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.records import Row
+from grader.instructor.html.view import hint_about
 from tests.pages.builders import HOSTILE, adjusted, check, failed, feedback_of, hostile_rows, row, written
 
 
@@ -292,8 +292,8 @@ MARKUP = st.text("`*_[]()<>!#-+=~|&@$\\:/. 1aw\n\t", max_size=40)
 @given(MARKUP | st.text(max_size=200))
 @settings(max_examples=400, deadline=None)
 def test_markdown_shows_any_name_letter_by_letter(name: str) -> None:
-    from grader.pages.text import plain
-    from grader.reports.style import safe
+    from grader.instructor.html.text import plain
+    from grader.report.style import safe
 
     reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     heading, line, item = (
@@ -311,7 +311,7 @@ def test_markdown_shows_any_name_letter_by_letter(name: str) -> None:
 @given(st.text("`~\n a", max_size=60))
 @settings(max_examples=200, deadline=None)
 def test_nothing_closes_a_fence(text: str) -> None:
-    from grader.pages.text import fenced
+    from grader.instructor.html.text import fenced
 
     tokens = MarkdownIt().parse(fenced(text) + "\n\nafter")
     assert [token.type for token in tokens] == ["fence", "paragraph_open", "inline", "paragraph_close"]

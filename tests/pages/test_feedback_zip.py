@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.gradebook.records import Key
-from grader.gradebook.store import Gradebook
-from grader.pages.feedback_zip import names_for
-from grader.pages.folder import file_stem
-from grader.submissions.submission import Bundle, Submission
+from grader.instructor.gradebook.records import Key
+from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.html.feedback_zip import names_for
+from grader.instructor.html.folder import file_stem
+from grader.instructor.submissions.submission import Bundle, Submission
 from tests.conftest import Ran
 from tests.pages.builders import row
 

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from grader.catalogue import Catalogue
 from grader.cli.main import cli
 from grader.errors import EngineError, UsageError
-from grader.gradebook.course import Course
-from grader.gradebook.records import Row
-from grader.gradebook.store import Gradebook
-from grader.pages import Lessons, Viewer, write_report
-from grader.pages.folder import file_stem
-from grader.pages.tally import histogram, slices, tops
-from grader.submissions import Bundle, Submission
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.html import Lessons, Viewer, write_report
+from grader.instructor.html.folder import file_stem
+from grader.instructor.html.tally import histogram, slices, tops
+from grader.instructor.submissions import Bundle, Submission
 from tests.pages.builders import NOW, adjusted, check, failed, row, written
 
 # Figures
@@ -309,7 +309,7 @@ def run(
             one = Submission(
                 learner=learner, kata="masks", bundle=Bundle("masks.py", {"masks.py": learner.encode()})
             )
-            from grader.gradebook.records import Key
+            from grader.instructor.gradebook.records import Key
 
             book.record(
                 number, one, Key(learner, "terms"), row(learner, checks=[check(), failed("later")]).report

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.catalogue import load_pack
-from grader.reports.report import KataReport
+from grader.report.report import KataReport
 from tests.policy.frames import filled
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +25,7 @@ def graded(
     request: pytest.FixtureRequest, launcher: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[Answers, str], KataReport]:
     """Grade one of these answers; all that this run asks for of a kata at once, so that it is collected once."""
-    from grader.running.suite import Suite, with_suites
+    from grader.engine.runner.suite import Suite, with_suites
 
     katas = {kata.slug: kata for kata in load_pack(ROOT / "katas").katas}
     asked = {name for item in request.session.items if (name := _name(item)) is not None}

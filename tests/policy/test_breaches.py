@@ -419,8 +419,8 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         "feed-forward",
         """
         import os
-        import grader.worker.policy as policy
-        import grader.wire.uses as uses
+        import grader.engine.worker.policy as policy
+        import grader.engine.wire.uses as uses
         os.write = lambda number, data: len(data)
         for module in (policy, uses):
             for name, value in list(vars(module).items()):

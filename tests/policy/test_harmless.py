@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from grader.catalogue import Kata, load_pack
-from grader.reports.report import KataReport
-from grader.running.suite import Options, Suite, with_suites
+from grader.engine.runner.suite import Options, Suite, with_suites
+from grader.report.report import KataReport
 
 KATAS = {
     kata.slug: kata for kata in load_pack(Path(__file__).parents[2] / "katas").katas if kata.policy.forbid

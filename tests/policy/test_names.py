@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.host.names import MAX_CODE, TOO_MUCH, NamesFound, read_names
-from grader.host.source import Source
-from grader.host.terms import Terms
+from grader.engine.host.names import MAX_CODE, TOO_MUCH, NamesFound, read_names
+from grader.engine.host.source import Source
+from grader.engine.host.terms import Terms
 
 FORBID = ("normalisation", "transformer", "optimizer", "builtins.sorted")
 
@@ -123,7 +123,7 @@ USED = {
     "torch._C": ("import torch\nc = torch._C._nn", "torch._C._nn", 2),
     "layers for quantization": ("from torch.ao.nn import quantizable", "torch.ao.nn.quantizable", 1),
     "ctypes": ("import ctypes", "ctypes", 1),
-    "the grader": ("import grader.worker.policy", "grader.worker.policy", 1),
+    "the grader": ("import grader.engine.worker.policy", "grader.engine.worker.policy", 1),
 }  # fmt: skip
 FREE = {
     "never used": "from torch.nn.functional import layer_norm\ndef f(x): return x",

@@ -16,7 +16,7 @@ import torch._refs.nn.functional
 
 from grader.catalogue import load_pack
 from grader.catalogue.torch_names import Excluded, torch_names
-from grader.wire.uses import operators_of, overloads
+from grader.engine.wire.uses import operators_of, overloads
 
 PACK = Path(__file__).parents[2] / "katas"
 REDUCES = "one number per row, the root of a sum: a building block"

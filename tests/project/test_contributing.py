@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from grader.author.gate import Gate, Verdict, sample
 from grader.catalogue import load_pack
-from grader.packs.gate import Gate, Verdict, sample
-from grader.running.suite import with_suites
+from grader.engine.runner.suite import with_suites
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ MODULES = sorted(
 
 
 def test_there_are_examples() -> None:
-    assert "grader.checks.text" in MODULES
+    assert "grader.engine.checks.text" in MODULES
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -36,7 +36,7 @@ BREACHES = {
     ),
     "the author's interface knows how checks are run": (
         "checks/marks.py",
-        "def late():\n    from grader.running import suite",
+        "def late():\n    from grader.engine.runner import suite",
         "only from those below",
     ),
     "a worker knows katas": (
@@ -46,12 +46,12 @@ BREACHES = {
     ),
     "the grader loads untrusted code": (
         "running/suite.py",
-        "def late():\n    from grader.worker import serve",
+        "def late():\n    from grader.engine.worker import serve",
         "imports the fork server's client",
     ),
     "a circle of two modules, one way inside a function": (
         "host/calls.py",
-        "def late():\n    from grader.host import session",
+        "def late():\n    from grader.engine.host import session",
         "import each other",
     ),
     "a folder without a place": ("newcomer/__init__.py", "", "newcomer"),

@@ -9,10 +9,14 @@ import pytest
 from tests import of
 
 ROOT = Path(__file__).parents[2]
+ROOMS = ("engine", "instructor", "learner")
 ENGINE = sorted(
     path.relative_to(ROOT).as_posix()
-    for path in (ROOT / "grader").iterdir()
-    if path.suffix == ".py" or (path / "__init__.py").is_file()
+    for room in ("", *ROOMS)
+    for path in (ROOT / "grader" / room).iterdir()
+    if (path.suffix == ".py" or (path / "__init__.py").is_file())
+    and path.name not in ROOMS
+    and not (room and path.name == "__init__.py")
 )
 FOLDERS = sorted(path.name for path in (ROOT / "tests").iterdir() if any(path.glob("test_*.py")))
 APART = {"jupyter"}

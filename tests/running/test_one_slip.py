@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from grader.engine.mistakes.recognise import SCHEMA, SEED, Fingerprints, MutantMarks
+from grader.engine.runner.suite import Options, with_suites
 from grader.errors import PackError
-from grader.reports.report import ALREADY_DEDUCTED
-from grader.running.recognise import SCHEMA, SEED, Fingerprints, MutantMarks
-from grader.running.suite import Options, with_suites
+from grader.report.report import ALREADY_DEDUCTED
 from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
 
 FOLLOWS = """
@@ -58,7 +58,7 @@ def test_a_check_follows_checks_of_its_file(bench: Bench) -> None:  # noqa: F811
 
 
 STAND_IN = """
-    from grader.checks import stand_in
+    from grader.engine.checks import stand_in
 
     @stand_in("half")
     def right_half(x, more=None):
@@ -116,7 +116,7 @@ def test_what_calls_a_wrong_function_is_judged_with_the_authors(
     halves: Bench, call: str, explicit_gradients: list[object]
 ) -> None:
     report = halves.check(THING.format(half="x / 3", thing=call))
-    assert not explicit_gradients, "see grader.wire.cotangents"
+    assert not explicit_gradients, "see grader.engine.wire.cotangents"
     assert statuses(report) == {"half": "fail", "thing": "pass", "gradient": "pass", "gone": "pass"}
     assert message(report, "thing") == "judged with our `half` in place of yours"
     assert (report.status, report.score) == ("fail", 3)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from grader.checks.failure import CheckFailure, Failure, Untold
-from grader.errors import PackError
-from grader.host.calls import CallRecord, Calls
-from grader.host.endings import (
+from grader.engine.checks.failure import CheckFailure, Failure, Untold
+from grader.engine.host.calls import CallRecord, Calls
+from grader.engine.host.endings import (
     BudgetSpent,
     StillHangs,
     SubmissionMissing,
@@ -17,8 +16,9 @@ from grader.host.endings import (
     WorkerDied,
     WorkerTimeout,
 )
-from grader.running.outcome import UNSAID, Outcome, Wording, judge, unusable
-from grader.wire.messages import Raised, StackFrame
+from grader.engine.runner.outcome import UNSAID, Outcome, Wording, judge, unusable
+from grader.engine.wire.messages import Raised, StackFrame
+from grader.errors import PackError
 
 WORDING = Wording("masks.py", {"padding_mask": ("tokens", "pad_id"), "Encoder": ("width",)}, 5.0)
 HERE = StackFrame("masks.py", 12, "padding_mask", "raise NotImplementedError")

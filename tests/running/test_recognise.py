@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import torch
 
-from grader.checks import recognised_by
-from grader.checks.conduct import no_sign
-from grader.host.endings import SubmissionRaised
-from grader.running.recognise import (
+from grader.engine.checks import recognised_by
+from grader.engine.checks.conduct import no_sign
+from grader.engine.host.endings import SubmissionRaised
+from grader.engine.mistakes.recognise import (
     SCHEMA,
     SEED,
     Fingerprints,

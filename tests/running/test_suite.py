@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from grader.catalogue import Catalogue, Kata, load_pack
+from grader.engine.mistakes.recognise import LeftBehind
+from grader.engine.runner.suite import Options, with_suites
 from grader.errors import PackError, UsageError
-from grader.reports.report import KataReport
-from grader.running.recognise import LeftBehind
-from grader.running.suite import Options, with_suites
+from grader.report.report import KataReport
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
-HEADER = "import torch\nimport pytest\nfrom grader.checks import check, expect, fail\n\n"
+HEADER = "import torch\nimport pytest\nfrom grader.engine.checks import check, expect, fail\n\n"
 
 
 class Bench:
@@ -559,7 +559,7 @@ def test_a_wrong_value_says_that_the_call_wrote_into_its_argument(bench: Bench) 
 
 
 PRESUPPOSED = """
-    from grader.checks import expect_unchanged, presupposed, resting_on
+    from grader.engine.checks import expect_unchanged, presupposed, resting_on
 
     @check("x is left as it was", aspect="arguments")
     def test_unchanged(submission, draw):
@@ -677,7 +677,7 @@ def test_arguments_of_a_method_are_called_as_the_stub_calls_them(machine: Bench)
 @pytest.mark.slow
 def test_what_is_given_is_told_only_where_nothing_of_the_learners_was_called(machine: Bench) -> None:
     machine.checks("""
-        from grader.checks import given_module
+        from grader.engine.checks import given_module
 
         @check("it goes", aspect="values", on_workers_word="it is about messages")
         def test_goes(submission):
@@ -722,7 +722,7 @@ def test_a_star_that_is_missing_is_said_whatever_came_of_it(machine: Bench, answ
 @pytest.mark.slow
 def test_an_argument_that_was_changed_has_its_name(machine: Bench) -> None:
     machine.checks("""
-        from grader.checks import expect_unchanged
+        from grader.engine.checks import expect_unchanged
 
         @check("nothing is changed", aspect="arguments")
         def test_kept(submission, draw):
@@ -769,7 +769,7 @@ def test_a_check_that_fails_beside_right_numbers_is_told_from_one_that_fails_by_
     bench: Bench, code: str, then: str, by_numbers: bool
 ) -> None:
     bench.checks(f"""
-    from grader.checks import expect_gradients
+    from grader.engine.checks import expect_gradients
 
     @check("it doubles", aspect="values", points=1)
     def test_double(submission, draw):

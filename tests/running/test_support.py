@@ -56,7 +56,7 @@ def supported(bench: Bench) -> Bench:  # noqa: F811
 
 def check(bench: Bench, body: str, answer: str = RIGHT, options: str = "") -> dict[str, str]:  # noqa: F811
     checks = f"""
-from grader.checks import expect_raises, given_module
+from grader.engine.checks import expect_raises, given_module
 
 @check("it holds", aspect="values"{options})
 def test_it(submission, draw):
@@ -121,7 +121,7 @@ def test_a_submission_that_imports_a_helper_finds_it_empty_and_is_told_so(
 ) -> None:
     answer = f"{how}\nprobes.right = lambda: False\n\ndef thing(x):\n    raise NotImplementedError\n"
     supported.checks("""
-        from grader.checks import given_module
+        from grader.engine.checks import given_module
 
         @check("it holds", aspect="values")
         def test_it(submission):

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox import Confinement, ResourceLimits, confine, python_read_paths
+from grader.engine.sandbox import Confinement, ResourceLimits, confine, python_read_paths
 
 NOBODY = 65534
 PR_SET_DUMPABLE = 4

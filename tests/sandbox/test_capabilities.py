@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox import landlock, probe
+from grader.engine.sandbox import landlock, probe
 
 
 @pytest.mark.slow
@@ -43,7 +43,7 @@ def test_the_probe_changes_nothing(worker):
 
 def test_what_is_missing_is_said_with_a_remedy(monkeypatch):
     monkeypatch.setattr(landlock, "abi", lambda: 0)
-    monkeypatch.setattr("grader.sandbox.libc.unshare", lambda flags: 1)
+    monkeypatch.setattr("grader.engine.sandbox.libc.unshare", lambda flags: 1)
     found = probe()
     assert found.level == "process"
     assert not found.network_namespaces
@@ -60,7 +60,7 @@ def test_a_machine_that_confines_misses_neither_landlock_nor_filters():
 ELSEWHERE = """
 import sys
 sys.platform = "darwin"
-from grader.sandbox import *
+from grader.engine.sandbox import *
 found = probe()
 print(found.level, len(found.missing), become_subreaper(), kill_descendants(), sorted(enter_namespaces()))
 replace_environment({})

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox import (
+from grader.engine.sandbox import (
     AUDIT,
     Confinement,
     ConfinementError,
@@ -26,7 +26,7 @@ from grader.sandbox import (
     libc,
     seccomp,
 )
-from grader.sandbox import limits as resource_limits
+from grader.engine.sandbox import limits as resource_limits
 
 PROJECT = Path(__file__).resolve().parents[2]
 MIB = 1024 * 1024

@@ -10,7 +10,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 SCRIPT = """
 import ctypes, os
 from pathlib import Path
-from grader.sandbox import replace_environment
+from grader.engine.sandbox import replace_environment
 
 def everywhere():
     library = ctypes.CDLL(None)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from grader import sandbox
 from grader.catalogue.discover import answers
+from grader.engine import sandbox
+from grader.engine.sandbox import View
 from grader.errors import UsageError
-from grader.sandbox import View
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from grader.sandbox import enter_namespaces, probe
+from grader.engine.sandbox import enter_namespaces, probe
 
 pytestmark = pytest.mark.slow
 
@@ -55,7 +55,7 @@ def test_the_user_and_the_files_stay(worker, scratch):
 def test_forks_work_and_are_confined_in_turn(worker):
     from pathlib import Path
 
-    from grader.sandbox import Confinement, confine
+    from grader.engine.sandbox import Confinement, confine
 
     def work() -> int:
         enter_namespaces()
@@ -95,13 +95,13 @@ def test_the_grader_can_signal_into_it(user):
 
 
 def test_a_refusal_changes_nothing(worker, monkeypatch):
-    monkeypatch.setattr("grader.sandbox.libc.unshare", lambda flags: 1)
+    monkeypatch.setattr("grader.engine.sandbox.libc.unshare", lambda flags: 1)
     assert worker(lambda: sorted(enter_namespaces()), confined=False).value == []
 
 
 def test_a_user_namespace_without_powers_is_not_entered(worker, monkeypatch):
     """Some distributions let anyone make a user namespace and then do nothing in it."""
-    monkeypatch.setattr("grader.sandbox.namespaces._FLAGS", {"net": -1, "ipc": -1})
+    monkeypatch.setattr("grader.engine.sandbox.namespaces._FLAGS", {"net": -1, "ipc": -1})
 
     def work() -> list[object]:
         before = os.readlink("/proc/self/ns/user")

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from grader import sandbox
+from grader.engine import sandbox
+from grader.engine.host.launcher import ForkLauncher, Job
+from grader.engine.sandbox import capabilities, full, libc
 from grader.errors import MachineFault
-from grader.host.launcher import ForkLauncher, Job
-from grader.sandbox import capabilities, full, libc
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes workers other users")
 

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from grader.sandbox import become_subreaper, kill_descendants
+from grader.engine.sandbox import become_subreaper, kill_descendants
 
 
 def start_sleeper() -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.sandbox import python_read_paths
+from grader.engine.sandbox import python_read_paths
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -67,6 +67,6 @@ def test_the_list_is_short_and_real():
 
 
 def test_nothing_imports_torch():
-    code = "import sys, grader.sandbox as s; s.probe(); s.python_read_paths(); print('torch' in sys.modules)"
+    code = "import sys, grader.engine.sandbox as s; s.probe(); s.python_read_paths(); print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True)
     assert done.stdout == "False\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from grader import sandbox
-from grader.sandbox import capabilities
+from grader.engine import sandbox
+from grader.engine.sandbox import capabilities
 
 pytestmark = pytest.mark.slow
 

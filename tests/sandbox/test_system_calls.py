@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox import seccomp
-from grader.sandbox.system_calls import ARCHITECTURES, NUMBERS, call_number, reasons, refusals
+from grader.engine.sandbox import seccomp
+from grader.engine.sandbox.system_calls import ARCHITECTURES, NUMBERS, call_number, reasons, refusals
 
 HEADERS = {
     "x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h",

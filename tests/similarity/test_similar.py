@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from grader.catalogue import Catalogue, Kata
-from grader.gradebook.store import Gradebook
-from grader.submissions import Bundle, Submission
+from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.submissions import Bundle, Submission
 from tests import answers
 from tests.conftest import Ran
 from tests.gradebook.handmade import key, report

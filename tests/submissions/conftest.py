@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader.catalogue import Kata, load_pack
-from grader.submissions import Submission, find_learners
+from grader.instructor.submissions import Submission, find_learners
 
 PACK = Path(__file__).parents[2] / "katas"
 

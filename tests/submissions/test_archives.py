@@ -19,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.errors import EngineError
-from grader.submissions import archives, find_learners
-from grader.submissions.archives import MAX_ENTRIES, NotRead, open_archive
+from grader.instructor.submissions import archives, find_learners
+from grader.instructor.submissions.archives import MAX_ENTRIES, NotRead, open_archive
 from tests.submissions.conftest import content, lay, tarred, zipped
 
 GOOD = "work = 1\n"
@@ -183,7 +183,7 @@ def _claiming(size: int) -> bytes:
 def test_a_compressed_tar_bomb_is_not_unpacked(ada, monkeypatch):
     import gzip
 
-    monkeypatch.setattr("grader.submissions.archives.MAX_TAR", 4 << 20)
+    monkeypatch.setattr("grader.instructor.submissions.archives.MAX_TAR", 4 << 20)
     made = io.BytesIO()
     with gzip.GzipFile(fileobj=made, mode="wb") as stream:
         info = tarfile.TarInfo("masks.py")

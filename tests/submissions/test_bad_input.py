@@ -9,8 +9,8 @@ import tracemalloc
 import pytest
 
 from grader.errors import UsageError
-from grader.submissions import find_learners
-from grader.submissions import learner as reading
+from grader.instructor.submissions import find_learners
+from grader.instructor.submissions import learner as reading
 from tests.submissions.conftest import content, lay, tarred, zipped
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from grader.host.source import MAX_SOURCE
-from grader.submissions import find_learners
-from grader.submissions.choose import MAX_BESIDE
-from grader.workspace.notebook import notebook_text
+from grader.engine.host.source import MAX_SOURCE
+from grader.instructor.submissions import find_learners
+from grader.instructor.submissions.choose import MAX_BESIDE
+from grader.learner.workspace.notebook import notebook_text
 from tests.submissions.conftest import content, lay, zipped
 
 OWN = "9.3-encoder-vs-decoder/masks/masks.py"

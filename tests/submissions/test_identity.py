@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from grader.catalogue import Kata, load_pack
 from grader.errors import UsageError
-from grader.submissions import find_learners
-from grader.submissions.names import learner_name
+from grader.instructor.submissions import find_learners
+from grader.instructor.submissions.names import learner_name
 from tests.submissions.conftest import PACK, Files, content, lay, zipped
 
 KATAS: list[Kata] = [kata for kata in load_pack(PACK).katas if kata.slug in {"masks", "masked-attention"}]

@@ -35,8 +35,8 @@ BASELINE = WRONG
 CHECKS = """
 import torch
 
-from grader.checks import check, fail
-from grader.timing import Work
+from grader.engine.checks import check, fail
+from grader.engine.timing import Work
 
 
 def right(result, n):

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import torch
 
-from grader.host.stopwatch import Sample, Span
-from grader.timing.benchmark_run import Subject
+from grader.engine.host.stopwatch import Sample, Span
+from grader.engine.timing.benchmark_run import Subject
 
 EXCHANGE_S = 1e-5
 YARDSTICK_S = 1e-4

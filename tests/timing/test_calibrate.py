@@ -9,10 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader.catalogue import Catalogue, Kata
-from grader.checks.failure import CheckFailure, Failure
-from grader.errors import PackError, UsageError
-from grader.packs.calibrate import (
+from grader.author.calibrate import (
     PAGE,
     Calibrated,
     Calibrator,
@@ -22,9 +19,12 @@ from grader.packs.calibrate import (
     rows,
     write_page,
 )
-from grader.packs.demands import demands_of
-from grader.timing.benchmark_run import Overrun
-from grader.timing.speed import Round, Speed
+from grader.author.demands import demands_of
+from grader.catalogue import Catalogue, Kata
+from grader.engine.checks.failure import CheckFailure, Failure
+from grader.engine.timing.benchmark_run import Overrun
+from grader.engine.timing.speed import Round, Speed
+from grader.errors import PackError, UsageError
 from tests.ours import katas as our_katas
 from tests.timing.handmade import ASKS, RIGHT, SLOW, Handmade
 from tests.timing.steps import tell_times
@@ -146,7 +146,7 @@ def test_what_is_refused(found: Callable[..., Calibrated], told: Canned, rules: 
 @pytest.fixture
 def graded_on_a_gpu(made: Handmade, monkeypatch: pytest.MonkeyPatch) -> None:
     """The threshold counts on a GPU as well."""
-    monkeypatch.setattr("grader.packs.calibrate.machine", lambda _: "a GPU")
+    monkeypatch.setattr("grader.author.calibrate.machine", lambda _: "a GPU")
     made.toml("cpu = 8.0\ncuda = 8.0")
     made.checks("WORK.sizes['cuda'] = (1, 2, 4)\n" + ASKS)
 
@@ -312,7 +312,7 @@ def test_a_page_without_marks_is_refused(tmp_path: Path) -> None:
 
 @pytest.fixture
 def calibrate(kata: Callable[..., Any], launcher: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    monkeypatch.setattr("grader.host.warm.start_launcher", lambda **_: launcher)
+    monkeypatch.setattr("grader.engine.host.warm.start_launcher", lambda **_: launcher)
     tell_times(monkeypatch, lambda source, _: 1.0 if "math.sin" in source else 1e-3)
     return lambda *arguments: kata("pack", "calibrate", *arguments)
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.odds import odds, repeated
-from grader.timing.decision import StoppingRule, Verdict
-from grader.timing.speed import settle
+from grader.engine.timing.decision import StoppingRule, Verdict
+from grader.engine.timing.speed import settle
 
 RULE = StoppingRule()
 

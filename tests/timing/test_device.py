@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from grader.engine.timing import device
 from grader.errors import EngineError
-from grader.timing import device
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel lists who waits for a lock")
 
 HOLDER = """
 import sys
-from grader.timing import device
+from grader.engine.timing import device
 mode, name = sys.argv[1:]
 print("asks", flush=True)
 with getattr(device, mode)(name):

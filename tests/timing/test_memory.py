@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from grader.timing.memory import MemoryScale, resident
+from grader.engine.timing.memory import MemoryScale, resident
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="Linux tells how much memory a process has used"

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from grader.catalogue import load_pack
-from grader.reports.report import CheckReport, KataReport
-from grader.running.suite import with_suites
-from grader.timing import benchmark_run, cores
-from grader.timing.decision import StoppingRule
+from grader.engine.runner.suite import with_suites
+from grader.engine.timing import benchmark_run, cores
+from grader.engine.timing.decision import StoppingRule
+from grader.report.report import CheckReport, KataReport
 from tests.calibrated import as_if_measured
 from tests.timing.steps import tell_times
 
@@ -34,8 +34,8 @@ THRESHOLDS = {
 WASTED = "A loop over rows, or a pile of copies."
 CHECKS = '''"""One check for each form."""
 
-from grader.checks import check, expect, oracle
-from grader.timing import Work
+from grader.engine.checks import check, expect, oracle
+from grader.engine.timing import Work
 
 TOTAL = 1 << 18
 
@@ -101,7 +101,7 @@ def examine(
 ) -> Callable[[str, str], KataReport]:
     """Check an answer by the values and one form: `examine("slow", "ratio")`; the answer's name or its source."""
     monkeypatch.setattr(benchmark_run, "MOST_CALLS", 1)
-    monkeypatch.setattr("grader.timing.speed.CUT_S", 60.0)  # turns are cut off by the real clock
+    monkeypatch.setattr("grader.engine.timing.speed.CUT_S", 60.0)  # turns are cut off by the real clock
     tell_times(monkeypatch, lambda source, x: 1e-3 * (len(x) if "waste.slow" in source else 1))
     monkeypatch.setenv("KATA_LOCKS", str(tmp_path))
     pack = Path(shutil.copytree(ROWS / "pack", tmp_path / "pack"))
@@ -334,7 +334,7 @@ def test_a_machine_that_is_disturbed_all_the_time_decides_nothing(
 ) -> None:
     taken = itertools.count()
     monkeypatch.setattr(cores, "stolen", lambda core: 1e6 * next(taken))
-    monkeypatch.setattr("grader.timing.speed.VOID_S", 0.0)
+    monkeypatch.setattr("grader.engine.timing.speed.VOID_S", 0.0)
     report = examine("fast", "ratio")
     speed = of_speed(report)
     assert speed.speed

@@ -11,10 +11,10 @@ import pytest
 import torch
 from msgspec import inspect
 
-from grader.host.endings import SubmissionUnsendable
-from grader.host.objects import facts_of
-from grader.wire import codec, messages
-from grader.wire.codec import Decoder, Encoder, Unencodable
+from grader.engine.host.endings import SubmissionUnsendable
+from grader.engine.host.objects import facts_of
+from grader.engine.wire import codec, messages
+from grader.engine.wire.codec import Decoder, Encoder, Unencodable
 from tests.host.test_hostile_worker import TENSOR, Peer, ask, done, head, refuses
 
 PRIME = (1 << 61) - 1

@@ -10,8 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.host.endings import WorkerDied
-from grader.wire import uses
+from grader.engine.host.endings import WorkerDied
+from grader.engine.wire import uses
 
 OPERATORS = ["aten::gelu", "aten::gelu_backward"]
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import importlib.util
 
-from grader.worker import fork_server
+from grader.engine.worker import fork_server
 
 
 def test_every_module_that_a_worker_keeps_is_there() -> None:

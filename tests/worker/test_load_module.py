@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
-from grader.host.source import Unreadable
+from grader.engine.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
+from grader.engine.host.source import Unreadable
 
 
 def test_it_is_a_registered_module_and_not_main(examine: Any) -> None:

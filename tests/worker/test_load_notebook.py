@@ -11,8 +11,8 @@ import nbformat
 import pytest
 
 from grader import notebooks
-from grader.checks.raised import describe_raised
-from grader.host.endings import SubmissionRaised, WorkerTimeout
+from grader.engine.checks.raised import describe_raised
+from grader.engine.host.endings import SubmissionRaised, WorkerTimeout
 from grader.notebooks import UnreadableNotebook, read_notebook
 
 DEFINES = "def f(x):\n    return x + 1\n"

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 
 ASK = """
 import sys, torch
-import grader.worker.meta_device
+import grader.engine.worker.meta_device
 
 def made():
     down, across = torch.arange(4, device="meta")[:, None], torch.arange(6, device="meta")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.catalogue import Catalogue, Kata, load_pack
-from grader.workspace import Workspace
+from grader.learner.workspace import Workspace
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
 

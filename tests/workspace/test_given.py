@@ -17,7 +17,7 @@ from grader.catalogue import Catalogue, Kata, load_pack
 from grader.catalogue.given import blocks_of, given_files
 from grader.cli.main import cli
 from grader.errors import PackError
-from grader.workspace import Workspace, edit_progress, load_progress, reset, start
+from grader.learner.workspace import Workspace, edit_progress, load_progress, reset, start
 
 BLOCKS = '''"""Answers."""
 

@@ -8,7 +8,7 @@ import pytest
 
 from grader.catalogue import Catalogue, Kata
 from grader.errors import UsageError
-from grader.workspace import Workspace, katas_in, locate, start
+from grader.learner.workspace import Workspace, katas_in, locate, start
 
 
 def write(path: Path) -> Path:

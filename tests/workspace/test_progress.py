@@ -10,8 +10,7 @@ import pytest
 
 from grader.catalogue import Catalogue, load_pack
 from grader.errors import EngineError, UsageError
-from grader.reports.report import KataReport, KataStatus
-from grader.workspace import (
+from grader.learner.workspace import (
     PROGRESS_FILE,
     Progress,
     Workspace,
@@ -22,6 +21,7 @@ from grader.workspace import (
     save_progress,
     start,
 )
+from grader.report.report import KataReport, KataStatus
 
 
 def report(status: KataStatus, score: float, kata: str = "insertion-sort") -> KataReport:

@@ -10,7 +10,7 @@ import pytest
 from grader import files
 from grader.catalogue import Catalogue, Kata
 from grader.errors import EngineError, UsageError
-from grader.workspace import (
+from grader.learner.workspace import (
     PROGRESS_FILE,
     Workspace,
     edit_progress,
@@ -23,7 +23,7 @@ from grader.workspace import (
     unit_around,
     workspace_to_start_in,
 )
-from grader.workspace.notebook import split_source
+from grader.learner.workspace.notebook import split_source
 
 
 def tree(space: Workspace) -> set[str]:

@@ -15,9 +15,9 @@ import pytest
 from click.testing import CliRunner
 
 from grader.cli.main import cli
-from grader.reports.annotations import WRITERS
-from grader.reports.report import CheckReport, KataReport
-from grader.workspace.tools import template
+from grader.learner.workspace.tools import template
+from grader.report.annotations import WRITERS
+from grader.report.report import CheckReport, KataReport
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
 _MATCHER = json.loads(template("tasks.json"))["tasks"][1]["problemMatcher"]

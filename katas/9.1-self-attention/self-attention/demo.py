@@ -7,7 +7,7 @@ from mine import SelfAttention
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, choice, heatmap, lines, panel, play, table, text
+from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, play, table, text
 
 WORDS = {
     "river": (2.0, 0.0, 0.0),

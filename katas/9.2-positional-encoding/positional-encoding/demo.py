@@ -17,7 +17,7 @@ from mine import (
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, play, table, text
+from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, play, table, text
 
 D_MODEL, TOKENS, BACK = 32, 8, 2
 TRAINED, TESTED = 16, 32

@@ -9,7 +9,7 @@ from mine import causal_mask, scaled_dot_product_attention, sinusoidal_positions
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, choice, heatmap, lines, panel, scatter, table
+from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, scatter, table
 
 try:
     from mine import RelativePositionBias, alibi_bias, relative_buckets, rotate

@@ -10,7 +10,7 @@ from sentiment import MOODS, PRAISE, WORDS, decode, encode, splits
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, heatmap, lines, panel, play, scatter, table, text
+from grader.learner.demos.exhibits import Exhibit, heatmap, lines, panel, play, scatter, table, text
 
 try:
     from mine import EncoderClassifier, fit

@@ -18,7 +18,7 @@ from mine import (
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, bars, choice, lines, table, text
+from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, table, text
 
 try:
     from mine import DecoderLM, generate, next_token_loss

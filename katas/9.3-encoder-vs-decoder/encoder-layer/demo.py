@@ -9,7 +9,7 @@ from mine import Encoder, EncoderLayer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, table
+from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, table
 
 D_MODEL, HEADS, D_FF = 64, 4, 256
 LENGTHS = [32, 64, 128, 256, 512]

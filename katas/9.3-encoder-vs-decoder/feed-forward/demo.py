@@ -11,7 +11,7 @@ from mine import EncoderLayer, FeedForward, gelu
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, bars, choice, lines, table
+from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, table
 
 ACTIVATIONS = ("relu", "gelu", "swiglu")
 NAMES = {"relu": "ReLU", "gelu": "GELU", "swiglu": "SwiGLU"}

@@ -6,8 +6,7 @@ import torch
 from torch.nn import functional as F
 from torch.nn.functional import linear
 
-from grader.checks import check, expect, oracle
-from grader.timing import Work
+from grader.checks import Work, check, expect, oracle
 
 D, FF, TIME = 512, 2048, 32
 

@@ -7,7 +7,7 @@ from mine import Encoder, LayerNorm, causal_mask, sinusoidal_positions
 from torch import nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, table
+from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, table
 
 WIDTH, DEPTH = 8, 12
 D_MODEL, TOKENS, LENGTH, STEPS = 32, 8, 12, 60

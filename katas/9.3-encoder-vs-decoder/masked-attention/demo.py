@@ -7,7 +7,7 @@ from mine import MultiHeadAttention, causal_mask, scaled_dot_product_attention, 
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, choice, heatmap, lines, panel, play, table, text
+from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, play, table, text
 
 TEXT = "the cat sat on the mat and the dog lay on the rug and the cat and the dog sang to the moon. "
 WORDS = ["she", "gave", "him", "the", "book"]

@@ -6,7 +6,7 @@ import torch
 from mine import additive_mask, bidirectional_mask, causal_mask, combine_masks, padding_mask
 from torch import Tensor
 
-from grader.demos.exhibits import Exhibit, choice, heatmap, panel, play, table, text
+from grader.learner.demos.exhibits import Exhibit, choice, heatmap, panel, play, table, text
 
 WORDS = ["<pad>", "the", "cat", "dog", "slept", "sang", "again"]
 BATCH = [["the", "cat", "slept", "again"], ["the", "dog", "<pad>", "<pad>"]]

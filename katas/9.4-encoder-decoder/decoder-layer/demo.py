@@ -7,7 +7,7 @@ from mine import EncoderLayer, sinusoidal_positions
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, choice, heatmap, lines, panel, table
+from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, table
 
 try:
     from mine import Decoder, DecoderLayer

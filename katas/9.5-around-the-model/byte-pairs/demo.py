@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-from grader.demos.exhibits import Exhibit, choice, lines, play, table
+from grader.learner.demos.exhibits import Exhibit, choice, lines, play, table
 
 PIECES = r" ?\w+| ?[^\w\s]+|\s+"
 

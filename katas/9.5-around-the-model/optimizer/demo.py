@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, choice, lines, scatter, table
+from grader.learner.demos.exhibits import Exhibit, choice, lines, scatter, table
 
 try:
     from mine import AdamW, clip_gradients, warmup_cosine

@@ -8,7 +8,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from grader.demos.exhibits import Exhibit, bars, choice, lines, table
+from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, table
 
 try:
     from mine import min_p, perplexity, repetition_penalty, top_k, top_p

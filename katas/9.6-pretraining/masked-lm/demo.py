@@ -8,7 +8,7 @@ from mine import Encoder, causal_mask, padding_mask, sinusoidal_positions
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, bars, choice, lines, table, text
+from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, table, text
 
 try:
     from mine import MaskedLM, hide

@@ -12,7 +12,7 @@ from mine import Encoder, padding_mask, sinusoidal_positions
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, bars, choice, lines, table
+from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, table
 
 try:
     from mine import ClassHead, MultiTask, RegressionHead, SpanHead, TokenHead, freeze, layerwise_groups

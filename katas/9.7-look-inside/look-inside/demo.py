@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, table
+from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, table
 
 try:
     from mine import ablate_heads, attention_entropy, induction_score, probe

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, bars, choice, lines, table, text
+from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, table, text
 
 try:
     from mine import ModernLM

@@ -10,7 +10,7 @@ from mine import Encoder
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.demos.exhibits import Exhibit, bars, choice, heatmap, panel, table
+from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, panel, table
 
 try:
     from mine import VisionTransformer, patchify, unpatchify

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from grader.checks import check, expect
-from grader.timing import Work
+from grader.checks import Work, check, expect
 
 SIZE, CHANNELS, SIDE = 2, 3, 128
 ACROSS = SIDE // SIZE

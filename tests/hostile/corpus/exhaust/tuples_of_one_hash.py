@@ -6,7 +6,7 @@ words = ["share a hash"]
 timeout_s = 1
 """
 
-import grader.wire.codec as codec
+import grader.engine.wire.codec as codec
 
 codec._Budget.keys = lambda *_: None
 

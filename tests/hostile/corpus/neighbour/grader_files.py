@@ -14,7 +14,7 @@ import sys
 import torch
 from wrong import *
 
-worker = sys.modules["grader.worker.serve"].__file__
+worker = sys.modules["grader.engine.worker.serve"].__file__
 for path in (worker, os.__file__, torch.__file__, sys.executable, os.path.realpath(sys.executable)):
     try:
         os.close(os.open(path, os.O_WRONLY))

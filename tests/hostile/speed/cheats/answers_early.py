@@ -10,7 +10,7 @@ import torch
 import waste
 from torch import nn
 
-serve = sys.modules["grader.worker.serve"]
+serve = sys.modules["grader.engine.worker.serve"]
 
 
 def answer(self, request, payload, before=serve.Worker._answer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.checks import check, expect, oracle
+from grader.engine.checks import check, expect, oracle
 
 
 def normalised(x):

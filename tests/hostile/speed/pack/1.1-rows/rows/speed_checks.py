@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grader.checks import check, expect, oracle
-from grader.timing import Work
+from grader.engine.checks import check, expect, oracle
+from grader.engine.timing import Work
 
 TOTAL = 1 << 18
 

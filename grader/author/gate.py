@@ -1,0 +1,710 @@
+"""The gate: a kata is let in when its stub, its right answers and its wrong answers all behave as they should."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+
+from grader import interpreter
+from grader.author import steadiness
+from grader.author.asked import complaints
+from grader.author.demands import demands_of
+from grader.author.idle import Idleness
+from grader.author.pairs import HandIn, candidates, known, unlike_either
+from grader.author.side_by_side import side_by_side
+from grader.catalogue import Kata, read_hints
+from grader.catalogue.given import BLOCKS
+from grader.catalogue.katas import RUBRIC
+from grader.catalogue.rubric import rubric_of
+from grader.engine.checks.draw import axes_of
+from grader.engine.host.calls import CallRecord, Calls
+from grader.engine.host.launcher import Launcher
+from grader.engine.host.source import read_source
+from grader.engine.mistakes.mistakes import Mistake, in_full, mistakes, slow_answers
+from grader.engine.mistakes.recognise import SCHEMA, SEED, Fingerprints, Mark, MutantMarks, same
+from grader.engine.runner.given_blocks import find_block_use, unrecognised
+from grader.engine.runner.kata_terms import terms_for
+from grader.engine.runner.suite import Options, Suite
+from grader.errors import PackError
+from grader.files import write_atomic
+from grader.report.report import WRONG, CheckReport, KataReport
+
+T = TypeVar("T")
+R = TypeVar("R")
+Step = Callable[[str, int, int], None]
+"""Is told what is done, how many of it are, and of how many."""
+Copy = Callable[[Path | Mistake], Path]
+"""Puts an answer where it can be handed in from."""
+Draw = Callable[[list[str]], Container[str]]
+"""Which of the mistakes, by name, are tried."""
+Marks = dict[str, list[Mark]]
+SAMPLE = 24
+"""So many mistakes at most are a sample."""
+LEAST_MUTANTS, LEAST_ALTERNATIVES, LEAST_CHECKS = 10, 2, 12
+TRANSCRIPTS = "transcripts.txt"
+SLOW_PATIENCE = 3.0
+"""A slow answer has so many times what a check allows: it has to be right, not to keep to the time."""
+_LONG_LINE = 24
+"""Characters from which a line of the reference in a hint counts as the answer."""
+
+
+def sample(names: list[str]) -> list[str]:
+    """Return a sample of mistakes, always the same: by their place among all, evenly far from each other."""
+    return names[:: -(-len(names) // SAMPLE) or 1]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One reason why a kata does not pass."""
+
+    kata: str
+    rule: str
+    message: str
+
+
+@dataclass
+class Verdict:
+    """What the gate found out about one kata."""
+
+    kata: str
+    findings: list[Finding] = field(default_factory=list)
+    checks: int = 0
+    mutants: int = 0
+    tried: int = 0
+    """Mutants that were handed in: all of them, or a sample."""
+    named: int = 0
+    """Mutants recognised by their own sentence, from visible checks alone."""
+    seconds: float = 0.0
+    """Median time of a full run of the reference."""
+    marks: list[steadiness.Gradings] = field(default_factory=list)
+    """What each mutant was given, on many seeds."""
+
+    def find(self, rule: str, message: str) -> None:
+        """Note a reason."""
+        self.findings.append(Finding(self.kata, rule, message))
+
+
+class Gate:
+    """Examine katas one by one; with `draw`, of the wrong answers a sample alone, against what was kept of all."""
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        *,
+        seeds: int = 1,
+        mistake_seeds: int = 0,
+        update: bool = False,
+        jobs: int = 1,
+        step: Step = lambda *_: None,
+        draw: Draw | None = None,
+    ) -> None:
+        """Get ready.
+
+        Args:
+            launcher: starts the workers of this process.
+            seeds: on which right answers have to pass.
+            mistake_seeds: on which each mistake has to get the same verdicts; 0 leaves what it costs open, too.
+            update: whether fingerprints and transcripts are written anew.
+            jobs: wrong answers that are graded side by side.
+            step: is told how far it is.
+            draw: chooses the mistakes that are tried; those without fingerprints are in any case.
+        """
+        self._launcher = launcher
+        self._jobs = jobs
+        self._seeds = seeds
+        self._mistake_seeds = mistake_seeds
+        self._update = update
+        self._step = step
+        self._draw = draw
+
+    def examine(self, kata: Kata, suite: Suite) -> Verdict:
+        """Return everything that is wrong with a kata; nothing when it passes."""
+        verdict = self.examine_answers(kata, suite)
+        if kata.solution is not None:
+            verdict.findings += self.examine_speed(kata, suite).findings
+        return verdict
+
+    def examine_answers(self, kata: Kata, suite: Suite) -> Verdict:
+        """Return what is wrong with a kata but for what decides about speed."""
+        verdict = Verdict(kata.slug, checks=len(suite))
+        if kata.solution is None:
+            verdict.find("solution", "there is no reference in the solutions folder")
+            return verdict
+        mutants = self._read(mistakes, kata, "mutants", verdict)
+        verdict.mutants = len(mutants or [])
+        if mutants is not None and len(mutants) < LEAST_MUTANTS:
+            verdict.find("mutants", f"there are fewer than {LEAST_MUTANTS} mutants")
+        if mutants is not None and self._draw is not None:
+            drawn = self._draw([mutant.name for mutant in mutants])
+            kept = Fingerprints.load(kata.fingerprints).mutants
+            mutants = [one for one in mutants if one.name in drawn or one.name not in kept]
+        verdict.tried = len(mutants or [])
+        _look_at_files(kata, verdict)
+        try:
+            _look_at_blocks(kata, mutants or [], verdict)
+        except PackError as error:
+            verdict.find("blocks", error.message)
+            return verdict
+        _look_at_hints(kata, verdict)
+        _look_at_rubric(kata, verdict)
+        for message in complaints(kata, suite.infos()):
+            verdict.find("words", message)
+        _look_at_preload(kata, verdict)
+        with _copies(kata) as copy:
+            self._stub(kata, suite, copy, verdict)
+            self._right_answers(kata, suite, copy, verdict)
+            if mutants is not None:
+                self._wrong_answers(kata, suite, copy, mutants, verdict)
+                if self._mistake_seeds:
+                    self._marks(kata, suite, copy, mutants, verdict)
+        return verdict
+
+    def examine_speed(self, kata: Kata, suite: Suite) -> Verdict:
+        """Return what is wrong with what decides about speed. Nothing is timed: `kata pack calibrate` does that."""
+        verdict = Verdict(kata.slug, checks=len(suite))
+        slow = self._read(slow_answers, kata, "slow answers", verdict) or []
+        checks = _speed_checks(kata, verdict)
+        for answer in slow:
+            if unknown := [name for name in answer.fails if name not in checks]:
+                verdict.find(
+                    "slow answers",
+                    f"{answer.name} names {unknown[0]}, which is not a speed check; "
+                    f"there is {', '.join(sorted(checks)) or 'none'}",
+                )
+        if self._draw is not None:
+            drawn = self._draw([answer.name for answer in slow])
+            slow = [answer for answer in slow if answer.name in drawn]
+        verdict.tried = len(slow)
+        try:
+            _look_at_blocks(kata, slow, verdict)
+        except PackError as error:
+            verdict.find("blocks", error.message)
+            return verdict
+        with _copies(kata) as copy:
+            self._baseline(kata, suite, copy, verdict)
+            self._slow_answers(kata, suite, copy, slow, verdict)
+        return verdict
+
+    @staticmethod
+    def _read(
+        read: Callable[[Kata], list[Mistake]], kata: Kata, rule: str, verdict: Verdict
+    ) -> list[Mistake] | None:
+        """Return the mistakes of a kata; None where some of them do not apply."""
+        try:
+            return read(kata)
+        except PackError as error:
+            verdict.find(rule, in_full(error))
+            return None
+
+    def _stub(self, kata: Kata, suite: Suite, copy: Copy, verdict: Verdict) -> None:
+        self._step(f"{kata.slug}: stub", 0, 1)
+        report = suite.check(copy(kata.stub), self._launcher)
+        if report.status != "not_started":
+            verdict.find("stub", f"the stub is “{report.status}”; it must be not_started")
+        visible = sum(check.max_points for check in report.checks if not check.hidden)
+        hidden = sum(check.max_points for check in report.checks if check.hidden)
+        if (visible, hidden) != (kata.points, kata.hidden_points):
+            verdict.find(
+                "points",
+                f"visible checks are worth {visible:g} and hidden ones {hidden:g}; "
+                f"kata.toml says {kata.points:g} and {kata.hidden_points:g}",
+            )
+        if len([check for check in report.checks if not check.hidden]) < LEAST_CHECKS:
+            verdict.find("checks", f"there are fewer than {LEAST_CHECKS} visible checks")
+
+    def _right_answers(self, kata: Kata, suite: Suite, copy: Copy, verdict: Verdict) -> None:
+        assert kata.solution is not None
+        if len(kata.alternatives) < LEAST_ALTERNATIVES:
+            verdict.find("alternatives", f"there are fewer than {LEAST_ALTERNATIVES} alternatives")
+        inputs = Inputs()
+        times = []
+        files = (kata.solution, *kata.alternatives)
+        for place, file in enumerate(files):
+            for seed in range(self._seeds):
+                self._step(
+                    f"{kata.slug}: right answers", place * self._seeds + seed, len(files) * self._seeds
+                )
+                watch = inputs.look if file == kata.solution and seed < 2 else None
+                report = suite.check(copy(file), self._launcher, Options(seed=seed), watch)
+                times.append(report.duration_s)
+                if report.status != "pass":
+                    verdict.find(
+                        "right answers", f"{file.name} fails at seed {seed}: {_first_failure(report)}"
+                    )
+                    break
+        verdict.seconds = sorted(times)[len(times) // 2]
+        for message in inputs.complaints():
+            verdict.find("inputs", message)
+
+    def _wrong_answers(
+        self, kata: Kata, suite: Suite, copy: Copy, mutants: list[Mistake], verdict: Verdict
+    ) -> None:
+        # Hidden checks tell learners nothing, and those that train leave no mark: of both only what it has to fail.
+        telling = suite.visible_names() - suite.trained()
+
+        def hand_in(some: list[HandIn], what: str) -> list[tuple[KataReport, Marks]]:
+            return self._hand_in(suite, copy, some, f"{kata.slug}: {what}")
+
+        fresh = Fingerprints(SCHEMA, SEED, {})
+        reports: dict[str, KataReport] = {}
+        first: list[HandIn] = [(mutant, telling | set(mutant.fails)) for mutant in mutants]
+        for mutant, (report, marks) in zip(mutants, hand_in(first, "mistakes"), strict=True):
+            reports[mutant.name] = report
+            fresh.mutants[mutant.name] = MutantMarks(mutant.say, marks)
+            _look_at_mutant(mutant, report, verdict)
+        _look_for_twins(fresh, mutants, verdict)
+        kept = Fingerprints.load(kata.fingerprints)
+        if self._draw is None:
+            needs = {item.name: suite.info(item).needs for item in suite.items if item.name in telling}
+            pairs = candidates(mutants, fresh, needs) if self._update else known(kept.pairs, mutants)
+            fresh.pairs = {
+                pair.name: MutantMarks(checks=marks)
+                for (pair, _), (report, marks) in zip(pairs, hand_in(pairs, "two mistakes"), strict=True)
+                if not self._update or unlike_either(pair, marks, _passed(report), fresh)
+            }
+        prints = fresh if self._draw is None else kept
+        for mutant in mutants:
+            named = prints.recognise(fresh.mutants[mutant.name].checks, _passed(reports[mutant.name]))
+            _look_at_names(mutant, {name for one in named.values() for name in one.names}, verdict)
+        self._keep(kata, fresh, _transcripts(mutants, reports, suite.trained()), verdict)
+
+    def _marks(self, kata: Kata, suite: Suite, copy: Copy, mutants: list[Mistake], verdict: Verdict) -> None:
+        """Demand that a mistake gets the same mark whatever is drawn, and loses no more than it is worth."""
+        trained = steadiness.TRAINED_SEEDS if self._draw is None else 1
+        before = {item.name: {*suite.info(item).needs, *suite.info(item).follows} for item in suite.items}
+        idleness = Idleness(kata, suite, self._launcher)
+        for message in idleness.complaints():
+            verdict.find("idle", message)
+
+        def graded(launcher: Launcher, one: Mistake) -> steadiness.Gradings:
+            return steadiness.grade(suite, copy(one), one.name, launcher, self._mistake_seeds, trained)
+
+        verdict.marks += self._each(graded, mutants, f"{kata.slug}: marks on {self._mistake_seeds} seeds")
+        for mutant, marks in zip(mutants, verdict.marks, strict=True):
+            if (imitated := idleness.imitated(mutant, marks)) is not None:
+                verdict.find("imitation", imitated)
+            flips = marks.flips()
+            for check, share in flips.items():
+                # What only follows a check that changes its mind has no need of an author.
+                if share > steadiness.FLIPPED and before[check].isdisjoint(flips):
+                    verdict.find(
+                        "steadiness",
+                        f"{check} does not always decide the same about {mutant.name}: {share:.0%} of "
+                        f"{len(marks.points[check])} seeds differ; draw what shows the mistake every time",
+                    )
+            if marks.loss > steadiness.HALF and mutant.costs is None and mutant.idle is None:
+                verdict.find(
+                    "cost",
+                    f"{mutant.name} costs {marks.loss:.0%} of the points; let the checks see what is right in it "
+                    "(`follows`, `stand_ins`), or say why in a line `Costs: why`",
+                )
+
+    def _hand_in(
+        self, suite: Suite, copy: Copy, some: list[HandIn], what: str
+    ) -> list[tuple[KataReport, Marks]]:
+        """Return the report of each answer, and what it left behind in the checks that it fails."""
+
+        def marked(launcher: Launcher, one: HandIn) -> tuple[KataReport, Marks]:
+            answer, checks = one
+            marks: Marks = {}
+            # Unnamed: what is read of a mistake must not hang on fingerprints, which are only just being made.
+            options = Options(seed=SEED, name=False)
+            report = suite.only(checks).check(copy(answer), launcher, options, marks=marks)
+            return report, marks
+
+        return self._each(marked, some, what)
+
+    def _each(self, work: Callable[[Launcher, T], R], items: list[T], what: str) -> list[R]:
+        return side_by_side(
+            work, items, self._launcher, self._jobs, lambda done: self._step(what, done, len(items))
+        )
+
+    def _baseline(self, kata: Kata, suite: Suite, copy: Copy, verdict: Verdict) -> None:
+        if kata.speed_checks is None:
+            return
+        self._step(f"{kata.slug}: baseline", 0, 1)
+        handed_in = copy(kata.baseline)
+        report = suite.but_for(suite.trained()).check(handed_in, self._launcher, Options(seed=SEED))
+        if report.status == "pass":
+            report = suite.check(handed_in, self._launcher, Options(seed=SEED))
+        if report.status != "fail":
+            told = f": {report.message}" if report.message else ""
+            verdict.find(
+                "baseline",
+                f"baseline.py handed in as an answer is “{report.status}”{told}; learners get it, so it must "
+                "load, and fail",
+            )
+
+    def _slow_answers(
+        self, kata: Kata, suite: Suite, copy: Copy, slow: list[Mistake], verdict: Verdict
+    ) -> None:
+        untrained = suite.but_for(suite.trained())
+        patient = Options(seed=SEED, timeout_s=SLOW_PATIENCE * kata.limits.check_timeout_s)
+        for place, answer in enumerate(slow):
+            self._step(f"{kata.slug}: slow answers", place, len(slow))
+            report = untrained.check(copy(answer), self._launcher, patient)
+            if report.status != "pass":
+                verdict.find("slow answers", f"{answer.name} has to be right: {_first_failure(report)}")
+
+    def _keep(self, kata: Kata, fresh: Fingerprints, transcripts: str, verdict: Verdict) -> None:
+        """Compare fingerprints and transcripts with the files, or renew these."""
+        assert kata.solution is not None
+        golden = kata.solution.parent / TRANSCRIPTS
+        kept = Fingerprints.load(kata.fingerprints)
+        if self._update:
+            if (renewed := _renewed(kept, fresh)) != kept:
+                write_atomic(kata.fingerprints, renewed.encode())
+            write_atomic(golden, transcripts)
+            return
+        if self._draw is not None:
+            kept.mutants = {name: one for name, one in kept.mutants.items() if name in fresh.mutants}
+            kept.pairs = fresh.pairs
+        if not (_same_marks(kept.mutants, fresh.mutants) and _same_marks(kept.pairs, fresh.pairs)):
+            renew = f"kata pack check {kata.slug} --update"
+            verdict.find("fingerprints", f"{kata.fingerprints.name} is out of date: {renew}")
+        text = golden.read_text(encoding="utf-8") if golden.is_file() else ""
+        if self._draw is not None:
+            text = _those_of(text, fresh.mutants)
+        if text != transcripts:
+            verdict.find(
+                "transcripts",
+                f"what learners would read has changed: kata pack check {kata.slug} --update, then read the difference",
+            )
+
+
+class Inputs:
+    """What checks hand to a submission: is it varied enough for a wrong answer to show?"""
+
+    def __init__(self) -> None:
+        self._constant: set[str] = set()
+        self._varied: set[str] = set()
+        self._sizes: dict[str, set[int]] = {}
+        self._distinct = False
+        self._queries_and_keys = False
+        self._tensors = False
+
+    def look(self, report: CheckReport, calls: Calls) -> None:
+        """Look at the calls of one check."""
+        for call in calls:
+            self._look_at(report.name, call)
+
+    def _look_at(self, check: str, call: CallRecord) -> None:
+        sizes: dict[str, int] = {}
+        for value in (*call.args, *call.kwargs.values()):
+            if not isinstance(value, torch.Tensor):
+                continue
+            self._tensors = True
+            if value.is_floating_point() and value.numel() > 1:
+                constant = bool((value == value.flatten()[0]).all())
+                (self._constant if constant else self._varied).add(check)
+            sizes.update(axes_of(value) or {})
+        for axis, size in sizes.items():
+            self._sizes.setdefault(axis, set()).add(size)
+        if len(sizes) > 1 and len(set(sizes.values())) == len(sizes):
+            self._distinct = True
+        self._queries_and_keys |= "query" in sizes and "key" in sizes and sizes["query"] != sizes["key"]
+
+    def complaints(self) -> Iterator[str]:
+        """Say what is missing."""
+        if not self._tensors:
+            return
+        for check in sorted(self._constant - self._varied):
+            yield f"“{check}” gives only constant tensors: a wrong answer can be right by chance"
+        if len(self._sizes) > 1 and not self._distinct:
+            yield "no call has axes of pairwise different sizes: swapped axes go unnoticed"
+        for axis in ("batch", "head"):
+            if axis in self._sizes and max(self._sizes[axis]) < 2:
+                yield f"the axis {axis} never has more than one entry"
+        if {"query", "key"} <= self._sizes.keys() and not self._queries_and_keys:
+            yield "the number of queries never differs from the number of keys"
+
+
+def _speed_checks(kata: Kata, verdict: Verdict) -> set[str]:
+    """Return the names of a kata's speed checks; each threshold belongs to one of them, and to one only."""
+    if kata.speed_checks is None:
+        return set()
+    try:
+        demands = demands_of([kata])
+    except PackError as error:
+        verdict.find("thresholds", error.message)
+        return set()
+    users: dict[str, list[str]] = {name: [] for name in kata.speed}
+    for demand in demands:
+        users[demand.name].append(demand.check)
+    for name, checks in users.items():
+        if len(checks) != 1:
+            verdict.find(
+                "thresholds",
+                f"[speed.{name}] belongs to {', '.join(checks) or 'no speed check'}; it needs one",
+            )
+    return {demand.check for demand in demands}
+
+
+def _look_at_files(kata: Kata, verdict: Verdict) -> None:
+    learners = {
+        "kata.toml",
+        "README.md",
+        "hints.md",
+        "checks.py",
+        "speed_checks.py",
+        "baseline.py",
+        "reflect.md",
+        "demo.py",
+        "fingerprints.json.gz",
+        "calibration.json",
+    }
+    learners |= {f"{kata.module}.py", *(path.name for path in (*kata.given, *kata.support))}
+    lesson = kata.lesson.read_text(encoding="utf-8")
+    for path in _visible(kata.folder):
+        picture = path.suffix in (".svg", ".png") and path.name in lesson
+        if path.name not in learners and not picture:
+            verdict.find(
+                "stray files",
+                f"{path.name} does not belong in a kata's folder (a picture must be in README.md)",
+            )
+    folder = kata.solution_folder
+    assert folder is not None
+    ours = {
+        f"{kata.module}.py",
+        "hidden_checks.py",
+        RUBRIC,
+        "alternatives",
+        "mutants",
+        "slow",
+        TRANSCRIPTS,
+    }
+    for path in _visible(folder):
+        if path.name not in ours:
+            verdict.find("stray files", f"{path.name} does not belong in a solution's folder")
+
+
+def _visible(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.iterdir()) if not path.name.startswith((".", "__pycache__")))
+
+
+def _look_at_blocks(kata: Kata, wrong: list[Mistake], verdict: Verdict) -> None:
+    """Demand of the pack's blocks that they are known again when handed in, and that no answer is taken for one.
+
+    Raises:
+        PackError: they cannot be read or cut.
+    """
+    for name in unrecognised(kata):
+        verdict.find("blocks", f"{name} of {BLOCKS} would not be recognised when it is handed in")
+    assert kata.solution is not None
+    files = (kata.stub, kata.solution, *kata.alternatives)
+    for source in (*map(read_source, files), *(mistake.source for mistake in wrong)):
+        if use := find_block_use(source, kata, terms_for(kata)):
+            verdict.find(
+                "blocks", f"{source.path.name}: {use.message()}; write {BLOCKS} as nobody else would"
+            )
+
+
+def _look_at_hints(kata: Kata, verdict: Verdict) -> None:
+    assert kata.solution is not None
+    given = {_squeezed(line) for line in _body_lines(kata.stub)}
+    answer = {_squeezed(line) for line in _body_lines(kata.solution)} - given
+    for tier, hint in enumerate(read_hints(kata.hints), 1):
+        squeezed = _squeezed(hint)
+        for line in sorted(answer):
+            if len(line) >= _LONG_LINE and line in squeezed:
+                verdict.find("hints", f"hint {tier} holds a line of the reference: {line}")
+
+
+def _look_at_rubric(kata: Kata, verdict: Verdict) -> None:
+    try:
+        rubric_of(kata)
+    except PackError as error:
+        verdict.find("rubric", in_full(error))
+
+
+def _look_at_preload(kata: Kata, verdict: Verdict) -> None:
+    """Import what the kata wants imported before the fork, elsewhere: a thread of it would break every fork."""
+    for name in kata.preload:
+        with tempfile.TemporaryDirectory(prefix="kata-preload-") as folder:
+            one = {**interpreter.environment(), "OPENBLAS_NUM_THREADS": "1"}
+            trial = interpreter.start(
+                "grader.engine.worker.preloads", [name], Path(folder), variables=one, stderr=subprocess.PIPE
+            )
+            _, errors = trial.communicate()
+        if trial.returncode:
+            lines = errors.decode(errors="replace").strip().splitlines()
+            last = (lines or ["it starts threads, which a forked worker would not have"])[-1]
+            verdict.find("preload", f"{name} cannot be imported before the fork: {last}")
+
+
+def _body_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of code, without docstrings, comments, signatures and imports."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and not isinstance(
+            node,
+            ast.FunctionDef
+            | ast.ClassDef
+            | ast.Import
+            | ast.ImportFrom
+            | ast.Expr
+            | ast.If
+            | ast.For
+            | ast.With,
+        ):
+            yield from ast.unparse(node).splitlines()
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def _passed(report: KataReport) -> set[str]:
+    return {check.id for check in report.checks if check.status == "pass" and not check.message}
+
+
+def _look_at_mutant(mutant: Mistake, report: KataReport, verdict: Verdict) -> None:
+    wrong = {check.id for check in report.checks if check.status in WRONG}
+    known = {check.id for check in report.checks}
+    if report.status == "pass":
+        verdict.find("mutants", f"{mutant.name} gets full marks")
+    elif unknown := set(mutant.fails) - known:
+        verdict.find(
+            "mutants", f"{mutant.name} names a check that does not exist: {', '.join(sorted(unknown))}"
+        )
+    elif mutant.fails[0] not in wrong:
+        got = ", ".join(sorted(wrong)) or report.message or report.status
+        verdict.find("mutants", f"{mutant.name} must fail {mutant.fails[0]}; it fails {got}")
+
+
+def _look_at_names(mutant: Mistake, names: set[str], verdict: Verdict) -> None:
+    """Demand that a mutant is recognised as itself, by its visible checks."""
+    verdict.named += mutant.name in names
+    if others := names - {mutant.name}:
+        verdict.find("recognition", f"{mutant.name} is taken for {others.pop()}")
+    elif not names and mutant.unnamed is None:
+        verdict.find(
+            "recognition",
+            f"{mutant.name} is not recognised; add a check that tells it apart, or a line `Unnamed: why`",
+        )
+
+
+def _look_for_twins(fresh: Fingerprints, mutants: list[Mistake], verdict: Verdict) -> None:
+    """Two mutants that no visible check tells apart are one mistake, unless their authors say why they are two."""
+    for index, one in enumerate(mutants):
+        for other in mutants[index + 1 :]:
+            a, b = fresh.mutants[one.name].checks, fresh.mutants[other.name].checks
+            excused = one.unnamed and other.unnamed
+            if not excused and a.keys() == b.keys() and all(same(a[check], b[check]) for check in a):
+                verdict.find("mutants", f"{one.name} and {other.name} give the same results everywhere")
+
+
+def _renewed(kept: Fingerprints, fresh: Fingerprints) -> Fingerprints:
+    """Return fresh fingerprints with the kept marks where they still hold, so that rounding is no change.
+
+    Processors round differently: renewed as a whole, the file would differ in every line on another machine.
+    """
+
+    def renewed(fresh: Mapping[str, MutantMarks], kept: Mapping[str, MutantMarks]) -> dict[str, MutantMarks]:
+        mutants = {}
+        for name, mutant in fresh.items():
+            old = kept[name].checks if name in kept else {}
+            checks = {
+                check: old[check] if same(old.get(check), marks) else marks
+                for check, marks in mutant.checks.items()
+            }
+            mutants[name] = MutantMarks(mutant.say, checks)
+        return mutants
+
+    return Fingerprints(
+        fresh.schema, fresh.seed, renewed(fresh.mutants, kept.mutants), renewed(fresh.pairs, kept.pairs)
+    )
+
+
+def _same_marks(kept: Mapping[str, MutantMarks], fresh: Mapping[str, MutantMarks]) -> bool:
+    if kept.keys() != fresh.keys():
+        return False
+    for name, mutant in fresh.items():
+        other = kept[name]
+        if other.say != mutant.say or other.checks.keys() != mutant.checks.keys():
+            return False
+        if not all(same(other.checks[check], marks) for check, marks in mutant.checks.items()):
+            return False
+    return True
+
+
+def _transcripts(mutants: Iterable[Mistake], reports: dict[str, KataReport], trained: set[str]) -> str:
+    """Return what a learner reads who made each mistake, as one text to compare and to proof-read."""
+    parts = []
+    for mutant in mutants:
+        check = next((c for c in reports[mutant.name].checks if c.id == mutant.fails[0]), None)
+        message: str
+        if check is None:
+            message = reports[mutant.name].status
+        elif check.id in trained:
+            message = "(what a trained model returns differs between processors)"
+        else:
+            message = _stable(check.message or "")
+        parts.append(f"=== {mutant.name} · {mutant.fails[0]}\n{message}\n")
+    return "\n".join(parts)
+
+
+def _those_of(transcripts: str, names: Container[str]) -> str:
+    """Return the transcripts of some mutants."""
+    parts = re.split(r"^(?==== )", transcripts, flags=re.MULTILINE)[1:]
+    chosen = [part.rstrip("\n") + "\n" for part in parts if part.split(maxsplit=2)[1] in names]
+    return "\n".join(chosen)
+
+
+_ALL_ROUNDING = re.compile(
+    r"(?:all|(?:\d+|…) of) \d+ values differ[^\n;]*(?:; |\n)greatest difference \d(?:\.\d)?e-(?:0[7-9]|[1-9]\d)[^\n]*"
+)
+"""Which values these are, and how many, is another on each processor."""
+
+
+def _stable(message: str) -> str:
+    r"""Leave out what edits change, and what is another on each processor: last digits, tolerances, which are measured
+    rounding, and how many values these count as wrong.
+
+    >>> for most in ("2.3e-7", "4.8e-6"):
+    ...     print(_stable(f"y\ngot 0.97123  want 0.97124\n9 of 28 values differ\ngreatest difference {most} at [0]"))
+    y  got 0.97  want 0.97
+    they differ by rounding
+    y
+    got 0.97  want 0.97
+    9 of 28 values differ
+    greatest difference 4.8e-06 at [0]
+    """
+    message = re.sub(r"(\.py, line|\(line) \d+", r"\1 …", message)
+    message = re.sub(r"\btolerance \d[\d.e+-]*", "tolerance …", message)
+    message = re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda found: f"{float(found[0]):.2g}", message)
+    message = re.sub(r"\b\d+( of \d+ \w+ differ \(tolerance …\))", r"…\1", message)
+    told, rounding = _ALL_ROUNDING.subn("they differ by rounding", message)
+    return told.replace("\ngot ", "  got ") if rounding else message
+
+
+def _first_failure(report: KataReport) -> str:
+    check = next((check for check in report.checks if check.status in WRONG), None)
+    text = f"{check.name}: {check.message}" if check is not None else report.message or report.status
+    return text.replace("\n", " / ")[:300]
+
+
+@contextmanager
+def _copies(kata: Kata) -> Iterator[Copy]:
+    """Give a function that puts an answer into a folder of its own, under the name that a submission has."""
+    with tempfile.TemporaryDirectory(prefix="kata-gate-") as folder:
+
+        def copy(answer: Path | Mistake) -> Path:
+            source = answer.source.path if isinstance(answer, Mistake) else answer
+            # Two mistakes at once have the place of one of them, and may be graded beside it.
+            target = Path(folder, str(os.getpid()), source.parent.name, source.stem, f"{kata.module}.py")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(answer.source.data if isinstance(answer, Mistake) else answer.read_bytes())
+            return target
+
+        yield copy

@@ -1,0 +1,93 @@
+"""Two catalogued mistakes in one answer, as a learner makes them: what each of them changes, in one text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from difflib import SequenceMatcher
+from itertools import combinations
+
+from grader.engine.mistakes.mistakes import Mistake
+from grader.engine.mistakes.recognise import Fingerprints, Mark, MutantMarks
+
+Edit = tuple[int, int, tuple[str, ...]]
+"""Which lines of the base, from and up to, become which."""
+
+
+_UNBOUND = ("NameError", "UnboundLocalError")
+"""What is raised when a line of one mistake reads what the other no longer has: nobody hands that in."""
+
+
+FIRST = 4
+"""So many checks that two mistakes fail are looked at, the first that run."""
+HandIn = tuple[Mistake, Collection[str]]
+"""An answer, and the checks to hand it in to."""
+
+
+def candidates(
+    mistakes: Collection[Mistake], prints: Fingerprints, needs: Mapping[str, Collection[str]]
+) -> list[HandIn]:
+    """Return pairs of mistakes in one function, with the checks that may not name either of them.
+
+    Of two functions, checks that call one alone name its mistake; within one the second changes what the first returns.
+    `needs` has all checks, in order, and which others they need.
+    """
+    found: list[HandIn] = []
+    for one, other in combinations(mistakes, 2):
+        text = paired(one, other) if one.changed & other.changed else None
+        if text is not None:
+            wrong = prints.mutants[one.name].checks.keys() | prints.mutants[other.name].checks.keys()
+            run = [check for check in needs if check in wrong and wrong.isdisjoint(needs[check])][:FIRST]
+            found.append((replace(one, name=f"{one.name}+{other.name}", text=text), run))
+    return found
+
+
+def unlike_either(
+    pair: Mistake, marks: Mapping[str, list[Mark]], passed: Collection[str], prints: Fingerprints
+) -> bool:
+    """Return whether a pair leaves something behind that names neither of its mistakes, or another one."""
+    said = {name for names in prints.recognise(marks, passed).values() for name in names}
+    unbound = any(part.get("raised") in _UNBOUND for parts in marks.values() for part in parts)
+    return bool(marks) and not unbound and (not said or bool(said - set(pair.name.split("+"))))
+
+
+def known(pairs: Mapping[str, MutantMarks], mistakes: Collection[Mistake]) -> list[HandIn]:
+    """Return the pairs of a catalogue, with the checks that they fail; those that are none any more are left out."""
+    by_name = {mistake.name: mistake for mistake in mistakes}
+    found: list[HandIn] = []
+    for name, kept in pairs.items():
+        one, other = (by_name.get(part) for part in name.split("+"))
+        text = paired(one, other) if one is not None and other is not None else None
+        if one is not None and text is not None:
+            found.append((replace(one, name=name, text=text), kept.checks))
+    return found
+
+
+def paired(one: Mistake, other: Mistake) -> str | None:
+    """Return the base with both mistakes in it; None where both change the same lines, or differ from two answers."""
+    if one.base != other.base:
+        return None
+    base = one.base.splitlines()
+    mine, theirs = _edits(base, one.text.splitlines()), _edits(base, other.text.splitlines())
+    if any(_meet(a, b) for a in mine for b in theirs):
+        return None
+    lines = base
+    for first, last, new in sorted({*mine, *theirs}, reverse=True):
+        lines[first:last] = new
+    text = "\n".join(lines) + "\n"
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return None
+    return text
+
+
+def _edits(base: list[str], text: list[str]) -> list[Edit]:
+    codes = SequenceMatcher(None, base, text, autojunk=False).get_opcodes()
+    return [(first, last, tuple(text[a:b])) for kind, first, last, a, b in codes if kind != "equal"]
+
+
+def _meet(one: Edit, other: Edit) -> bool:
+    """Return whether two edits change the same lines, unless they change them alike: an import that both need."""
+    return one != other and one[0] <= other[1] and other[0] <= one[1]

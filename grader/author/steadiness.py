@@ -1,0 +1,71 @@
+"""Whether a mark hangs on the draw, and what a mistake costs: every catalogued mistake, graded on many seeds."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.engine.host.launcher import Launcher
+from grader.engine.mistakes.recognise import LeftBehind
+from grader.engine.runner.suite import Options, Suite
+
+SEEDS, TRAINED_SEEDS = 20, 2
+"""A model that is trained takes longer than all other checks together: such checks see the first seeds alone."""
+FLIPPED = 0.01
+"""A check may come to another verdict on a mistake for this share of the seeds."""
+HALF = 0.5
+"""What a single mistake may cost of a kata's points, unless it says why."""
+
+
+@dataclass
+class Gradings:
+    """One mistake, graded on many seeds."""
+
+    mistake: str
+    max_score: float
+    points: dict[str, list[float]] = field(default_factory=dict)
+    """By check, what it gave: one for each seed that it saw."""
+    idle: bool = False
+    """Whether a hidden check did not count it as passed, since the mistake leaves a function idle."""
+
+    def scores(self) -> list[float]:
+        """Return the score of each seed; a check that saw fewer seeds has its turn again."""
+        seeds = max(map(len, self.points.values()), default=0)
+        return [sum(points[seed % len(points)] for points in self.points.values()) for seed in range(seeds)]
+
+    @property
+    def spread(self) -> float:
+        """How far the scores are apart, as a share of all points."""
+        scores = self.scores()
+        return (max(scores) - min(scores)) / self.max_score
+
+    @property
+    def loss(self) -> float:
+        """What the mistake costs, as a share of all points: the median."""
+        return 1 - statistics.median(self.scores()) / self.max_score
+
+    def flips(self) -> dict[str, float]:
+        """Return the checks that change their minds, with the share of seeds that are in the minority."""
+        found = {}
+        for check, points in self.points.items():
+            passed = sum(one > 0 for one in points)
+            if 0 < passed < len(points):
+                found[check] = min(passed, len(points) - passed) / len(points)
+        return found
+
+
+def grade(
+    suite: Suite, file: Path, name: str, launcher: Launcher, seeds: int = SEEDS, trained: int = TRAINED_SEEDS
+) -> Gradings:
+    """Grade a mistake on the seeds from 0."""
+    found = Gradings(name, suite.max_score(timed=False))
+    drawn = suite.but_for(suite.trained())
+    left_behind: dict[str, LeftBehind | None] = {}
+    for seed in range(seeds):
+        checks = suite if seed < trained else drawn
+        report = checks.check(file, launcher, Options(seed=seed), left_behind=left_behind)
+        for check in report.checks:
+            found.points.setdefault(check.id, []).append(check.points)
+            found.idle |= check.same_mistake == "idle"
+    return found

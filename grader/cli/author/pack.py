@@ -1,0 +1,403 @@
+"""`kata pack`: tools for authors."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.cli.context import complete_id, device_option, gathered, json_option, print_json
+from grader.cli.progress import measuring
+from grader.devices import kind_of
+from grader.errors import UsageError, did_you_mean
+from grader.instructor.bundles import SYSTEMS, System
+from grader.instructor.bundles.bundle import Wanted, default_python
+from grader.report.style import console, keep_whole, safe, status_text
+
+if TYPE_CHECKING:
+    from grader.author.calibrate import Calibrated
+    from grader.author.gate import Verdict
+
+
+SEEDS = 10
+"""Of the full gate, for right answers."""
+
+
+@click.group(short_help="For authors: make a kata, verify it, bundle a pack.")
+def pack() -> None:
+    """For authors: make a kata, verify it, bundle a pack.
+
+    \b
+    Example:
+      kata pack new my-course/katas --number 1.1.1 --slug dot-product
+      kata pack check dot-product
+      kata pack mistake dot-product keys_viewed > dot_product.py
+      kata pack calibrate dot-product
+      kata pack build my-course
+    """
+
+
+@pack.command(short_help="Examine katas: stub, right and wrong answers, points, hints, files, inputs.")
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
+@click.option("--full", is_flag=True, help="Try 10 seeds and all mistakes, each of them on 20 seeds.")
+@click.option("--update", is_flag=True, help="Renew fingerprints and transcripts instead of comparing them.")
+@json_option
+def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
+    """Examine katas: stub, right and wrong answers, points, hints, files, inputs.
+
+    One seed and a sample of the mistakes, which takes seconds, unless you ask for more. --update tries each mistake and
+    many pairs of them once: minutes. Exit code 0 says that every kata passed, 1 that one did not.
+
+    \b
+    Example:
+      kata pack check 9.3.2
+      kata pack check 9.3.2 --update
+      kata pack check --full
+    """
+    from grader.catalogue import Catalogue
+    from grader.engine.host.warm import start_launcher
+
+    catalogue = Catalogue.discover()
+    katas = catalogue.resolve(id_) if id_ else list(catalogue.katas)
+    # Before the gate is imported: workers are split off from a process that has seen no answer.
+    launcher = start_launcher()
+    from grader.author import steadiness
+    from grader.author.gate import Gate, sample
+    from grader.cli.progress import examining
+    from grader.engine.runner.suite import Suite, with_suites
+
+    with examining() as step:
+        gate = Gate(
+            launcher,
+            seeds=SEEDS if full else 1,
+            mistake_seeds=steadiness.SEEDS if full else 0,
+            update=update,
+            jobs=len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1,
+            step=step,
+            # All mistakes take minutes: without --full, a sample has to do.
+            draw=None if full or update else sample,
+        )
+
+        def body(suites: dict[str, Suite]) -> list[Verdict]:
+            return [gate.examine(kata, suites[kata.slug]) for kata in katas]
+
+        try:
+            verdicts = with_suites(katas, body, hidden=True)
+        finally:
+            launcher.close()
+    if as_json:
+        print_json({"katas": verdicts})
+    else:
+        _show(verdicts)
+        if not full:
+            click.echo(_what_more(id_, verdicts, updated=update))
+    return 1 if any(verdict.findings for verdict in verdicts) else 0
+
+
+def _what_more(id_: str | None, verdicts: list[Verdict], *, updated: bool) -> str:
+    """Say what was tried, and what all of the gate would try."""
+    from grader.author import steadiness
+
+    tried, known = (sum(getattr(one, name) for one in verdicts) for name in ("tried", "mutants"))
+    some = "all mistakes once" if updated else f"{tried} of {known} mistakes once"
+    return (
+        f"\ntried: one seed, {some}\n"
+        f"kata pack check{f' {safe(id_)}' if id_ else ''} --full tries {SEEDS} seeds, every mistake on "
+        f"{steadiness.SEEDS} seeds, and two mistakes at once"
+    )
+
+
+def _show(verdicts: list[Verdict]) -> None:
+    from rich.table import Table
+
+    out = console()
+    table = Table("kata", "gate", "checks", "mutants", "named", "seconds", box=None, pad_edge=False)
+    for verdict in verdicts:
+        table.add_row(
+            verdict.kata,
+            status_text("fail" if verdict.findings else "pass", out),
+            str(verdict.checks),
+            str(verdict.mutants)
+            if verdict.tried == verdict.mutants
+            else f"{verdict.tried} of {verdict.mutants}",
+            str(verdict.named),
+            f"{verdict.seconds:.2f}",
+        )
+    keep_whole(table, 0)
+    out.print(table)
+    for verdict in verdicts:
+        for finding in verdict.findings:
+            out.print(f"\n{finding.kata}: {finding.rule}\n  {safe(finding.message)}")
+
+
+@pack.command(short_help="Measure right and slow answers, to find where speed thresholds belong.")
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 1000),
+    default=7,
+    show_default=True,
+    help="Rounds for each answer; their median counts.",
+)
+@device_option
+@click.option(
+    "--write",
+    "page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Save what was measured (calibration.json beside each kata), and renew the table in this page.",
+)
+@json_option
+def calibrate(id_: str | None, rounds: int, device: str, page: Path | None, as_json: bool) -> int:
+    """Measure right and slow answers, to find where speed thresholds belong.
+
+    For every threshold, it shows the slowest of the reference and the alternatives, the fastest of the slow answers
+    that name its check, and the number in the middle. It refuses a threshold without enough room on both sides (a
+    factor of 1.5 on a CPU, 1.25 on a GPU) and an answer on the wrong side of one: exit code 1.
+
+    \b
+    Example:
+      kata pack calibrate masks
+      kata pack calibrate --device cuda --write docs/performance.md
+    """
+    from grader.catalogue import Catalogue
+    from grader.engine.host.warm import start_launcher
+
+    catalogue = Catalogue.discover()
+    katas = catalogue.resolve(id_) if id_ else list(catalogue.katas)
+    launcher = start_launcher(timed=True, device=device)
+    from grader.author.calibrate import Calibrator, read_page, record, write_page
+
+    try:
+        if page is not None:
+            # Minutes of measuring are not to end in a page that cannot be written.
+            read_page(page, kind_of(device))  # to be refused before minutes are spent
+        with measuring() as (start, step):
+            found = Calibrator(launcher, device=device, rounds=rounds).calibrate(katas, start, step)
+    finally:
+        launcher.close()
+    if page is not None:
+        record(found, katas)
+        packs = {kata.unit.pack.root for kata in katas}
+        kept = [kata for kata in Catalogue.discover().katas if kata.unit.pack.root in packs]
+        write_page(page, kind_of(device), kept)
+    if as_json:
+        print_json(found)
+    else:
+        _show_calibrated(found)
+    return 1 if found.findings else 0
+
+
+def _show_calibrated(found: Calibrated) -> None:
+    from rich.table import Table
+
+    from grader.author.calibrate import COLUMNS, rows
+
+    out = console()
+    table = Table(*COLUMNS, box=None, pad_edge=False)
+    for row in rows(found):
+        table.add_row(*map(safe, row))
+    keep_whole(table, 0)
+    out.print(table)
+    out.print(f"\n{safe(found.machine)}; medians of {found.rounds} rounds")
+    if found.ungraded:
+        out.print(f"not graded on {found.device}: {', '.join(found.ungraded)}")
+    for finding in found.findings:
+        out.print(f"\n{finding.kata}: {finding.rule}\n  {safe(finding.message)}")
+
+
+@pack.command(short_help="Write a complete small kata that passes the gate, for you to change into yours.")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--number", required=True, help="The kata's number, e.g. 1.1.1; the unit is 1.1.")
+@click.option("--slug", required=True, help="The kata's name, e.g. dot-product.")
+@click.option(
+    "--unit", "unit_slug", default="my-unit", show_default=True, help="The unit's name, if the unit is new."
+)
+@json_option
+def new(folder: Path, number: str, slug: str, unit_slug: str, as_json: bool) -> None:
+    """Write a complete small kata that passes the gate, for you to change into yours.
+
+    FOLDER is the pack; solutions go into `solutions` beside it. Nothing is overwritten.
+
+    \b
+    Example:
+      kata pack new my-course/katas --number 1.1.1 --slug dot-product --unit vectors
+    """
+    from grader.author.new import new_kata
+
+    made = new_kata(folder, number, slug, unit_slug)
+    if as_json:
+        print_json({"kata": slug, "files": [str(path) for path in made.files]})
+        return
+    for path in made.files:
+        click.echo(f"  written  {safe(str(path))}")
+    click.echo(f"\nfirst  export KATA_PACKS={safe(str(folder.absolute()))}")
+    click.echo(f"then   kata pack check {slug}")
+
+
+@pack.command(short_help="Print an answer that makes a catalogued mistake, or is slow.")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.argument("name")
+def mistake(id_: str, name: str) -> None:
+    """Print an answer that makes a catalogued mistake, or is slow.
+
+    A mistake is stored as a difference; this prints the whole module, to check, grade or debug it.
+
+    \b
+    Example:
+      kata pack mistake masks causal_shifted_late > masks.py
+    """
+    from grader.catalogue import Catalogue
+    from grader.engine.mistakes.mistakes import mistakes, slow_answers
+
+    kata = Catalogue.discover().resolve_one(id_)
+    known = {one.name: one for one in (*mistakes(kata), *slow_answers(kata))}
+    if name not in known:
+        raise UsageError(
+            f"There is no mistake {name} of {kata.slug} here.{did_you_mean(name, [*known])}",
+            f"There are: {', '.join(known) or 'none'}.",
+        )
+    click.echo(known[name].text, nl=False)
+
+
+@pack.command(short_help="List what each check of a kata rests on: the words that ask for it.")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@json_option
+def asked(id_: str, as_json: bool) -> None:
+    """List what each check of a kata rests on: the words of the stub or a lesson that ask for it.
+
+    \b
+    Example:
+      kata pack asked masks
+    """
+    from grader.author.asked import rows
+    from grader.catalogue import Catalogue
+    from grader.engine.runner.suite import with_suites
+
+    kata = Catalogue.discover().resolve_one(id_)
+    infos = with_suites([kata], lambda suites: suites[kata.slug].infos(), hidden=True, speed=True)
+    found = [{"check": title, "file": file, "words": words} for title, file, words in rows(kata, infos)]
+    if as_json:
+        print_json({"kata": kata.slug, "asked": found})
+        return
+    for row in found:
+        console().print(f"{row['file']:<24}  {row['check']}", style="bold", highlight=False)
+        console().print(f"{'':<24}  {row['words']}", highlight=False)
+
+
+@pack.command(short_help="Make wheels of a pack: one for learners, one for instructors.")
+@click.argument("name", required=False)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("dist"),
+    show_default=True,
+    help="Where the wheels go.",
+)
+@json_option
+def build(name: str | None, out: Path, as_json: bool) -> None:
+    """Make wheels of a pack: one for learners, one for instructors.
+
+    NAME is the name of the pack, needed if there are several. Install a wheel with pip; its katas appear beside the
+    others. No part of the solutions gets into the learners' wheel: the command refuses to build it instead.
+
+    \b
+    Example:
+      kata pack build my-course --out dist
+    """
+    from grader.author.build import build as build_bundle
+    from grader.catalogue import Catalogue
+
+    packs = Catalogue.discover().packs
+    chosen = [one for one in packs if name is None or one.name == name]
+    if len(chosen) != 1:
+        raise UsageError("Which pack?" if name is None else f"There is no pack {name}.",
+                         f"There are: {', '.join(one.name for one in packs)}.")  # fmt: skip
+    bundles = [build_bundle(chosen[0], out, "learner")]
+    if chosen[0].solutions is not None:
+        bundles.append(build_bundle(chosen[0], out, "instructor"))
+    if as_json:
+        print_json(
+            {"bundles": [{"audience": b.audience, "path": str(b.path), "files": b.files} for b in bundles]}
+        )
+        return
+    for bundle in bundles:
+        click.echo(f"{bundle.audience:10}  {safe(str(bundle.path))}   {bundle.files} files")
+
+
+def _version(_context: click.Context, _parameter: click.Parameter, python: str | None) -> str:
+    """Return the Python that a bundle is for; this one where none is named."""
+    if python is not None and re.fullmatch(r"3\.\d+", python) is None:
+        raise UsageError(f"--python {python}: this is not a version such as 3.12.")
+    return python or default_python()
+
+
+@pack.command(short_help="Make an archive for a hand-in system: Gradescope, Classroom 50, GitHub Actions.")
+@click.argument("system", type=click.Choice(SYSTEMS))
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete_id)
+@click.option(
+    "--out",
+    "target",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The archive to write.  [default: SYSTEM.zip]",
+)
+@gathered(
+    Wanted,
+    click.option(
+        "--wheels",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="FOLDER",
+        help="Wheels that Kata needs, for the system's Python. [default: pip downloads them]",
+    ),
+    click.option("--online", is_flag=True, help="Gradescope: let setup.sh download what Kata needs."),
+    click.option(
+        "--python", metavar="X.Y", callback=_version, help="The system's Python.  [default: this one]"
+    ),
+    click.option("--perf/--no-perf", default=True, show_default=True, help="Gradescope: measure speed."),
+    click.option(
+        "--mark-speed",
+        "marks_speed",
+        is_flag=True,
+        help="Gradescope: count speed; otherwise it is reported and worth nothing.",
+    ),
+)
+@json_option
+def bundle(system: System, ids: tuple[str, ...], target: Path | None, as_json: bool, options: Wanted) -> int:
+    """Make the archive that a hand-in system takes, for some katas of one pack.
+
+    gradescope grades as `kata grade` does, hidden checks included, without network access. classroom50 and actions
+    are public: they hold only visible checks.
+
+    \b
+    Example:
+      kata pack bundle gradescope masks feed-forward --out week3.zip
+      kata pack bundle classroom50 9.3
+    """
+    from grader.catalogue import Catalogue
+    from grader.instructor.bundles.bundle import write_bundle
+
+    catalogue = Catalogue.discover()
+    katas = list(dict.fromkeys(kata for id_ in ids for kata in catalogue.resolve(id_)))
+    # A bundle holds one pack: it is versioned, and refused or trusted, as a whole.
+    packs = [one for one in catalogue.packs if any(kata in one.katas for kata in katas)]
+    if len(packs) != 1:
+        raise UsageError(
+            f"{', '.join(ids)} belong to several packs: {', '.join(one.name for one in packs)}.",
+            "Make a bundle for each.",
+        )
+    # pip may download for a minute.
+    with console(stderr=True).status("putting wheels together"):
+        made = write_bundle(system, packs[0], katas, target or Path(f"{system}.zip"), options)
+    if as_json:
+        print_json(made)
+        return 0
+    click.echo(f"{made.system}  {safe(str(made.path))}   {made.files} files, {made.size / 1e6:.1f} MB")
+    click.echo(f"{len(made.katas)} katas, {made.points:g} points\n")
+    for line in made.steps:
+        click.echo(line)
+    return 0

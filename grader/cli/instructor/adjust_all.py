@@ -1,0 +1,108 @@
+"""`kata gradebook adjust-all`: many changes of marks at once, from a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from grader.cli.context import note
+from grader.cli.instructor.class_options import author_of, author_option, with_gradebook
+from grader.errors import UsageError
+from grader.report.style import console, points, safe
+
+if TYPE_CHECKING:
+    from grader.instructor.gradebook.store import Gradebook
+
+_EXAMPLE = "For example: the header learner,kata,points,comment and a line like ada,masks,+2,oral exam"
+
+
+class _Line(NamedTuple):
+    learner: str
+    kata: str
+    kind: str
+    points: float
+    comment: str
+
+
+@click.command("adjust-all", short_help="Change many marks at once, from a CSV file.")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
+@author_option
+@with_gradebook
+def adjust_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> None:
+    """Change many marks at once: FILE has the columns learner, kata, points and comment.
+
+    Points are given or taken away, as by `adjust`; if a column `kind` says override, they become the mark. If any line
+    has a mistake, it is reported and nothing is written. A line that is already recorded word for word is skipped, so
+    the same file can be used again.
+
+    \b
+    Example:
+      kata gradebook adjust-all oral.csv --dry-run
+      kata gradebook adjust-all oral.csv --author kim
+    """
+    lines = _lines(file, book)
+    who = author_of(author)
+    standing = {(row.learner, row.kata): row for row in book.rows(learners={line.learner for line in lines})}
+    recorded: set[tuple[object, ...]] = {
+        (*mark, one.kind, one.points, one.comment)
+        for mark, row in standing.items()
+        for one in row.adjustments
+        if not one.revoked
+    }
+    done = passed = 0
+    for line in lines:
+        if line in recorded:
+            passed += 1
+            continue
+        recorded.add(line)
+        done += 1
+        if not dry_run:
+            change = book.override if line.kind == "override" else book.adjust
+            change(line.learner, line.kata, line.points, comment=line.comment, author=who)
+        sign = "= " if line.kind == "override" else "+" if line.points >= 0 else ""
+        said = f"{line.learner}, {line.kata}: {sign}{points(line.points)}  {line.comment}"
+        console().print(safe(said), soft_wrap=True, markup=False, highlight=False)
+    note(f"{done} {'would change' if dry_run else 'changed'}, {passed} already recorded")
+
+
+def _lines(file: Path, book: Gradebook) -> list[_Line]:
+    """Read the whole file.
+
+    Raises:
+        UsageError: it is missing, or a line breaks a rule: which line, and what is expected.
+    """
+    from grader.instructor.gradebook.meant import kata_meant, learner_meant, points_meant
+    from grader.instructor.gradebook.roster import read_table
+
+    place, columns, rows = read_table(file, "file", "Name the CSV file.")
+    missing = [name for name in ("learner", "kata", "points", "comment") if name not in columns]
+    if missing:
+        raise UsageError(f"{file}:{place}: there is no column `{missing[0]}`.", _EXAMPLE)
+    found = []
+    for number, cells in rows:
+        kind = cells.get("kind", "").casefold() or "adjust"
+        try:
+            if kind not in ("adjust", "override"):
+                raise UsageError(f"kind must be adjust or override, not {kind}.")
+            if not cells["comment"]:
+                raise UsageError("A mark is not changed without a reason: the comment is empty.")
+            given = points_meant(cells["points"])
+            if kind == "override" and given < 0:
+                raise UsageError(f"A mark cannot be {points(given)}; it is 0 or more.")
+            if kind == "adjust" and not given:
+                raise UsageError("0 points change nothing.")
+            found.append(
+                _Line(
+                    learner_meant(book, cells["learner"]),
+                    kata_meant(book, cells["kata"]),
+                    kind,
+                    given,
+                    cells["comment"],
+                )
+            )
+        except UsageError as error:
+            raise UsageError(f"{file}:{number}: {error.message}", error.hint or _EXAMPLE) from error
+    return found

@@ -1,0 +1,340 @@
+"""`kata gradebook answers | mark | unmark | mark-all | release`: written answers, from the sheet to the learner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from grader.cli.context import complete_id, json_option, note, print_json
+from grader.cli.instructor.class_options import (
+    author_of,
+    author_option,
+    same_book,
+    with_gradebook,
+    word,
+)
+from grader.cli.instructor.rulings import covered, decision
+from grader.errors import UsageError
+from grader.report.style import console, points, safe
+from grader.words import counted, typed_number
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from grader.instructor.gradebook.store import Gradebook
+    from grader.instructor.gradebook.written import AnswerSheet, Rubrics
+
+_EXAMPLE = (
+    "For example: the header learner,kata,question,points,comment and a line like ada,masks,1,1.5,say why"
+)
+
+
+def _rubrics() -> Rubrics:
+    from grader.catalogue import Catalogue
+    from grader.instructor.gradebook.written import Rubrics
+
+    return Rubrics(Catalogue.discover())
+
+
+def _say(text: str) -> None:
+    console().print(safe(text), soft_wrap=True, markup=False, highlight=False)
+
+
+@click.command(short_help="Show written answers, their marks, and which answers still wait for one.")
+@click.argument("learner", required=False)
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
+@json_option
+@with_gradebook
+def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool) -> None:
+    """Show written answers, their marks, and which answers still wait for one.
+
+    Without LEARNER, it lists who waits for a mark. With LEARNER, it shows each answer beside the model answer, the
+    criteria and the mark.
+
+    \b
+    Example:
+      kata gradebook answers
+      kata gradebook answers ada masks
+    """
+    import msgspec
+
+    from grader.instructor.gradebook.meant import katas_meant, learner_meant
+    from grader.instructor.gradebook.written import sheet, to_mark
+
+    rubrics = _rubrics()
+    if learner is None:
+        waiting = to_mark(book)
+        if as_json:
+            found = [
+                {"learner": one.learner, "kata": one.kata, "questions": one.questions} for one in waiting
+            ]
+            print_json({"waiting": found})
+            return
+        for queued in waiting:
+            numbers = ", ".join(map(str, queued.questions))
+            _say(f"{queued.learner}  {queued.kata}  question{'s' * (len(queued.questions) > 1)} {numbers}")
+        count = sum(len(one.questions) for one in waiting)
+        note(f"{counted(count, 'answer')} wait to be marked" if count else "No answer waits to be marked.")
+        return
+    who = learner_meant(book, learner)
+    rows = book.rows(katas=katas_meant(book, [id_] if id_ else []), learners=[who])
+    zone = book.course.timezone
+    sheets = [sheet(book, rubrics, who, row.kata) for row in rows if row.written is not None or id_]
+    if as_json:
+        print_json({"sheets": [msgspec.to_builtins(one) for one in sheets]})
+        return
+    for one in sheets:
+        _print(one, zone)
+    if not sheets:
+        note(f"{safe(who)} handed in no written answers.")
+    elif any(one.waiting for one in sheets):
+        first = next(one for one in sheets if one.waiting)
+        note(f"mark  kata gradebook mark {word(who)} {first.kata} QUESTION --met 1,2{same_book()}")
+
+
+def _print(sheet: AnswerSheet, zone: tzinfo) -> None:
+    at = sheet.handed_in
+    facts = [f"{sheet.learner}, {sheet.kata}"]
+    if at is None:
+        facts.append("nothing was handed in")
+    elif at.submitted_at is not None:
+        handed_in = f"{at.submitted_at.astimezone(zone):%Y-%m-%d %H:%M}"
+        facts.append(f"handed in {handed_in}{', late' if sheet.late else ''}")
+    if sheet.versions > 1:
+        facts.append(f"{sheet.versions} versions")
+    facts.append("released" if sheet.released else "not released")
+    _say("   ".join(facts))
+    for one in sheet.answers:
+        _say(f"\n{one.number}. {one.question}")
+        for line in one.text.splitlines() or ["(no answer)"]:
+            _say(f"   | {line}")
+        if one.rubric is not None:
+            _say(f"   model    {' '.join(one.rubric.model.split())}")
+            for mistake in one.rubric.mistakes:
+                _say(f"   mistake  {' '.join(mistake.split())}")
+            for number, criterion in enumerate(one.rubric.criteria, 1):
+                met = "x" if one.mark is not None and number in one.mark.criteria else " "
+                _say(f"   [{met}] {number}    {criterion.met} ({points(criterion.points)})")
+        if one.mark is not None:
+            said = f": {one.mark.comment}" if one.mark.comment else ""
+            older = "   The answer has changed since." if one.changed else ""
+            _say(
+                f"   mark {one.mark.id}: {points(one.mark.points, one.mark.max_points)} "
+                f"by {one.mark.author}{said}{older}"
+            )
+        elif one.digest:
+            _say("   not marked yet")
+    if sheet.rest:
+        _say("\nUnder no question's number:")
+        for line in sheet.rest.splitlines():
+            _say(f"   | {line}")
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(one) for one in text.replace(" ", ",").split(",") if one)
+    except ValueError:
+        raise UsageError(
+            f"--met takes the numbers of criteria, not {text!r}.",
+            "For example --met 1,3, or --met '' for none.",
+        ) from None
+
+
+@click.command(short_help="Mark a written answer, by the rubric's criteria or in points.")
+@click.argument("learner")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.argument("question", type=click.IntRange(min=1))
+@click.option("--met", metavar="N,N", help="Numbers of the criteria that are met; '' for none.")
+@click.option(
+    "--points", "given", type=float, metavar="N", help="Points to give, instead of those of the criteria."
+)
+@click.option(
+    "--comment", metavar="TEXT", default="", help="Comment for the learner, who reads it after the release."
+)
+@author_option
+@with_gradebook
+def mark(
+    book: Gradebook,
+    learner: str,
+    id_: str,
+    question: int,
+    met: str | None,
+    given: float | None,
+    comment: str,
+    author: str | None,
+) -> None:
+    """Mark LEARNER's answer to a QUESTION of ID; `answers` shows it beside the rubric.
+
+    The newest mark counts; earlier marks stay in the history.
+
+    \b
+    Example:
+      kata gradebook mark ada masks 1 --met 1,2 --comment "well put"
+      kata gradebook mark ada masks 2 --points 0.5
+    """
+    from grader.instructor.gradebook.meant import kata_meant, learner_meant
+    from grader.instructor.gradebook.written import mark as write
+
+    if met is None and given is None:
+        raise UsageError("Nothing says what the answer earns.", "Give --met with criteria, or --points.")
+    who, kata = learner_meant(book, learner), kata_meant(book, id_)
+    number = write(
+        book,
+        _rubrics(),
+        who,
+        kata,
+        question,
+        criteria=_numbers(met or ""),
+        points=given,
+        comment=comment,
+        author=author_of(author),
+    )
+    stands = next(one for one in book.written_answers([who])[who, kata][1] if one.id == number)
+    _say(f"{who}, {kata}, question {question}: {points(stands.points, stands.max_points)}")
+    note(f"undo  kata gradebook unmark {number}{same_book()} --comment TEXT")
+
+
+@click.command(short_help="Take back the mark of a written answer.")
+@click.argument("number", type=click.IntRange(min=1))
+@decision
+def unmark(book: Gradebook, number: int, comment: str, author: str) -> None:
+    """Take back the mark with this NUMBER; `answers` shows the numbers. The mark before it counts again.
+
+    \b
+    Example:
+      kata gradebook unmark 12 --comment "meant for adam"
+    """
+    from grader.instructor.gradebook.written import undo
+
+    undo(book, number, author=author, comment=comment)
+    _say(f"taken back  mark {number}")
+
+
+class _Line(NamedTuple):
+    learner: str
+    kata: str
+    question: int
+    criteria: tuple[int, ...]
+    points: float | None
+    comment: str
+
+
+@click.command("mark-all", short_help="Mark many written answers at once, from a CSV file.")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Say what would be marked, and write nothing.")
+@author_option
+@with_gradebook
+def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> None:
+    """Mark many answers: FILE has the columns learner, kata, question, points or met, and optionally comment.
+
+    If any line has a mistake, it is reported and nothing is written. A mark that is already recorded is skipped, so the
+    same file can be used again.
+
+    \b
+    Example:
+      kata gradebook mark-all week1.csv --dry-run
+    """
+    from grader.instructor.gradebook.written import mark as write
+    from grader.instructor.gradebook.written import sheet
+
+    rubrics = _rubrics()
+    done = passed = 0
+    lines, who = _lines(file, book, rubrics), author_of(author)
+    for line in lines:
+        answer = sheet(book, rubrics, line.learner, line.kata).answers[line.question - 1]
+        assert answer.rubric is not None
+        worth = sum(answer.rubric.criteria[one - 1].points for one in line.criteria)
+        given = worth if line.points is None else line.points
+        stands = answer.mark
+        same = stands and (stands.points, stands.criteria, stands.comment)
+        if same == (given, line.criteria, line.comment) and not answer.changed:
+            passed += 1
+            continue
+        done += 1
+        if not dry_run:
+            write(
+                book,
+                rubrics,
+                line.learner,
+                line.kata,
+                line.question,
+                criteria=line.criteria,
+                points=given,
+                comment=line.comment,
+                author=who,
+                answer=answer.digest,
+                seen=stands.id if stands is not None else None,
+            )
+        _say(f"{line.learner}, {line.kata}, question {line.question}: {points(given)}  {line.comment}")
+    note(f"{done} {'would be marked' if dry_run else 'marked'}, {passed} already recorded")
+
+
+def _lines(file: Path, book: Gradebook, rubrics: Rubrics) -> list[_Line]:
+    from grader.instructor.gradebook.meant import kata_meant, learner_meant
+    from grader.instructor.gradebook.roster import read_table
+    from grader.instructor.gradebook.written import rubric_question
+
+    place, columns, rows = read_table(file, "file", "Name the CSV file.")
+    for name in ("learner", "kata", "question"):
+        if name not in columns:
+            raise UsageError(f"{file}:{place}: there is no column `{name}`.", _EXAMPLE)
+    if not {"points", "met"} & set(columns):
+        raise UsageError(f"{file}:{place}: there is no column `points` and no column `met`.", _EXAMPLE)
+    found = []
+    for number, row in rows:
+        cells = {"points": "", "met": "", "comment": "", **row}
+        try:
+            if not cells["question"].isdecimal():
+                raise UsageError(f"question must be a number, not {cells['question']!r}.")
+            if not (cells["points"] or cells["met"]):
+                raise UsageError("there are neither points nor met criteria.")
+            kata, asked = kata_meant(book, cells["kata"]), int(cells["question"])
+            of, met = rubric_question(rubrics, kata, asked), _numbers(cells["met"].replace(";", ","))
+            if any(not 1 <= one <= len(of.criteria) for one in met):
+                raise UsageError(f"met names a criterion that does not exist; there are {len(of.criteria)}.")
+            given = _points(cells["points"], of.points)
+            who = learner_meant(book, cells["learner"])
+            found.append(_Line(who, kata, asked, tuple(sorted(set(met))), given, cells["comment"]))
+        except UsageError as error:
+            raise UsageError(f"{file}:{number}: {error.message}", error.hint or _EXAMPLE) from error
+    return found
+
+
+def _points(text: str, most: float) -> float | None:
+    if not text:
+        return None
+    given = typed_number(text)
+    if given is None or not 0 <= given <= most:
+        raise UsageError(f"points must be a number from 0 to {points(most)}, not {text!r}.")
+    return given
+
+
+@click.command(short_help="Let learners see marks of written answers, and remarks on their code.")
+@click.argument("assignment")
+@click.option(
+    "--anyway",
+    is_flag=True,
+    help="Release even while answers wait; these stay unmarked and count for nothing.",
+)
+@decision
+def release(book: Gradebook, assignment: str, comment: str, anyway: bool, author: str) -> None:
+    """Let learners see the marks of written answers for an ASSIGNMENT, a kata, or `all`, and the remarks on their code.
+
+    Until the release is withdrawn, feedback and exports for learners contain them, and unanswered questions count as 0.
+    Disputes are in the feedback even without a release: they are the learner's own.
+
+    \b
+    Example:
+      kata gradebook release week1 --comment "all are marked"
+    """
+    from grader.instructor.gradebook.written import release as write
+
+    of = covered(book, assignment)
+    number = write(book, _rubrics(), of, comment=comment, author=author, anyway=anyway)
+    _say(f"marks and remarks of {of or 'everything'} are released")
+    note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")
+
+
+COMMANDS: tuple[Any, ...] = (answers, mark, unmark, mark_all, release)

@@ -1,0 +1,202 @@
+"""What `kata grade` says at its end: a line a kata, what needs a look, where to go next."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from grader.catalogue import Kata
+from grader.cli.instructor.class_options import same_book, word
+from grader.cli.progress import outcomes
+from grader.files import write_atomic
+from grader.instructor.gradebook.address import Address, redact
+from grader.instructor.gradebook.identities import Matches
+from grader.instructor.grading.run import Tally
+from grader.instructor.submissions.names import listed
+from grader.report.style import LOOKS, bar, has_unicode, keep_whole, points, safe, safe_text
+
+if TYPE_CHECKING:
+    from grader.instructor.gradebook.store import Gradebook
+
+SHOWN = 10
+"""Remarks printed in full; the others are counted."""
+WIDE = 100
+"""From so many columns on, a status has its word in the heading."""
+STATUSES = ("pass", "fail", "error", "timeout", "in_progress", "not_started", "missing")
+
+
+@dataclass(frozen=True)
+class Remarks:
+    """What an instructor should look at after a run."""
+
+    tally: Tally
+    matches: Matches
+    scanned: Sequence[str]
+    """Of the download as a whole."""
+    where: str
+    """Which gradebook it went into."""
+
+
+def print_summary(
+    book: Gradebook, katas: Sequence[Kata], learners: Sequence[str], remarks: Remarks, out: Console
+) -> None:
+    """Print how the class did, and what an instructor should look at; all of that goes into a file as well."""
+    notes = _write_notes(remarks)
+    counts: dict[str, Counter[str]] = {kata.slug: Counter() for kata in katas}
+    scores: dict[str, list[float]] = {kata.slug: [] for kata in katas}
+    whole = {kata.slug: 0.0 for kata in katas}
+    for row in book.rows(katas=[kata.slug for kata in katas], learners=learners):
+        counts[row.kata][row.report.status] += 1
+        scores[row.kata].append(row.score)
+        whole[row.kata] = max(whole[row.kata], row.max_score)
+    out.print(_table(katas, counts, scores, whole, out))
+    tally, option = remarks.tally, same_book()
+    rows = f"{tally.done} rows in {safe(redact(remarks.where))}: {outcomes(tally) or 'nothing to grade'}."
+    out.print(rows, soft_wrap=True)
+    _print_remarks(remarks, notes, out)
+    if notes:
+        out.print(f"\nall notes  {safe(notes)}", soft_wrap=True)
+    out.print(f"\nnext  kata gradebook show{option}    kata report{option}", soft_wrap=True)
+
+
+def _table(
+    katas: Sequence[Kata],
+    counts: dict[str, Counter[str]],
+    scores: dict[str, list[float]],
+    whole: dict[str, float],
+    out: Console,
+) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("kata", no_wrap=True)
+    present = [status for status in STATUSES if any(count[status] for count in counts.values())]
+    wide = out.width >= WIDE
+    for status in present:
+        look = LOOKS[status]
+        glyph = look.glyph if has_unicode(out) else look.ascii
+        table.add_column(f"{glyph} {look.word}" if wide else glyph, justify="right", no_wrap=True)
+    table.add_column("median", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for kata in katas:
+        middle = statistics.median(scores[kata.slug]) if scores[kata.slug] else 0.0
+        most = whole[kata.slug]
+        table.add_row(
+            f"{kata.number}  {kata.slug}",
+            *(str(counts[kata.slug][status] or "·") for status in present),
+            points(middle, most),
+            bar(middle, most, out, width=10) if most else "",
+        )
+    keep_whole(table, 0)
+    return table
+
+
+def _print_remarks(remarks: Remarks, notes: str, out: Console) -> None:
+    tally, matches = remarks.tally, remarks.matches
+    refused: dict[str, list[str]] = {}
+    for submission, answer in tally.refused:
+        text = f"{answer.message} {answer.hint or ''}".strip()
+        refused.setdefault(text, []).append(f"{submission.learner}, {submission.kata}")
+    for title, lines in (
+        (
+            "Not graded, through no fault of the learners; the same command tries again:",
+            [f"{_names(who)}: {text}" for text, who in refused.items()],
+        ),
+        (
+            "Not in the roster, and graded under the names that they handed in with:",
+            _strangers(matches),
+        ),
+        ("Missing, though a file with another name may be the answer:", _proposals(tally)),
+    ):
+        _print_some(title, lines, notes, out)
+    if matches.absent:
+        out.print(
+            f"\nIn the roster, but not in this download: {listed(matches.absent, SHOWN)}", soft_wrap=True
+        )
+    _print_some("Worth a look:", _notes(tally), notes, out)
+
+
+def _strangers(matches: Matches) -> list[str]:
+    lines, option = [], same_book()
+    for name, meant in matches.strangers.items():
+        for learner, reason in meant[:1]:
+            accept = f"kata gradebook alias {word(learner)} {word(name)}{option} --comment TEXT"
+            lines.append(f"{name}: {learner} ({reason})? If so: {accept}")
+        if not meant:
+            accept = f"kata gradebook alias LEARNER {word(name)}{option} --comment TEXT"
+            lines.append(
+                f"{name}: like nobody in the roster who has not handed in. To say whose it is: {accept}"
+            )
+    return lines
+
+
+def _proposals(tally: Tally) -> list[str]:
+    option = same_book()
+    return [
+        f"{one.learner}, {one.kata}: {one.proposal.origin}, {one.proposal.reason}. If so: kata gradebook take "
+        f"{word(one.learner)} {one.kata} {word(one.proposal.file)}{option} --comment TEXT, and grade again"
+        for one in tally.proposed
+        if one.proposal is not None
+    ]
+
+
+def _notes(tally: Tally) -> list[str]:
+    """Return every note once, with the katas that it was said of."""
+    said: dict[tuple[str, str], list[str]] = {}
+    for submission, text in tally.notes:
+        said.setdefault((submission.learner, text), []).append(submission.kata)
+    return [
+        f"{learner}, {', '.join(katas) if len(katas) < 4 else f'{len(katas)} katas'}: {text}"
+        for (learner, text), katas in said.items()
+    ]
+
+
+def _write_notes(remarks: Remarks) -> str:
+    """Write all there is to say about a run into a file beside the gradebook; return its name, or nothing."""
+    tally, matches = remarks.tally, remarks.matches
+    beside = Address.parse(remarks.where).file
+    parts = {
+        "About the download": list(remarks.scanned),
+        "Not graded, through no fault of the learners": [
+            f"{one.learner}, {one.kata}: {answer.message}" for one, answer in tally.refused
+        ],
+        "Recognized as somebody in the roster, and recorded": [
+            f"{name}: {learner} ({reason})" for name, (learner, reason) in matches.learnt.items()
+        ],
+        "Not in the roster": _strangers(matches),
+        "In the roster, but not in this download": matches.absent,
+        "Missing, though a file with another name may be the answer": _proposals(tally),
+        "Worth a look": _notes(tally),
+    }
+    text = "\n".join(
+        "\n".join((f"{title}:", *(f"  {safe(line)}" for line in lines), ""))
+        for title, lines in parts.items()
+        if lines
+    )
+    name = f"{beside.stem if beside else 'gradebook'}.notes.txt"
+    path = (beside.parent if beside else Path()) / name
+    if not text:
+        path.unlink(missing_ok=True)
+        return ""
+    write_atomic(path, text.encode())
+    return os.path.relpath(path)
+
+
+def _names(who: list[str]) -> str:
+    return who[0] if len(who) == 1 else f"{who[0]} and {len(who) - 1} more"
+
+
+def _print_some(title: str, lines: Sequence[str], notes: str, out: Console) -> None:
+    if lines:
+        out.print(f"\n{title}")
+    for line in lines[:SHOWN]:
+        out.print(safe_text(f"  {line}"), soft_wrap=True)
+    if len(lines) > SHOWN:
+        out.print(f"  … and {len(lines) - SHOWN} more, in {notes}", soft_wrap=True)

@@ -1,0 +1,243 @@
+"""`kata grade`: a class, into a gradebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.catalogue import Kata
+from grader.cli.context import note, write_pieces
+from grader.cli.instructor.class_options import note_unreadable
+from grader.cli.instructor.grading_options import (
+    GradingOptions,
+    KataChoice,
+    find_wanted,
+    grading_options,
+    learner_wanted,
+)
+from grader.engine import sandbox
+from grader.errors import KataError, UsageError
+from grader.report.style import console
+
+if TYPE_CHECKING:
+    from grader.instructor.gradebook.course import Course
+    from grader.instructor.gradebook.store import Gradebook
+    from grader.instructor.grading.run import Tally
+    from grader.instructor.submissions import LearnerFolder, Scan
+
+
+@click.command(short_help="Grade a class into a gradebook.")
+@click.argument("submissions", type=click.Path(path_type=Path), required=False)
+@grading_options
+@click.option(
+    "--json", "json_file", metavar="FILE", help="Write the reports to FILE, one per line; - is stdout."
+)
+@click.option(
+    "--times",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A CSV file of hand-in times: learner,submitted_at, or the columns of a system.",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit with 3 if somebody is not in the roster or a file has a wrong name.",
+)
+@click.option(
+    "--fail-under",
+    type=click.FloatRange(0, 100),
+    metavar="PERCENT",
+    help="Exit with 1 when a learner's total is below this share of the points.",
+)
+def grade(
+    submissions: Path | None,
+    json_file: str | None,
+    times: Path | None,
+    strict: bool,
+    fail_under: float | None,
+    options: GradingOptions,
+) -> int:
+    """Grade a class: every learner and kata gets a row, even if the answer is missing or cannot be read.
+
+    SUBMISSIONS holds a folder or an archive for each learner, or is a bulk download from a learning-management
+    system. Each mark is saved at once: stop at any time, and the same command goes on from there. What has not
+    changed is not graded again. Exit code 0 says that every submission was graded, whatever the marks.
+
+    A download changes nothing that is not in it: all attempts are kept, and which of them counts is computed.
+
+    \b
+    Example:
+      kata grade submissions/
+      kata grade week2.zip --assignment week2
+      kata grade submissions/ --only 9.3 -j 8 --json reports.jsonl
+      kata grade submissions/ --scheduler tcp://head-node:8786
+    """
+    from grader.cli.instructor.class_table import Remarks, print_summary
+    from grader.instructor.gradebook.store import Gradebook
+    from grader.instructor.gradebook.times import read_times
+    from grader.instructor.grading.who import identified
+
+    if submissions is None:
+        raise UsageError(
+            "What is to be graded?",
+            "Name a folder or a download; what the gradebook keeps is graded again by kata regrade.",
+        )
+    options.prepare()
+    wanted = find_wanted(options)
+    scan = _scanned(submissions, wanted)
+    katas = _katas_of(scan, wanted, options)
+    # Before the gradebook exists: a class that cannot be graded safely leaves no trace of itself.
+    sandbox.refuse_foreign_code(submissions)
+    options.refuse_exposed(wanted.course, submissions)
+    told = list(read_times(times, wanted.course.timezone, wanted.catalogue)) if times else []
+    with Gradebook.open(options.where, create=True, course=wanted.course) as book:
+        found = identified(scan.learners, book, told, times.name if times else "")
+        for text in found.notes:
+            note(f"note: {text}")
+        learners = _chosen(found.learners, wanted.names, book)
+        ids, slugs = [learner.learner for learner in learners], [kata.slug for kata in katas]
+        try:
+            tally = _graded(book, katas, learners, options, submissions)
+            remarks = Remarks(tally, found.matches, (*scan.notes, *found.notes), options.where)
+            print_summary(book, katas, ids, remarks, console(stderr=json_file == "-"))
+        except BaseException as error:  # Ctrl-C as well: what stands by now is written before it goes on
+            if isinstance(error, KeyboardInterrupt):
+                note(
+                    f"stopped: what was graded so far is in {book.where}; the same command goes on from there."
+                )
+            _leave_reports(book, slugs, ids, json_file)
+            raise
+        if json_file is not None:
+            write_reports(book, slugs, ids, json_file)
+        note_unreadable(book)
+        # After the reports: what could not be graded takes nothing from what could.
+        if tally.refused or (strict and (found.matches.strangers or tally.proposed)):
+            return KataError.exit_code
+        if fail_under is not None and any(share < fail_under for share in _shares(book, slugs, ids)):
+            return 1
+    return 0
+
+
+def _scanned(submissions: Path, wanted: KataChoice) -> Scan:
+    """Look through what was handed in, and pass on what is to be known of it.
+
+    Raises:
+        UsageError: there is nothing to grade.
+    """
+    from grader.instructor.submissions import find_learners
+
+    try:
+        scan = find_learners(submissions, wanted.katas, wanted.names)
+    except UsageError as error:
+        if wanted.names:  # then they were meant for katas, perhaps
+            raise UsageError(
+                f"--only {wanted.names[0]}: no unit or kata is called that. {error.message}", error.hint
+            ) from None
+        raise
+    for text in scan.notes:
+        note(f"note: {text}")
+    return scan
+
+
+def _katas_of(scan: Scan, wanted: KataChoice, options: GradingOptions) -> list[Kata]:
+    """Return which katas to grade: those that are named, else what lies there says it."""
+    from grader.instructor.submissions.names import listed
+
+    katas, course = wanted.katas, wanted.course
+    if options.assignment is not None or len(wanted.names) < len(options.only):
+        return katas
+    if course.assignments:
+        katas, assignments = _handed_in(scan, katas, course)
+        note(f"note: {', '.join(assignments)}, judging by the files there (--assignment NAME chooses).")
+    elif course.katas is None and len(held := _held(scan, katas)) < len(katas):
+        katas = held or katas
+        names = listed([kata.slug for kata in katas], 5)
+        note(f"note: {names}, judging by the files there (--only ID chooses).")
+    return katas
+
+
+def _graded(
+    book: Gradebook,
+    katas: Sequence[Kata],
+    learners: Sequence[LearnerFolder],
+    options: GradingOptions,
+    submissions: Path,
+) -> Tally:
+    """Grade a class, as a run of this gradebook."""
+    from grader.cli.progress import watching
+    from grader.instructor.grading.run import Run
+
+    number = book.start_run(options.arguments(submissions))
+    run = Run(katas, book, options.policy, number)
+    with options.slots() as slots, watching(len(learners) * len(katas), slots.where) as watch:
+        tally = run.grade(learners, slots.executor, slots.count, watch)
+    book.finish_run(number)
+    return tally
+
+
+def write_reports(book: Gradebook, katas: list[str], learners: list[str], file: str) -> None:
+    """Write the reports as JSON Lines, whole or not at all; `-` is stdout."""
+    from grader.report.json_text import json_text
+
+    reports = book.reports(katas=katas, learners=learners)
+    write_pieces(file, (json_text(report).encode() + b"\n" for report in reports))
+
+
+def _leave_reports(book: Gradebook, katas: list[str], learners: list[str], file: str | None) -> None:
+    """Write what was graded until a run was stopped; whatever stopped it is told, not what fails here."""
+    if file is None:
+        return
+    try:
+        write_reports(book, katas, learners, file)
+    except (KataError, OSError) as error:
+        note(f"note: the reports could not be written ({error}).")
+    else:
+        note(
+            f"note: grading was stopped; {'stdout' if file == '-' else file} holds what was graded until then."
+        )
+
+
+def _handed_in(scan: Scan, katas: list[Kata], course: Course) -> tuple[list[Kata], list[str]]:
+    """Return the katas of those assignments of which anybody handed in anything, and what they are called."""
+    held = {kata.slug for kata in _held(scan, katas)}
+    found = {name: one for name, one in course.assignments.items() if not held.isdisjoint(one.katas)}
+    meant = {slug for one in found.values() for slug in one.katas} | held
+    return [kata for kata in katas if kata.slug in meant], list(found) or ["no assignment"]
+
+
+def _held(scan: Scan, katas: list[Kata]) -> list[Kata]:
+    """Return those katas of which anybody handed in anything."""
+    held = {kata.slug for learner in scan.learners for kata in learner.held(katas)}
+    return [kata for kata in katas if kata.slug in held]
+
+
+def _chosen(found: Sequence[LearnerFolder], names: list[str], book: Gradebook) -> list[LearnerFolder]:
+    """Return whom to grade: all who were found or are in the roster, or whom `--only` names.
+
+    Raises:
+        UsageError: nobody is called that.
+    """
+    from grader.instructor.submissions import LearnerFolder
+    from grader.instructor.submissions.names import natural_key
+
+    known = {learner.learner: learner for learner in found}
+    same = book.course.same
+    present = {same(name) for name in known}
+    known |= {name: LearnerFolder(name) for name in book.course.roster if same(name) not in present}
+    if not names:
+        return [known[name] for name in sorted(known, key=natural_key)]
+    meant = [learner_wanted(name, list(known), book) for name in names]
+    return [known[name] for name in dict.fromkeys(meant)]
+
+
+def _shares(book: Gradebook, katas: list[str], learners: list[str]) -> Iterator[float]:
+    """Yield each learner's share of the points in percent, weighed as the course says."""
+    from grader.instructor.gradebook.course import total
+    from grader.instructor.gradebook.records import by_learner
+
+    for _, own in by_learner(book.rows(katas=katas, learners=learners)):
+        score, whole = total(own.values(), book.course)
+        yield 100.0 * score / whole if whole else 100.0

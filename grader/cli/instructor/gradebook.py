@@ -1,0 +1,303 @@
+"""`kata gradebook`: look at marks, change them, take them elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.cli.context import complete_id, gathered, json_option, note, print_json
+from grader.cli.instructor.adjust_all import adjust_all
+from grader.cli.instructor.answers import COMMANDS as WRITTEN
+from grader.cli.instructor.assign import assign
+from grader.cli.instructor.class_options import (
+    author_of,
+    author_option,
+    same_book,
+    with_gradebook,
+    word,
+)
+from grader.cli.instructor.code import code
+from grader.cli.instructor.export import export, of_section, only_option
+from grader.cli.instructor.rulings import COMMANDS as RULINGS
+from grader.errors import UsageError
+from grader.report.style import console, points, safe
+
+if TYPE_CHECKING:
+    from grader.instructor.gradebook.store import Gradebook
+
+
+MINUS = "\N{MINUS SIGN}"
+"""Stands for the hyphen of a negative number while click looks for options."""
+
+
+class TakesPoints(click.Command):
+    """A command that reads -2 as points, not as an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Write negative numbers in the place of an argument with a sign that click does not look for."""
+        before = ["", *args]
+        marked = [
+            word.replace("-", MINUS, 1)
+            if re.match(r"-[.\d]", word) and (not previous.startswith("--") or "=" in previous)
+            else word
+            for previous, word in zip(before, args, strict=False)
+        ]
+        return super().parse_args(ctx, marked)
+
+
+@click.group(short_help="Look at a class's marks, change them, export them.")
+def gradebook() -> None:
+    """Look at a class's marks, change them, export them.
+
+    LEARNER is an identity as `show` lists it, a name, or the beginning of one. ID is a number (9.3.2), a name
+    (masked-attention), or the beginning of one. Every command takes --gradebook URL.
+
+    \b
+    Example:
+      kata gradebook show
+      kata gradebook adjust ada masks +2 --comment "the third check was ours to mend"
+      kata gradebook export --format canvas -o canvas.csv
+    """
+
+
+@gradebook.command(short_help="Show a class, a learner, or one mark with everything that went into it.")
+@click.argument("learner", required=False)
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
+@only_option
+@click.option("--section", metavar="NAME", help="Only the learners of this section of the roster.")
+@json_option
+@with_gradebook
+def show(
+    book: Gradebook,
+    learner: str | None,
+    id_: str | None,
+    only: tuple[str, ...],
+    section: str | None,
+    as_json: bool,
+) -> None:
+    """Show a class, a learner, or one mark with everything that went into it.
+
+    Without arguments, it shows a table with a line per learner and a column per kata. Hidden checks are shown, so
+    this is for instructors only.
+
+    \b
+    Example:
+      kata gradebook show
+      kata gradebook show --only 9.3
+      kata gradebook show ada
+      kata gradebook show ada masks
+    """
+    from grader.instructor.gradebook import overview
+    from grader.instructor.gradebook.exports.documents import document_of
+    from grader.instructor.gradebook.meant import katas_meant, learner_meant
+
+    katas = katas_meant(book, (*only, *([id_] if id_ else [])))
+    if learner is None:
+        _show_class(book, katas, of_section(book, section), as_json)
+        return
+    # One learner: a single mark is shown in full, several as a table.
+    who = learner_meant(book, learner)
+    rows = list(book.rows(katas=katas, learners=[who]))
+    if not rows:
+        note(f"Nothing of {safe(who)} is graded yet in {book.where}.")
+    if as_json:
+        print_json(document_of(rows, book.course, whole=True) if rows else {"learner": who, "katas": []})
+    elif id_ is not None and len(rows) == 1:
+        overview.print_mark(rows[0], book.course, console())
+    elif rows:
+        out = console()
+        overview.print_learner(rows, book.course, out)
+        # What to look at next is what went wrong, if anything did.
+        look = next((row for row in rows if row.report.status != "pass"), rows[0])
+        mark = f"{word(look.learner)} {look.kata}{same_book()}"
+        out.print(f"\nin full  kata gradebook show {mark}", soft_wrap=True)
+
+
+def _show_class(book: Gradebook, katas: list[str] | None, learners: list[str] | None, as_json: bool) -> None:
+    from grader.instructor.gradebook import overview
+    from grader.instructor.gradebook.exports.documents import document_of
+    from grader.instructor.gradebook.records import by_learner
+
+    rows = book.rows(katas=katas, learners=learners)
+    if as_json:
+        found = [document_of(list(own.values()), book.course) for _, own in by_learner(rows)]
+        print_json({"learners": found})
+    elif not overview.print_class(rows, book.course, console()):
+        note(f"Nothing is graded yet in {book.where}.")
+
+
+@dataclass(frozen=True)
+class MarkChange:
+    """Which mark is changed, why, and whose word it is."""
+
+    learner: str
+    id_: str
+    comment: str
+    author: str | None
+
+
+def _change_options(reason: str) -> Callable[[Callable[..., Any]], Any]:
+    """Give a command LEARNER, ID, a comment and an author as its argument `options`, and the gradebook."""
+    of_what = gathered(
+        MarkChange,
+        click.argument("learner"),
+        click.argument("id_", metavar="ID", shell_complete=complete_id),
+        click.option("--comment", metavar="TEXT", required=True, help=reason),
+        author_option,
+    )
+    return lambda command: of_what(with_gradebook(command))
+
+
+def _change(short_help: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a command of LEARNER ID POINTS, which says why and whose word it is."""
+    command = gradebook.command(cls=TakesPoints, short_help=short_help)
+    points_ = click.argument(
+        "points_", metavar="POINTS", callback=lambda _context, _parameter, text: _points(text)
+    )
+    return lambda function: command(
+        _change_options("The reason; the learner may read it.")(points_(function))
+    )
+
+
+@_change("Give a learner points for a kata, or take some away.")
+def adjust(book: Gradebook, points_: float, options: MarkChange) -> None:
+    """Give a learner points for a kata, or take some away.
+
+    They are added to the graded points, and stay when the kata is graded again. The mark never falls below 0, and
+    may exceed the maximum.
+
+    \b
+    Example:
+      kata gradebook adjust ada masks +2 --comment "the third check was ours to mend"
+      kata gradebook adjust ada 9.3.2 -1.5 --comment "handed in by mail" --author kim
+    """
+    if not points_:
+        raise UsageError(
+            "0 points change nothing.", "Give points, such as 2, or take some away, such as -1.5."
+        )
+    _decide(book, book.adjust, points_, options)
+
+
+@_change("Set a learner's mark for a kata, whatever was graded.")
+def override(book: Gradebook, points_: float, options: MarkChange) -> None:
+    """Set a learner's mark for a kata, whatever was graded.
+
+    It replaces the graded mark, lateness and earlier adjustments, and stays when the kata is graded again.
+
+    \b
+    Example:
+      kata gradebook override ada masks 8 --comment "graded by hand: the notebook was in an old format"
+    """
+    if points_ < 0:
+        raise UsageError(
+            f"A mark cannot be {points(points_)}; it is 0 or more.",
+            "To take points away: kata gradebook adjust",
+        )
+    _decide(book, book.override, points_, options)
+
+
+def _decide(book: Gradebook, write: Callable[..., Any], points_: float, change: MarkChange) -> None:
+    with _changing(book, change) as (who, kata):
+        write(who, kata, points_, comment=change.comment, author=author_of(change.author))
+    note(f"undo  kata gradebook revoke {word(who)} {kata}{same_book()} --comment TEXT")
+
+
+@gradebook.command(short_help="Take back an adjustment or an override.")
+@_change_options("The reason; it stays in the history.")
+@click.argument("number", required=False, type=click.IntRange(min=1))
+def revoke(book: Gradebook, number: int | None, options: MarkChange) -> None:
+    """Take back an adjustment or an override: the newest one, or the one with this NUMBER in `history`.
+
+    \b
+    Example:
+      kata gradebook revoke ada masks --comment "it was meant for adam"
+      kata gradebook revoke ada masks 12 --comment "it was meant for adam"
+    """
+    with _changing(book, options) as (who, kata):
+        row = next(iter(book.rows(katas=[kata], learners=[who])))
+        standing = [one.id for one in row.adjustments if not one.revoked]
+        hint = f"See: kata gradebook history {word(who)} {kata}{same_book()}"
+        if not standing:
+            raise UsageError(f"{safe(who)}, {kata}: nobody changed this mark.", hint)
+        if number is not None and number not in standing:
+            numbers = ", ".join(map(str, standing))
+            raise UsageError(
+                f"{safe(who)}, {kata}: there is no change {number} to take back; there is {numbers}.", hint
+            )
+        book.revoke(number or standing[-1], author=author_of(options.author), comment=options.comment)
+
+
+@gradebook.command(short_help="Show how marks came about: attempts, and what people changed.")
+@click.argument("learner")
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
+@json_option
+@with_gradebook
+def history(book: Gradebook, learner: str, id_: str | None, as_json: bool) -> None:
+    """Show how marks came about: attempts, and what people changed.
+
+    \b
+    Example:
+      kata gradebook history ada
+      kata gradebook history ada masks --json
+    """
+    from grader.instructor.gradebook import overview
+    from grader.instructor.gradebook.meant import katas_meant, learner_meant
+
+    who = learner_meant(book, learner)
+    katas = katas_meant(book, [id_] if id_ else []) or book.katas()
+    told = {kata: book.history(who, kata) for kata in katas}
+    if as_json:
+        import msgspec
+
+        events = [{"kata": kata, **msgspec.to_builtins(event)} for kata in katas for event in told[kata]]
+        print_json({"learner": who, "events": events})
+    else:
+        overview.print_history(told, book.course, console())
+        if not any(told.values()):
+            note(f"Nothing has happened yet to the marks of {who}.")
+
+
+# What the commands share
+
+
+@contextmanager
+def _changing(book: Gradebook, change: MarkChange) -> Iterator[tuple[str, str]]:
+    """Find the mark that is meant, and print it before and after.
+
+    Raises:
+        UsageError: there is no such mark, or nothing says why it changes.
+    """
+    if not change.comment.strip():
+        raise UsageError("A mark is not changed without a reason.", "Give one: --comment TEXT")
+    from grader.instructor.gradebook.meant import kata_meant, learner_meant
+
+    who, kata = learner_meant(book, change.learner), kata_meant(book, change.id_)
+    before = next(iter(book.rows(katas=[kata], learners=[who])))
+    yield who, kata
+    after = next(iter(book.rows(katas=[kata], learners=[who])))
+    most = points(after.max_score)
+    shown = f"{before.report.number} {kata}   {points(before.score)}/{most} → {points(after.score)}/{most}"
+    from grader.instructor.gradebook.overview import who as called
+
+    out = console()
+    arrow = shown if out.encoding.lower().startswith("utf") else shown.replace("→", "->")
+    out.print(f"{called(after)}   {arrow}", soft_wrap=True)
+    if after.score > after.max_score:
+        note(f"note: {points(after.score)} is more than the {most} points there are.")
+    elif before.score == after.score:
+        note("note: the mark is the same as before.")
+
+
+def _points(text: str) -> float:
+    from grader.instructor.gradebook.meant import points_meant
+
+    return points_meant(text.replace(MINUS, "-"))
+
+
+for _command in (adjust_all, assign, code, export, *WRITTEN, *RULINGS):
+    gradebook.add_command(_command)

@@ -1,0 +1,270 @@
+"""`kata gradebook alias | take | choose | extend | rulings | withdraw`: what people decide besides points."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.cli.context import complete_id, json_option, note, print_json
+from grader.cli.instructor.class_options import (
+    author_of,
+    author_option,
+    comment_option,
+    same_book,
+    with_gradebook,
+    word,
+)
+from grader.errors import UsageError
+from grader.report.style import console, safe
+from grader.words import counted
+
+SHOWN = 10
+"""Rulings that are named one by one when they are taken back."""
+
+if TYPE_CHECKING:
+    from grader.instructor.gradebook.records import Ruling
+    from grader.instructor.gradebook.store import Gradebook
+
+
+def decision(command: Callable[..., Any]) -> Any:
+    """Give a command --comment and --author, and hand it the gradebook as `book` and who decides as `author`."""
+
+    @functools.wraps(command)
+    def run(author: str | None, **given: Any) -> Any:
+        return command(author=author_of(author), **given)
+
+    return comment_option(author_option(with_gradebook(run)))
+
+
+def _told(number: int, what: str) -> None:
+    console().print(what, soft_wrap=True, markup=False, highlight=False)
+    note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")
+
+
+@click.command(short_help="Say that a learner has another name, too.")
+@click.argument("learner")
+@click.argument("other", metavar="NAME")
+@decision
+def alias(book: Gradebook, learner: str, other: str, comment: str, author: str) -> None:
+    """Say that LEARNER is also called NAME: a folder, a handle or an address in a download.
+
+    From now on, everything under that name is theirs, including what came in before. You need to say so only once.
+
+    \b
+    Example:
+      kata gradebook alias linus linus.p --comment "his folder's name"
+    """
+    from grader.instructor.gradebook.meant import learner_meant
+
+    same = book.course.same
+    if same(other) in {same(name) for name in book.course.roster}:
+        raise UsageError(f"{other} is in the roster as another learner.", "Correct the roster first.")
+    who = learner_meant(book, learner)
+    if same(who) == same(other):
+        raise UsageError(f"{who} already has that name.")
+    known = book.aliases().get(same(other))
+    if known is not None:
+        raise UsageError(
+            f"{other} is already recorded as {known}.",
+            f"See who said so: kata gradebook rulings{same_book()}",
+        )
+    number = book.rule("alias", who, other, comment=comment, author=author)
+    _told(number, f"{other} is {who}")
+
+
+@click.command(short_help="Accept a file with a wrong name as a learner's answer.")
+@click.argument("learner")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.argument("file")
+@decision
+def take(
+    book: Gradebook,
+    learner: str,
+    id_: str,
+    file: str,
+    comment: str,
+    author: str,
+) -> None:
+    """Accept FILE, as LEARNER named it, as the answer to ID: `masks_final_v3.py` instead of `masks.py`.
+
+    It is read when kata grade next grades the download. FILE is a name, or a path inside what the learner handed in.
+
+    \b
+    Example:
+      kata gradebook take ada masks masks_final_v3.py --comment "she asked by mail"
+    """
+    from grader.instructor.gradebook.meant import kata_meant, learner_meant
+
+    if not file.strip("/. "):
+        raise UsageError("The file's name is empty.")
+    who, kata = learner_meant(book, learner), kata_meant(book, id_)
+    number = book.rule("take", who, file.strip("/"), kata=kata, comment=comment, author=author)
+    _told(number, f"{who}, {kata}: {file} is the answer, from the next kata grade on")
+
+
+@click.command(short_help="Say which attempt counts.")
+@click.argument("learner")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.argument("attempt", type=click.IntRange(min=1))
+@decision
+def choose(
+    book: Gradebook,
+    learner: str,
+    id_: str,
+    attempt: int,
+    comment: str,
+    author: str,
+) -> None:
+    """Say which ATTEMPT of a learner counts for ID, whatever else was handed in; `history` shows the numbers.
+
+    \b
+    Example:
+      kata gradebook history ada masks
+      kata gradebook choose ada masks 2 --comment "the one she means"
+    """
+    from grader.instructor.gradebook.errors import GradebookUsageError
+    from grader.instructor.gradebook.meant import kata_meant, learner_meant
+
+    who, kata = learner_meant(book, learner), kata_meant(book, id_)
+    try:
+        hand_in = book.hand_in_of(who, kata, book.attempt_of(who, kata, attempt))
+    except GradebookUsageError as error:
+        hint = f"See: kata gradebook history {word(who)} {kata}{same_book()}"
+        raise UsageError(error.message, hint) from None
+    number = book.rule("choose", who, hand_in, kata=kata, comment=comment, author=author)
+    row = next(iter(book.rows(katas=[kata], learners=[who])))
+    _told(number, f"{who}, {kata}: attempt {attempt} counts, {row.score:g} points")
+
+
+@click.command(short_help="Give a learner more time.")
+@click.argument("learner")
+@click.argument("assignment", metavar="ASSIGNMENT|ID|all", shell_complete=complete_id)
+@click.argument("days", type=click.FloatRange(0, 3650, min_open=True))
+@decision
+def extend(
+    book: Gradebook,
+    learner: str,
+    assignment: str,
+    days: float,
+    comment: str,
+    author: str,
+) -> None:
+    """Give LEARNER this many more DAYS for an assignment, a kata, or `all`: both due time and closing time move.
+
+    This takes precedence over [extensions] in course.toml; of several extensions, the newest counts.
+
+    \b
+    Example:
+      kata gradebook extend ada week1 3 --comment "was ill"
+    """
+    from grader.instructor.gradebook.meant import learner_meant
+
+    of = covered(book, assignment)
+    who = learner_meant(book, learner)
+    number = book.rule("extend", who, {"of": of, "days": days}, comment=comment, author=author)
+    _told(number, f"{who}: {counted(days, 'more day')} for {of or 'everything'}")
+
+
+def covered(book: Gradebook, text: str) -> str:
+    """Return the assignment or the kata that a person means; nothing for all.
+
+    Raises:
+        UsageError: there is none of this name.
+    """
+    if text == "all":
+        return ""
+    if text in book.course.assignments:
+        return text
+    from grader.catalogue import Catalogue
+
+    try:
+        return Catalogue.discover().resolve_one(text).slug
+    except UsageError as error:
+        there = ", ".join(book.course.assignments) or "none"
+        raise UsageError(
+            f"There is no assignment {text}, nor one kata: {error.message}", f"The assignments are: {there}."
+        ) from None
+
+
+@click.command(short_help="List decisions other than points, and who made them.")
+@click.argument("learner", required=False)
+@json_option
+@with_gradebook
+def rulings(book: Gradebook, learner: str | None, as_json: bool) -> None:
+    """List decisions other than points: other names, files accepted, attempts chosen, more time.
+
+    \b
+    Example:
+      kata gradebook rulings
+      kata gradebook rulings ada --json
+    """
+    from grader.instructor.gradebook.meant import learner_meant
+
+    who = learner_meant(book, learner) if learner else None
+    found = book.rulings(learners=[who] if who is not None else None)
+    zone, own = book.course.timezone, book.attempt_numbers({one.learner for one in found})
+    if as_json:
+        import msgspec
+
+        print_json({"rulings": msgspec.to_builtins(found)})
+        return
+    if not found:
+        note("There are no decisions other than points.")
+    for one in found:
+        withdrawn = "   withdrawn" if one.revoked else ""
+        line = f"{one.id:>4}  {one.at.astimezone(zone):%Y-%m-%d %H:%M}  {_sentence(one, own)}{withdrawn}"
+        console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
+
+
+def _sentence(one: Ruling, own: dict[int, int]) -> str:
+    from grader.instructor.gradebook.history import described
+
+    where = f"{one.learner}, {one.kata}" if one.kata else one.learner or "everybody"
+    return f"{where}: {described(one, own)}   {one.author}: {one.comment}"
+
+
+MOST_WITHDRAWN = 10_000
+
+
+def _numbers(_: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> list[int]:
+    """Return the numbers that are meant: each alone, or a range such as 12-40."""
+    found: dict[int, None] = {}
+    for one in words:
+        said = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", one, re.ASCII)
+        first, last = (int(said[1]), int(said[2] or said[1])) if said else (0, 0)
+        if not 0 < first <= last < first + MOST_WITHDRAWN:
+            raise click.BadParameter(
+                f"{one} is neither a number from 1 on nor a range such as 12-40 of at most {MOST_WITHDRAWN}.",
+                param=parameter,
+            )
+        found.update(dict.fromkeys(range(first, last + 1)))
+    return list(found)
+
+
+@click.command(short_help="Take back rulings.")
+@click.argument("numbers", metavar="NUMBER...", callback=_numbers, nargs=-1, required=True)
+@decision
+def withdraw(book: Gradebook, numbers: list[int], comment: str, author: str) -> None:
+    """Take back the rulings with these NUMBERS, all or none; `kata gradebook rulings` lists them.
+
+    The history keeps the rulings and their withdrawal.
+
+    \b
+    Example:
+      kata gradebook withdraw 12 --comment "it was adam"
+      kata gradebook withdraw 12-40 --comment "shared among others"
+    """
+    taken = book.withdraw(*numbers, author=author, comment=comment)
+    own = book.attempt_numbers({one.learner for one in taken})
+    for one in taken[:SHOWN]:
+        told = safe(_sentence(one, own))
+        console().print(f"withdrawn  {told}", soft_wrap=True, markup=False, highlight=False)
+    if len(taken) > SHOWN:
+        note(f"… and {len(taken) - SHOWN} more")
+
+
+COMMANDS: tuple[Any, ...] = (alias, take, choose, extend, rulings, withdraw)

@@ -1,0 +1,413 @@
+"""`kata check`: examine what this folder holds."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.catalogue import Catalogue, Kata
+from grader.catalogue.discover import answers
+from grader.cli.context import (
+    Here,
+    complete_id,
+    device_option,
+    here,
+    note,
+    seed_option,
+    timeout_option,
+    trust_option,
+)
+from grader.cli.learner.cells import are_answer, cells_of
+from grader.engine.host.warm import start_launcher
+from grader.errors import KataError, UsageError
+from grader.files import within
+from grader.learner.workspace import Workspace, changed_blocks, edit_progress, katas_in, locate, record_check
+from grader.report import FORMATS, Format
+from grader.report.style import console, safe, say
+
+if TYPE_CHECKING:
+    from grader.engine.host.launcher import Launcher
+    from grader.engine.runner.at_hand import Look
+    from grader.engine.runner.suite import Options, Suite
+    from grader.report.report import KataReport
+
+
+@dataclass(frozen=True)
+class Target:
+    """A kata and the file that holds its answer, or should."""
+
+    kata: Kata
+    file: Path
+
+
+@dataclass(frozen=True)
+class CheckRequest:
+    """What to check, and how it was asked for."""
+
+    targets: list[Target]
+    workspace: Workspace | None
+    again: list[str] = field(default_factory=list)
+    content: bytes | None = None
+    """What is to be judged instead of what is saved."""
+
+    def __post_init__(self) -> None:
+        """Refuse a link of the workspace that leads out of it."""
+        root = self.workspace.root if self.workspace is not None else None
+        for target in self.targets:
+            if root is not None and Path(os.path.abspath(target.file)).is_relative_to(root):
+                within(target.file, root)
+
+
+@click.command(short_help="Check what this folder holds, or one unit, kata, file or folder.")
+@click.argument("what", metavar="[ID|PATH]", required=False, shell_complete=complete_id)
+@click.option(
+    "-k",
+    "keyword",
+    metavar="EXPR",
+    help="Run only checks whose name or title matches, e.g. -k 'future and not shape'.",
+)
+@click.option("-x", "fail_fast", is_flag=True, help="Stop a kata at its first failing check.")
+@click.option("-v", "verbose", is_flag=True, help="Show every kata and every failure in full.")
+@click.option("-q", "quiet", is_flag=True, help="Print one line per kata.")
+@seed_option
+@timeout_option
+@click.option(
+    "--perf/--no-perf",
+    "perf",
+    default=False,
+    help="Also check speed and memory once everything else passes; takes seconds.",
+)
+@device_option
+@click.option(
+    "--stdin",
+    "from_stdin",
+    is_flag=True,
+    help="Read one kata's answer from stdin and judge it as if it were saved.",
+)
+@click.option("--cells", "from_cells", is_flag=True, hidden=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one report set as JSON and nothing else.")
+@click.option(
+    "--format",
+    "annotations",
+    type=click.Choice(FORMATS),
+    help="Print what fails in a format for editors and CI systems, and nothing else.",
+)
+@click.option(
+    "--pdb", is_flag=True, help="Debug: stop in your own code at each failure. No marks, no progress."
+)
+@trust_option
+def check(
+    what: str | None,
+    keyword: str | None,
+    fail_fast: bool,
+    verbose: bool,
+    quiet: bool,
+    seed: int,
+    timeout: float | None,
+    perf: bool,
+    device: str,
+    from_stdin: bool,
+    from_cells: bool,
+    as_json: bool,
+    annotations: Format | None,
+    pdb: bool,
+    trust: bool,
+) -> int:
+    """Check what this folder holds, or one unit, kata, file or folder.
+
+    The first failure is shown in full: what was called, where the first difference is, and how to repeat just
+    that check. Exit code 0 says that everything passed, 1 that something did not.
+
+    \b
+    Example:
+      kata check
+      kata check masked-attention -k future --seed 7
+      kata check ~/elsewhere/masks.py --json
+    """
+    if as_json and annotations:
+        raise UsageError("--json and --format are two ways to print one result.", "Leave out one of them.")
+    for_programs = as_json or annotations is not None
+    around = here()
+    if from_stdin and pdb:
+        raise UsageError(
+            "--pdb reads what you type from stdin, and --stdin reads the answer from it.",
+            "Leave out one of them.",
+        )
+    if from_cells:
+        request = _from_cells(what, around)
+    else:
+        request = find_targets(what, around) if not from_stdin else _from_stdin(what, around)
+    _refuse_exposed(request)
+    if pdb:
+        consent(request, trust)
+    announce(request, quiet=quiet or for_programs)
+    if perf and not (quiet or for_programs or any(target.kata.speed for target in request.targets)):
+        note("there are no speed checks here; --perf changes nothing")
+    first = request.targets[0].kata
+    launcher = start_launcher(device=device, preload=first.preload)
+    from grader.engine.runner.suite import Options, with_suites
+
+    look = None
+    if pdb:
+        from grader.engine.runner.at_hand import debugging
+
+        look = debugging()
+    options = Options(seed=seed, fail_fast=fail_fast, timeout_s=timeout, device=device)
+    with closing(launcher):  # a verdict does not wait for its workers' end
+        reports = with_suites(
+            [target.kata for target in request.targets],
+            partial(run, request, launcher, options, keyword, look=look),
+            speed=perf,
+            keyword=keyword,
+        )
+        try:
+            if annotations is not None:
+                from grader.report.annotations import WRITERS
+
+                click.echo(WRITERS[annotations](reports))
+            else:
+                _show(reports, request, as_json=as_json, verbose=verbose, quiet=quiet)
+            if not (perf or for_programs or quiet or pdb or keyword):
+                _ask_for_speed(request, reports)
+        finally:  # whoever reads may have had enough after a few lines
+            if not (keyword or fail_fast or pdb):
+                remember(request, reports)
+    return 0 if all(report.status == "pass" and not _is_slow(report) for report in reports) else 1
+
+
+def _is_slow(report: KataReport) -> bool:
+    """Return whether a check of speed failed: the kata has passed, and not all that was asked about has."""
+    return bool(report.speed) and any(check.status in ("fail", "error", "timeout") for check in report.checks)
+
+
+def _from_stdin(what: str | None, around: Here) -> CheckRequest:
+    return with_content(what, around, _read_stdin())
+
+
+def _from_cells(what: str | None, around: Here) -> CheckRequest:
+    """Return the request to judge what a notebook has run, which comes on stdin, or else what is saved."""
+    content = _read_stdin()
+    chosen, told = are_answer(_only_kata(what, around), cells_of(content))
+    note(told)
+    return with_content(what, around, content) if chosen else find_targets(what, around)
+
+
+def _only_kata(what: str | None, around: Here) -> Kata | None:
+    """Return the one kata that is meant; None where it is none or several."""
+    try:
+        if what is not None:
+            katas = around.catalogue.resolve(what)
+        else:
+            katas = [kata for kata, _ in katas_in(around.folder, around.catalogue)]
+    except KataError:
+        return None
+    return katas[0] if len(katas) == 1 else None
+
+
+def _read_stdin() -> bytes:
+    from grader.engine.host.source import MAX_NOTEBOOK
+
+    content = sys.stdin.buffer.read(MAX_NOTEBOOK + 1)
+    if len(content) > MAX_NOTEBOOK:
+        raise UsageError(f"More than {MAX_NOTEBOOK >> 20} MB came on stdin.", "Clear the notebook's outputs.")
+    return content
+
+
+def with_content(what: str | None, around: Here, content: bytes) -> CheckRequest:
+    """Return the request to judge `content` as one kata's answer: a notebook where it begins as one, else a module.
+
+    It needs no workspace and no file: on a hosted notebook there is neither.
+
+    Raises:
+        UsageError: it is about several katas, or about none.
+    """
+    if around.workspace is None and what is not None and _is_id(what, around.catalogue):
+        katas = around.catalogue.resolve(what)
+        request = CheckRequest([Target(kata, around.folder / f"{kata.module}.py") for kata in katas], None)
+    else:
+        request = find_targets(what, around)
+    if len(request.targets) != 1:
+        names = ", ".join(target.kata.slug for target in request.targets[:4])
+        raise UsageError(
+            f"One answer is for one kata, but this means several: {names} …", "Name one of them."
+        )
+    target = request.targets[0]
+    suffix = ".ipynb" if content.lstrip()[:1] == b"{" else ".py"
+    return replace(request, targets=[replace(target, file=target.file.with_suffix(suffix))], content=content)
+
+
+def _refuse_exposed(request: CheckRequest) -> None:
+    """Refuse to check a file beside which answers or marks lie: a submission may read its whole folder.
+
+    Raises:
+        UsageError: they do.
+    """
+    kept = answers()
+    for target in request.targets:
+        folder = target.file.absolute().parent.resolve()
+        beside = [folder / name for name in ("gradebook.sqlite", "course.toml")]
+        secrets = [*kept, *(path for path in beside if path.exists())]
+        # Who checks a reference means to: it lies in the solutions itself.
+        shown = [path for path in secrets if path.is_relative_to(folder) and path != folder]
+        if shown:
+            raise UsageError(
+                f"{target.file.name} may read all of its folder, and that holds {shown[0]}, which it must not read.",
+                "Put the file into a folder of its own, then check it there.",
+            )
+
+
+def consent(request: CheckRequest, agreed: bool) -> None:
+    """Ask before files from outside the workspace run in this process, where nothing confines them.
+
+    What a notebook has run comes with the request, and has run with all rights already.
+
+    Raises:
+        UsageError: nobody agreed, or nobody is there to ask.
+    """
+    space = request.workspace
+    others = [target.file for target in request.targets if space is None or not space.holds(target.file)]
+    if agreed or not others or request.content is not None:
+        return
+    why = f"{others[0]} is not in your workspace, and would run in this process: it could do whatever you can do."
+    if sys.stdin.isatty() and click.confirm(f"{safe(why)}\nDo you trust it?", err=True):
+        return
+    raise UsageError(why, "If you trust it, say so: --trust. Without a debugger, kata check confines it.")
+
+
+def find_targets(what: str | None, around: Here) -> CheckRequest:
+    """Return what is to be checked.
+
+    Raises:
+        UsageError: no such ID or file, or nothing here to check.
+    """
+    if what is None:
+        return _held_by(around.folder, around, [])
+    path = Path(what).expanduser()
+    looks_like_a_path = os.sep in what or path.suffix in (".py", ".ipynb") or what in (".", "..")
+    if looks_like_a_path or (path.exists() and not _is_id(what, around.catalogue)):
+        return _held_by(path, around, [what])
+    katas = around.catalogue.resolve(what)
+    base = around.workspace.root if around.workspace is not None else around.folder
+    found = [(kata, locate(kata, base)) for kata in katas]
+    if around.workspace is None and not any(file for _, file in found):
+        around.require_workspace()
+    space = Workspace(base)
+    targets = [Target(kata, file or space.kata_folder(kata) / f"{kata.module}.py") for kata, file in found]
+    return CheckRequest(targets, around.workspace)
+
+
+def announce(request: CheckRequest, *, quiet: bool) -> None:
+    """Say at once what is about to happen: importing torch takes a second."""
+    if quiet:
+        return
+    names = ", ".join(target.kata.slug for target in request.targets[:4])
+    more = f" and {len(request.targets) - 4} more" if len(request.targets) > 4 else ""
+    note(f"checking {names}{more} …")
+    for target in request.targets:
+        changed = changed_blocks(target.kata, target.file.parent)
+        if changed is not None:
+            note(f"{changed} has been changed; {target.kata.slug} is checked with the original")
+
+
+def run(
+    request: CheckRequest,
+    launcher: Launcher,
+    options: Options,
+    keyword: str | None,
+    suites: dict[str, Suite],
+    look: Look | None = None,
+) -> list[KataReport]:
+    """Check every target once, in order; `look` is told of every check that goes wrong."""
+    if keyword and not any(len(suite) for suite in suites.values()):
+        raise no_match(f"-k {keyword!r}")
+    reports = []
+    asked = [target for target in request.targets if not keyword or len(suites[target.kata.slug])]
+    with _counting(len(asked)) if look is None else nullcontext(lambda number, kata: None) as tell:
+        for number, target in enumerate(asked, 1):
+            tell(number, target.kata)
+            suite = suites[target.kata.slug]
+            reports.append(suite.check(target.file, launcher, options, content=request.content, look=look))
+    return reports
+
+
+def no_match(asked: str) -> UsageError:
+    """Return the error that no check is what was asked for."""
+    return UsageError(
+        f"No check matches {asked}.", "kata check -v lists them, each with its title and its name."
+    )
+
+
+@contextmanager
+def _counting(total: int) -> Iterator[Callable[[int, Kata], None]]:
+    """Show on a terminal which of several katas is being checked, until all are; yields what is told so."""
+    err = console(stderr=True)
+    if total < 2 or not err.is_terminal:
+        yield lambda number, kata: None
+        return
+    with err.status("") as status:
+        yield lambda number, kata: status.update(f"{number} of {total}  {kata.number} {kata.slug}")
+
+
+def remember(request: CheckRequest, reports: list[KataReport]) -> None:
+    """Note in the workspace's progress what was found there."""
+    space = request.workspace
+    if space is None:
+        return
+    inside = [target.kata.slug for target in request.targets if space.holds(target.file)]
+    ours = [report for report in reports if report.kata in inside]
+    if not ours:
+        return
+    with edit_progress(space.root) as progress:
+        for report in ours:
+            record_check(progress, report)
+
+
+def _show(
+    reports: list[KataReport], request: CheckRequest, *, as_json: bool, verbose: bool, quiet: bool
+) -> None:
+    if as_json:
+        from grader.report.json_text import json_text
+        from grader.report.report import ReportSet
+
+        score, whole = sum(r.score for r in reports), sum(r.max_score for r in reports)
+        click.echo(json_text(ReportSet(score=score, max_score=whole, katas=reports)))
+        return
+    from grader.report.terminal import print_reports
+
+    print_reports(reports, console(), verbose=verbose, quiet=quiet, again=request.again)
+    sys.stdout.flush()  # what was found is out before anything else can fail
+
+
+def _ask_for_speed(request: CheckRequest, reports: list[KataReport]) -> None:
+    """Where all is right and speed has not been asked about, say how."""
+    right = {report.kata for report in reports if report.status == "pass"}
+    timed = [
+        target.kata.slug for target in request.targets if target.kata.speed and target.kata.slug in right
+    ]
+    if timed and len(right) == len(reports):
+        which = shlex.join(request.again or timed[:1])
+        say(f"  Is it fast, too?  kata check {which} --perf")
+
+
+def _held_by(folder: Path, around: Here, again: list[str]) -> CheckRequest:
+    held = katas_in(folder, around.catalogue)
+    if not held:
+        around.require_workspace()
+        raise UsageError(f"{folder} holds no kata.", "Begin one: kata start ID (kata list shows them all)")
+    return CheckRequest([Target(kata, file) for kata, file in held], around.workspace, again)
+
+
+def _is_id(text: str, catalogue: Catalogue) -> bool:
+    try:
+        return bool(catalogue.resolve(text))
+    except KataError:
+        return False

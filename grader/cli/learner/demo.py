@@ -1,0 +1,122 @@
+"""`kata demo`: a kata's idea, live."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.catalogue import Kata, Unit
+from grader.cli.context import Here, complete_id, here, json_option, note, print_json, shown
+from grader.engine.host.warm import start_launcher
+from grader.errors import UsageError
+from grader.files import within
+from grader.learner.workspace import locate
+from grader.report.style import console, say
+from grader.words import counted
+
+FOLDER = "kata-demo"
+
+
+@click.command(short_help="Show a unit's or kata's idea live: in the terminal, as pictures and as a page.")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), help=f"Where files go [default: {FOLDER}/ID]."
+)
+@json_option
+def demo(id_: str, out: Path | None, as_json: bool) -> None:
+    """Show a unit's or kata's idea live: in the terminal, as pictures and as a page.
+
+    It runs on your own code where that passes its checks, and on given blocks elsewhere.
+
+    \b
+    Example:
+      kata demo 9.3
+      kata demo masked-attention --out /tmp/attention
+    """
+    around = here()
+    subject, source = _find(id_, around)
+    folder = out or within(around.folder / FOLDER / subject.slug, around.folder)
+    if folder.exists() and any(folder.iterdir()) and not (folder / "index.html").is_file():
+        raise UsageError(f"{folder} holds other things.", "Name another folder: kata demo ID --out FOLDER")
+    pack = subject.pack if isinstance(subject, Unit) else subject.unit.pack
+    note(f"demo of {subject.number} {subject.slug} …")
+    launcher = start_launcher()
+    from grader.learner.demos.runner import Own, run_demo, scripts, uses
+
+    wanted = uses(source, pack)
+    own = [Own(kata, file) for kata, file in _passing(around) if kata in wanted]
+    try:
+        with console(stderr=True).status("running"):
+            exhibits = run_demo(source, pack, own, launcher)
+    finally:
+        launcher.close()
+    from grader.learner.demos.page import write_page
+
+    intro = _whose([item.kata.slug for item in own], [kata.slug for kata in wanted])
+    title = f"{subject.number} {subject.title}"
+    files = write_page(folder, title, intro, exhibits, scripts(exhibits, source, pack))
+    if as_json:
+        import msgspec
+
+        print_json({"id": subject.slug, "own": [item.kata.slug for item in own], "files": [str(f) for f in files],
+                    "exhibits": msgspec.to_builtins(exhibits)})  # fmt: skip
+        return
+    from grader.learner.demos.printing import print_exhibit
+
+    terminal = console()
+    for exhibit in exhibits:
+        print_exhibit(exhibit, terminal)
+    say(f"\n{intro}")
+    say(f"page  {shown(files[-1], around.folder)}   and {counted(len(files) - 1, 'picture')} beside it")
+
+
+def _find(text: str, around: Here) -> tuple[Kata | Unit, Path]:
+    """Return the unit or kata that is meant, and its demo; a unit's only kata with one stands for the unit."""
+    subjects: list[Kata | Unit] = [*around.catalogue.units, *around.catalogue.katas]
+    have = ", ".join(item.slug for item in subjects if _demo(item).is_file())
+    hint = f"These have a demo: {have or 'none yet'}."
+    try:
+        found = around.catalogue.find(text)
+    except UsageError as error:
+        raise UsageError(error.message, hint) from error
+    inside = [kata for unit in found if isinstance(unit, Unit) for kata in unit.katas if kata.demo.is_file()]
+    for subject in (*found, *(inside if len(inside) == 1 else ())):
+        if _demo(subject).is_file():
+            return subject, _demo(subject)
+    if inside:
+        raise UsageError(
+            f"{text} has no demo of its own; its katas do.",
+            f"Name one: {', or: '.join(f'kata demo {kata.number}' for kata in inside)}",
+        )
+    raise UsageError(f"{text} has no demo.", hint)
+
+
+def _whose(own: list[str], wanted: list[str]) -> str:
+    """Say on whose code a demo runs."""
+    rest = ", ".join(slug for slug in wanted if slug not in own)
+    if own:
+        return f"Your own code: {', '.join(own)}. " + (
+            f"Given: {rest}." if rest else "Nothing else is needed."
+        )
+    if not wanted:
+        return "This demo needs none of the katas."
+    return f"On given blocks; yours take their place when they pass: {rest}."
+
+
+def _demo(subject: Kata | Unit) -> Path:
+    return subject.folder / "demo.py"
+
+
+def _passing(around: Here) -> list[tuple[Kata, Path]]:
+    """Return the learner's files that passed when they were last checked."""
+    if around.workspace is None:
+        return []
+    space = around.workspace
+    passed = [kata for kata in around.catalogue.katas if around.entry(kata).status == "pass"]
+    found = [(kata, locate(kata, space.root)) for kata in passed]
+    return [
+        (kata, file)
+        for kata, file in found
+        if file is not None and file.suffix == ".py" and file.is_file() and space.holds(file)
+    ]

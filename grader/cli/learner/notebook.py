@@ -1,0 +1,272 @@
+"""Kata in a notebook: what `import kata` and `%load_ext kata` do, with verdicts that a page can show."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from grader import interpreter
+from grader.cli.learner.cells import are_answer, as_notebook
+from grader.cli.warm_process import Running, begin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.catalogue import Kata
+    from grader.report.report import KataReport
+
+WIDTH = "100"
+"""Columns of what is printed below a cell."""
+_PLAIN = frozenset({"--json", "--format", "--pdb", "--stdin", "--help", "-h"})
+"""Options that ask for other things than a verdict."""
+_WITH_VALUE = frozenset({"-k", "--seed", "--timeout", "--device"})
+_latest: list[str] = []
+"""The katas of the latest verdict here, those that went wrong first: outside a workspace they are what comes next."""
+
+
+@dataclass(frozen=True)
+class NotebookVerdict:
+    """What `kata check` found: rich where a notebook shows it, text elsewhere."""
+
+    reports: list[KataReport]
+    note: str = ""
+    """What else there is to say, such as what was judged."""
+    verbose: bool = False
+    quiet: bool = False
+
+    @property
+    def score(self) -> float:
+        """The points of all katas."""
+        return sum(report.score for report in self.reports)
+
+    @property
+    def max_score(self) -> float:
+        """The most that `score` could be."""
+        return sum(report.max_score for report in self.reports)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every kata passed."""
+        return all(report.status == "pass" for report in self.reports)
+
+    def __repr__(self) -> str:
+        from grader.report.markup import verdict_text
+
+        text = verdict_text(self.reports, verbose=self.verbose, quiet=self.quiet)
+        return f"{text}\n\n{self.note}".rstrip()
+
+    def _repr_html_(self) -> str:
+        from grader.report.markup import note_html, verdict_html
+
+        return verdict_html(self.reports, verbose=self.verbose, quiet=self.quiet) + note_html(self.note)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def run(*arguments: str) -> int:
+    """Run a command, print what it says, and return its exit code: `kata.run("hint", "masks")`."""
+    process = _start(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert process.stdout is not None
+    # A notebook shows what Python prints, and not what a process writes.
+    with process, process.stdout as printed:
+        for line in printed:
+            sys.stdout.write(line)
+    return process.returncode
+
+
+def command_here(arguments: list[str], shell: Any) -> Any:
+    """Run a command for a notebook: some show more there than text."""
+    in_notebook = getattr(shell, "history_manager", None) is not None
+    if (extensions := getattr(shell, "extension_manager", None)) is not None:
+        extensions.load_extension("kata")  # a verdict names commands of `%kata`
+    with _commands_of_a_notebook() if in_notebook else contextlib.nullcontext():
+        if in_notebook and _PLAIN.isdisjoint(_names_of(arguments)):
+            match arguments[:1]:
+                case ["check"]:
+                    return _verdict(arguments, shell)
+                case ["hint"]:
+                    return _hint(arguments)
+                case ["try"]:
+                    return _try(arguments, shell)
+        run(*arguments)
+    return None
+
+
+@contextlib.contextmanager
+def _commands_of_a_notebook() -> Iterator[None]:
+    """Let all that is said, here and by processes, name commands as a notebook has them."""
+    from grader.report.style import IN_NOTEBOOK
+
+    before = os.environ.get(IN_NOTEBOOK)
+    os.environ[IN_NOTEBOOK] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[IN_NOTEBOOK]
+
+
+def _names_of(arguments: list[str]) -> set[str]:
+    return {argument.partition("=")[0] for argument in arguments}
+
+
+def _verdict(arguments: list[str], shell: Any) -> NotebookVerdict | None:
+    import msgspec
+
+    from grader.report.report import KataReport
+
+    out, err = _ask([*arguments, "--json", "--cells"], as_notebook(_cells(shell)))
+    if not out.strip():
+        sys.stderr.write(err)
+        return None
+    reports = [msgspec.convert(one, KataReport) for one in json.loads(out)["katas"]]
+    _latest[:] = [one.kata for one in sorted(reports, key=lambda one: one.status == "pass")]
+    if any(report.isolation == "process" for report in reports):
+        err += (
+            "Isolation: process. This machine cannot confine your code; it could read and write your files."
+        )
+    chosen = _names_of(arguments)
+    return NotebookVerdict(reports, " ".join(err.splitlines()), bool(chosen & {"-v"}), bool(chosen & {"-q"}))
+
+
+def _hint(arguments: list[str]) -> Any:
+    """Show a hint as the text that it is, with its formulas and code."""
+    out, err = _ask([*arguments, "--json"], b"")
+    if not out.strip():
+        sys.stderr.write(err)
+        return None
+    told = json.loads(out)
+    head = f"**{told['number']} {told['kata']}, hint {told['tier']} of {told['tiers']}**"
+    left = f"{told['left']} left: `%kata hint {told['kata']}`" if told["left"] else "no hints left"
+    return importlib.import_module("IPython.display").Markdown(f"{head}\n\n{told['hint']}\n\n*{left}*")
+
+
+def _try(arguments: list[str], shell: Any) -> None:
+    """Put the failing call into the notebook's own names: its inputs, `yours`, `expected`, `difference`."""
+    from grader.cli.learner.try_ import at_hand
+    from grader.errors import KataError
+
+    cells, kata = _cells(shell), _meant(arguments)
+    chosen, told = are_answer(kata, cells)
+    what, keyword = _word_of(arguments), _keyword_of(arguments)
+    if chosen and kata is not None:
+        what, keyword = kata.slug, what if _is_check(what) else keyword
+    try:
+        names = at_hand(what, keyword, as_notebook(cells) if chosen else None, "--trust" in arguments)
+    except KataError as error:
+        from grader.cli.main import report
+
+        report(error.message, error.hint)
+        return
+    if names:
+        shell.push(names)
+        print(f"{told}\n{', '.join(names)}: you can now use these names in this notebook.")
+
+
+def _meant(arguments: list[str]) -> Kata | None:
+    """Return the one kata that is to be tried, as the command understands it; None where it is none or several."""
+    from grader.cli.context import here
+    from grader.errors import KataError
+
+    what = _word_of(arguments)
+    try:
+        place = here()
+        if what is not None and not _is_check(what):
+            katas = place.catalogue.resolve(what)
+        elif place.workspace is None and _latest:
+            katas = place.catalogue.resolve(_latest[0])
+        else:
+            katas = [place.kata(None)]
+    except KataError:
+        return None
+    return katas[0] if len(katas) == 1 else None
+
+
+def _cells(shell: Any) -> list[str]:
+    """Return the cells that were run, in their order; [n] stands beside the one with number n."""
+    return [str(cell) for cell in shell.history_manager.input_hist_raw[1:]]
+
+
+def _word_of(arguments: list[str]) -> str | None:
+    """Return what stands in a command beside its options and their values."""
+    pairs = itertools.pairwise(arguments)
+    return next((word for before, word in pairs if word[:1] != "-" and before not in _WITH_VALUE), None)
+
+
+def _keyword_of(arguments: list[str]) -> str | None:
+    pairs = itertools.pairwise(arguments)
+    return next((word for before, word in pairs if before == "-k"), None)
+
+
+def _is_check(word: str | None) -> bool:
+    return word is not None and word.startswith("test_")
+
+
+def _ask(arguments: list[str], given: bytes) -> tuple[str, str]:
+    """Return what a command says on both its streams: its document as soon as that is whole, or all to its end."""
+    with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as told:
+        asked.write(given)
+        asked.seek(0)
+        out, into = os.pipe()
+        with open(out, encoding="utf-8", errors="replace") as printed:
+            try:
+                process = _begin(arguments, asked.fileno(), into, told.fileno())
+            finally:
+                os.close(into)
+            try:
+                lines = []
+                for line in printed:
+                    lines.append(line)
+                    # The one line of a document, or the last of one that is indented.
+                    if line[:1] in "{}" and line.endswith("}\n"):
+                        break
+            except KeyboardInterrupt:
+                if isinstance(
+                    process, Running
+                ):  # else it is of this process's group, and was interrupted with it
+                    process.send(signal.SIGINT)
+                raise
+            finally:
+                # Before it ends it ends its workers: nobody has to wait for that.
+                threading.Thread(target=process.wait, daemon=True).start()
+        told.seek(0)
+        return "".join(lines), told.read().decode(errors="replace")
+
+
+def _begin(arguments: list[str], *streams: int) -> Running | subprocess.Popen[str]:
+    """Have a command run on these three streams: by a process that stands by, or by a new one."""
+    if (begun := begin(arguments, streams, _environment())) is not None:
+        return begun
+    stdin, stdout, stderr = streams
+    return _start(arguments, stdin=stdin, stdout=stdout, stderr=stderr)
+
+
+def _start(arguments: Any, **streams: Any) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        interpreter.command("grader", *arguments),
+        env=_environment(),
+        encoding="utf-8",
+        errors="replace",
+        **streams,
+    )
+
+
+def _environment() -> dict[str, str]:
+    return {"COLUMNS": WIDTH, **os.environ}
+
+
+def shell_here() -> Any:
+    """Return the notebook's own shell; None elsewhere."""
+    made = sys.modules.get("IPython")
+    return made.get_ipython() if made is not None else None

@@ -1,0 +1,67 @@
+"""`kata reset`: begin again, with a backup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.cli.context import complete_id, here, json_option, print_json, shown
+from grader.errors import UsageError
+from grader.learner import workspace as workspaces
+from grader.report.style import say
+
+
+@click.command(short_help="Put back the files you started from; yours are backed up first.")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@json_option
+def reset(id_: str, as_json: bool) -> None:
+    """Put back the files you started from; yours are backed up first.
+
+    For a unit, it resets the katas that were started. The best score, the pass and the hints stay recorded.
+
+    \b
+    Example:
+      kata reset masked-attention
+    """
+    place = here()
+    katas = place.catalogue.resolve(id_)
+    space = place.require_workspace()
+    # Of a unit, only what was started: the rest has nothing to reset.
+    if len(katas) > 1:
+        katas = [kata for kata in katas if space.kata_folder(kata).is_dir()]
+        if not katas:
+            raise UsageError(f"Nothing of {id_} was started in {space.root}.", f"Start it: kata start {id_}")
+    done = []
+    for kata in katas:
+        one = workspaces.reset(kata, space)
+        done.append(one)
+        # At once, not at the end: if the next one fails, you know what was reset.
+        if not as_json:
+            _print(one, place.folder)
+    if as_json:
+        print_json(
+            {
+                "katas": [
+                    {
+                        "kata": one.kata.slug,
+                        "number": one.kata.number,
+                        "backup": str(one.backup) if one.backup else None,
+                        "files": [{"path": str(file.path), "action": file.action} for file in one.files],
+                    }
+                    for one in done
+                ]
+            }
+        )
+
+
+def _print(one: workspaces.Reset, folder: Path) -> None:
+    touched = [file for file in one.files if file.action != "unchanged"]
+    if not touched:
+        say(f"{one.kata.number} {one.kata.slug}: nothing to reset, the files are as they were written")
+        return
+    say(f"{one.kata.number} {one.kata.slug}: reset")
+    for file in touched:
+        say(f"  {file.action:8} {shown(file.path, folder)}")
+    if one.backup is not None:
+        say(f"  what you had is in {shown(one.backup, folder)}")

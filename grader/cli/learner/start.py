@@ -1,0 +1,174 @@
+"""`kata start`: put exercises into a workspace."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from grader.catalogue import Catalogue, Kata, Unit
+from grader.catalogue.given import BLOCKS
+from grader.cli.context import complete_id, current_folder, gathered, json_option, note, print_json, shown
+from grader.errors import UsageError
+from grader.learner import workspace as workspaces
+from grader.learner.workspace import Started, Workspace, load_progress, unit_around
+from grader.learner.workspace.tools import lay_actions, lay_vscode
+from grader.report.style import console, hanging, safe_text, say
+
+
+@dataclass(frozen=True)
+class StartOptions:
+    """What is written besides a kata's own files, and where."""
+
+    notebook: bool
+    given: bool
+    own: bool
+    vscode: bool
+    actions: bool
+
+
+@click.command(short_help="Put a unit's or kata's files into this folder; run it again to resume.")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@gathered(
+    StartOptions,
+    click.option("--notebook", is_flag=True, help="Write a notebook (.ipynb) instead of a module (.py)."),
+    click.option(
+        "--given",
+        is_flag=True,
+        help=f"Write {BLOCKS} even if it answers katas that you have not passed; this is recorded.",
+    ),
+    click.option(
+        "--here",
+        "own",
+        is_flag=True,
+        help="Make this folder a workspace of its own, even inside another one.",
+    ),
+    click.option(
+        "--vscode",
+        is_flag=True,
+        help="Also write VS Code's tasks and settings, so that checks show up as tests.",
+    ),
+    click.option(
+        "--actions",
+        is_flag=True,
+        help="Also write a workflow for GitHub Actions: .github/workflows/kata.yml.",
+    ),
+)
+@json_option
+def start(id_: str, as_json: bool, options: StartOptions) -> None:
+    """Put a unit's or kata's files into this folder; run it again to resume.
+
+    Nothing is ever overwritten. The folder becomes your workspace: its `kata-progress.json` records what you have
+    done.
+
+    A kata that builds on earlier ones is checked with our answers to those. They are in `blocks.py`, so this file is
+    written only when you start that kata by name. If it shows answers to katas that you have not passed yet, you are
+    asked first.
+
+    \b
+    Example:
+      kata start 9.3
+      kata start masked-attention --notebook
+    """
+    folder = current_folder()
+    catalogue = Catalogue.discover()
+    katas = catalogue.resolve(id_)
+    by_name = not any(isinstance(item, Unit) for item in catalogue.find(id_))
+    if options.given and not by_name:
+        raise UsageError(
+            f"--given opens the {BLOCKS} of one kata, but {id_} is a unit.",
+            f"Name one: kata start {katas[-1].slug} --given",
+        )
+    space = workspaces.workspace_to_start_in(folder, catalogue, own=options.own)
+    new = not space.exists
+    closed = _closed(katas[0], space) if by_name else []
+    # A question needs somebody to answer it: a script gets no blocks unless it says --given.
+    ask = bool(closed) and not (options.given or as_json) and sys.stdin.isatty()
+    blocks = by_name and (not closed or options.given or (ask and _opens(katas[0], closed)))
+    # Nothing is ever overwritten: what is there already is kept, and listed as such.
+    started = workspaces.start(katas, space, notebook=options.notebook, blocks=blocks)
+    layers = ((lay_vscode, options.vscode), (lay_actions, options.actions))
+    tools = {file: _action(laid) for lay, asked in layers if asked for file, laid in lay(space.root)}
+    if as_json:
+        print_json(_document(space, new, tools, started))
+        return
+    note(f"{'new workspace' if new else 'workspace'}  {space.root}")
+    if not new and space.root != folder.absolute() and unit_around(folder, catalogue) is None:
+        note(f"           for a workspace of its own in this folder: kata start {id_} --here")
+    written = [(file.action, file.path) for one in started for file in one.files]
+    for action, path in (*written, *((action, file) for file, action in tools.items())):
+        say(f"  {action:8} {shown(path, folder)}")
+    if blocks and closed:
+        note(f"Recorded as given up: {_names(closed)}. You can still pass them.")
+    _tell_unopened([one for one in started if one.unopened], closed, space)
+    first = started[0]
+    again = "as you left it; continue with" if all(one.resumed for one in started) else "edit"
+    say(f"\n{again} {shown(first.submission, folder)}")
+    say(f"read  {shown(first.folder / 'README.md', folder)}, or: kata show {first.kata.slug}")
+    say(f"then  kata check {first.kata.slug}")
+
+
+def _document(
+    space: Workspace, new: bool, tools: dict[Path, str], started: Sequence[Started]
+) -> dict[str, object]:
+    return {
+        "workspace": str(space.root),
+        "created": new,
+        "tools": [{"path": str(file), "action": action} for file, action in tools.items()],
+        "katas": [
+            {
+                "kata": one.kata.slug,
+                "number": one.kata.number,
+                "folder": str(one.folder),
+                "file": str(one.submission),
+                "resumed": one.resumed,
+                "files": [{"path": str(file.path), "action": file.action} for file in one.files],
+                "unopened": [BLOCKS] if one.unopened else [],
+            }
+            for one in started
+        ],
+    }
+
+
+def _action(laid: bool) -> str:
+    return "written" if laid else "kept"
+
+
+def _closed(kata: Kata, space: Workspace) -> list[Kata]:
+    """Return whose answers would be shown now by starting this kata; nothing is when its blocks are there already."""
+    if os.path.lexists(space.kata_folder(kata) / BLOCKS):
+        return []
+    return workspaces.still_closed(kata, load_progress(space.root))
+
+
+def _opens(kata: Kata, closed: Sequence[Kata]) -> bool:
+    note(f"{BLOCKS} of {kata.slug} holds answers to katas that you have not passed: {_names(closed)}.")
+    note("Checks work without it.")
+    return click.confirm(
+        f"Write it now, and record {'that' if len(closed) == 1 else 'them'} as given up?", err=True
+    )
+
+
+def _tell_unopened(unopened: Sequence[Started], closed: Sequence[Kata], space: Workspace) -> None:
+    if not unopened:
+        return
+    names = _names([one.kata for one in unopened])
+    first = unopened[0].kata
+    whose = f"{_names(closed)}, not passed yet" if closed else "earlier katas"
+    if workspaces.still_closed(first, load_progress(space.root)):
+        how = f"To read it, which records what has not passed as given up: kata start {first.slug} --given"
+    else:
+        how = f"To get it: kata start {first.slug}"
+    click.echo()
+    out, head = console(), "not written  "
+    hanging(out, Text(head), safe_text(f"{BLOCKS} of {names}: it answers {whose}"))
+    hanging(out, Text(" " * len(head)), safe_text(f"Checks work without it. {how}"))
+
+
+def _names(katas: Sequence[Kata]) -> str:
+    return ", ".join(kata.slug for kata in katas)

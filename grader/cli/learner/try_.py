@@ -1,0 +1,152 @@
+"""`kata try`: the failing call at hand."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.cli.context import Here, complete_id, here, note, seed_option, trust_option
+from grader.cli.learner.check import CheckRequest, consent, find_targets, no_match, with_content
+from grader.engine.host.warm import start_launcher
+from grader.errors import KataError
+from grader.report.style import console, say
+
+if TYPE_CHECKING:
+    from grader.engine.host.launcher import Launcher
+    from grader.engine.runner.at_hand import AtHand, Look
+    from grader.engine.runner.suite import Suite
+    from grader.report.report import KataReport
+
+
+@click.command(
+    "try", short_help="Look at a failing call in a REPL: its inputs, your result and the expected one."
+)
+@click.argument("what", metavar="[CHECK|ID|PATH]", required=False, shell_complete=complete_id)
+@click.option("-k", "keyword", metavar="EXPR", help="Run only checks whose name or title matches.")
+@seed_option
+@click.option(
+    "--pdb", is_flag=True, help="Open a debugger in your own code instead, where it raised or returned."
+)
+@trust_option
+def try_(what: str | None, keyword: str | None, seed: int, pdb: bool, trust: bool) -> int:
+    """Look at a failing call in a REPL: its inputs, your result and the expected one.
+
+    The first check that fails opens an interactive Python, in which everything that its message mentions has a name:
+    the inputs, `yours`, `expected` and `difference`, and your functions, too. Nothing is recorded.
+
+    Without CHECK, it is the first failing check of the kata whose folder you are in, or else of the kata that comes
+    next.
+
+    \b
+    Example:
+      kata try
+      kata try test_causal_values
+      kata try masked-attention -k future --pdb
+    """
+    around = here()
+    request, keyword = _meant(what, keyword, around)
+    consent(request, trust)
+    launcher = start_launcher(preload=request.targets[0].kata.preload)
+    from grader.engine.runner.at_hand import debugging, talk
+    from grader.engine.runner.suite import with_suites
+
+    with closing(launcher):
+        looked, reports = with_suites(
+            [target.kata for target in request.targets],
+            partial(_look, request, launcher, seed, debugging() if pdb else talk),
+            keyword=keyword,
+        )
+    if not reports:
+        raise no_match(repr(keyword))
+    if looked:
+        return 0
+    return _print_what_there_is(reports)
+
+
+def at_hand(what: str | None, keyword: str | None, content: bytes | None, trust: bool) -> dict[str, Any]:
+    """Return what can be looked at of the first check that goes wrong, by name, and print its message.
+
+    For a notebook, which is a prompt already; `content` is what it has run, None for what is saved.
+    """
+    if content is None:
+        request, keyword = _meant(what, keyword, here())
+    else:
+        request = with_content(what, here(), content)
+    consent(request, trust)
+    from grader.engine.host.launcher import SpawnLauncher
+    from grader.engine.runner.at_hand import taking
+    from grader.engine.runner.suite import with_suites
+
+    found: dict[str, Any] = {}
+    # A fresh interpreter: a notebook's process has threads, and a fork of it would not have them.
+    with closing(SpawnLauncher()) as launcher:
+        body = partial(_look, request, launcher, 0, taking(found))
+        looked, reports = with_suites([target.kata for target in request.targets], body, keyword=keyword)
+    if not looked and reports:
+        _print_what_there_is(reports)
+    return found
+
+
+def _meant(what: str | None, keyword: str | None, around: Here) -> tuple[CheckRequest, str | None]:
+    """Return where to look for a check that goes wrong, the likeliest first, and which checks are meant."""
+    is_check = what is not None and re.fullmatch(r"test_\w+", what) is not None
+    if what is not None and not is_check:
+        try:
+            return find_targets(what, around), keyword
+        except KataError:
+            if keyword is not None or around.workspace is None or not re.fullmatch(r"\w+", what):
+                raise
+            is_check = True  # a word of a title
+    keyword = what if is_check else keyword
+    if around.workspace is None:
+        return find_targets(None, around), keyword
+    first = around.kata(None)
+    if keyword is None:
+        return find_targets(first.slug, around), None
+    held = find_targets(str(around.workspace.root) + "/.", around).targets
+    ordered = sorted(held, key=lambda target: target.kata is not first)
+    return CheckRequest(ordered, around.workspace), keyword
+
+
+def _look(
+    request: CheckRequest, launcher: Launcher, seed: int, show: Look, suites: dict[str, Suite]
+) -> tuple[bool, list[KataReport]]:
+    """Run checks until one goes wrong and was looked at."""
+    from grader.engine.runner.suite import Options
+
+    looked: list[AtHand] = []
+
+    def look(call: AtHand) -> None:
+        if call.interrupted:
+            if (where := call.where()) is not None:
+                note(where)
+            return
+        looked.append(call)
+        show(call)
+
+    reports = []
+    for target in request.targets:
+        suite = suites[target.kata.slug]
+        if not len(suite):
+            continue
+        note(f"{target.kata.number} {target.kata.slug} …")
+        options = Options(seed=seed, fail_fast=True)
+        reports.append(suite.check(target.file, launcher, options, content=request.content, look=look))
+        if looked or reports[-1].status in ("fail", "error"):
+            break
+    return bool(looked), reports
+
+
+def _print_what_there_is(reports: list[KataReport]) -> int:
+    """Say why there was nothing to look at."""
+    from grader.report.terminal import print_reports
+
+    last = reports[-1]
+    print_reports([last], console(), again=[last.kata])
+    if last.status == "pass":
+        say("Nothing is wrong, so there is nothing to look at.")
+    return 0 if last.status == "pass" else 1

@@ -1,0 +1,326 @@
+"""`kata watch`: check again whenever the file is saved; single keys do the rest."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+from rich.text import Text
+
+from grader.catalogue import SUBMISSION_SUFFIXES
+from grader.cli.context import complete_id, here, note, seed_option, timeout_option
+from grader.cli.learner.check import CheckRequest, Target, announce, find_targets, remember
+from grader.engine.host.warm import start_launcher
+from grader.errors import KataError, UsageError
+from grader.report.style import IN_NOTEBOOK, console, hanging, say
+
+if TYPE_CHECKING:
+    from grader.engine.runner.suite import Suite
+    from grader.report.report import KataReport
+
+    Examine = Callable[[Target, Callable[..., None]], KataReport]
+    """Checks a target, and calls back between checks: what that raises ends it."""
+
+Form = Literal["json", "vscode"] | None
+"""For which program verdicts are printed; None: for a person."""
+KEYS = ("r run again", "h hint", "v verbose", "q quit")
+KEYS_AMONG_SEVERAL = ("r run again", "n next kata", "p previous", "h hint", "v verbose", "q quit")
+QUIET_MS = 10
+"""A save is over when the folder has been quiet for so long; editors write in one or two steps."""
+
+
+@click.command(short_help="Check again whenever you save.")
+@click.argument("what", metavar="[ID|PATH]", required=False, shell_complete=complete_id)
+@seed_option
+@timeout_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON report per line and nothing else.")
+@click.option(
+    "--format",
+    "annotations",
+    type=click.Choice(["vscode"]),
+    help="Print what fails as lines that VS Code's tasks read, and nothing else.",
+)
+def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, annotations: str | None) -> int:
+    """Check again whenever you save.
+
+    One kata is shown at a time; another one is shown only when you press n or p. Torch stays loaded, so a verdict
+    takes a fraction of the time that `kata check` takes.
+
+    \b
+    Example:
+      kata watch
+      kata watch masked-attention
+    """
+    if as_json and annotations:
+        raise UsageError("--json and --format are two ways to print one result.", "Leave out one of them.")
+    if os.environ.get(IN_NOTEBOOK):
+        raise UsageError(
+            "Watching ends with a key press in a terminal, and a notebook has none.",
+            "Check when you want to: kata check",
+        )
+    request = find_targets(what, here())
+    form: Form = "json" if as_json else "vscode" if annotations else None
+    # Before anything that takes its time: what is typed meanwhile is a key, and no text on the screen.
+    with single_keys() if form is None else nullcontext() as keys, suppress(KeyboardInterrupt):
+        announce(request, quiet=form is not None)
+        launcher = start_launcher(preload=request.targets[0].kata.preload)
+        try:
+            # After the launcher: workers are split off from a process that has seen no answer.
+            from grader.engine.runner.suite import Options, with_suites
+
+            options = Options(seed=seed, timeout_s=timeout)
+
+            def body(suites: dict[str, Suite]) -> None:
+                def examine(target: Target, tell: Callable[..., None]) -> KataReport:
+                    return suites[target.kata.slug].check(target.file, launcher, options, tell)
+
+                WatchLoop(request, examine, keys, form).loop()
+
+            with_suites([target.kata for target in request.targets], body)
+        finally:
+            launcher.close()
+    return 0
+
+
+class SavedAgain(Exception):
+    """The file changed while it was being checked."""
+
+
+class WatchLoop:
+    """The loop: a kata in view, a wake-up on every save, keys in between."""
+
+    def __init__(self, request: CheckRequest, examine: Examine, keys: int | None, form: Form) -> None:
+        self._request = request
+        self._examine = examine
+        self._keys = keys
+        self._form = form
+        self._out = console()
+        self._verbose = False
+        self._place = self._first_open()
+        self._report: KataReport | None = None
+        # The thread that listens for saves wakes the loop through a pipe: select(2) then waits for keys as well.
+        self._wake, self._bell = os.pipe()
+        os.set_blocking(self._wake, False)
+
+    def loop(self) -> None:
+        """Check, wait for a save or a key, and again, until `q` or Ctrl-C."""
+        with ExitStack() as stack:
+            stop = threading.Event()
+            stack.callback(stop.set)
+            folders = sorted(
+                {str(target.file.parent) for target in self._request.targets if target.file.parent.is_dir()}
+            )
+            if not folders:
+                raise UsageError("There is nothing here to watch.", "Begin a kata first: kata start ID")
+            threading.Thread(
+                target=self._listen, args=(folders, stop, _snapshot(folders)), daemon=True
+            ).start()
+            self._check()
+            while True:
+                sources = [self._wake] if self._keys is None else [self._wake, self._keys]
+                ready = select.select(sources, [], [])[0]
+                if self._wake in ready and self._saved():
+                    self._check()
+                elif (
+                    self._keys is not None and self._keys in ready and not self._obey(os.read(self._keys, 1))
+                ):
+                    return
+
+    def _listen(self, folders: list[str], stop: threading.Event, seen: dict[str, object]) -> None:
+        from watchfiles import watch as changes
+
+        for batch in changes(
+            *folders,
+            step=QUIET_MS,
+            debounce=200,
+            stop_event=stop,
+            recursive=False,
+            raise_interrupt=False,
+            rust_timeout=500,
+            yield_on_timeout=True,
+        ):
+            # A save before the watch had begun, or on a disk that tells of none, shows in the files themselves.
+            now = _snapshot(folders)
+            changed = {path for path, _ in now.items() ^ seen.items()} | {path for _, path in batch}
+            seen = now
+            if changed:
+                os.write(self._bell, b"".join(os.fsencode(path) + b"\0" for path in sorted(changed)))
+
+    def _saved(self) -> bool:
+        """Take all that was saved since; return whether the kata in view was among it."""
+        data = b""
+        try:
+            while chunk := os.read(self._wake, 65_536):
+                data += chunk
+        except BlockingIOError:
+            pass
+        wanted = self._target.file.parent
+        return any(
+            Path(os.fsdecode(name)).parent == wanted and os.fsdecode(name).endswith(SUBMISSION_SUFFIXES)
+            for name in data.split(b"\0")
+            if name
+        )
+
+    @property
+    def _target(self) -> Target:
+        return self._request.targets[self._place]
+
+    def _first_open(self) -> int:
+        from grader.learner.workspace import load_progress
+
+        space = self._request.workspace
+        if space is None:
+            return 0
+        progress = load_progress(space.root)
+        targets = enumerate(self._request.targets)
+        return next(
+            (place for place, target in targets if progress.peek(target.kata.slug).status != "pass"), 0
+        )
+
+    def _check(self) -> None:
+        report = None
+        while report is None:
+            if self._form == "vscode":  # by this the editor forgets what it showed
+                click.echo(f"kata: checking {self._target.file.name} …")
+            with suppress(SavedAgain):
+                report = self._examine(self._target, lambda *_: self._interrupt_if_saved())
+        self._report = report
+        if self._form is None:
+            self._show(report)
+        else:
+            click.echo(_lines_for_programs(report, self._form))
+            sys.stdout.flush()
+        try:
+            remember(self._request, [report])
+        except KataError as error:
+            note(f"error: {error.message}")
+
+    def _interrupt_if_saved(self) -> None:
+        if select.select([self._wake], [], [], 0)[0] and self._saved():
+            raise SavedAgain
+
+    def _show(self, report: KataReport) -> None:
+        from grader.report.terminal import print_reports
+
+        if self._out.is_terminal:
+            self._out.clear()
+        again = self._request.again if len(self._request.targets) == 1 else []
+        print_reports([report], self._out, verbose=self._verbose, again=again)
+        self._out.print()
+        if report.status == "pass" and self._place + 1 < len(self._request.targets):
+            say(f"Passed. Press n for {self._request.targets[self._place + 1].kata.slug}.")
+        if sys.stdin.isatty():
+            keys = KEYS_AMONG_SEVERAL if len(self._request.targets) > 1 else KEYS
+            hanging(self._out, Text(""), Text("   ".join(keys), "dim"))
+        self._say_where_it_stands(report)
+
+    def _say_where_it_stands(self, report: KataReport) -> None:
+        """Print the verdict and the score in the last line: what is above may have scrolled away."""
+        from grader.report.terminal import line_of
+
+        count = len(self._request.targets)
+        verdict = line_of(report, self._out, brief=True)
+        place = f"   kata {self._place + 1} of {count}" if count > 1 else ""
+        waiting = f"   waiting for a save of {self._target.file.name}"
+        # What the line has no room for is left out, the least wanted first, so that its end is never cut.
+        for more in (f"   {report.duration_s:.2f} s{place}{waiting}", place + waiting, waiting):
+            line = verdict.copy().append(more, "dim")
+            if line.cell_len <= self._out.width:
+                break
+        hanging(self._out, Text(""), line)
+        sys.stdout.flush()
+
+    def _obey(self, key: bytes) -> bool:
+        """Do what a key says; return False when it is time to go."""
+        count = len(self._request.targets)
+        match key.lower():
+            case b"q" | b"\x04" | b"":
+                return False
+            case b"n":
+                self._place = (self._place + 1) % count
+            case b"p":
+                self._place = (self._place - 1) % count
+            case b"v":
+                self._verbose = not self._verbose
+            case b"h":
+                self._hint()
+                return True
+            case b"r" | b"\r" | b"\n" | b" ":
+                pass
+            case _:
+                return True
+        self._check()
+        return True
+
+    def _hint(self) -> None:
+        from grader.cli.learner.hint import hint
+
+        try:
+            hint.main([self._target.kata.slug], standalone_mode=False)
+        except KataError as error:
+            note(f"error: {error.message}")
+        if self._report is not None:
+            self._say_where_it_stands(self._report)
+
+
+def _lines_for_programs(report: KataReport, form: Form) -> str:
+    """Return a verdict as a program reads it; an editor knows by the last line that all has been said."""
+    if form == "json":
+        from grader.report.json_text import json_text
+
+        return json_text(report)
+    from grader.report.annotations import WRITERS
+
+    lines = WRITERS["vscode"]([report])
+    end = f"kata: {report.score:g} of {report.max_score:g} points, waiting for a save"
+    return f"{lines}\n{end}" if lines else end
+
+
+def _snapshot(folders: list[str]) -> dict[str, object]:
+    """Return what tells one version of each source file in these folders from the next."""
+    found: dict[str, object] = {}
+    for folder in folders:
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(SUBMISSION_SUFFIXES):
+                    with suppress(OSError):
+                        status = entry.stat()
+                        found[entry.path] = (status.st_mtime_ns, status.st_size, status.st_ino)
+    return found
+
+
+@contextmanager
+def single_keys() -> Iterator[int | None]:
+    """Let keys arrive without Enter, on a terminal; elsewhere there are none. The terminal is left as it was."""
+    if not sys.stdin.isatty():
+        yield None
+        return
+    import termios
+    import tty
+
+    descriptor, ours = sys.stdin.fileno(), os.getpid()
+    before = termios.tcgetattr(descriptor)
+
+    def leave(number: int, frame: object) -> None:
+        if os.getpid() == ours:  # processes that were split off since have the handler, too
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+    # Python's own end by these signals runs no `finally`: the shell would be left without an echo.
+    kept = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    tty.setcbreak(descriptor)
+    try:
+        yield descriptor
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        for number, handler in kept.items():
+            signal.signal(number, handler)

@@ -1,0 +1,56 @@
+"""What the author of a check imports."""
+
+from __future__ import annotations
+
+from grader.engine.checks.conduct import (
+    as_left,
+    expect_device,
+    expect_from_scratch,
+    expect_no_error,
+    expect_raises,
+    expect_unchanged,
+    given_module,
+    lend,
+    presupposed,
+    recognised_by,
+    resting_on,
+    speak_of,
+)
+from grader.engine.checks.describe import type_names
+from grader.engine.checks.draw import Draw, with_axes
+from grader.engine.checks.expect import expect
+from grader.engine.checks.failure import fail
+from grader.engine.checks.gradients import expect_gradients, oracle_gradients
+from grader.engine.checks.marks import check
+from grader.engine.checks.oracle import Expected, oracle
+from grader.engine.checks.slopes import expect_parameter_gradients
+from grader.engine.checks.stand_ins import stand_in
+from grader.engine.checks.training import TrainingBooks
+
+__all__ = [
+    "Draw",
+    "Expected",
+    "TrainingBooks",
+    "as_left",
+    "check",
+    "expect",
+    "expect_device",
+    "expect_from_scratch",
+    "expect_gradients",
+    "expect_no_error",
+    "expect_parameter_gradients",
+    "expect_raises",
+    "expect_unchanged",
+    "fail",
+    "given_module",
+    "lend",
+    "oracle",
+    "oracle_gradients",
+    "presupposed",
+    "recognised_by",
+    "resting_on",
+    "speak_of",
+    "stand_in",
+    "type_names",
+    "with_axes",
+]

@@ -1,0 +1,231 @@
+"""What a submission did besides returning values: raised, changed its arguments, used what is excluded."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import torch
+
+from grader.engine.checks.describe import changed_arguments, describe
+from grader.engine.checks.expect import expect
+from grader.engine.checks.failure import CheckFailure, Untold, fail, fail_breach
+from grader.engine.checks.text import WHOLE, clean
+from grader.engine.host.endings import SubmissionRaised, SubmissionUnsendable
+from grader.engine.host.lent import Lent
+from grader.engine.host.objects import RemoteObject, facts_of, forgeable, stand_for
+from grader.engine.host.remote import behind
+
+
+def given_module(submission: Any, name: str) -> Any:
+    """Return a module of the kata's `support` or `given`, which runs next to the submission.
+
+    The submission can replace what it holds, so values that come out of it, or out of objects that it made, are
+    refused, unless `@check(on_workers_word=...)` says why they are enough. Objects may be handed to the submission:
+    what that returns for them is the check's to judge, like everything that it returns.
+    """
+    found = behind(submission).given(name)
+    if isinstance(found, RemoteObject) and not behind(submission).calls.on_workers_word:
+        facts_of(found).helper = name
+    return found
+
+
+def lend(function: Callable[..., Any]) -> Any:
+    """Return something that a check may pass into the worker, where it is called like `function`, which runs here.
+
+    What it is asked, in which order and how often, the check sees itself; books that a helper in the worker keeps are
+    the submission's word. Arguments and answers are what may cross: tensors, numbers, text, and lists of them. What the
+    function raises ends the check; it may not call the submission.
+    """
+    return Lent(function)
+
+
+@contextmanager
+def as_left(submission: Any) -> Iterator[None]:
+    """Let the calls inside go on in the gradient mode that the submission's latest call left behind."""
+    with behind(submission).as_left():
+        yield
+
+
+def recognised_by(submission: Any, **facts: Any) -> None:
+    """Let these facts say which mistake was made, in place of what the submission returned so far in this check.
+
+    For what is drawn at random, or is left to the learner: another's numbers are never the same there, and shares of
+    them, or what is equal to what, are. Round shares so coarsely that no draw moves them. What the parameters of a
+    module begin as is no fact: those of modules that a check makes are redrawn while a mistake is recognised.
+
+    Args:
+        facts: plain data, at most 12 of them: bool, int, float, str, None, and lists of these.
+    """
+    behind(submission).recognised_by(facts)
+
+
+def no_sign(value: Any) -> AbstractContextManager[None]:
+    """Let no answer inside count as a sign of which mistake was made.
+
+    Args:
+        value: something of the submission's; nothing is noted of what is not.
+    """
+    return facts_of(value).session.unnoted() if isinstance(value, RemoteObject) else nullcontext()
+
+
+def speak_of(helper: Any, learners: Any) -> None:
+    """Let messages speak of calls of `helper`, something given, as if they were calls of `learners`."""
+    stand_for(helper, learners)
+
+
+@contextmanager
+def presupposed(what: str) -> Iterator[None]:
+    """Skip the check when what it rests on does not hold, so that its title accuses nobody of what it did not see.
+
+    What is inside is another check's affair: a first call that has to return at all before one can see whether it
+    changed its argument. What is not written, hangs or dies is told as ever.
+
+    Args:
+        what: what has to hold, completing "first …", e.g. "forward has to return [B, T, D]".
+    """
+    __tracebackhide__ = True
+    try:
+        yield
+    except CheckFailure as error:
+        raise Untold(what, error.failure.summary[0]) from error
+    except (SubmissionRaised, SubmissionUnsendable) as error:
+        if isinstance(error, SubmissionRaised) and error.not_written:
+            raise
+        raise Untold(what, str(error)) from error
+
+
+@contextmanager
+def resting_on(what: str, holds: Callable[[], object]) -> Iterator[None]:
+    """Let a wrong value inside count only where `holds()` passes; else the check is skipped.
+
+    For checks that compare a special case with the right answer: "scores in the thousands do not overflow" says nothing
+    of an answer that is as wrong for ordinary scores.
+
+    Args:
+        what: what has to hold, completing "first …", e.g. "ordinary scores have to give the right weights".
+        holds: looks at that; raises as a check does.
+    """
+    __tracebackhide__ = True
+    try:
+        yield
+    except CheckFailure:
+        with presupposed(what):
+            holds()
+        raise
+
+
+@contextmanager
+def expect_raises(name: str, what: str) -> Iterator[None]:
+    """Demand that the calls inside raise the exception `name` or a subclass of it.
+
+    Args:
+        name: the exception's name, e.g. `ValueError`.
+        what: the situation, completing "... must raise ValueError", e.g. "3 heads cannot share 10 columns".
+    """
+    __tracebackhide__ = True
+    try:
+        yield
+    except SubmissionRaised as error:
+        if error.not_written and name != "NotImplementedError":
+            raise
+        if not any(_is_called(kind, name) for kind in error.type_names):
+            message = [f"  {clean(error.message, WHOLE)}"] if error.message.strip() else []
+            fail(f"raised {error.type_name}; want {name}: {what}", *message, stage="raises")
+        if error.helper:
+            raise forgeable(f"{error.helper} raised {name}") from error
+    else:
+        fail(f"raised nothing; want {name}: {what}", stage="raises")
+
+
+@contextmanager
+def expect_no_error(what: str) -> Iterator[None]:
+    """Demand that the calls inside raise nothing.
+
+    Args:
+        what: why nothing is wrong there, e.g. "5 positions fit into max_len=5".
+    """
+    __tracebackhide__ = True
+    try:
+        yield
+    except SubmissionRaised as error:
+        if error.not_written:
+            raise
+        fail(f"raised {error.type_name}: {clean(error.message, WHOLE)}", f"  {what}", stage="raises")
+
+
+def expect_unchanged(submission: Any) -> None:
+    """Demand that the latest call left the tensors it was given as they were."""
+    __tracebackhide__ = True
+    calls = behind(submission).calls
+    call = calls.last
+    if call is None or not call.changed:
+        return
+    parameters = calls.parameters.get(call.signature, ())
+    names = changed_arguments(parameters, call.args, call.kwargs, call.changed)
+    fail(
+        f"changed what it was given: {', '.join(names)}",
+        *(f"  it was {describe(value)}" for value in call.changed[:2]),
+        "  an operation that ends in _ or an assignment into a tensor works in place: make a new tensor instead",
+        stage="arguments",
+    )
+
+
+def expect_device(make: Callable[[torch.device], Any], name: str = "result") -> None:
+    """Demand that `make(device)` makes its tensor on that device, also where there is no second one.
+
+    It is asked for a GPU. Where there is none, it is asked for the meta device, which every torch has: a tensor there
+    has a shape and a place and no values. Code that needs values to go on cannot answer that; of it a GPU is asked all
+    the same, and torch's refusal because there is none is right. Any other exception is the submission's own.
+    """
+    __tracebackhide__ = True
+    if not torch.cuda.is_available() and _is_on_meta(make, name):
+        return
+    there = torch.device("cuda")
+    try:
+        value = make(there)
+    except SubmissionRaised as error:
+        if error.type_name in _ABSENT and any(words in error.message for words in _ABSENT[error.type_name]):
+            return
+        raise
+    expect(value, name).is_tensor(device=there)
+
+
+_ABSENT = {
+    "AssertionError": ("Torch not compiled with CUDA enabled",),
+    "RuntimeError": ("Found no NVIDIA driver", "No CUDA GPUs are available"),
+}
+"""What torch 2.13 says of a GPU that is not there: built without CUDA, without a driver, without a device."""
+
+
+def _is_on_meta(make: Callable[[torch.device], Any], name: str) -> bool:
+    """Tell whether a tensor was made on the meta device; False when the code cannot work without values."""
+    __tracebackhide__ = True
+    meta = torch.device("meta")
+    try:
+        value = make(meta)
+    except SubmissionUnsendable as error:
+        if error.device == meta.type:
+            return True
+        raise
+    except SubmissionRaised as error:
+        if error.not_written:
+            raise
+        return False
+    expect(value, name).is_tensor(device=meta)
+    return True
+
+
+def expect_from_scratch(submission: Any) -> None:
+    """Demand that nothing was used which the kata excludes; the kata's policy says what to write instead."""
+    __tracebackhide__ = True
+    used = behind(submission).forbidden_uses()
+    if used:
+        fail_breach(used, behind(submission).advice)
+
+
+def _is_called(kind: str, name: str) -> bool:
+    """Tell whether a class is meant by `name`: Python's own, or another by its dotted name or the end of it."""
+    return kind == name or (not hasattr(builtins, name) and kind.endswith(f".{name}"))

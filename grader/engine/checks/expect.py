@@ -1,0 +1,720 @@
+"""`expect(actual, name)`: say what a result must be; the first thing it is not becomes the message.
+
+Stages in order: type, shape, dtype, device, NaN and infinities, values. Comparisons are ours, on the CPU,
+over tensors that came from elsewhere: nothing here calls a method of an object it does not know.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn, TypeGuard, TypeVar
+
+import torch
+from torch import Tensor
+
+from grader.engine.checks.describe import describe, dtype_name, is_tensor, type_name, type_names
+from grader.engine.checks.failure import NOT_SAID, CheckFailure, Failure, Stage
+from grader.engine.checks.locate import first_index, locate, places
+from grader.engine.checks.oracle import Expected, doubled, rounding_tolerance, score_rounding, slack
+from grader.engine.checks.picture import PICTURES, Picture, draw_difference
+from grader.engine.checks.shapes import diagnose
+from grader.engine.checks.text import Span, axis_names, clean, listed, pair, place, short, sizes, unsliced
+from grader.errors import PackError
+
+_Self = TypeVar("_Self", bound="Expectation")
+COMPARED = 1 << 22
+"""Values of the largest tensor that is looked at without another of the check's own, whose shape it must have."""
+
+LARGE = 100.0
+"""No right answer's numbers are taken to be larger where two answers are compared, unless a check says so."""
+
+
+def expect(
+    actual: object,
+    name: str = "result",
+    axes: str | Sequence[str] | None = None,
+    picture: Picture | None = None,
+) -> Expectation:
+    """Say what `actual` must be: `expect(weights, "weights", axes="batch query key").close_to(expected)`.
+
+    `name` and `axes` are the words of the message; `picture` draws the difference of a "mask" or of
+    "attention" weights. Every method raises `CheckFailure` or returns the expectation, so they can be
+    chained.
+    """
+    return Expectation(actual, name, axes, picture)
+
+
+class Expectation:
+    """One value of the submission, and the words in which a message speaks of it."""
+
+    __slots__ = ("_axes", "_name", "_picture", "_wanted", "actual")
+
+    def __init__(
+        self,
+        actual: object,
+        name: str = "result",
+        axes: str | Sequence[str] | None = None,
+        picture: Picture | None = None,
+    ) -> None:
+        if picture is not None and picture not in PICTURES:
+            raise PackError(f"picture={picture!r}: allowed are {', '.join(PICTURES)}")
+        self.actual = actual
+        self._name = name
+        self._axes = tuple(axes.split()) if isinstance(axes, str) else tuple(axes or ())
+        self._picture = picture
+        self._wanted: object = NOT_SAID
+
+    # -- what it is ------------------------------------------------------------------------------------
+
+    def is_tensor(
+        self,
+        shape: Sequence[int | None] | None = None,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> Expectation:
+        """Require a plain tensor, then its shape (None allows any size), dtype and device where given."""
+        __tracebackhide__ = True
+        value = self._tensor()
+        if shape is not None:
+            self._has_shape(value, tuple(shape))
+        if dtype is not None and value.dtype != dtype:
+            self._wrong_dtype(value.dtype, dtype)
+        if device is not None:
+            want = torch.device(device)
+            if value.device.type != want.type or want.index not in (None, value.device.index):
+                self._fail(
+                    "device",
+                    f"wrong device  {self._name}  got {value.device}  want {want}",
+                    "make it on the device that is asked for, or else on that of the input: device=x.device",
+                    "meta is torch's device without values; it stands for the GPU that this machine has not"
+                    if want.type == "meta"
+                    else "",
+                )
+        return self
+
+    def is_scalar(self, kind: type = Tensor) -> Expectation:
+        """Require a tensor without axes, or with `kind` float or int a Python number of just that type."""
+        __tracebackhide__ = True
+        if kind is Tensor:
+            return self.is_tensor(shape=())
+        if type(self.actual) is not kind:
+            hint = "take the number out with .item()" if is_tensor(self.actual) else ""
+            self._wrong_type(f"a Python {kind.__name__}", hint)
+        return self
+
+    def is_tuple(self, n: int) -> tuple[Any, ...]:
+        """Require a tuple of `n` and return it."""
+        __tracebackhide__ = True
+        if type(self.actual) is not tuple:
+            hint = "return both, separated by a comma" if n == 2 and is_tensor(self.actual) else ""
+            self._wrong_type(f"a tuple of {n}", hint)
+        if len(self.actual) != n:
+            self._fail("type", f"wrong length  {self._name}  got {self._kind()}  want a tuple of {n}")
+        return self.actual
+
+    def is_list(self, n: int | None = None, of: type | None = None) -> list[Any]:
+        """Require a list of `n` items, each of just the type `of`, and return it."""
+        __tracebackhide__ = True
+        what = "a list" if n is None else f"a list of {n}"
+        if type(self.actual) is not list:
+            self._wrong_type(what)
+        if n is not None and len(self.actual) != n:
+            self._fail("type", f"wrong length  {self._name}  got a list of {len(self.actual)}  want {what}")
+        if of is not None:
+            wanted = "a tensor" if of is Tensor else f"a Python {of.__name__}"
+            for i, item in enumerate(self.actual):
+                if not (is_tensor(item) if of is Tensor else type(item) is of):
+                    Expectation(item, f"{self._name}[{i}]")._fail_as(self.actual, wanted)
+        return self.actual
+
+    def is_instance(self, *names: str) -> Expectation:
+        """Require an object whose type, or a base of it, has one of these dotted names, e.g. `torch.nn.Linear`.
+
+        Where a class is defined deeper than where it is imported from does not matter: `torch.nn.Linear` is
+        also `torch.nn.modules.linear.Linear`.
+        """
+        __tracebackhide__ = True
+        for kind in type_names(self.actual):
+            mine = kind.split(".")
+            for name in names:
+                theirs = name.split(".")
+                if mine[-1] == theirs[-1] and mine[: len(theirs) - 1] == theirs[:-1]:
+                    return self
+        self._wrong_type(
+            listed([f"{'an' if n[0] in 'aeiou' else 'a'} {n}" for n in names]).replace(" and ", " or ")
+        )
+
+    # -- what it holds ---------------------------------------------------------------------------------
+
+    def equals(self, want: Tensor, why: str = "") -> Expectation:
+        """Require exactly this tensor: type, shape, dtype, NaN where it has none, then every value."""
+        __tracebackhide__ = True
+        self._wanted = want
+        value = self._comparable(tuple(want.shape), want.dtype)
+        want = want.detach().cpu()
+        if torch.equal(value, want):
+            return self
+        if want.dtype.is_floating_point or want.dtype.is_complex:
+            self._no_surprise(value, want)
+            wrong = ~((value == want) | (value.isnan() & want.isnan()))
+        else:
+            wrong = value != want
+        if bool(wrong.any()):
+            self._differs(value, want, wrong, 0.0, why)
+        return self
+
+    def close_to(
+        self,
+        expected: Expected | Tensor,
+        tolerance: float | None = None,
+        why: str = "",
+        scores: float = 0.0,
+    ) -> Expectation:
+        """Require these values within the tolerance of the `oracle`, after all earlier stages.
+
+        A plain tensor is compared within the rounding of its dtype (`rounding_tolerance`) unless `tolerance`
+        is given. `scores` is how large the scores are that weights are made of, where that is in the hundreds or more:
+        a weight exp(s) is known no better than s.
+        """
+        __tracebackhide__ = True
+        if isinstance(expected, Tensor):
+            expected = Expected(
+                expected.detach().cpu(), rounding_tolerance(expected, expected.dtype), expected.dtype
+            )
+        want, limit = expected.value, expected.tolerance if tolerance is None else tolerance
+        self._wanted = want
+        value = self._comparable(tuple(want.shape), expected.dtype)
+        if not expected.dtype.is_floating_point:
+            return self.equals(want, why)
+        if not value.numel():
+            return self
+        exact, want = value.double(), want.double()
+        if scores:
+            rounding = score_rounding(scores, expected.dtype)
+            limit = max(limit, rounding * float(want.abs().max()))
+        difference = (exact - want).abs_()
+        if float(difference.max()) <= limit:  # false for NaN, which inf - inf gives too
+            return self
+        self._no_surprise(exact, want)
+        right = (exact == want) | (exact.isnan() & want.isnan()) | (difference <= limit)
+        if not bool(right.all()):
+            self._differs(exact, want, ~right, limit, why)
+        return self
+
+    def is_finite(self) -> Expectation:
+        """Require a tensor without NaN and infinities."""
+        __tracebackhide__ = True
+        value = self._ranked()
+        self._no_surprise(value, torch.zeros((), dtype=value.dtype))
+        return self
+
+    def is_zero_where(self, mask: Tensor, why: str = "") -> Expectation:
+        """Require exact zeros where `mask`, broadcast to its shape, is True."""
+        __tracebackhide__ = True
+        value = self._ranked()
+        where = self._spread(mask, value)
+        wrong = where & (value != 0)
+        if bool(wrong.any()):
+            n = int(where.sum())
+            self._differs(
+                value, torch.where(where, torch.zeros_like(value), value), wrong, 0.0, why, out_of=n,
+                of_what="values that must be 0",
+            )  # fmt: skip
+        return self
+
+    def sums_to(
+        self,
+        value: float,
+        axis: int | str,
+        tolerance: float | None = None,
+        where: Tensor | None = None,
+        why: str = "",
+        size: float | None = None,
+        scores: float = 0.0,
+    ) -> Expectation:
+        """Require sums of `value` along an axis, given by number or name, in all rows or those of `where`.
+
+        `where` has the shape of the sums. The tolerance is that of adding up rounded numbers, K * eps * `size`: the
+        sum of the absolute values in a right answer, which is |value| unless signs cancel there. It is never taken
+        from the answer: with weights of a billion a sum of 0 would be as good as one of 1. `scores` as in `close_to`.
+        """
+        __tracebackhide__ = True
+        x = self._ranked()
+        names = axis_names(self._axes, x.ndim)
+        if isinstance(axis, str) and axis not in names:
+            raise PackError(f"{self._name} has no axis {axis!r}, only {', '.join(names)}")
+        index = names.index(axis) if isinstance(axis, str) else axis % max(x.ndim, 1)
+        self._no_surprise(x, torch.zeros((), dtype=x.dtype))
+        sums = doubled(x).sum(index)
+        if tolerance is None and size is None and value == 0:
+            raise PackError(
+                "sums_to(0) needs a size or a tolerance",
+                "size=... is how large the sum of the absolute values is in a right answer.",
+            )
+        rounded = x.dtype.is_floating_point or x.dtype.is_complex
+        unit = slack(x.dtype) * torch.finfo(x.dtype).eps if rounded else 0.0
+        unit += score_rounding(scores, x.dtype) if rounded else 0.0
+        limit = unit * (abs(value) if size is None else size) if tolerance is None else tolerance
+        wrong = (sums - value).abs() > limit
+        if where is not None:
+            wrong &= self._spread(where, sums)
+        if bool(wrong.any()):
+            rest = Expectation(
+                self.actual, f"sum of {self._name} along {names[index]}", names[:index] + names[index + 1 :]
+            )
+            rest._differs(sums, torch.full_like(sums, value), wrong, limit, why, judged=where is None)
+        return self
+
+    def is_between(self, low: float, high: float, why: str = "") -> Expectation:
+        """Require a number, or a tensor of numbers, from `low` to `high`, both included."""
+        __tracebackhide__ = True
+        if type(self.actual) in (int, float):
+            if not low <= self.actual <= high:  # type: ignore[operator]  # also NaN
+                # Seventeen digits say nothing more, and the last ones differ with the number of threads.
+                got = pair(self.actual, low if self.actual < low else high)[0]  # type: ignore[operator]
+                got = got.rstrip("0").rstrip(".") if "." in got and "e" not in got else got
+                self._fail(
+                    "values",
+                    f"out of range  {self._name}  got {got}  {_range(low, high)}",
+                    why,
+                )
+            return self
+        value = self._ranked()
+        if value.dtype.is_complex:  # which has no order
+            self._wrong_type("a tensor of real numbers")
+        wrong = ~((value >= low) & (value <= high))
+        if bool(wrong.any()):
+            index = first_index(wrong)
+            names = axis_names(self._axes, value.ndim)
+            got = pair(value[index].item(), None)[0]
+            self._fail(
+                "values",
+                f"out of range  {self._place(value, names, index)}  got {got}  {_range(low, high)}",
+                *_joined(
+                    [_count(wrong, "are out of range"), *self._places(wrong, names, "one", judged=False)]
+                ),
+                why,
+                location=self._location(value, names, index),
+            )
+        return self
+
+    def same_as(
+        self,
+        other: object,
+        why: str = "",
+        name: str = "the other",
+        tolerance: float | Expected | None = None,
+        size: float = LARGE,
+    ) -> Expectation:
+        """Require two results of the submission to agree, e.g. with and without a cache.
+
+        Each may be off by rounding, so they may differ by twice the tolerance: of an `Expected` when given,
+        else that of the larger one's dtype and size. `size` is how large a right answer's numbers get at most: beyond
+        it the tolerance does not grow with them. What is not a number agrees with nothing. Integers and booleans
+        agree exactly. `name` is what the other is called.
+        """
+        __tracebackhide__ = True
+        mine = self._sized()
+        theirs = Expectation(other, name, self._axes)._sized().detach().cpu()
+        self._wanted = theirs
+        value = self._comparable(tuple(theirs.shape), theirs.dtype)
+        if not theirs.dtype.is_floating_point:
+            if bool((value != theirs).any()):
+                self._differs(value, theirs, value != theirs, 0.0, why, against=name)
+            return self
+        limit = self._agreement(mine, theirs, tolerance, size)
+        for one, called in ((value, self._name), (theirs, name)):
+            Expectation(one, called, self._axes)._no_surprise(
+                one, theirs.nan_to_num(nan=0.0, posinf=math.inf, neginf=-math.inf)
+            )
+        right = (value == theirs) | ((value.double() - theirs.double()).abs() <= limit)
+        if not bool(right.all()):
+            self._differs(value.double(), theirs.double(), ~right, limit, why, against=name)
+        return self
+
+    def differs_from(self, other: object, why: str, tolerance: float | Expected | None = None) -> Expectation:
+        """Require two results not to be the same; `why` says what should have made a difference.
+
+        The difference must be more than rounding: the tolerance is as in `same_as`, without an end to it, as larger
+        numbers must differ by more. What is not finite is no difference, but wrong.
+        """
+        __tracebackhide__ = True
+        mine = self._sized()
+        theirs = Expectation(other, "the other")._sized().detach().cpu()
+        value = self._comparable(tuple(theirs.shape), theirs.dtype)
+        limit = 0.0
+        if theirs.dtype.is_floating_point:
+            limit = self._agreement(mine, theirs, tolerance, math.inf)
+            for one, called in ((value, self._name), (theirs, "the other")):
+                Expectation(one, called, self._axes)._no_surprise(one, torch.zeros((), dtype=one.dtype))
+        gap = (doubled(value) - doubled(theirs)).abs()
+        if not bool((gap > limit).any()):
+            self._fail("values", f"no difference  {self._name}: the same both times", why)
+        return self
+
+    def is_value(self, want: object, why: str = "") -> Expectation:
+        """Require this Python value: numbers, strings, lists, dicts, with the same types all through."""
+        __tracebackhide__ = True
+        self._wanted = want
+        found = _unequal(self.actual, want, self._name)
+        if found is None:
+            return self
+        if self._name.startswith("shape of ") and _is_shape(self.actual) and _is_shape(want):
+            self._misshapen(self.actual, want, self._name.removeprefix("shape of "), why)
+        where, got, wanted = found
+        mine, theirs = describe(got), describe(wanted)
+        if type(got) is not type(wanted):
+            if got is None:
+                Expectation(None, where)._fail_as(self.actual, theirs)
+            mine, theirs = (f"{text} ({type_name(x)})" for text, x in ((mine, got), (theirs, wanted)))
+        stage: Stage = "values" if type(got) is type(wanted) else "type"
+        self._fail(stage, f"wrong value  {where}  got {mine}  want {theirs}", why)
+
+    def has_names(self, want: Iterable[str], why: str = "") -> Expectation:
+        """Require just these names, in any order, in a list of names or of (name, value) pairs or a dict."""
+        __tracebackhide__ = True
+        kind = type(self.actual)
+        if kind not in (list, tuple, dict, set):
+            self._wrong_type("a list of names")
+        items: Any = self.actual
+        have = (item[0] if type(item) is tuple and item else item for item in items)
+        # only names are put into a set: other keys may be chosen to meet in it
+        mine, theirs = {name for name in have if type(name) is str}, set(want)
+        if mine != theirs:
+            self._fail(
+                "names",
+                f"wrong names  {self._name}" + _counts(len(mine), len(theirs)),
+                _names("missing", sorted(theirs - mine)),
+                _names("not wanted", sorted(mine - theirs)),
+                why,
+            )
+        return self
+
+    # -- how it is said --------------------------------------------------------------------------------
+
+    def _tensor(self) -> Tensor:
+        __tracebackhide__ = True
+        value = self.actual
+        if not is_tensor(value) or not isinstance(value, Tensor):
+            self._wrong_type("a tensor")
+        if value.layout != torch.strided or value.is_quantized:
+            self._fail("type", f"wrong type  {self._name}  got a {value.layout} tensor  want a dense one")
+        return value
+
+    def _sized(self) -> Tensor:
+        """Return the tensor, when it has not more values than are compared: the submission alone says how many."""
+        __tracebackhide__ = True
+        value = self._tensor()
+        if value.numel() > COMPARED:
+            self._fail(
+                "shape",
+                f"too large  {self._name}  got {sizes(tuple(value.shape))}, {value.numel():,} values",
+                f"at most {COMPARED:,} are compared",
+            )
+        return value
+
+    def _ranked(self) -> Tensor:
+        """Return the tensor on the CPU and out of its graph, when it has as many axes as are named."""
+        __tracebackhide__ = True
+        value = self._sized()
+        if self._axes and value.ndim != len(self._axes):
+            names = ", ".join(self._axes)
+            self._fail("shape", f"wrong shape  {self._name}  got {sizes(tuple(value.shape))}  want [{names}]")
+        return value.detach().cpu()
+
+    def _comparable(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+        """Return the tensor on the CPU and out of its graph, when type, shape and dtype are right."""
+        __tracebackhide__ = True
+        value = self._tensor()
+        if value.shape != shape:
+            self._has_shape(value, shape)
+        if value.dtype != dtype:
+            self._wrong_dtype(value.dtype, dtype)
+        return value.detach().cpu()
+
+    def _has_shape(self, value: Tensor, want: tuple[int | None, ...]) -> None:
+        __tracebackhide__ = True
+        got = tuple(value.shape)
+        if len(got) == len(want) and all(w is None or g == w for g, w in zip(got, want, strict=True)):
+            return
+        if self._axes and len(self._axes) != len(want):
+            raise PackError(f"{len(self._axes)} axis names for {self._name}, of shape {sizes(want)}")
+        self._misshapen(got, want, self._name)
+
+    def _misshapen(
+        self, got: Sequence[int], want: Sequence[int | None], name: str, note: str = ""
+    ) -> NoReturn:
+        __tracebackhide__ = True
+        why: str | None = None
+        if len(got) == len(want):
+            want_known = tuple(g if w is None else w for g, w in zip(got, want, strict=True))
+            why = diagnose(got, want_known, self._axes)
+        elif None not in want:
+            why = diagnose(got, [w for w in want if w is not None], self._axes)
+        names = axis_names(self._axes, len(want))
+        self._fail(
+            "shape",
+            f"wrong shape  {name}  got {sizes(got)}  want {sizes(want, names)}",
+            note,
+            guess=why or "",
+        )
+
+    def _wrong_dtype(self, got: torch.dtype, want: torch.dtype) -> NoReturn:
+        __tracebackhide__ = True
+        hint = ""
+        if want == torch.bool:
+            hint = "a mask is made of True and False: compare, or call .bool()"
+        elif got.is_floating_point and want.is_floating_point:
+            hint = "take the dtype that is asked for, or else that of the input: dtype=x.dtype"
+        self._fail(
+            "dtype", f"wrong dtype  {self._name}  got {dtype_name(got)}  want {dtype_name(want)}", hint
+        )
+
+    def _wrong_type(self, want: str, hint: str = "") -> NoReturn:
+        __tracebackhide__ = True
+        self._fail_as(self.actual, want, hint)
+
+    def _fail_as(self, subject: object, want: str, hint: str = "") -> NoReturn:
+        __tracebackhide__ = True
+        got = f"wrong type  {self._name}  got {self._kind()}  want {want}"
+        missing = subject is None and self._name.endswith(".grad")
+        failure = Failure("gradient" if missing else "type", (clean(got), hint or self._type_hint(want)))
+        raise CheckFailure(failure, subject, expected=self._wanted, name=self._name)
+
+    def _kind(self) -> str:
+        value = self.actual
+        kind = type(value)
+        if value is None:
+            return "None"
+        if is_tensor(value):
+            return f"a tensor {describe(value)}"
+        if kind in (list, tuple, dict):
+            return f"a {kind.__name__} of {len(value)}"  # type: ignore[arg-type]
+        if kind in (bool, int, float, str, bytes, complex):
+            return f"the Python {kind.__name__} {describe(value, 40)}"
+        return type_name(value)
+
+    def _type_hint(self, want: str) -> str:
+        value = self.actual
+        if value is None:
+            if self._name.endswith(".grad"):
+                return "no gradient has reached it"
+            return "did you forget a `return`?"
+        name = type_name(value)
+        if want != "a tensor":
+            return ""
+        if type(value) in (bool, int, float):
+            return "stay with tensors: .item() and float() leave them, and the gradient is lost"
+        if name.startswith("numpy."):
+            return "stay in torch: NumPy knows no gradient and no GPU"
+        if type(value) in (tuple, list) and len(value) == 1:  # type: ignore[arg-type]
+            return "is there a comma, or a pair of brackets, too many?"
+        if type(value) is list:
+            return "join a list of tensors with torch.stack or torch.cat"
+        if type(value) is tuple:
+            return "return only the one"
+        return "a plain torch.Tensor is wanted, no class of your own"
+
+    def _spread(self, mask: Tensor, value: Tensor) -> Tensor:
+        """Return `mask` broadcast to the shape of `value`; where it does not fit, the value's shape is wrong."""
+        __tracebackhide__ = True
+        if mask.ndim > value.ndim or any(
+            m not in (1, n) for m, n in zip(reversed(mask.shape), reversed(value.shape), strict=False)
+        ):
+            got, want = sizes(tuple(value.shape)), sizes(tuple(mask.shape))
+            self._fail("shape", f"wrong shape  {self._name}  got {got}  want one that {want} broadcasts to")
+        return mask.detach().cpu().bool().expand(value.shape)
+
+    def _agreement(
+        self, mine: Tensor, theirs: Tensor, tolerance: float | Expected | None, size: float
+    ) -> float:
+        if isinstance(tolerance, Expected):
+            return 2 * tolerance.tolerance
+        if tolerance is not None:
+            return tolerance
+        unit = slack(theirs.dtype) * torch.finfo(theirs.dtype).eps
+        own = max(rounding_tolerance(x.detach().cpu(), theirs.dtype) for x in (mine, theirs))
+        return 2 * min(own, unit * size)
+
+    def _no_surprise(self, value: Tensor, want: Tensor) -> None:
+        """Fail on NaN, and on infinities when no value wanted is infinite."""
+        __tracebackhide__ = True
+        if not (value.dtype.is_floating_point or value.dtype.is_complex) or bool(value.isfinite().all()):
+            return
+        nan, inf = value.isnan() & ~want.isnan(), value.isinf()
+        wrong = nan if bool(want.isinf().any()) else nan | inf
+        if not bool(wrong.any()):
+            return
+        names = axis_names(self._axes, value.ndim)
+        index = first_index(wrong)
+        kinds = {"NaN": nan, "inf": wrong & (value == math.inf), "-inf": wrong & (value == -math.inf)}
+        counts = [f"{int(x.sum())} {kind}" for kind, x in kinds.items() if bool(x.any())]
+        bad, n = int(wrong.sum()), value.numel()
+        share = f"all {n} values" if bad == n > 1 else f"{bad} of {n} values"
+        known = want if want.shape == value.shape else None
+        notes = self._places(wrong, names, "one", judged=False, want=known)
+        if len(counts) == 1:
+            tally = f"{share} {'is' if bad == 1 else 'are'} {counts[0].partition(' ')[2]}"
+        else:
+            tally = f"{share} are not finite: {listed(counts)}"
+        self._fail(
+            "nan",
+            f"not finite  {self._place(value, names, index)}  got {value[index].item()}",
+            *_joined([tally, *notes]),
+            location=self._location(value, names, index),
+        )
+
+    def _spans(self, value: Tensor) -> list[Span]:
+        return unsliced(self._name, value.shape)[1]
+
+    def _absolute(self, value: Tensor, index: Sequence[int]) -> list[int]:
+        """Return where a value of a slice stands in what the slice was cut from, as the learner counts."""
+        spans = self._spans(value)
+        return [i if span is None else span[i] for i, span in zip(index, spans, strict=True)]
+
+    def _place(self, value: Tensor, names: Sequence[str], index: Sequence[int]) -> str:
+        return place(unsliced(self._name, value.shape)[0], names, self._absolute(value, index))
+
+    def _location(self, value: Tensor, names: Sequence[str], index: Sequence[int]) -> dict[str, int]:
+        return dict(zip(names, self._absolute(value, index), strict=True))
+
+    def _places(
+        self, wrong: Tensor, names: Sequence[str], noun: str, *, judged: bool, want: Tensor | None = None
+    ) -> list[str]:
+        grid = self._picture is not None
+        return places(wrong, names, grid, want, noun, judged, self._spans(wrong))
+
+    def _differs(
+        self,
+        got: Tensor,
+        want: Tensor,
+        wrong: Tensor,
+        tolerance: float,
+        why: str = "",
+        out_of: int | None = None,
+        of_what: str = "values",
+        against: str = "",
+        judged: bool = True,
+    ) -> NoReturn:
+        """Fail with where `got` is wrong; unless `judged`, what is not wrong need not be right."""
+        __tracebackhide__ = True
+        names = axis_names(self._axes, got.ndim)
+        index = first_index(wrong)
+        mine, theirs = pair(got[index].item(), want[index].item(), tolerance)
+        first = [
+            f"first difference  {self._place(got, names, index)}" if index else f"wrong value  {self._name}",
+            f"got {mine}  {against} has {theirs}" if against else f"got {mine}  want {theirs}",
+        ]
+        if len(first[0]) + len(first[1]) <= 100:
+            first = ["  ".join(first)]
+        limit = f"tolerance {short(tolerance)}" if tolerance else ""
+        if got.numel() == 1:
+            count = limit
+        else:
+            count = _count(wrong, "differ" if of_what == "values" else "are not", out_of, of_what)
+            count += f" ({limit})" if limit else ""
+            count += self._greatest(got, want, wrong, index, names)
+        spans = self._spans(got)
+        if judged and out_of is None and not against:
+            notes = locate(got, want, wrong, names, tolerance, self._picture is not None, spans)
+        else:
+            notes = self._places(wrong, names, "difference", judged=False)
+        picture = draw_difference(got, want, wrong, names, self._picture, spans) if self._picture else ()
+        self._fail(
+            "values",
+            *first,
+            *count.split("; ", 1) if len(count) > 100 else [count],
+            *_joined(notes),
+            why,
+            location=self._location(got, names, index),
+            picture=picture,
+        )
+
+    def _greatest(
+        self, got: Tensor, want: Tensor, wrong: Tensor, first: tuple[int, ...], names: Sequence[str]
+    ) -> str:
+        if got.dtype == torch.bool or got.dtype.is_complex or int(wrong.sum()) < 2:
+            return ""
+        gap = torch.where(wrong, (got.double() - want.double()).abs(), 0.0)
+        if not bool(gap.isfinite().all()):
+            return ""
+        # The first of those that are as great but for rounding: which one is greatest hangs on the processor.
+        index = first_index(gap >= gap.max() * (1 - 1e-4))
+        if index == first:
+            return f"; greatest difference {short(float(gap[index]))}, there"
+        where = place("", names, self._absolute(got, index))
+        return f"; greatest difference {short(float(gap[index]))} at {where}"
+
+    def _fail(
+        self,
+        stage: Stage,
+        *lines: str,
+        guess: str = "",
+        location: dict[str, int] | None = None,
+        picture: tuple[str, ...] = (),
+    ) -> NoReturn:
+        __tracebackhide__ = True
+        failure = Failure(stage, (*lines, guess), location, picture, guess)
+        raise CheckFailure(failure, self.actual, expected=self._wanted, name=self._name)
+
+
+def _count(wrong: Tensor, verb: str, out_of: int | None = None, of_what: str = "values") -> str:
+    bad, n = int(wrong.sum()), wrong.numel() if out_of is None else out_of
+    if bad == 1:
+        verb = {"differ": "differs", "are not": "is not"}.get(verb, verb.replace("are", "is", 1))
+    return f"all {n} {of_what} {verb}" if bad == n > 1 else f"{bad} of {n} {of_what} {verb}"
+
+
+def _joined(parts: Sequence[str]) -> list[str]:
+    """Return statements in one line, or one a line where that would be long."""
+    line = "; ".join(parts)
+    return [line] if len(line) <= 100 else list(parts)
+
+
+def _range(low: float, high: float) -> str:
+    if high == math.inf:
+        return f"want at least {low:g}"
+    if low == -math.inf:
+        return f"want at most {high:g}"
+    return f"want {low:g}" if low == high else f"want {low:g} to {high:g}"
+
+
+def _is_shape(value: object) -> TypeGuard[Sequence[int]]:
+    return type(value) in (list, tuple) and all(type(size) is int for size in value)  # type: ignore[attr-defined]
+
+
+def _counts(got: int, want: int) -> str:
+    return f"  got {got}  want {want}" if got != want else ""
+
+
+def _names(what: str, names: list[str]) -> str:
+    return f"{what}: {listed([clean(name, 40) for name in names])}" if names else ""
+
+
+_DEEP = 50
+
+
+def _unequal(got: object, want: object, where: str, depth: int = 0) -> tuple[str, object, object] | None:
+    """Return where two values first differ, with both sides there, or None."""
+    if type(got) is not type(want) or depth > _DEEP:
+        return where, got, want
+    if isinstance(got, list | tuple) and isinstance(want, list | tuple):
+        for i, (mine, theirs) in enumerate(zip(got, want, strict=False)):
+            found = _unequal(mine, theirs, f"{where}[{i}]", depth + 1)
+            if found:
+                return found
+        return None if len(got) == len(want) else (f"len({where})", len(got), len(want))
+    if isinstance(got, dict) and isinstance(want, dict):
+        for key in want:
+            if key not in got:
+                return f"keys of {where}", list(got), list(want)
+            found = _unequal(got[key], want[key], f"{where}[{describe(key, 30)}]", depth + 1)
+            if found:
+                return found
+        return None if len(got) == len(want) else (f"keys of {where}", list(got), list(want))
+    if isinstance(got, float) and isinstance(want, float) and got != got and want != want:
+        return None
+    if type(got) in (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device):
+        return None if got == want else (where, got, want)
+    return where, got, want

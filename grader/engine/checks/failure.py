@@ -1,0 +1,117 @@
+"""What a failed comparison says, as data: made by `expect`, worded once, printed by the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NoReturn
+
+from grader.engine.checks.text import LINE, WHOLE, clean
+
+Stage = Literal[
+    "type",
+    "shape",
+    "dtype",
+    "device",
+    "nan",
+    "values",
+    "gradient",
+    "arguments",
+    "raises",
+    "names",
+    "policy",
+    "speed",
+]
+NOT_SAID = object()
+"""In place of an expected value where there is none."""
+LINES = 40
+"""Lines of the longest message."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The first stage at which a result is not what was expected.
+
+    Lines are cut to `WHOLE` columns, stripped of control characters and at most `LINES` in number, so
+    nothing that a submission returns can flood or repaint a terminal.
+    """
+
+    stage: Stage
+    summary: tuple[str, ...]
+    """What differs, most important line first."""
+    location: dict[str, int] | None = None
+    """The first wrong value's index by axis name."""
+    picture: tuple[str, ...] = ()
+    """Expected and yours side by side, with a legend."""
+    guess: str = ""
+    """The line of the summary that supposes how a few numbers came about: what names the mistake replaces it."""
+
+    def __post_init__(self) -> None:
+        # the picture gives way only to a summary of its own bounded length
+        object.__setattr__(
+            self, "summary", _bounded(tuple(line for line in self.summary if line), LINES // 2)
+        )
+        object.__setattr__(self, "picture", _bounded(self.picture, LINES - len(self.summary)))
+
+    def lines(self) -> list[str]:
+        """Return the message without the called, seed and repeat lines, which the caller knows."""
+        return [*self.summary, *(f"  {line}".rstrip()[:LINE] for line in self.picture)]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def _bounded(lines: tuple[str, ...], limit: int) -> tuple[str, ...]:
+    kept = tuple(clean(line.rstrip(), WHOLE) for line in lines[: limit + 1])
+    return kept if len(kept) <= limit else (*kept[: limit - 1], f"… {len(lines) - limit + 1} lines left out")
+
+
+class CheckFailure(AssertionError):
+    """Raised when a check finds the submission wrong; `subject` is the value that was looked at."""
+
+    def __init__(
+        self,
+        failure: Failure,
+        subject: object = NOT_SAID,
+        used: Sequence[str] = (),
+        expected: object = NOT_SAID,
+        name: str = "",
+    ) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
+        self.subject = subject
+        self.expected = expected
+        """What `subject` should have been, where that is a value."""
+        self.name = name
+        """What the message calls `subject`."""
+        self.used = tuple(used)
+        """What the kata excludes and was used."""
+
+
+class Untold(Exception):
+    """Raised when what a check is about cannot be seen, because something else that it rests on does not hold."""
+
+    def __init__(self, first: str, why: str) -> None:
+        super().__init__(first)
+        self.first = first
+        """What has to hold first."""
+        self.why = why
+
+
+def told_breach(used: Sequence[str], advice: str, when: str = "") -> list[str]:
+    """Say what was used that the kata excludes, and what to write instead."""
+    return [f"used {', '.join(clean(name, 80) for name in used[:3])}{when}", f"  {advice}"]
+
+
+def fail_breach(used: Sequence[str], advice: str, when: str = "") -> NoReturn:
+    """Fail the check because something was used that the kata excludes; `when` begins with a space."""
+    __tracebackhide__ = True
+    raise CheckFailure(Failure("policy", tuple(told_breach(used, advice, when))), used=used)
+
+
+def fail(
+    *lines: str, stage: Stage = "values", location: dict[str, int] | None = None, subject: object = NOT_SAID
+) -> NoReturn:
+    """Fail the check with the author's own lines, for what no expectation covers."""
+    __tracebackhide__ = True
+    raise CheckFailure(Failure(stage, lines, location), subject)

@@ -1,0 +1,166 @@
+"""Expected and yours side by side in characters: masks as marks, attention weights as digits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+
+from grader.engine.checks.locate import first_index
+from grader.engine.checks.text import LINE, Span, is_unnamed, label
+
+Picture = Literal["mask", "attention"]
+PICTURES = get_args(Picture)
+SPAN = 16
+"""Rows and columns of the largest picture; what is larger is cropped around the first difference."""
+_FULL_DIGITS = 9
+"""Up to so many columns weights are drawn in per cent, above in tenths."""
+WIDTH = min(100, LINE)
+
+
+def draw_difference(
+    got: Tensor,
+    want: Tensor,
+    wrong: Tensor,
+    axes: Sequence[str],
+    picture: Picture,
+    spans: Sequence[Span] = (),
+) -> tuple[str, ...]:
+    """Return the lines of a picture of the first slice in which `got` and `want` differ, or none.
+
+    The tensors have equal shapes; the last two axes are rows and columns (an axis of size 1 before the last
+    is skipped for an earlier longer one, so that a padding mask `[batch, 1, 1, key]` shows batch by key).
+    None is drawn when it would show no difference, nor of complex numbers.
+    """
+    if not got.ndim or not wrong.any() or got.dtype.is_complex:
+        return ()
+    first = list(first_index(wrong))
+    spans = spans or (None,) * got.ndim
+    column = got.ndim - 1
+    row = next((a for a in reversed(range(column)) if got.shape[a] > 1), column - 1)
+    if row < 0:
+        got, want, wrong, axes, first = got[None], want[None], wrong[None], ["", *axes], [0, *first]
+        spans = (None, *spans)
+        row, column = 0, 1
+    where = tuple(slice(None) if a in (row, column) else i for a, i in enumerate(first))
+    mine, theirs, differs = got[where], want[where], wrong[where]
+    rows, columns = _window(mine.shape[0], first[row]), _window(mine.shape[1], first[column])
+    crop = (slice(rows.start, rows.stop), slice(columns.start, columns.stop))
+    mine, theirs, differs = mine[crop], theirs[crop], differs[crop]
+    if picture == "mask":
+        left, right, legend = _marks(mine, theirs)
+    else:
+        left, right, legend = _weights(mine, theirs, differs)
+    if left == right:
+        return ()
+    shown = [span or range(n) for span, n in zip(spans, got.shape, strict=True)]
+    notes = [
+        label(axes[a], shown[a][i])
+        for a, i in enumerate(first)
+        if a not in (row, column) and got.shape[a] > 1
+    ]
+    for axis, seen in ((row, rows), (column, columns)):
+        if len(seen) < got.shape[axis]:
+            ends = f"{shown[axis][seen.start]} to {shown[axis][seen.stop - 1]}"
+            notes.append(f"{label(axes[axis], ends)} of {got.shape[axis]}")
+    down, across = ([shown[axis][i] for i in seen] for axis, seen in ((row, rows), (column, columns)))
+    return _layout(left, right, down, across, axes[row], axes[column], legend, notes)
+
+
+def _window(size: int, at: int) -> range:
+    if size <= SPAN:
+        return range(size)
+    start = min(max(0, at - SPAN // 2), size - SPAN)
+    return range(start, start + SPAN)
+
+
+def _allowed(x: Tensor, additive: bool) -> Tensor:
+    if x.dtype == torch.bool:
+        return x
+    return x == 0 if additive else x != 0
+
+
+def _marks(mine: Tensor, theirs: Tensor) -> tuple[list[list[str]], list[list[str]], list[str]]:
+    """Draw which pairs are allowed: an additive mask allows at 0, weights where they are not 0."""
+    additive = theirs.dtype != torch.bool and bool(torch.isneginf(theirs).any())
+    a, b = _allowed(mine, additive).tolist(), _allowed(theirs, additive).tolist()
+    left = [["#" if want else "." for want in row] for row in b]
+    right = [
+        [("#" if want else "!") if has else ("x" if want else ".") for has, want in zip(r, s, strict=True)]
+        for r, s in zip(a, b, strict=True)
+    ]
+    words = {"#": "allowed", ".": "blocked", "!": "leaks", "x": "missing"}
+    used = {mark for row in left + right for mark in row}
+    return left, right, [f"{mark} {word}" for mark, word in words.items() if mark in used]
+
+
+def _weights(
+    mine: Tensor, theirs: Tensor, differs: Tensor
+) -> tuple[list[list[str]], list[list[str]], list[str]]:
+    full = mine.shape[1] <= _FULL_DIGITS
+    a, b = mine.double(), theirs.double()
+    # in a long row every weight is small: there a digit counts tenths of the largest
+    both = torch.stack((a, b))
+    top = 1.0 if full else float(torch.where(both.isfinite() & (both <= 1), both, 0).max()) or 1.0
+    left = [[_weight(x, top, full) + " " for x in row] for row in b.tolist()]
+    right = [
+        [_weight(x, top, full) + ("!" if bad else " ") for x, bad in zip(row, marks, strict=True)]
+        for row, marks in zip(a.tolist(), differs.tolist(), strict=True)
+    ]
+    text = "".join(cell for row in left + right for cell in row)
+    legend = ["per cent" if full else f"digits: tenths of {top:.2g}"]
+    notes = {".": ". exactly 0", "n": "n NaN", "<": "< below 0", ">": "> above 1", "!": "! differs"}
+    return left, right, [*legend, *(words for mark, words in notes.items() if mark in text)]
+
+
+def _weight(x: float, top: float, full: bool) -> str:
+    if math.isnan(x):
+        text = "n"
+    elif x < 0:
+        text = "<"
+    elif x > 1.001:
+        text = ">"
+    elif x == 0:
+        text = "."
+    else:
+        text = str(round(100 * x)) if full else str(min(9, int(10 * x / top)))
+    return text.rjust(3) if full else text
+
+
+def _layout(
+    left: list[list[str]],
+    right: list[list[str]],
+    rows: Sequence[int],
+    columns: Sequence[int],
+    row_axis: str,
+    column_axis: str,
+    legend: list[str],
+    notes: list[str],
+) -> tuple[str, ...]:
+    cell = len(left[0][0])
+    row_name, column_name = (a if a and not is_unnamed(a) else "" for a in (row_axis, column_axis))
+    row_name, column_name = row_name[:8], column_name[:8]
+    heads = [f"{row_name} {i}".strip() if row_axis else "" for i in rows]
+    if not row_name and row_axis:
+        heads = [f"row {i}" for i in rows]
+    column_name = column_name or "column"
+    margin = max(len(column_name), *(len(head) for head in heads))
+    between = " " if cell == 1 else ""
+    # a column is as narrow as a digit, so that those of its number stand one above the other
+    digits = zip(*(str(i).rjust(len(str(max(columns)))) for i in columns), strict=True)
+    *above, numbers = (between.join(d.rjust(max(1, cell - 1)).ljust(cell) for d in row) for row in digits)
+    wide = max(len(numbers), len("expected"))
+    indent = " " * (margin + 2)
+    lines = [", ".join(notes)] if notes else []
+    lines += [
+        f"{indent}{'expected'.ljust(wide)}   yours",
+        *(f"{indent}{row.ljust(wide)}   {row}" for row in above),
+        f"{column_name.ljust(margin)}  {numbers.ljust(wide)}   {numbers}",
+    ]
+    for head, a, b in zip(heads, left, right, strict=True):
+        lines.append(f"{head.ljust(margin)}  {between.join(a).ljust(wide)}   {between.join(b)}")
+    lines.append(indent + "   ".join(legend))
+    return tuple(line.rstrip() for line in lines)

@@ -1,0 +1,58 @@
+"""What a submission raised, in lines for the learner, with a hint where the exception alone leaves one puzzled."""
+
+from __future__ import annotations
+
+from grader.engine.checks.text import WHOLE, clean
+from grader.engine.host.endings import SubmissionRaised
+from grader.engine.sandbox import ResourceLimits
+
+_LIMITS = ResourceLimits()
+_MEMORY = ("MemoryError", "can't allocate memory")
+_ALONE = "a submission starts no processes, opens no connections and leaves others alone"
+_HINTS = {
+    "SystemExit": "sys.exit() and exit() end a program, and here it is imported: leave them out",
+    "BdbQuit": "nobody is at a keyboard here: for breakpoint() type  kata check --pdb -k CHECK",
+    "EOFError": "nobody is here to answer input()",
+    "codec can't decode": "save the file as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-",
+    "Expected all tensors to be on the same device": (
+        "your code made a tensor on cpu, and its input is elsewhere: make it where the input is, with device=x.device"
+    ),
+    "cannot create '_FuncPtr' instances": "this kata is written from scratch: no native code through ctypes",
+    "can't start new thread": "it started more threads than a submission may, or their stacks took all its memory",
+    "No space left on device": (
+        f"it wrote more than {_LIMITS.scratch_bytes >> 20} MB or {_LIMITS.scratch_files:,} files to its folder"
+    ),
+    "[Errno 27] File too large": f"it wrote more than {(_LIMITS.file_bytes or 0) >> 20} MB to one file",
+    "[Errno 24] Too many open files": f"it opened more than {_LIMITS.open_files} files",
+    "[Errno 1] Operation not permitted": _ALONE,
+    "[Errno 38] Function not implemented": _ALONE,
+    "unable to open shared memory object": _ALONE,
+    "[Errno 13] Permission denied": "a submission may read its own folder and write to the current one",
+}
+"""What to add where the exception alone leaves a learner puzzled."""
+
+
+REST = 12
+"""Lines of an exception's own message after the first."""
+
+
+def describe_raised(error: SubmissionRaised) -> list[str]:
+    """Return the learner's own lines and the exception, innermost last."""
+    lines = []
+    for frame in error.frames:
+        place = f"in {clean(frame.function)}" if frame.function else ""
+        lines.append(f"{clean(frame.file)}, line {frame.line} {place}".rstrip())
+        if frame.text:
+            lines.append(f"    {clean(frame.text)}")
+            if frame.column and frame.column <= len(frame.text) + 1:
+                lines.append("    " + " " * (frame.column - 1) + "^")
+    text = f"{error.type_name}: {error.message}" if error.message else error.type_name
+    first, *rest = text.splitlines() or [""]
+    lines.append(clean(first, WHOLE))
+    lines.extend(f"  {clean(line, WHOLE)}" for line in rest[:REST])
+    hints = [clean(error.hint, WHOLE)] if error.hint else [_HINTS[words] for words in _HINTS if words in text]
+    lines.extend(f"  {hint}" for hint in hints)
+    if error.memory_bytes is not None and any(words in text for words in _MEMORY):
+        whose = "the device's memory" if error.type_name == "OutOfMemoryError" else "memory"
+        lines.append(f"  it used more than {error.memory_bytes >> 20} MB of {whose}")
+    return lines

@@ -1,0 +1,282 @@
+"""The grader's end of a worker: send a request, wait for its answer, keep the clock, drain what is printed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import time
+from typing import Any, NoReturn
+
+from grader.engine import sandbox
+from grader.engine.host.deadline import Deadline
+from grader.engine.host.endings import WorkerDied, WorkerTimeout
+from grader.engine.host.launcher import PATIENCE_S, WorkerProcess
+from grader.engine.wire import messages
+from grader.errors import MachineFault
+
+MAX_OUTPUT = 16_384
+"""Printed bytes kept for one check; the rest is read and dropped."""
+
+
+MAX_USES = 1 << 20
+"""Bytes read from a record of uses at a time; a pipe holds less, so only one that is being filled reaches it."""
+
+
+FIRST_READ = 1 << 20
+"""Bytes made room for at once; for more there is room when that has come."""
+
+
+class Channel:
+    """Exchange frames with one worker. Not shared between threads."""
+
+    def __init__(self, process: WorkerProcess) -> None:
+        self.process = process
+        self._poll = select.poll()
+        self._poll.register(process.channel, select.POLLIN)
+        self._poll.register(process.output, select.POLLIN)
+        self._channel = process.channel.fileno()
+        self._writing = False
+        """What the channel is polled for."""
+        self._output_open = True
+        self._printed = bytearray()
+        self._dropped = 0
+        self._uses = bytearray()
+        self._uses_closed = False
+        self._next = 1
+        self._look_at = time.monotonic() + sandbox.LOOK_S
+        self.alive = True
+
+    def hello(self, deadline: Deadline) -> str:
+        """Return the isolation level that the worker reached."""
+        reply, _ = self._receive(deadline)
+        if not isinstance(reply, messages.Hello):
+            self.violation("it did not send its greeting")
+        return reply.isolation
+
+    def ask(
+        self, request: messages.Request, buffers: list[Any], deadline: Deadline
+    ) -> tuple[messages.AnyReply, bytearray]:
+        """Send a request and return the answer with its payload.
+
+        Raises:
+            WorkerTimeout: the deadline passed.
+            WorkerDied: it ended, or broke the protocol.
+        """
+        self.attend(deadline)
+        request.id = self._next
+        self._next += 1
+        pieces = messages.pack(request, buffers)
+        views = [memoryview(piece).cast("B") for piece in pieces if memoryview(piece).nbytes]
+        while views:
+            try:
+                # A few at a time: the kernel takes no more than IOV_MAX pieces in one call.
+                sent = self.process.channel.sendmsg(views[:16])
+            except BlockingIOError:
+                self._wait(deadline, writing=True)
+                continue
+            except OSError:
+                self._died()
+            # The socket may have taken any part of them: what is left begins within a piece.
+            while views and sent >= views[0].nbytes:
+                sent -= views.pop(0).nbytes
+            if sent:
+                views[0] = views[0][sent:]
+        reply, payload = self._receive(deadline)
+        if reply.id != request.id or isinstance(reply, messages.Hello):
+            self.violation("it answered what it was not asked")
+        return reply, payload
+
+    def attend(self, deadline: Deadline) -> float:
+        """Look at the clock, and at what the worker uses when that is due; return the seconds left.
+
+        When the next look is due is the channel's to know, not a wait's: a worker that sends a byte now and then, or
+        answers at once a thousand times, ends many waits and is looked at as often as one that is silent.
+
+        Raises:
+            WorkerTimeout: the deadline has passed.
+            WorkerDied: it uses more than it is granted.
+        """
+        left = deadline.left()
+        if left <= 0:
+            self.close()
+            raise WorkerTimeout
+        if time.monotonic() >= self._look_at:
+            reason = self.process.overrun()
+            if reason is not None:
+                self._stop(reason)
+            self._look_at = time.monotonic() + sandbox.LOOK_S
+        return left
+
+    def take_output(self) -> str:
+        """Return what was printed since the last time, bounded, with the cut stated."""
+        if self.alive:
+            self._drain()
+        text = self._printed.decode("utf-8", "replace")
+        if self._dropped:
+            text += f"\n… {self._dropped:,} more bytes were printed and were not kept"
+        self._printed.clear()
+        self._dropped = 0
+        return text
+
+    def take_uses(self) -> tuple[bytes, bool]:
+        """Return what was written to the record of uses since the last time, and whether a live worker closed it."""
+        if self.alive:
+            self._uses_closed |= self._drain_uses()
+        data, self._uses = bytes(self._uses), bytearray()
+        return data, self._uses_closed
+
+    def close(self) -> None:
+        """End the worker."""
+        if self.alive:
+            self.process.kill()
+            with contextlib.suppress(MachineFault):  # how it ended does not matter
+                self._end(0.0)
+
+    def _end(self, patience_s: float) -> int | None:
+        """See `WorkerProcess.end`."""
+        # What it wrote before it ended is still in the pipes.
+        self.alive = False
+        self._drain_until_silent()
+        self._drain_uses()
+        return self.process.end(patience_s)
+
+    def _receive(self, deadline: Deadline) -> tuple[messages.AnyReply, bytearray]:
+        try:
+            head, payload = self._read_frame(deadline)
+            reply = messages.decode_reply(head)
+            messages.check_layout(reply.tensors, len(payload))
+            return reply, payload
+        except messages.ProtocolError as error:
+            self.violation(str(error))
+
+    def _read_frame(self, deadline: Deadline) -> tuple[bytearray, bytearray]:
+        """Return a frame's head and payload. What comes beyond it stays: it will answer what was not asked."""
+        head, payload = messages.unpack_prefix(self._read(messages.PREFIX.size, deadline))
+        return self._read(head, deadline), self._read(payload, deadline)
+
+    def _read(self, size: int, deadline: Deadline) -> bytearray:
+        """Return the next `size` bytes."""
+        data, filled = bytearray(min(size, FIRST_READ)), 0
+        while filled < size:
+            if filled == len(data):  # what is announced takes no memory before it comes
+                data += bytes(min(size - filled, filled))
+            with memoryview(data) as whole, whole[filled:] as rest:
+                count = self._receive_into(rest)
+            if not count:
+                self._wait(deadline)
+            filled += count
+        return data
+
+    def _receive_into(self, view: memoryview) -> int:
+        """Return how many bytes have come; none where there was nothing after all."""
+        try:
+            count = self.process.channel.recv_into(view)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            count = 0
+        if count == 0:
+            self._died()
+        return count
+
+    def _wait(self, deadline: Deadline, *, writing: bool = False) -> None:
+        """Return when the channel is ready; meanwhile whatever the submission prints is drained."""
+        channel = self._channel
+        if writing is not self._writing:
+            self._poll.modify(channel, select.POLLOUT if writing else select.POLLIN)
+            self._writing = writing
+        while True:
+            # No longer than until the next look: what a silent worker uses is looked at, too.
+            left = self.attend(deadline)
+            began = time.monotonic()
+            asked = max(min(left, self._look_at - began), 0.0)
+            ready = dict(self._poll.poll(asked * 1000))
+            deadline.forgive(began, asked)
+            # First what is printed: a worker that waits for room in that pipe will never answer.
+            if self.process.output in ready:
+                self._drain()
+                self._weigh_output()
+            if channel in ready:
+                return
+
+    def _weigh_output(self) -> None:
+        """End a worker that has printed more than it is granted for one check."""
+        granted = self.process.limits.output_bytes
+        if len(self._printed) + self._dropped > granted:
+            self._stop(f"printed more than {granted >> 20} MB")
+
+    def _stop(self, reason: str) -> NoReturn:
+        self.close()
+        raise WorkerDied(f"{reason}, so it was stopped")
+
+    def _drain(self, chunks: int = 64) -> bool:
+        """Read what is printed, at most a few chunks so that the clock is looked at; return whether there was any."""
+        found = False
+        for _ in range(chunks if self._output_open else 0):
+            try:
+                data = os.read(self.process.output, 65_536)
+            except BlockingIOError:
+                break
+            if not data:
+                self._output_open = False
+                self._poll.unregister(self.process.output)
+                break
+            found = True
+            kept = data[: max(MAX_OUTPUT - len(self._printed), 0)]
+            self._printed += kept
+            self._dropped += len(data) - len(kept)
+        return found
+
+    def _drain_uses(self) -> bool:
+        """Read what is in the record; return whether nobody holds its other end any more."""
+        if self.process.audit is None:
+            return False
+        with contextlib.suppress(BlockingIOError):
+            while len(self._uses) < MAX_USES:
+                data = os.read(self.process.audit, 65_536)
+                self._uses += data
+                if not data:
+                    return True
+        return False
+
+    def _drain_until_silent(self) -> None:
+        for _ in range(16):
+            if not self._drain():
+                return
+
+    def _died(self) -> NoReturn:
+        code = self._end(PATIENCE_S)
+        raise WorkerDied(describe_exit(code, self.process.limits), killed=code == -signal.SIGKILL)
+
+    def violation(self, what: str) -> NoReturn:
+        """Kill a worker whose answer was well framed but makes no sense.
+
+        Raises:
+            WorkerDied: always.
+        """
+        self.close()
+        raise WorkerDied(f"broke off the conversation with the grader ({what})")
+
+
+def describe_exit(code: int | None, limits: sandbox.ResourceLimits) -> str:
+    """Say how a process under these limits ended, for somebody who has not read about signals."""
+    if code is None:
+        return "closed its connection to the grader"
+    if code >= 0:
+        return f"ended the whole process (exit code {code}; os._exit or a crash handler does this)"
+    if code == -signal.SIGXCPU:
+        return f"used more than {limits.cpu_s} s of processor time, so it was stopped"
+    if code == -signal.SIGSYS:
+        return "made a system call that no submission needs, so it was stopped"
+    names = {
+        4: "illegal instruction",
+        6: "abort",
+        7: "bus error",
+        8: "arithmetic error",
+        9: "killed",
+        11: "segmentation fault",
+    }
+    extra = "; often out of memory" if code == -9 else ""
+    return f"crashed the interpreter ({names.get(-code, 'signal')}, signal {-code}{extra})"

@@ -1,0 +1,241 @@
+"""What stays in the worker, as a check sees it: proxies that turn Python into calls and answers into values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+
+from grader.engine.host.calls import CallRecord, Calls
+from grader.engine.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
+from grader.engine.wire import messages
+from grader.engine.wire.codec import MRO
+from grader.errors import PackError
+
+if TYPE_CHECKING:
+    from grader.engine.host.session import Session
+
+
+@dataclass
+class Facts:
+    """What the grader keeps of an object that stays in the worker."""
+
+    session: Session
+    number: int
+    """Its handle."""
+    generation: int
+    kind: str
+    """What the worker says it is: a function, a class, a module or an object."""
+    types: tuple[str, ...]
+    """The dotted names of its type and that type's bases, as the worker tells them, nearest first."""
+    label: str
+    """How a message speaks of it: `DecoderLM(13, 12)`."""
+    root: str = ""
+    """The learner's name that it was got from: `DecoderLM`."""
+    path: str = ""
+    """Where it stands behind that name: `DecoderLM.generate` of a method, whatever its object was made with."""
+    calls: Calls | None = None
+    """Where its calls are noted; None when a check has not got it from the submission by name."""
+    helper: str = ""
+    """Where it came out of a module whose values the running check may not use: `probes.first_loss`."""
+
+
+class RemoteObject:
+    """A function, class, module or any other object that stays in the worker.
+
+    Every name but `__kata__` is the learner's, see `RemoteSubmission`.
+    """
+
+    __slots__ = ("__kata__", "__weakref__")
+    __kata__: Facts
+
+    def __init__(self, session: Session, number: int, type_name: str, kind: str) -> None:
+        types = tuple(type_name.split(MRO))
+        facts = Facts(session, number, session.generation, kind, types, types[0].rpartition(".")[2])
+        object.__setattr__(self, "__kata__", facts)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _adopt(self, facts_of(self).session.get(handle_of(self), name), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        facts_of(self).session.set(handle_of(self), name, value)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it in the worker; a class gives a proxy of the new object."""
+        mine = facts_of(self)
+        signature = mine.path if mine.kind in ("function", "class") else f"{mine.path}.forward"
+        record = CallRecord(mine.label, signature, args, kwargs, root=mine.root)
+        with _noted(mine, record) as made:
+            made += mine.session.call(handle_of(self), record)
+        result = _out_of(mine, made[0])
+        if isinstance(result, RemoteObject) and mine.kind == "class":
+            arguments = [*map(brief, args), *(f"{key}={brief(value)}" for key, value in kwargs.items())]
+            call_it(result, f"{mine.label}({', '.join(arguments)})", mine.root, mine.calls, mine.path)
+        return result
+
+    def __len__(self) -> int:
+        value = _call_method(self, "__len__", "len({})")
+        if not isinstance(value, int):
+            return 0
+        if value > messages.MAX_ITEMS:
+            raise SubmissionUnsendable(
+                f"a length of {value:,}; at most {messages.MAX_ITEMS:,} parts are gone through"
+            )
+        return value
+
+    def __getitem__(self, key: Any) -> Any:
+        return _adopt(self, _call_method(self, "__getitem__", "{}[...]", key), f"[{brief(key)}]")
+
+    def __iter__(self) -> Iterator[Any]:
+        values = _call_method(self, "__iter__", "iter({})")
+        parts = values if isinstance(values, list) else []
+        return iter([_adopt(self, value, f"[{index}]") for index, value in enumerate(parts)])
+
+    def __enter__(self) -> Any:
+        return _call_method(self, "__enter__", "with {}")
+
+    def __exit__(self, *_: object) -> None:
+        # What a check raises does not cross: the block in the worker ends as if nothing had been raised.
+        _call_method(self, "__exit__", "with {}", None, None, None)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<{facts_of(self).types[0]} in the submission>"
+
+
+def facts_of(value: RemoteObject) -> Facts:
+    """Return what the grader keeps of an object in the worker."""
+    return cast(Facts, object.__getattribute__(value, "__kata__"))
+
+
+def handle_of(value: RemoteObject, session: Session | None = None) -> int:
+    """Return the handle, if it is one of the session's present worker.
+
+    Raises:
+        WorkerDied: that worker is gone.
+    """
+    mine = facts_of(value)
+    if mine.session is not (session or mine.session) or mine.generation != mine.session.generation:
+        raise WorkerDied("had ended already")
+    return mine.number
+
+
+def stand_for(value: Any, other: Any) -> None:
+    """Let messages speak of calls of `value` as if they were calls of `other`; in one process they do so anyway."""
+    if isinstance(value, RemoteObject) and isinstance(other, RemoteObject):
+        theirs, called = facts_of(other), ("function", "class")
+        path = theirs.path
+        if facts_of(value).kind in called and theirs.kind not in called:
+            path += ".forward"
+        call_it(value, theirs.label, theirs.root, theirs.calls, path)
+
+
+def speak_of(value: Any, label: str) -> None:
+    """Let messages call an object in the worker by a name that tells a learner more than how it was made."""
+    if isinstance(value, RemoteObject):
+        mine = facts_of(value)
+        call_it(value, label, mine.root, mine.calls, mine.path)
+
+
+def call_it(value: RemoteObject, label: str, root: str, calls: Calls | None, path: str = "") -> None:
+    """Let messages speak of an object by a label, and note its calls as those of the required name `root`."""
+    mine = facts_of(value)
+    mine.label, mine.root, mine.calls, mine.path = label, root, calls, path or root
+
+
+def _adopt(owner: RemoteObject, value: Any, name: str) -> Any:
+    if isinstance(value, RemoteObject) and facts_of(value).root == "":
+        mine = facts_of(owner)
+        separator = "" if name.startswith("[") or not mine.label else "."
+        label, path = (f"{start}{separator}{name}" for start in (mine.label, mine.path))
+        call_it(value, label, mine.root, mine.calls, path)
+    return _out_of(facts_of(owner), value, f".{name}")
+
+
+def _out_of(mine: Facts, value: Any, name: str = "") -> Any:
+    """Refuse a value that came out of such a module, and mark what stays in the worker.
+
+    It shares its process with the submission, which can find it and replace what it holds.
+
+    Raises:
+        PackError: it is a value.
+    """
+    if mine.helper.endswith(".load_state_dict"):
+        return [], []  # what torch's own returns, whatever was said: a check calls it for what it does
+    for part in (value if isinstance(value, list | tuple) else (value,)) if mine.helper else ():
+        if isinstance(part, RemoteObject):
+            theirs = facts_of(part)
+            theirs.helper = theirs.helper or mine.helper + name  # `eval` returns what it is called of
+        elif part is not None:
+            raise forgeable(f"{mine.helper}{name} returned a value")
+    return value
+
+
+def forgeable(what: str) -> PackError:
+    """Return the error of a check that believes what a submission can forge."""
+    return PackError(
+        f"{what}, which the submission can forge: compute it in the check from what the submission returns, "
+        "or say in @check(on_workers_word=...) why it is enough here."
+    )
+
+
+def _call_method(value: RemoteObject, method: str, label: str, *args: Any) -> Any:
+    mine = facts_of(value)
+    record = CallRecord(label.format(mine.label), "", args, {}, root=mine.root)
+    with _noted(mine, record) as made:
+        made += mine.session.call(handle_of(value), record, method)
+    return _out_of(mine, made[0])
+
+
+@contextmanager
+def _noted(mine: Facts, record: CallRecord) -> Iterator[list[Any]]:
+    """Note for the report what becomes of the call inside, which adds to the list what `Session.call` returns."""
+    made: list[Any] = []
+    try:
+        yield made
+    except (SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout) as error:
+        if isinstance(error, SubmissionRaised):
+            error.helper = mine.helper
+        if mine.calls is not None:
+            mine.calls.add(replace(record, request=mine.session.made), None)
+        note(mine.session, mine.root, error)
+        raise
+    result, changed = made
+    if mine.calls is not None:
+        mine.calls.add(replace(record, changed=tuple(changed), request=mine.session.made), result)
+    note(mine.session, mine.root, None)
+
+
+def note(session: Session, root: str, error: Exception | None) -> None:
+    """Note what became of an attempt to use a required name."""
+    outcomes = session.outcomes
+    if isinstance(error, WorkerDied | WorkerTimeout):
+        outcomes.died += isinstance(error, WorkerDied)
+    else:
+        outcomes.answered += 1
+    if root in session.terms.required:
+        if isinstance(error, SubmissionRaised) and error.not_written:
+            outcomes.not_written.add(root)
+        else:
+            outcomes.written.add(root)
+
+
+def brief(value: Any) -> str:
+    """Return a value in a word, as a label of a call has it."""
+    if isinstance(value, torch.Tensor):
+        return f"tensor{list(value.shape)}"
+    if isinstance(value, RemoteObject):
+        return facts_of(value).label
+    text = (
+        repr(value)
+        if isinstance(value, str | int | float | bool | None | torch.dtype | torch.device)
+        else type(value).__name__
+    )
+    return text if len(text) <= 40 else text[:39] + "…"

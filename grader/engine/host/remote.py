@@ -1,0 +1,87 @@
+"""What a check sees as the learner's module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, cast
+
+from grader.engine.host.calls import Calls
+from grader.engine.host.endings import SubmissionRaised
+from grader.engine.host.objects import RemoteObject, call_it, note
+from grader.engine.host.session import Session
+from grader.engine.wire import messages
+
+
+class RemoteSubmission:
+    """The learner's module as a check sees it; every attribute is fetched from the worker.
+
+    What we keep of it stands under a name with two underscores at both ends, and what can be done with it are functions
+    of this module: every other name is the learner's.
+    """
+
+    __slots__ = ("__kata__",)
+    __kata__: BehindModule
+
+    def __init__(self, session: Session, calls: Calls) -> None:
+        object.__setattr__(self, "__kata__", BehindModule(session, calls))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        kept = behind(self)
+        try:
+            value = kept.session.named(name)
+        except SubmissionRaised as error:
+            note(kept.session, name, error)
+            raise
+        if isinstance(value, RemoteObject):
+            call_it(value, name, name, kept.calls)
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        session = behind(self).session
+        session.set(messages.MODULE, name, value)
+
+    def __repr__(self) -> str:
+        return f"<submission {behind(self).session.source.path.name}>"
+
+
+class BehindModule:
+    """What stands behind the learner's module: its session, and the calls of the running check."""
+
+    def __init__(self, session: Session, calls: Calls) -> None:
+        self.session = session
+        self.calls = calls
+        self.advice = session.terms.advice
+        """What to write instead of what the kata excludes."""
+
+    def forbidden_uses(self) -> list[str]:
+        """Return which operators that the kata excludes were used in this check."""
+        return self.session.forbidden_uses()
+
+    def given(self, name: str) -> Any:
+        """Return a module that runs next to the submission; see `grader.engine.checks.given_module`."""
+        value = self.session.given(name)
+        self.calls.given.add(name)
+        if isinstance(value, RemoteObject):
+            call_it(value, "", name, self.calls)  # its file's name tells a learner nothing
+        return value
+
+    def recognised_by(self, facts: dict[str, Any]) -> None:
+        """Let these facts say which mistake was made, in place of what the submission returned so far."""
+        self.session.log.observed[:] = [facts]
+
+    @contextmanager
+    def as_left(self) -> Iterator[None]:
+        """Let the calls inside go on in the gradient mode that the latest call left behind."""
+        self.session.as_left = True
+        try:
+            yield
+        finally:
+            self.session.as_left = False
+
+
+def behind(submission: Any) -> BehindModule:
+    """Return what stands behind the learner's module."""
+    return cast(BehindModule, object.__getattribute__(submission, "__kata__"))

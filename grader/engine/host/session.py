@@ -1,0 +1,547 @@
+"""One submission under examination: its worker, its clock, and what has become of its calls."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cached_property
+from typing import Any, NoReturn
+from weakref import WeakValueDictionary
+
+import torch
+
+from grader.devices import known
+from grader.engine.host.autograd import attach
+from grader.engine.host.calls import CallRecord, CheckLog, Outcomes, State
+from grader.engine.host.channel import Channel
+from grader.engine.host.deadline import Deadline
+from grader.engine.host.endings import (
+    BudgetSpent,
+    StillHangs,
+    SubmissionMissing,
+    SubmissionRaised,
+    SubmissionUnsendable,
+    WorkerDied,
+    WorkerTimeout,
+    could_be,
+)
+from grader.engine.host.launcher import Job, Launcher, WorkerProcess
+from grader.engine.host.lent import Loans
+from grader.engine.host.names import NamesFound, excluded_operators, read_names, told
+from grader.engine.host.objects import RemoteObject, facts_of, handle_of
+from grader.engine.host.source import Source
+from grader.engine.host.stopwatch import Sample, Stopwatch
+from grader.engine.host.terms import Terms
+from grader.engine.wire import messages, uses
+from grader.engine.wire.codec import MRO, Decoder, Encoder
+from grader.errors import MachineFault, PackError
+
+PART_BYTES = 64
+"""What each part of a list, tuple or dict is taken to weigh, of what is kept to recognise a mistake by."""
+MAX_NUMBER = 1 << 31
+"""Handles are numbers that a worker counts up."""
+HUNG_PART = 10
+"""A function that has not answered once is given such a part of a check's time from then on, and at least a second:
+an endless loop is not waited for in every check that calls it, and one that was only slow there goes on."""
+START_S = 30.0
+"""How long a worker may take to be ready; a fresh interpreter imports torch first."""
+
+
+_UNTIMED: AbstractContextManager[Sample | None] = nullcontext()
+_SHORT = frozenset({"OSError", "MemoryError"})
+"""What is raised where a system has too little of something: by a submission's fault or the machine's."""
+
+
+_TELL_STATE = frozenset({"state_dict", "named_parameters", "parameters", "named_buffers", "buffers"})
+
+
+class Session:
+    """Hold a live worker with the submission loaded; replace it after a death. Grader side."""
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        source: Source,
+        terms: Terms,
+        *,
+        device: str = "cpu",
+        tell: Callable[[float], None] = lambda seconds: None,
+    ) -> None:
+        self.source = source
+        self.terms = terms
+        self._launcher = launcher
+        self._device = device
+        self._tell = tell
+        """Told how many seconds it may be until the next check begins."""
+        self.on_start: Callable[[WorkerProcess], None] | None = None
+        """Told of every worker before it sees the submission."""
+        self.stopwatch: Stopwatch | None = None
+        """Times every exchange while it is set."""
+        # What holds from one check to the next.
+        self.outcomes = Outcomes()
+        self.isolation = "none"
+        self.doubtful = False
+        """Whether something ended as it also would on a machine that has run out of what it needs."""
+        self.killed = False
+        """Whether a worker was ended by SIGKILL that was not ours."""
+        self._ends = Deadline(terms.submission_timeout_s)
+        self._hung: set[str] = set()
+        """The required names that did not answer in time."""
+        self._uses: dict[str, int] = {}
+        """Forbidden operators that were used, with the line where it is known."""
+        # What belongs to the running check.
+        self.deadline = Deadline(math.inf)
+        self.log = CheckLog()
+        """What it asked for, and what the worker answered."""
+        self.asked_of = ""
+        """The required name that the running call is made of; it says whose a use is where only some are watched."""
+        self.as_left = False
+        """Whether calls go on in the gradient mode that the submission left behind."""
+        self._begin: int | None = None
+        """Its seed, until the worker has been told."""
+        self._alike = False
+        self._loans = Loans()
+        self._answering = False
+        # What belongs to the live worker.
+        self.recorded: list[bytes] | None = None
+        """What it was asked, where somebody wants to do it again: frames, without what it asked back."""
+        self.generation = 0
+        """Counts workers; a proxy of an earlier one is stale."""
+        self._channel: Channel | None = None
+        self._release: list[int] = []
+        """Handles and graphs that it may forget."""
+        self._states: set[int] = set()
+        """The handles of methods that tell a module's state."""
+        self._named: dict[str, Any] = {}
+        """The submission's functions and classes, looked up once."""
+        self._proxies: WeakValueDictionary[int, Any] = WeakValueDictionary()
+        """One object over there is one proxy here, so that a check may ask `layers[0] is not layers[1]`."""
+
+    def begin(self, seed: int, timeout_s: float | None = None, *, alike: bool = False) -> None:
+        """Start a check: set its deadline, make sure that a worker is there, seed it.
+
+        With `alike` the modules it makes get parameters that do not depend on how the submission initialises them.
+
+        Raises:
+            BudgetSpent, WorkerTimeout, WorkerDied, SubmissionRaised: it did not load (again).
+        """
+        self._ends.extend(self.deadline.waited())
+        left = self._ends.left()
+        self.deadline = Deadline(min(timeout_s or self.terms.check_timeout_s, left))
+        if left <= 0:
+            raise BudgetSpent
+        self.log = CheckLog()
+        self._states.clear()
+        self._loans = Loans()
+        self.as_left = False
+        self._tell(self.deadline.left())
+        again = self._channel is not None
+        self.asked_of = ""
+        if self._channel is not None and self._channel.alive:
+            self.deadline.follow(self._channel.process.pid)
+        else:
+            self._start()
+            if again:
+                self.take_output()  # what is printed while loading was told the first time
+        self._begin, self._alike = seed, alike
+
+    def take_output(self) -> str:
+        """Return what the submission printed since the last time, without the names of its folders.
+
+        Those are drawn anew for every run, and warnings print them: equal runs would have unequal reports.
+        """
+        if self._channel is None:
+            return ""
+        text = self._channel.take_output()
+        for folder in (self.source.path.parent, self._channel.process.scratch):
+            if folder != folder.parent:  # the root is part of every path
+                text = text.replace(f"{folder}/", "")
+        return text
+
+    def forbidden_uses(self) -> list[str]:
+        """Return what is used that is forbidden: in calls of this check or an earlier one, or by name in the source.
+
+        Where the terms say `within`, only calls of those names and what they reach count. What the submission does
+        while it is loaded is a test of its own and no use.
+        """
+        self.log.asked_uses = bool(self.terms.forbid)
+        return told(self._uses, self.reading)
+
+    @cached_property
+    def reading(self) -> NamesFound:
+        """What the names in the source say."""
+        return read_names(self.source, self.terms)
+
+    @cached_property
+    def _operators(self) -> list[str]:
+        """The operators that the worker watches."""
+        return excluded_operators(self.terms)
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._channel is not None:
+            self._channel.close()
+
+    @property
+    def process(self) -> WorkerProcess | None:
+        """The live worker's process."""
+        return self._channel.process if self._channel is not None and self._channel.alive else None
+
+    def settle(self) -> None:
+        """Exchange something trivial, so that what the worker had left to do is done; for before a clock starts."""
+        self.get(messages.MODULE, "__name__")
+        self.log.observed.clear()
+
+    @property
+    def made(self) -> int:
+        """How many requests were made of the live worker, where they are recorded."""
+        return len(self.recorded or ())
+
+    def lent(self, number: int) -> Callable[..., Any]:
+        """Return what the running check lends.
+
+        Raises:
+            PackError: it lends nothing of that number.
+        """
+        if (function := self._loans.find(number)) is None:
+            raise PackError("a call asks for more than the check lends")
+        return function
+
+    # What proxies use -------------------------------------------------------------------------------------------
+
+    def given(self, name: str) -> Any:
+        """Return a module that runs next to the submission."""
+        return self._value(*self._ask(messages.Import(name=name), []))
+
+    def named(self, name: str) -> Any:
+        """Return an attribute of the submission itself; functions and classes are looked up once."""
+        self.log.asked.add(name)
+        found = self._named.get(name)
+        if found is None:
+            found = self.get(messages.MODULE, name)
+            if _kept(found):
+                self._named[name] = found
+        return found
+
+    def get(self, target: int, name: str) -> Any:
+        """Return an attribute of a handle.
+
+        Raises:
+            SubmissionMissing: it has none of that name.
+        """
+        value = self._value(*self._ask(messages.Get(target=target, name=name), []), attribute=True)
+        if name in _TELL_STATE and isinstance(value, RemoteObject):
+            self._states.add(handle_of(value))
+        return value
+
+    def set(self, target: int, name: str, value: Any) -> None:
+        """Set an attribute of a handle."""
+        if target == messages.MODULE:
+            self._named.pop(name, None)
+        encoder = self._encoder()
+        data = encoder.encode(value)
+        request = messages.Set(target=target, name=name, value=data, tensors=encoder.tensors)
+        self._checked(*self._ask(request, encoder.buffers))
+
+    def call(
+        self, target: int, record: CallRecord, method: str | None = None
+    ) -> tuple[Any, list[torch.Tensor]]:
+        """Call a handle, or one of its methods such as `__len__`.
+
+        Returns:
+            What it returned, and those tensors among the arguments that it changed.
+        """
+        # Until the next call, whatever is used that is excluded is a use of this name's.
+        of = self.asked_of = record.root
+        self.log.called.add(of)
+        grad = torch.is_grad_enabled()
+        encoder = self._encoder()
+        request = messages.Call(
+            target=target,
+            method=method,
+            args=encoder.encode(record.args),
+            kwargs=encoder.encode(record.kwargs),
+            tensors=encoder.tensors,
+            grad=None if self.as_left else grad,
+        )
+        if not grad:  # else the worker would keep a graph that nothing here can ask for
+            for head in encoder.tensors:
+                head.requires_grad = False
+        with self._patience(of):
+            reply, payload = self._ask(request, encoder.buffers)
+        # What it returned, noted before anything else can go wrong with it.
+        done = self._checked(reply, payload)
+        decoder = self._decoder(done, payload)
+        value = self._decode(decoder, done.value)
+        self._observe(State(value) if target in self._states else value, decoder, payload)
+        # What it did besides: drew random numbers, recorded gradients, changed its arguments.
+        self._advance(encoder.generators, decoder, done.generators)
+        if done.graph is not None and grad:
+            inputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
+            value = attach(self, done.graph, value, inputs)
+        return value, [
+            encoder.sent[index] for index in sorted(set(done.changed)) if index < len(encoder.sent)
+        ]
+
+    def backward(
+        self, graph: int, cotangents: list[torch.Tensor | None], of: str = ""
+    ) -> list[torch.Tensor | None]:
+        """Push cotangents through a graph in the worker; return the gradients of the call's inputs."""
+        self.asked_of = of
+        encoder = self._encoder()
+        data = encoder.encode(cotangents)
+        request = messages.Backward(graph=graph, cotangents=data, tensors=encoder.tensors)
+        value = self._value(*self._ask(request, encoder.buffers))
+        if not isinstance(value, list) or not all(
+            part is None or isinstance(part, torch.Tensor) for part in value
+        ):
+            self.violation("its gradients are invalid")
+        return value
+
+    def forget(self, number: int, generation: int) -> None:
+        """Let the worker drop a handle or graph with the next request."""
+        if generation == self.generation and len(self._release) < 10_000:
+            self._release.append(number)
+
+    @contextmanager
+    def unnoted(self) -> Iterator[None]:
+        """Forget what is answered inside, for recognising a mistake; an exception that ends it counts."""
+        before = self.log.mark()
+        yield
+        self.log.back_to(before)
+
+    # ------------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _patience(self, name: str) -> Iterator[None]:
+        """Wait for a call of a required name for as long as the check has; for less, if it once did not answer."""
+        kept, short_s = self.deadline, max(self.terms.check_timeout_s / HUNG_PART, 1.0)
+        shortened = name in self._hung and kept.left() > short_s and self.process is not None
+        if shortened and self.process is not None:
+            self.deadline = Deadline(short_s)
+            self.deadline.follow(self.process.pid)
+        try:
+            yield
+        except BudgetSpent:
+            raise
+        except WorkerTimeout:
+            self._hung.update({name} - {""})
+            if shortened:
+                raise StillHangs(name, short_s) from None
+            raise
+        finally:
+            self.deadline = kept
+
+    def _take_uses(self, request: messages.Request) -> None:
+        """Read which operators were used in one exchange: they count where a check called for it."""
+        assert self._channel is not None
+        within = self.terms.within
+        counts = not isinstance(request, messages.Load) and (not within or self.asked_of in within)
+        data, closed = self._channel.take_uses()
+        for name, line in uses.read(data, self._operators) if self._operators else ():
+            if counts or name == uses.CLOSED:
+                self._uses[name] = self._uses.get(name) or line
+        if closed and self._operators:
+            self._uses.setdefault(uses.CLOSED, 0)
+
+    def _start(self) -> None:
+        """Start a worker, and let it load the submission."""
+        # What was known of the last worker's objects says nothing of this one's.
+        self.generation += 1
+        self.recorded = None if self.recorded is None else []
+        self._release.clear()
+        self._proxies.clear()
+        self._named.clear()
+        self._begin = None
+        # Starting a worker is not the learner's time, except that a second one is the submission's own affair.
+        started = time.monotonic()
+        self._tell(START_S + self.deadline.left())
+        self._channel = self._launch()
+        ours = time.monotonic() - started
+        self.deadline.extend(ours)
+        self.deadline.follow(self._channel.process.pid)
+        if self.generation == 1:
+            self._ends.extend(ours)
+        self._tell(self.deadline.left())
+        if self.terms.forbid:
+            watch = messages.Watch(operators=self._operators, path=str(self.source.path))
+            self._checked(*self._ask(watch, []))
+        self._load(self._channel)
+
+    def _launch(self) -> Channel:
+        """Return the channel to a new worker that has greeted.
+
+        Raises:
+            MachineFault: it did not get as far: that is not the submission's doing, which it has not seen.
+        """
+        terms = self.terms
+        folders = (self.source.path.parent, *terms.read, *filter(None, (terms.given, terms.support)))
+        job = Job(
+            read=tuple(map(str, folders)),
+            memory_bytes=terms.memory_bytes,
+            device=self._device,
+            gpu_bytes=terms.gpu_bytes,
+            preload=terms.preload,
+        )
+        process = self._launcher.launch(job)
+        channel = Channel(process)
+        try:
+            self.isolation = channel.hello(Deadline(max(self.deadline.left(), START_S)))
+        except (WorkerDied, WorkerTimeout) as error:
+            how = error.how if isinstance(error, WorkerDied) else "was not ready in time"
+            raise MachineFault(
+                f"A worker could not get ready: before it saw the submission, it {how}.",
+                channel.take_output().strip() or None,
+            ) from error
+        process.celled = self.isolation == "full"
+        if self.on_start is not None:
+            self.on_start(process)
+        return channel
+
+    def _load(self, channel: Channel) -> None:
+        terms = self.terms
+        request = messages.Load(
+            module=terms.module,
+            path=str(self.source.path),
+            size=len(self.source.data),
+            notebook=self.source.is_notebook,
+            given=str(terms.given) if terms.given else None,
+            support=str(terms.support) if terms.support else None,
+            required=list(terms.required),
+        )
+        try:
+            self._checked(*self._ask(request, [self.source.data]))
+        except SubmissionRaised:
+            channel.close()
+            raise
+
+    def _ask(self, request: messages.Request, buffers: list[Any]) -> tuple[messages.AnyReply, bytearray]:
+        """Send a request and return its answer; meanwhile answer what the worker asks of what is lent."""
+        channel = self._channel
+        if channel is None or not channel.alive:
+            raise WorkerDied("had ended already")
+        if self._answering:
+            raise PackError("a lent function may not call the submission: it is in the middle of a call")
+        # What the worker is to be told at the next occasion goes along.
+        request.release, self._release = self._release, []
+        request.begin, self._begin = self._begin, None
+        request.alike = request.begin is not None and self._alike
+        if self.recorded is not None:
+            self.recorded.append(b"".join(messages.pack(request, buffers)))
+        # One question; before its answer the worker may ask for those of what is lent to it.
+        try:
+            if self.stopwatch is not None:
+                channel.attend(self.deadline)  # so that a look that is due now does not fall into the sample
+            with self.stopwatch.sample() if self.stopwatch is not None else _UNTIMED as sample:
+                reply, payload = channel.ask(request, buffers, self.deadline)
+                while isinstance(reply, messages.Ask):
+                    answer, lent = self._answer(reply, payload)
+                    reply, payload = channel.ask(answer, lent, self.deadline)
+        except WorkerDied as error:
+            self.doubtful, self.killed = True, self.killed or error.killed
+            raise
+        finally:
+            self._take_uses(request)  # also of one that died: what it wrote to the record it did use
+        if sample is not None:
+            sample.sent, sample.received = sum(memoryview(buffer).nbytes for buffer in buffers), len(payload)
+        # What a lent function raised is the check's end, whatever the submission made of it.
+        if (refusal := self._loans.take_refusal()) is not None:
+            raise refusal
+        return reply, payload
+
+    def _answer(self, ask: messages.Ask, payload: bytearray) -> tuple[messages.Answer, list[Any]]:
+        function = self._loans.find(ask.function)
+        if function is None:
+            self.violation("it called a function that was not lent to it, or called it too often")
+        decoder = self._decoder(ask, payload)
+        arguments = self._decode(decoder, ask.value)
+        if not isinstance(arguments, list):
+            self.violation("it called a function with invalid arguments")
+        self._observe(arguments, decoder, payload)
+        encoder = self._encoder()
+        self._answering = True
+        try:
+            with torch.no_grad():
+                value = encoder.encode(function(*arguments))
+        except Exception as error:  # the call goes on to its end, so that the worker stays of use
+            self._loans.refusal = self._loans.refusal or error
+            return messages.Answer(refused=True), []
+        finally:
+            self._answering = False
+        return messages.Answer(value=value, tensors=encoder.tensors), encoder.buffers
+
+    def _encoder(self) -> Encoder:
+        return Encoder(self._handle, towards_worker=True, lend=self._loans.number)
+
+    def _value(self, reply: messages.AnyReply, payload: bytearray, attribute: bool = False) -> Any:
+        done = self._checked(reply, payload, attribute)
+        decoder = self._decoder(done, payload)
+        return self._observe(self._decode(decoder, done.value), decoder, payload)
+
+    def _observe(self, value: Any, decoder: Decoder | None = None, payload: bytes | bytearray = b"") -> Any:
+        steps = decoder.steps if decoder is not None else 0
+        self.log.observe(value, len(payload) + steps * PART_BYTES)
+        return value
+
+    def _checked(
+        self, reply: messages.AnyReply, payload: bytearray, attribute: bool = False
+    ) -> messages.Done:
+        if isinstance(reply, messages.Done):
+            return reply
+        if isinstance(reply, messages.Raised):
+            if not could_be(reply.bases):
+                self.violation("its exception has a class that cannot exist")
+            missing = attribute and reply.bases[0] == "AttributeError"
+            kind = SubmissionMissing if missing else SubmissionRaised
+            raised = kind(reply, self.terms.memory_bytes)
+            self._observe(raised)
+            self.doubtful |= not _SHORT.isdisjoint(reply.bases) or "can't start new thread" in reply.message
+            if raised.type_name == "OutOfMemoryError":  # torch's own, of an accelerator's memory
+                raised.memory_bytes = self.terms.gpu_bytes
+            raise raised
+        if isinstance(reply, messages.Unsendable):
+            raise SubmissionUnsendable(reply.reason, reply.device)
+        self.violation("it answered what it was not asked")
+
+    def _decoder(self, done: messages.Done | messages.Ask, payload: bytearray) -> Decoder:
+        def handle(number: int, type_name: str, kind: str) -> RemoteObject:
+            if not 0 <= number < MAX_NUMBER:
+                raise messages.ProtocolError("an invalid handle")
+            known: RemoteObject | None = self._proxies.get(number)
+            told = facts_of(known) if known is not None else None
+            if known is None or told is None or told.kind != kind or MRO.join(told.types) != type_name:
+                known = self._proxies[number] = RemoteObject(self, number, type_name, kind)
+            return known
+
+        return Decoder(done.tensors, payload, handle, present=known)
+
+    def _decode(self, decoder: Decoder, data: Any) -> Any:
+        try:
+            with messages.Uncollected():
+                return decoder.decode(data)
+        except messages.ProtocolError as error:
+            self.violation(str(error))
+
+    def _advance(self, generators: list[torch.Generator], decoder: Decoder, states: list[int]) -> None:
+        if not states:
+            return
+        try:
+            for generator, index in zip(generators, states, strict=True):
+                generator.set_state(decoder.tensor(index))
+        except (messages.ProtocolError, ValueError, RuntimeError, TypeError):
+            self.violation("its random states are invalid")
+
+    def violation(self, what: str) -> NoReturn:
+        """End a worker whose answer makes no sense."""
+        assert self._channel is not None
+        self._channel.violation(what)
+
+    def _handle(self, value: Any) -> tuple[int, str, str] | None:
+        return (handle_of(value, self), "", "") if isinstance(value, RemoteObject) else None
+
+
+def _kept(found: Any) -> bool:
+    """Tell whether this is the submission's own function or class, of which a worker has one all its life."""
+    return isinstance(found, RemoteObject) and facts_of(found).kind in ("function", "class")

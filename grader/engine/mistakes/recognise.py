@@ -1,0 +1,365 @@
+"""Name a mistake that we have seen before: compare what a submission returned with what each mutant returned.
+
+Learners hold no mutants. Their pack holds fingerprints: for each mutant and each check that it fails, a few numbers per
+result, taken at one fixed seed. A result's fingerprint is its type, shape, dtype, what is not finite in it, and three
+projections on fixed directions; two results share it only when they are equal up to rounding. An exception's is its
+type, the shape of its message, and what was being called at the submission's line: any of them alone fits too many.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import re
+import zlib
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import torch
+
+from grader.engine.checks.describe import describe
+from grader.engine.host.calls import State
+from grader.engine.host.endings import SubmissionRaised
+from grader.engine.host.objects import RemoteObject, facts_of
+from grader.errors import PackError
+
+SEED = 0
+"""The seed that fingerprints are taken at; a check that failed at another is run again at this one."""
+KEPT = 12
+"""Results per check that count: the last ones, since a failing check stops at what is wrong."""
+DIRECTIONS = 3
+FEW = 4
+"""Of fewer numbers than these many mistakes are made that give the same."""
+MARKED = 1 << 24
+"""Entries of all tensors that are marked for one check; one that is there a thousand times counts once."""
+PROJECTED = 1 << 16
+"""Entries of a tensor that are projected; of a larger one the first, so that no result can cost much memory."""
+SCHEMA = 2
+_QUOTED = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`""")
+_NUMBER = re.compile(r"-?\b\d+(?:(?:x\d+)+|(?:\.\d+)?(?:e[+-]?\d+)?)\b")
+_NUMBERS = re.compile(r"0(?:, 0)+,?")
+_ROUNDING = {torch.float64: 1e-7, torch.float32: 3e-5, torch.float16: 5e-3, torch.bfloat16: 4e-2}
+_PRODUCTS = dict.fromkeys(("bmm", "mm", "dot", "mv"), "matmul")
+"""The same mistake is made by any of these, and each says the same of sizes that do not fit."""
+_GOLDEN = 0.7548776662466927  # irrational, so that no direction repeats
+
+Mark = dict[str, Any]
+"""One value's fingerprint: plain data."""
+
+
+class MutantMarks(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """What one mutant leaves behind, or two that are made at once."""
+
+    say: str = ""
+    checks: dict[str, list[Mark]] = {}
+
+
+class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
+    """`fingerprints.json.gz` of a kata."""
+
+    schema: int
+    seed: int
+    mutants: dict[str, MutantMarks]
+    pairs: dict[str, MutantMarks] = {}
+    """By both names, `one+other`: those in one function, of which no check names either alone."""
+
+    @classmethod
+    def load(cls, path: Path) -> Fingerprints:
+        """Read the file; a kata without one, or with one of another schema, recognises nothing.
+
+        Raises:
+            PackError: it cannot be read.
+        """
+        if not path.is_file():
+            return cls(SCHEMA, SEED, {})
+        try:
+            found = msgspec.json.decode(gzip.decompress(path.read_bytes()), type=cls)
+        except (msgspec.MsgspecError, OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
+            raise PackError(
+                f"{path}: {error}", "Remove it, then make it anew: kata pack check --update"
+            ) from error
+        return found if found.schema == SCHEMA else cls(SCHEMA, SEED, {})
+
+    def encode(self) -> bytes:
+        """Return the file's bytes: the same for the same content on every day and machine."""
+        return gzip.compress(msgspec.json.encode(self, order="sorted"), mtime=0)
+
+    def recognise(
+        self,
+        failures: Mapping[str, list[Mark]],
+        passed: Container[str] = (),
+        by_numbers: Container[str] | None = None,
+    ) -> dict[str, Named]:
+        """Return for each failed check the one mistake that fits, or the two; nothing where none or several do.
+
+        Args:
+            failures: for each failed check what `fingerprint` gave.
+            passed: the checks that passed.
+            by_numbers: the failed checks that failed by what was returned; None when that is not known. What the others
+                have is weak: in it all numbers may be right.
+        """
+        weak = {
+            check
+            for check, marks in failures.items()
+            if _is_weak(marks) or (by_numbers is not None and check not in by_numbers)
+        }
+        fitting = self._fitting(failures, passed, weak)
+        explained = Counter(name for names in fitting.values() for name in names)
+
+        def fit(name: str) -> tuple[int, int, bool]:
+            unexplained = sum(check not in failures for check in self._checks_of(name))
+            return explained[name], -unexplained, name in self.mutants
+
+        # Where a single check cannot tell two mistakes apart, the one that explains more of the failures is meant.
+        found = {}
+        for check, names in fitting.items():
+            best = max(map(fit, names), default=None)
+            chosen = [name for name in names if fit(name) == best]
+            if len(chosen) == 1:
+                parts = tuple(chosen[0].split("+"))
+                found[check] = Named(parts, "; and ".join(self.mutants[part].say for part in parts))
+        return found
+
+    def _fitting(
+        self, failures: Mapping[str, list[Mark]], passed: Container[str], weak: Container[str]
+    ) -> dict[str, list[str]]:
+        """Return for each failed check the mistakes and pairs that leave the same, and that nothing speaks against."""
+        alike = {
+            check: [
+                name
+                for name, known in (*self.pairs.items(), *self.mutants.items())
+                if same(known.checks.get(check), marks)
+            ]
+            for check, marks in failures.items()
+        }
+        pairs = self._seen_pairs(alike, weak)
+        return {
+            check: [
+                name
+                for name in names
+                if (name in pairs or name in self.mutants)
+                and not (check in weak and self._speaks_against(name, failures, passed))
+            ]
+            for check, names in alike.items()
+        }
+
+    def _checks_of(self, name: str) -> dict[str, list[Mark]]:
+        """Return what a mistake or a pair leaves behind, by check."""
+        return (self.pairs if name in self.pairs else self.mutants)[name].checks
+
+    def _seen_pairs(self, alike: Mapping[str, Sequence[str]], weak: Container[str]) -> set[str]:
+        """Return the pairs of which numbers show both: those that neither mistake leaves alone.
+
+        What one of the two leaves as well is no sign of the other. What says little says too little for two: that
+        there are two is less likely from the start than one that nobody has catalogued.
+        """
+        return {
+            name
+            for check, names in alike.items()
+            if check not in weak
+            for name in names
+            if name in self.pairs and not any(part in names for part in name.split("+"))
+        }
+
+    def _speaks_against(self, name: str, failures: Mapping[str, list[Mark]], passed: Container[str]) -> bool:
+        """Return whether a check passed that the mistake fails alone, or failed with other numbers than it leaves.
+
+        Of a pair only some checks are kept. Each of the two has more, which should fail as well.
+        """
+        if name in self.pairs and any(
+            check in passed for part in name.split("+") for check in self.mutants[part].checks
+        ):
+            return True
+        return any(
+            check in passed
+            or (
+                check in failures
+                and not (_is_weak(marks) or _is_weak(failures[check]) or same(marks, failures[check]))
+            )
+            for check, marks in self._checks_of(name).items()
+        )
+
+
+class LeftBehind(NamedTuple):
+    """What a submission left behind in a check that it failed."""
+
+    marks: list[Mark]
+    by_numbers: bool
+    """Whether the check failed by what was returned; by an exception, or a gradient that is missing, it did not."""
+
+
+class Named(NamedTuple):
+    """A mistake that was recognised, or two that were made at once."""
+
+    names: tuple[str, ...]
+    say: str
+    """What the learner is told."""
+
+
+def _is_weak(marks: Sequence[Mark]) -> bool:
+    """Return whether many mistakes would leave the same: no numbers but zeros, an exception, a name, nothing at all.
+
+    Such marks name a mistake only where nothing speaks against it.
+    """
+    return not any(_has_numbers(mark) for mark in marks)
+
+
+def _has_numbers(mark: Any) -> bool:
+    if isinstance(mark, dict):
+        if "p" in mark:
+            return mark["dtype"] != "bool" and math.prod(mark["shape"]) >= FEW and any(mark["p"])
+        return any(_has_numbers(part) for part in mark.values())
+    return isinstance(mark, list) and any(_has_numbers(part) for part in mark)
+
+
+def fingerprint(observed: Sequence[Any]) -> list[Mark]:
+    """Return the marks of the last results of a check, with how many there were.
+
+    A handle says nothing; nor does what a module holds, unless the check failed right there: which buffers it has, and
+    what its parameters began as, is the submission's own affair.
+    """
+    values = [value for value in observed[:-1] if not isinstance(value, RemoteObject | State)]
+    values += [value.value if isinstance(value, State) else value for value in observed[-1:]]
+    values = [value for value in values if not isinstance(value, RemoteObject)]
+    marker = _Marker()
+    return [{"n": len(values)}, *(marker.mark(value) for value in values[-KEPT:])]
+
+
+def same(one: Sequence[Mark] | None, other: Sequence[Mark]) -> bool:
+    """Return whether two fingerprints are equal up to rounding."""
+    return (
+        one is not None
+        and len(one) == len(other)
+        and all(_equal(a, b) for a, b in zip(one, other, strict=True))
+    )
+
+
+class _Marker:
+    """Makes marks of one check's results, of so many entries and no more."""
+
+    def __init__(self) -> None:
+        self._left = MARKED
+        self._made: dict[int, tuple[torch.Tensor, Mark]] = {}
+        """By identity; the tensor is kept, so that no other takes its place."""
+
+    def mark(self, value: Any, depth: int = 0) -> Mark:
+        """Return the mark of a value."""
+        if isinstance(value, torch.Tensor):
+            return self._tensor(value)
+        if isinstance(value, SubmissionRaised):
+            return _raised_mark(value)
+        if isinstance(value, bool) or value is None or isinstance(value, str):
+            return {"v": value if not isinstance(value, str) else value[:80]}
+        if isinstance(value, bytes):
+            return {"bytes": value[:80].decode("latin-1")}
+        if isinstance(value, int | float):
+            try:
+                return {"f": float(value) if math.isfinite(value) else str(value)}
+            except OverflowError:
+                return {"type": "int"}
+        if isinstance(value, list | tuple) and depth < 3:
+            return {
+                type(value).__name__: [self.mark(part, depth + 1) for part in value[:KEPT]],
+                "n": len(value),
+            }
+        if isinstance(value, dict) and depth < 3:
+            parts = [[_key(key), self.mark(part, depth + 1)] for key, part in islice(value.items(), KEPT)]
+            return {"dict": parts, "n": len(value)}
+        return {"type": _kind(value)[:80]}
+
+    def _tensor(self, value: torch.Tensor) -> Mark:
+        known = self._made.get(id(value))
+        if known is None:
+            self._left -= value.numel()
+            mark = _tensor_mark(value) if self._left >= 0 else {"type": "a tensor beyond what is marked"}
+            known = self._made[id(value)] = value, mark
+        return known[1]
+
+
+def _raised_mark(error: SubmissionRaised) -> Mark:
+    return {
+        "raised": error.type_name[:80],
+        "says": message_shape(error.message),
+        "at": error.frames[-1].call[:80] if error.frames else "",
+    }
+
+
+def message_shape(message: str) -> str:
+    """Return what stays of a message when sizes and names differ, which are another learner's own.
+
+    >>> message_shape("shape '[5, 1]' is invalid for input of size 12")
+    "shape '…' is invalid for input of size 0"
+    """
+    first = (message[:2000].splitlines() or [""])[0]
+    return _NUMBERS.sub("0", _NUMBER.sub("0", _QUOTED.sub("'…'", first)))[:200]
+
+
+def _key(key: object) -> str:
+    """Return a dict's key as text: of a tensor only what it is, since torch writes out millions of entries."""
+    return str(key)[:80] if type(key) in (str, int, bool, float, bytes, type(None)) else describe(key)
+
+
+def _tensor_mark(value: torch.Tensor) -> Mark:
+    mark: Mark = {"shape": list(value.shape), "dtype": str(value.dtype).removeprefix("torch.")}
+    plain = value.detach().cpu()
+    if plain.is_complex():
+        plain = torch.view_as_real(plain)
+    numbers = plain.to(torch.float64).flatten()
+    finite = numbers.isfinite()
+    if not bool(finite.all()):
+        odd = [numbers.isnan(), numbers == math.inf, numbers == -math.inf]
+        mark["odd"] = [rounded(_project(part.to(torch.float64))) for part in odd]
+        numbers = numbers.where(finite, torch.zeros((), dtype=torch.float64))
+    mark["p"] = rounded([*_project(numbers), float(numbers.norm())])
+    return mark
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, RemoteObject):
+        return facts_of(value).types[0]
+    kind = getattr(value, "kata_type", None) if isinstance(value, torch.Tensor) else None
+    return kind if isinstance(kind, str) else type(value).__name__
+
+
+def _project(numbers: torch.Tensor) -> list[float]:
+    numbers = numbers[:PROJECTED]
+    return [float(numbers @ direction) for direction in _directions(numbers.numel())]
+
+
+@lru_cache(maxsize=64)
+def _directions(size: int) -> tuple[torch.Tensor, ...]:
+    index = torch.arange(1, size + 1, dtype=torch.float64)
+    return tuple(torch.sin(index * (_GOLDEN * (k + 1)) + k) for k in range(DIRECTIONS))
+
+
+def _equal(one: Any, other: Any, rounding: float = 3e-5) -> bool:
+    if isinstance(one, dict) and isinstance(other, dict):
+        if one.keys() != other.keys():
+            return False
+        if "p" in one:
+            if one["dtype"] != other["dtype"] or one["shape"] != other["shape"]:
+                return False
+            rounding = _ROUNDING.get(getattr(torch, one["dtype"], None), 1e-9)  # type: ignore[arg-type]
+            size = max(abs(one["p"][-1]), abs(other["p"][-1]))
+            close = all(
+                abs(a - b) <= rounding * size + 1e-12 for a, b in zip(one["p"], other["p"], strict=True)
+            )
+            return close and _equal(one.get("odd"), other.get("odd"))
+        if "raised" in one:
+            one, other = ({**mark, "at": _PRODUCTS.get(mark["at"], mark["at"])} for mark in (one, other))
+        return all(_equal(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(_equal(a, b) for a, b in zip(one, other, strict=True))
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=rounding, abs_tol=1e-9)
+    return bool(one == other)
+
+
+def rounded(values: Iterable[float]) -> list[float]:
+    """Return values with nine digits, as marks are recorded."""
+    return [float(f"{value:.9g}") for value in values]

@@ -1,0 +1,144 @@
+"""What checks are handed: the submission, in a worker that is seeded for each check, and all else they may ask for."""
+
+from __future__ import annotations
+
+import random
+import types
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+
+from grader.engine.checks.draw import Draw
+from grader.engine.host.calls import Calls, Outcomes
+from grader.engine.host.remote import RemoteSubmission
+from grader.engine.host.session import Session
+from grader.engine.runner.outcome import UNSAID, Wording
+from grader.errors import PackError
+
+if TYPE_CHECKING:
+    from grader.engine.runner.at_hand import Look
+    from grader.engine.timing.speed import Speed
+
+
+class WorkerBackend:
+    """A submission in a worker."""
+
+    def __init__(self, session: Session, timeout_s: float | None = None) -> None:
+        self.calls = Calls()
+        self.submission = RemoteSubmission(session, self.calls)
+        self.session = session
+        self._timeout_s = timeout_s
+
+    @property
+    def isolation(self) -> str:
+        """How far the worker is confined."""
+        return self.session.isolation
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """What became of its calls."""
+        return self.session.outcomes
+
+    def begin(self, seed: int, *, alike: bool = False) -> None:
+        """Start a check: clock, seeds, a live worker."""
+        self.calls.clear()
+        # A check that draws from the global generators draws the same again; not what the worker's own are to give.
+        _seed_here(seed + 1)
+        self.session.begin(seed, self._timeout_s, alike=alike)
+
+    def rest(self) -> None:
+        """End the worker."""
+        self.calls.clear()
+        self.session.close()
+
+    def take_output(self) -> str:
+        """Return what was printed during the check."""
+        return self.session.take_output()
+
+    def observed(self) -> Sequence[Any]:
+        """Return what it answered during the check, for recognising a mistake."""
+        return self.session.log.observed
+
+    def asked(self) -> Collection[str]:
+        """Return which of its names the check asked for."""
+        return self.session.log.asked
+
+    def rests_on_policy(self) -> bool:
+        """Return whether the check called a name that may not use what the kata excludes."""
+        terms = self.session.terms
+        return bool(terms.forbid) and (
+            not terms.within or not self.session.log.called.isdisjoint(terms.within)
+        )
+
+    def asked_uses(self) -> bool:
+        """Return whether the check itself judged what was used."""
+        return self.session.log.asked_uses
+
+    def uses(self) -> list[str]:
+        """Return what was used in any check that the kata excludes."""
+        return self.session.forbidden_uses()
+
+
+def _seed_here(seed: int) -> None:
+    random.seed(seed)
+    torch.default_generator.manual_seed(seed)
+    # torch.manual_seed (2.13) would also leave a note, with a whole traceback, for each kind of accelerator that is not
+    # there yet: a third of a small check's time.
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        torch.cuda.manual_seed_all(seed)
+
+
+CPU = torch.device("cpu")
+
+
+def no_reference() -> types.ModuleType:
+    """Refuse: where the reference must not come."""
+    raise PackError("the fixture `reference` is for hidden checks alone")
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What all checks of one run have in common."""
+
+    seed: int = 0
+    device: torch.device = CPU
+    wording: Wording = UNSAID
+    reference: Callable[[], types.ModuleType] = no_reference
+    look: Look | None = None
+    """Told of every check that goes wrong."""
+
+
+@dataclass(frozen=True)
+class CheckContext:
+    """What the fixtures of the running check hand out."""
+
+    backend: WorkerBackend
+    conditions: Conditions = Conditions()
+    given_speed: Speed | None = None
+    """Only speed checks have it."""
+
+    @property
+    def speed(self) -> Speed:
+        """What decides about speed and memory.
+
+        Raises:
+            PackError: the check has no threshold.
+        """
+        if self.given_speed is None:
+            raise PackError("the fixture `speed` is for checks with a threshold")
+        return self.given_speed
+
+
+FIXTURES: Mapping[str, Callable[[CheckContext, pytest.Item], Any]] = {
+    "submission": lambda context, item: context.backend.submission,
+    "draw": lambda context, item: Draw(context.conditions.seed, item.name, context.conditions.device),
+    "seed": lambda context, item: context.conditions.seed,
+    "device": lambda context, item: context.conditions.device,
+    "reference": lambda context, item: context.conditions.reference(),
+    "speed": lambda context, item: context.speed,
+}
+"""What a check may ask for: the learner's module; random inputs, seeded by the run's seed and the check's name; that
+seed; where inputs live; the solution (hidden checks only); what decides about speed (checks with a threshold only)."""

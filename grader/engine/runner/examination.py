@@ -1,0 +1,495 @@
+"""Run the checks of a kata over one submission, one after the other, and judge each."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import pytest
+import torch
+
+from grader.catalogue.stub import signatures_of
+from grader.engine.checks.describe import is_starred
+from grader.engine.checks.failure import told_breach
+from grader.engine.checks.marks import CheckInfo
+from grader.engine.checks.stand_ins import put_in_place
+from grader.engine.host.calls import Calls
+from grader.engine.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
+from grader.engine.host.launcher import Launcher
+from grader.engine.host.names import MAX_CODE, UNPARSED, body_of
+from grader.engine.host.session import Session
+from grader.engine.host.source import Source, read_source
+from grader.engine.mistakes.idle import IdleWatch
+from grader.engine.mistakes.recognise import SEED, LeftBehind, Mark, fingerprint
+from grader.engine.runner.at_hand import Look
+from grader.engine.runner.backend import CheckContext, Conditions, WorkerBackend, no_reference
+from grader.engine.runner.collected import Collected
+from grader.engine.runner.given_blocks import BlockUse, find_block_use
+from grader.engine.runner.outcome import Outcome, Wording, judge, unusable
+from grader.engine.runner.plugin import check_seed
+from grader.errors import MachineFault, PackError
+from grader.machine import shortage
+from grader.report.report import ALREADY_DEDUCTED, WRONG, CheckReport, CheckStatus, KataStatus
+
+RECOGNISED = 12
+"""Failed checks that are run again to recognise a mistake."""
+StandIns = Mapping[str, Callable[..., Any]]
+NONE_STANDS_IN: StandIns = {}
+UNMADE = ("fail", "error", "skipped", "todo")
+"""How a check can end that may pass where another stands in. What ran out of time is not run again."""
+Progress = Callable[[CheckReport, Calls], None]
+"""Told after every check: what became of it, and the calls it made."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run is done."""
+
+    seed: int = 0
+    fail_fast: bool = False
+    name: bool = True
+    """Whether mistakes are named, for which checks run again: who only counts what is caught needs no name."""
+    timeout_s: float | None = None
+    device: str = "cpu"
+    tell: Callable[[float], None] = lambda seconds: None
+    """Told at every stage how many seconds it may take; beyond that the grader's own work is watched."""
+    timed_s: float = 3600.0
+    """What a check of speed may take: it waits until the device is free."""
+
+
+@dataclass(frozen=True)
+class SubmissionRun:
+    """One submission as it is examined: what was handed in, where it runs, and how the run is done."""
+
+    source: Source
+    backend: WorkerBackend
+    options: Options
+    launcher: Launcher
+    """Where workers come from."""
+    progress: Progress | None = None
+    look: Look | None = None
+    """Told of every check that goes wrong, for the person who wrote the submission: then there are no marks."""
+
+
+@dataclass
+class Judged:
+    """What became of one check, and what has to be known of it when all have run."""
+
+    item: pytest.Item
+    report: CheckReport
+    outcome: Outcome
+    rests_on_policy: bool
+    """Whether no use of what is excluded may stand behind it."""
+    judged_uses: bool
+    """Whether it judged that itself."""
+    asked: frozenset[str]
+    """Which of the submission's names it asked for."""
+    timed: bool = False
+    """Whether it is a check of speed or memory, which no status hangs on."""
+    tells: bool = False
+    """Whether it failed in a way that may say which mistake was made."""
+    left: LeftBehind | None = None
+    """What the submission left behind when it was run again to recognise a mistake."""
+
+
+@dataclass
+class Examination:
+    """One run of checks over one attempt."""
+
+    checks: Collected
+    attempt: SubmissionRun
+    done: list[Judged] = field(default_factory=list)
+    recognised: int = RECOGNISED
+    """So many failed checks are run again."""
+    marking: bool = False
+    """Whether what is left behind is wanted even where no mistake is to be named."""
+    left_behind: dict[str, LeftBehind | None] = field(default_factory=dict)
+    """What the same submission left behind in checks that were run again in other runs."""
+    used: dict[str, None] = field(default_factory=dict)
+    """What the kata excludes and was used in any check."""
+
+    def run(self) -> None:
+        """Run every check, in order; then name the mistakes, and take back what rests on what is excluded."""
+        attempt, who = self.attempt, self.attempt.backend
+        for item in self.checks.items:
+            if attempt.look is not None and attempt.launcher.name == "fork":
+                who.rest()  # a fork takes 10 ms; without one, what is made again begins with all earlier checks
+            judged = self._judged(item)
+            self.done.append(judged)
+            self.used.update(dict.fromkeys(judged.outcome.used))
+            if attempt.progress is not None:
+                attempt.progress(judged.report, who.calls)
+            if attempt.options.fail_fast and judged.report.status in WRONG:
+                break
+        if attempt.look is None:
+            if attempt.options.name or self.marking:
+                self._recognise()
+            if attempt.options.name:
+                self._charge_the_mistake_once()
+        self._withhold()
+
+    def marks(self) -> dict[str, list[Mark]]:
+        """Return what the submission left behind in each visible check that it failed."""
+        return {one.report.id: one.left.marks for one in self.done if one.left is not None}
+
+    def lost(self, *, timed: bool) -> float:
+        """Return the points that nobody could get, because of the machine: for being right, or for being fast."""
+        return sum(one.report.max_points for one in self.done if one.outcome.machine and one.timed is timed)
+
+    def todo(self) -> list[str]:
+        """Return what is still to be written, in the order in which checks came upon it."""
+        return list(dict.fromkeys(one.outcome.todo for one in self.done if one.outcome.todo))
+
+    def status(self) -> KataStatus:
+        """Return the kata's status: this is where a verdict is decided."""
+        # Slow is not wrong; where speed alone was asked about, it is what there is to be told.
+        judged = [one for one in self.done if not one.timed] or self.done
+        statuses = {one.report.status for one in judged}
+        outcomes, all_ran = self.attempt.backend.outcomes, len(self.done) == len(self.checks)
+        if all_ran and all(one.report.status == "pass" or one.outcome.machine for one in judged):
+            return "fail" if self.used else "pass"
+        if self._is_stub_only(judged, all_ran):
+            return "not_started"
+        if outcomes.died and not outcomes.answered:
+            return "error"
+        if "timeout" in statuses:
+            return "timeout"
+        return (
+            "in_progress" if "todo" in statuses and statuses.isdisjoint(WRONG) and not self.used else "fail"
+        )
+
+    def _is_stub_only(self, judged: Sequence[Judged], all_ran: bool) -> bool:
+        """Return whether nothing has been written yet of what the kata asks for."""
+        outcomes, required = self.attempt.backend.outcomes, self.checks.kata.required
+        if outcomes.written or not outcomes.not_written or any(one.report.points for one in judged):
+            return False
+        # Part of the checks says nothing about names that only the others call.
+        return (self.checks.complete and all_ran) or outcomes.not_written.issuperset(required)
+
+    # One check ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _block_use(self) -> BlockUse | None:
+        """What of the kata's given blocks was handed in as the submission's own."""
+        if self.attempt.look is not None:
+            return None
+        return find_block_use(self.attempt.source, self.checks.kata, self.checks.terms)
+
+    def _judged(self, item: pytest.Item) -> Judged:
+        """Run one check, and decide what it says and what it is worth."""
+        who, seed = self.attempt.backend, self.attempt.options.seed
+        info, report, asked = self.checks.info(item), self.checks.blank(item), frozenset[str]()
+        timed = info.threshold is not None
+        unmet = None if timed else self._unmet(info)
+        if info.threshold is not None:
+            outcome = self._timed(item, report, info.threshold)
+        elif unmet is not None:
+            outcome = unmet
+        else:
+            outcome = self._attempted(item, who, seed)
+            report.output = who.take_output() or None
+            asked = frozenset(who.asked())
+        if outcome.pack_fault:
+            outcome = self._blamed(item, outcome, timed)
+        # Looked up before the check is run again on its own: that needs another worker, which was asked other things.
+        rests_on_policy, judged_uses = timed or who.rests_on_policy(), who.asked_uses()
+        if not timed and unmet is None and outcome.status in UNMADE and not outcome.machine:
+            outcome = self._on_its_own(item, info, outcome)
+        report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
+        report.points = report.max_points if outcome.status == "pass" else 0.0
+        if self._block_use is not None:
+            self._block_use.refuse(report)
+        # Nothing that was trained or timed says which mistake it was.
+        silent = self._block_use or report.hidden or info.trained or timed
+        tells = report.status in ("fail", "error") and not silent
+        return Judged(item, report, outcome, rests_on_policy, judged_uses, asked, timed, tells)
+
+    def _unmet(self, info: CheckInfo) -> Outcome | None:
+        """Return the outcome of a check that needs another which did not pass, or follows one that never ended."""
+        endless = [one.report.id for one in self.done if one.report.status == "timeout"]
+        for need in (*info.needs, *(name for name in info.follows if name in endless)):
+            for one in self.done:
+                if one.report.id != need or one.report.status == "pass":
+                    continue
+                if one.report.status == "todo":
+                    return Outcome("todo", [f"not written yet: it needs “{one.report.name}” to hold first"])
+                return Outcome("skipped", [f"skipped: it needs “{one.report.name}” to hold first"])
+        return None
+
+    def _on_its_own(self, item: pytest.Item, info: CheckInfo, outcome: Outcome) -> Outcome:
+        """Return how a failed check ends when earlier failures are not charged to it.
+
+        Where what failed is a function that the author can stand in for, it is run once more with that; where it is
+        known to follow from another check that did not pass, that is all it says.
+        """
+        wrong = {name for one in self.done if one.report.status != "pass" for name in one.asked}
+        names = [name for name in info.stand_ins if name in wrong]
+        if names:
+            who = self.attempt.backend
+            ours = self.checks.stand_ins(item, names)
+            again = self._attempted(item, who, self.attempt.options.seed, ours)
+            judged_ours = any(name in names for name in who.asked())
+            who.rest()  # the next worker has all of the learner's own again
+            if again.status == "pass" and not judged_ours:
+                told = " and ".join(f"`{name}`" for name in names)
+                return Outcome("pass", [f"judged with our {told} in place of yours"])
+        for one in self.done if outcome.status != "todo" else ():
+            if one.report.id in info.follows and one.report.status != "pass":
+                return Outcome("skipped", [f"skipped: “{one.report.name}” has to hold first"])
+        return outcome
+
+    def _attempted(
+        self,
+        item: pytest.Item,
+        who: WorkerBackend,
+        seed: int,
+        stand_ins: StandIns = NONE_STANDS_IN,
+        reference: Callable[[], types.ModuleType] | None = None,
+        *,
+        alike: bool = False,
+    ) -> Outcome:
+        """Run one check; a worker that died in an earlier one is replaced first.
+
+        One that was killed may have been killed by the machine, so the check has a second chance; so has one in which
+        the grader ran out of something.
+
+        Raises:
+            MachineFault: it ran out again, and does so for the reference.
+        """
+        conditions = self._conditions(seed)
+        context = CheckContext(who, replace(conditions, reference=reference or conditions.reference))
+        for last in (False, True):
+            try:
+                who.begin(check_seed(seed, item.name), alike=alike)
+                put_in_place(who.submission, stand_ins)
+            except WorkerTimeout as error:
+                outcome = judge(error, who.calls, context.conditions.wording)
+            except (WorkerDied, SubmissionRaised) as error:
+                killed = isinstance(error, WorkerDied) and error.killed
+                outcome = Outcome("error", [f"the submission did not load again: {error}"], killed=killed)
+            else:
+                outcome = self.checks.plugin.run(item, context)
+            if outcome.shortage:
+                who.rest()  # in the middle of a frame, perhaps
+                gc.collect()  # what the check held goes with its frames
+            if last or not (outcome.killed or outcome.shortage):
+                break
+            who.take_output()
+        if outcome.shortage and (control := self._control(item, who)) is not None and control.shortage:
+            raise MachineFault(f"In {item.name} this machine ran out of something.", outcome.shortage)
+        return outcome
+
+    @cached_property
+    def _unstarred(self) -> Mapping[str, Sequence[str]]:
+        """The learner's own parameters where any number of arguments is asked for and none of them is that."""
+        asked = {name for name, names in self.checks.kata.signatures().items() if any(map(is_starred, names))}
+        if not asked or len(self.attempt.source.data) > MAX_CODE:
+            return {}
+        try:
+            own = signatures_of(body_of(self.attempt.source))
+        except UNPARSED:
+            return {}
+        return {name: own[name] for name in asked & own.keys() if not any(map(is_starred, own[name]))}
+
+    def _conditions(self, seed: int) -> Conditions:
+        attempt, checks = self.attempt, self.checks
+        timeout_s = attempt.options.timeout_s or checks.terms.check_timeout_s
+        return Conditions(
+            seed,
+            torch.device(attempt.options.device),
+            Wording(attempt.source.path.name, checks.kata.signatures(), timeout_s, self._unstarred),
+            # Where a learner looks around there is no answer.
+            checks.reference if attempt.look is None else no_reference,
+            attempt.look,
+        )
+
+    def _timed(self, item: pytest.Item, report: CheckReport, threshold: str) -> Outcome:
+        """Run a check of speed or memory: only when all is right, and with nothing else of the submission alive."""
+        attempt, kata = self.attempt, self.checks.kata
+        if attempt.look is not None:
+            return Outcome("skipped", ["under a debugger nothing can be timed"], machine=True)
+        for one in self.done:
+            same = one.report.aspect == report.aspect
+            if not (same or one.report.status == "pass" or one.outcome.machine):
+                return Outcome(
+                    "skipped", [f"skipped: first “{one.report.name}” has to hold, then speed counts"]
+                )
+        # Late: most runs time nothing, and should not wait for what times.
+        from grader.engine.runner.kata_terms import setting_of
+        from grader.engine.timing.speed import Speed
+
+        options, who = attempt.options, attempt.backend
+        who.rest()
+        setting = setting_of(kata, attempt.source, attempt.launcher, options.device, who.calls)
+        options.tell(options.timed_s)
+        for _ in range(2):  # one that was killed may have been killed by the machine
+            speed = Speed(setting, kata.speed[threshold], marks=kata.is_measured(threshold, setting.kind))
+            outcome = self.checks.plugin.run(item, CheckContext(who, self._conditions(options.seed), speed))
+            if not outcome.killed:
+                break
+        if speed.measured is not None:
+            report.speed = speed.measured
+        return outcome
+
+    def _blamed(self, item: pytest.Item, outcome: Outcome, timed: bool) -> Outcome:
+        """Return the outcome of a check that seems broken, and is not: the reference passes it.
+
+        Raises:
+            PackError: it is.
+        """
+        control = None if timed else self._control(item, self.attempt.backend)
+        if control is None or control.status != "pass":
+            raise PackError(f"{item.path}: {item.name} is broken.\n{outcome.message}")
+        return unusable([], outcome.lines)
+
+    def _control(self, item: pytest.Item, who: WorkerBackend) -> Outcome | None:
+        """Return how the reference ends in a check; None where there is none to compare with, or `who` is it."""
+        attempt, checks = self.attempt, self.checks
+        solution, launcher, options = checks.kata.solution, attempt.launcher, attempt.options
+        if who is not attempt.backend or attempt.look or solution in (None, attempt.source.path):
+            return None
+        session = Session(
+            launcher, read_source(solution), checks.terms, device=options.device, tell=options.tell
+        )
+        with contextlib.closing(session):
+            model = WorkerBackend(session, options.timeout_s)
+            return self._attempted(item, model, options.seed)
+
+    # All checks ---------------------------------------------------------------------------------------------------
+
+    def _recognise(self) -> None:
+        """Name the mistakes that failed checks make; see `recognise`.
+
+        They run once more, as the fingerprints were taken: at their seed, and with parameters that are the same in
+        every submission. One that passes there says nothing.
+        """
+        telling = [one for one in self.done if one.tells][: self.recognised]
+        if not telling:
+            return
+        if any(one.report.id not in self.left_behind for one in telling):
+            self.attempt.backend.rest()  # what keeps state leaves the same whatever was asked of it before
+        for one in telling:
+            if one.report.id not in self.left_behind:
+                self.left_behind[one.report.id] = self._marked(one.item)[1]
+            one.left = self.left_behind[one.report.id]
+        if not self.attempt.options.name:
+            return
+        left, passed = self._marks_of_the_rest()
+        # What passed with the author's function in place of the submission's speaks against nothing.
+        passed |= {
+            one.report.id for one in self.done if one.report.status == "pass" and not one.outcome.lines
+        }
+        left |= {one.report.id: one.left for one in self.done if one.left is not None}
+        by_numbers = {name for name, one in left.items() if one.by_numbers}
+        marks = {name: one.marks for name, one in left.items()}
+        found = self.checks.fingerprints.recognise(marks, passed, by_numbers)
+        for one in self.done:
+            if (named := found.get(one.report.id)) is not None:
+                one.report.misconception = named.names[0].replace("_", "-")
+                one.report.likely = named.say
+                one.report.message = "\n".join(one.outcome.without_guess()) or None
+
+    def _charge_the_mistake_once(self) -> None:
+        """Judge hidden checks that failed by the reference with the mistake that visible ones have named and charged.
+
+        Where the mistake is not known, or is not the only one, they stay as they are; so they do where something never
+        ended, which would not end here either, and where the mistake leaves nothing to compute: a function that is
+        constant would else earn the points of checks that look at its values.
+        """
+        named = {one.report.misconception: one.report.likely for one in self.done if one.report.misconception}
+        failed = [
+            one
+            for one in self.done
+            if one.report.hidden
+            and one.report.status in ("fail", "error", "skipped")
+            and not one.outcome.machine
+            and "reference" in getattr(one.item, "fixturenames", ())
+        ]
+        if len(named) != 1 or not failed or any(one.report.status == "timeout" for one in self.done):
+            return
+        [(name, say)] = named.items()
+        mistake = self.checks.catalogued(str(name).replace("-", "_"))
+        if mistake is None:
+            return
+        who, given = self.attempt.backend, self.checks.terms.given
+        for one in failed:
+            watch = IdleWatch(mistake, given)
+            who.rest()  # what keeps state begins anew, as ours with the same mistake does
+            again = self._attempted(one.item, who, self.attempt.options.seed, reference=watch.reference)
+            who.take_output()
+            if again.status != "pass":
+                continue
+            one.report.same_mistake = "idle" if watch.idle else "counted"
+            if not watch.idle:
+                one.outcome, one.left = Outcome("pass", [ALREADY_DEDUCTED, f"  {say}"]), None
+                one.report.status, one.report.message, one.report.location = "pass", one.outcome.message, None
+                one.report.points = one.report.max_points
+
+    def _marked(self, item: pytest.Item) -> tuple[CheckStatus, LeftBehind | None]:
+        """Run a check to recognise a mistake; return how it ended, and what the submission left behind if it failed."""
+        who = self.attempt.backend
+        outcome = self._attempted(item, who, SEED, alike=True)
+        who.take_output()
+        if outcome.status not in ("fail", "error"):
+            return outcome.status, None
+        try:
+            return outcome.status, LeftBehind(fingerprint(who.observed()), outcome.by_numbers)
+        except (MemoryError, RuntimeError) as error:
+            if not shortage(error):
+                raise
+            return outcome.status, None  # too much to tell anything by
+
+    def _marks_of_the_rest(self) -> tuple[dict[str, LeftBehind], set[str]]:
+        """Run the checks that were not asked for, to see what they say of a mistake; nothing of it is reported.
+
+        Returns what the submission left behind in those it failed, and those it passed.
+
+        Some mistakes are alike in one check and are told apart by what else they break: the sentence that all checks
+        together led to must not be lost when one of them is repeated.
+        """
+        ends: dict[str, CheckStatus] = {one.report.id: one.report.status for one in self.done}
+        not_run = [item for item in (*self.checks.items, *self.checks.rest) if item.name not in ends]
+        left: dict[str, LeftBehind] = {}
+        passed: set[str] = set()
+        for item in sorted(not_run, key=lambda item: item.location[1] or 0):
+            info = self.checks.info(item)
+            if info.trained or info.threshold is not None or item.path != self.checks.kata.checks:
+                continue
+            if any(ends.get(need, "pass") != "pass" for need in info.needs):
+                ends[item.name] = "skipped"
+                continue
+            ends[item.name], found = self._marked(item)
+            if ends[item.name] != "pass" and any(ends.get(name, "pass") != "pass" for name in info.follows):
+                ends[item.name], found = "skipped", None
+            if ends[item.name] == "timeout":
+                break
+            if found is not None:
+                left[item.name] = found
+            elif ends[item.name] == "pass":
+                passed.add(item.name)
+        return left, passed
+
+    def _withhold(self) -> None:
+        """Take the points of checks that rest on the policy when something was used that the kata excludes.
+
+        What they say of the numbers stays: a check that holds still passes, for no points. One that judged the uses,
+        and passed before a later check brought the use to light, fails.
+        """
+        resting = [one for one in self.done if one.rests_on_policy]
+        if resting:
+            self.used.update(dict.fromkeys(self.attempt.backend.uses()))
+        for one in resting if self.used else ():
+            check = one.report
+            check.points = 0.0
+            if check.status == "pass":
+                lines = told_breach(list(self.used), self.checks.terms.advice)
+                if one.judged_uses:
+                    check.status = "fail"
+                else:
+                    lines[0] = f"right, but no points: the submission {lines[0]}"
+                check.message = "\n".join(lines)

@@ -1,0 +1,207 @@
+"""From what happened in a check to what the report says: one place for every kind of end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from grader.engine.checks.describe import describe_call, describe_changed
+from grader.engine.checks.failure import CheckFailure, Untold
+from grader.engine.checks.gradients import cut_off, is_cut_off
+from grader.engine.checks.raised import describe_raised
+from grader.engine.checks.text import WHOLE, clean
+from grader.engine.host.calls import CallRecord, Calls
+from grader.engine.host.endings import (
+    BudgetSpent,
+    StillHangs,
+    SubmissionMissing,
+    SubmissionRaised,
+    SubmissionUnsendable,
+    WorkerDied,
+    WorkerTimeout,
+)
+from grader.engine.host.objects import RemoteObject, facts_of
+from grader.errors import PackError
+from grader.report.report import CheckStatus, Location
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a check ended."""
+
+    status: CheckStatus
+    lines: list[str] = field(default_factory=list)
+    location: Location | None = None
+    pack_fault: bool = False
+    """The check itself is broken: nothing of the submission was involved."""
+    used: tuple[str, ...] = ()
+    """What the kata excludes and was used, where that is why it failed."""
+    todo: str = ""
+    """What is not written yet, where the check came upon that."""
+    machine: bool = False
+    """Skipped because of the machine: its points leave the maximum."""
+    guess: str = ""
+    """The line that what names the mistake takes the place of."""
+    killed: bool = False
+    """Its worker was ended by SIGKILL, which may have come from the machine."""
+    shortage: str = ""
+    """What would help, where the grader ran out of something in this check; whose fault that is, is not known yet."""
+    by_numbers: bool = False
+    """Whether it failed by what was returned, and not by what nothing that was returned shows."""
+
+    @property
+    def message(self) -> str | None:
+        """The lines as one text."""
+        return "\n".join(self.lines) or None
+
+    def without_guess(self) -> list[str]:
+        """Return the lines where the mistake is known by name: a size that fits by chance would say another."""
+        return [line for line in self.lines if line != self.guess]
+
+
+Signatures = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What a message needs to know besides what happened."""
+
+    file: str = ""
+    signatures: Signatures = field(default_factory=dict)
+    """Parameter names by function."""
+    timeout_s: float = 0.0
+    unstarred: Signatures = field(default_factory=dict)
+    """The learner's own parameter names of functions that have to take any number of arguments, and do not."""
+
+
+UNSAID = Wording()
+
+
+def judge(
+    error: BaseException, calls: Calls, wording: Wording = UNSAID, observed: Sequence[Any] = ()
+) -> Outcome:
+    """Return the outcome of a check that raised `error`; `observed` is what the submission answered."""
+    file, signatures = wording.file, wording.signatures
+    if isinstance(error, CheckFailure):
+        call = calls.origin(error.subject)
+        wrote = [] if error.failure.stage == "arguments" else _changed(call, signatures)
+        failure, star = error.failure, _unstarred(call, wording)
+        lines = [*_called(call, calls, signatures), *wrote, *failure.lines(), *star]
+        by_numbers = failure.stage != "gradient"  # a result that is cut off looks like one that is not
+        judged = Outcome(
+            "fail", lines, failure.location, used=error.used, guess=failure.guess, by_numbers=by_numbers
+        )
+        return replace(judged, lines=judged.without_guess()) if star else judged
+    if isinstance(error, PackError):
+        return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
+    called = _called(calls.last, calls, signatures)
+    if isinstance(error, pytest.skip.Exception):
+        return Outcome("skipped", [clean(str(error.msg))], machine=True)
+    if isinstance(error, Untold):
+        why = [f"  {clean(error.why)}"] if error.why else []
+        return Outcome("skipped", [f"skipped: first {error.first}; then this can be told", *why])
+    if isinstance(error, SubmissionRaised):
+        if error.not_written:
+            return _unwritten(error, calls.last, wording)
+        if isinstance(error, SubmissionMissing) and not error.frames:
+            return Outcome("fail", _missing(error, file, called))
+        return Outcome("error", [*called, *describe_raised(error), *_unstarred(calls.last, wording)])
+    if isinstance(error, SubmissionUnsendable):
+        return Outcome("fail", [*called, f"returned {clean(error.reason)}"])
+    if isinstance(error, BudgetSpent):
+        return Outcome("timeout", ["not run: the time for this whole submission is spent"])
+    if isinstance(error, StillHangs):
+        told = f"skipped: `{clean(error.name, 60)}` did not answer within {error.seconds:g} s"
+        return Outcome("skipped", [f"{told}, as it had not in an earlier check: mend that one first"])
+    if isinstance(error, WorkerTimeout):
+        return Outcome(
+            "timeout",
+            [
+                *called,
+                f"no answer within {wording.timeout_s:g} s, so it was stopped: is there a loop that never ends?",
+            ],
+        )
+    if isinstance(error, WorkerDied):
+        return Outcome("error", [*called, f"your code {clean(error.how)}"], killed=error.killed)
+    if calls.last is None and all(_is_callable(value) for value in observed):
+        return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
+    if is_cut_off(error):
+        return Outcome("fail", [*called, *cut_off("the result")])
+    return unusable(called, [_short(error)])
+
+
+def _unwritten(error: SubmissionRaised, call: CallRecord | None, wording: Wording) -> Outcome:
+    """Return the outcome of a check that came upon a stub: nothing is wrong, something is to be written."""
+    # A stub says its own name; where one does not, it is what the check called.
+    name = error.message if error.message.removesuffix(".__init__") in wording.signatures else ""
+    name = clean(name or (call.signature or call.label if call is not None else "") or error.message, 80)
+    where = f" ({clean(error.frames[-1].file)}, line {error.frames[-1].line})" if error.frames else ""
+    return Outcome("todo", [f"not written yet: `{name}` still raises NotImplementedError{where}"], todo=name)
+
+
+def unusable(called: Sequence[str], why: Sequence[str]) -> Outcome:
+    """Return the outcome of a check that what the submission returned made impossible."""
+    lines = [f"  {line}" for line in why]
+    return Outcome("fail", [*called, "the check could not use what your code returned", *lines])
+
+
+def too_much(error: BaseException, help_for: str) -> Outcome:
+    """Return the outcome of a check in which the grader ran out of something, as the submission's fault."""
+    return replace(
+        unusable([], ["that takes more than the grader has for one check", _short(error)]), shortage=help_for
+    )
+
+
+def _is_callable(value: object) -> bool:
+    return isinstance(value, RemoteObject) and facts_of(value).kind in ("function", "class")
+
+
+def _called(call: CallRecord | None, calls: Calls, signatures: Signatures) -> list[str]:
+    if call is None:
+        return []
+    lines = describe_call(call.label, list(signatures.get(call.signature, ())), call.args, call.kwargs)
+    name = call.label.partition("(")[0].partition(".")[0]
+    # What an author gave a name of its own speaks for itself: the check's model.
+    if call.root in calls.given and name.isidentifier():
+        lines.append(f"  {clean(name, 60)} is a helper of the check: it calls what you wrote")
+    return lines
+
+
+def _unstarred(call: CallRecord | None, wording: Wording) -> list[str]:
+    """Say that a function takes one argument where any number is asked for, whatever came of it."""
+    name = call.signature if call is not None else ""
+    if name not in wording.unstarred:
+        return []
+    asked, own = (", ".join(names[name]) for names in (wording.signatures, wording.unstarred))
+    return [
+        clean(f"it is to be {name}({asked}), for any number of them; yours is {name}({own}), without the *")
+    ]
+
+
+def _changed(call: CallRecord | None, signatures: Signatures) -> list[str]:
+    if call is None:
+        return []
+    names = list(signatures.get(call.signature, ()))
+    return describe_changed(names, call.args, call.kwargs, call.changed)
+
+
+def _missing(error: SubmissionRaised, file: str, called: list[str]) -> list[str]:
+    owner, _, name = error.message.rpartition("attribute ")
+    if owner.startswith("module "):
+        hint = [f"  {clean(error.hint, WHOLE)}"] if error.hint else []
+        return [f"{file} has no `{clean(name.strip(chr(39)))}`: was it renamed or removed?", *hint]
+    if owner.endswith("' object has no "):
+        kind, name = clean(owner.split("'")[1], 40), clean(name.strip("'"), 40)
+        return [
+            *called,
+            f"no attribute `{name}`  the {kind} has none",
+            f"is it set in __init__, under this name? {clean(error.hint, WHOLE)}".rstrip(),
+        ]
+    return [*called, clean(f"{error.type_name}: {error.message}", WHOLE)]
+
+
+def _short(error: BaseException) -> str:
+    return clean(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}", WHOLE)

@@ -1,0 +1,280 @@
+"""The pytest plugin: fixtures that checks ask for, and one outcome per check instead of pytest's report."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import pytest
+
+from grader.engine.checks.marks import CheckInfo
+from grader.engine.runner.at_hand import AtHand
+from grader.engine.runner.backend import FIXTURES, CheckContext
+from grader.engine.runner.outcome import Outcome, judge, too_much
+from grader.errors import MachineFault, PackError, UsageError
+from grader.machine import shortage
+from grader.report.report import WRONG
+
+if TYPE_CHECKING:
+    from grader.catalogue import Kata
+    from grader.catalogue.file_types import Threshold
+
+T = TypeVar("T")
+PASSED = Outcome("pass")
+
+
+class KataPlugin(Generic[T]):
+    """Registered with pytest for one collection of checks."""
+
+    def __init__(
+        self, arrange: Callable[[KataPlugin[T], list[pytest.Item]], Any], body: Callable[[Any], T]
+    ) -> None:
+        self._arrange, self._body = arrange, body
+        self.results: list[T] = []
+        """What the body returned, once it has run."""
+        self._context: CheckContext | None = None
+        self._outcome = PASSED
+        self.broken: list[str] = []
+        self.left_out: list[pytest.Item] = []
+        """What `-k` left out."""
+        self._names: dict[Path, set[str]] = {}
+        self._wants: dict[pytest.Item, Wants] = {}
+        self.failure: BaseException | None = None
+
+    @property
+    def _now(self) -> CheckContext:
+        if self._context is None:
+            raise PackError("a fixture of Kata was used outside a check")
+        return self._context
+
+    def fixture(self, name: str, item: pytest.Item) -> Any:
+        """Return what a fixture of Kata's is for the running check."""
+        return FIXTURES[name](self._now, item)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Remember checks that cannot be collected."""
+        if report.failed:
+            self.broken.append(str(report.longrepr))
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Let `-k` find a check by the words of its title too, and remember who is there."""
+        try:
+            item.extra_keyword_matches.add(info_of(item).title)
+        except PackError as error:
+            self.broken.append(error.message)
+        self._names.setdefault(item.path, set()).add(item.name)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Demand, before `-k` leaves any out, that a check needs only checks of its own file."""
+        for item in items if not self.broken else []:
+            info = info_of(item)
+            for verb, names in (("needs", info.needs), ("follows", info.follows)):
+                for name in names:
+                    if name not in self._names[item.path]:
+                        self.broken.append(
+                            f"{item.path}: {item.name} {verb} {name}, and no check has that name."
+                        )
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        """Remember what `-k` left out: how many they are is said, and some mistakes are known by what they break."""
+        self.left_out.extend(items)
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Hand the collected checks to the body; it runs them as often as it likes."""
+        if not self.broken:
+            try:
+                self.results.append(self._body(self._arrange(self, session.items)))
+            except BaseException as error:
+                self.failure = error
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
+        """Judge what happened, and give pytest the bare minimum (formatting a traceback takes milliseconds)."""
+        error = call.excinfo.value if call.excinfo is not None else None
+        if error is not None:
+            self._judge(item, error)
+        outcome = "passed" if error is None else "failed"
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)  # type: ignore[arg-type]
+
+    def run(self, item: pytest.Item, context: CheckContext) -> Outcome:
+        """Run one check: directly where it uses nothing of pytest's, which is most, else through pytest's protocol."""
+        self._context, self._outcome = context, PASSED
+        calls = context.backend.calls
+        calls.parameters = context.conditions.wording.signatures
+        calls.on_workers_word = bool(info_of(item).on_workers_word)
+        try:
+            wanted = self._wants[item] = self._wants.get(item) or wants(item)
+            if wanted.plain:  # pytest's protocol takes more than half of a short check's time
+                assert isinstance(item, pytest.Function)
+                wrong: BaseException | None = None
+                try:
+                    item.obj(
+                        **wanted.parameters, **{name: self.fixture(name, item) for name in wanted.fixtures}
+                    )
+                except BaseException as error:
+                    wrong = error
+                # Out of its handling: what is raised in a REPL has nothing to do with it.
+                if wrong is not None:
+                    self._judge(item, wrong)
+            else:
+                # Torn down whole: what runs next is not known yet.
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        finally:
+            self._context = None
+        return self._outcome
+
+    def _judge(self, item: pytest.Item, error: BaseException) -> None:
+        who, conditions = self._now.backend, self._now.conditions
+        if conditions.look is not None and isinstance(error, KeyboardInterrupt):
+            conditions.look(AtHand.of(item, Outcome("timeout", []), error, who.calls, who.session))
+        if isinstance(error, KeyboardInterrupt | MachineFault):
+            raise error
+        try:
+            if shortage(error) is not None:
+                raise error
+            self._outcome = judge(error, who.calls, conditions.wording, who.observed())
+        except Exception as late:
+            if (help_for := shortage(late)) is None:
+                raise
+            self._outcome = too_much(late, help_for)
+        if conditions.look is not None and self._outcome.status in WRONG:
+            conditions.look(AtHand.of(item, self._outcome, error, who.calls, who.session))
+
+
+@dataclass(frozen=True)
+class Wants:
+    """What a check's function asks for."""
+
+    plain: bool
+    """Whether nothing of it is pytest's affair: no fixture of the author's own, no mark, no class."""
+    fixtures: tuple[str, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _as_pytests(name: str) -> Any:
+    """Return a fixture for pytest's own protocol."""
+
+    def value(self: KataPlugin[Any], request: pytest.FixtureRequest) -> Any:
+        return self.fixture(name, request.node)
+
+    return pytest.fixture(value, name=name)
+
+
+for _name in FIXTURES:
+    setattr(KataPlugin, _name, _as_pytests(_name))
+_MARKS = frozenset({"skip", "skipif", "xfail", "usefixtures"})
+
+
+def wants(item: pytest.Item) -> Wants:
+    """Return what a check's function asks for."""
+    if not isinstance(item, pytest.Function) or item.cls is not None:
+        return Wants(plain=False)
+    callspec = getattr(item, "callspec", None)
+    parameters: dict[str, Any] = dict(callspec.params) if callspec is not None else {}
+    own = set(inspect.signature(item.function).parameters)
+    # `draw` asks for pytest's request behind the check's back.
+    fixtures = set(item.fixturenames) - set(parameters) - ({"request"} - own)
+    # A name that the author's file defines may be a fixture of theirs, which pytest alone can make.
+    theirs = any(hasattr(item.module, name) for name in (*fixtures, *parameters))
+    marked = any(mark.name in _MARKS for mark in item.iter_markers())
+    if theirs or marked or not fixtures <= FIXTURES.keys() or not FIXTURES.keys().isdisjoint(parameters):
+        return Wants(plain=False)
+    return Wants(True, tuple(sorted(fixtures)), parameters)
+
+
+def info_of(item: pytest.Item) -> CheckInfo:
+    """Return what `@check` said of a check.
+
+    Raises:
+        PackError: the function has no `@check`.
+    """
+    info = getattr(getattr(item, "function", None), "kata_check", None)
+    if not isinstance(info, CheckInfo):
+        raise PackError(f"{item.path}: {item.name} has no @check(title, aspect=..., points=...).")
+    return info
+
+
+def threshold_of(item: pytest.Item, kata: Kata) -> Threshold | None:
+    """Return the threshold that a check of the kata decides by; None for a check of anything else.
+
+    Raises:
+        PackError: kata.toml has none of that name.
+    """
+    name = info_of(item).threshold
+    if name is not None and name not in kata.speed:
+        known = ", ".join(kata.speed) or "none"
+        raise PackError(f"{item.path}: {item.name} names the threshold {name!r}; kata.toml has {known}.")
+    return kata.speed[name] if name is not None else None
+
+
+def check_seed(seed: int, name: str) -> int:
+    """Return the seed of one check's worker, so that checks do not depend on which others ran."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:6], "big")
+
+
+def collect(
+    files: Sequence[Path],
+    arrange: Callable[[KataPlugin[T], list[pytest.Item]], Any],
+    body: Callable[[Any], T],
+    keyword: str | None = None,
+) -> T:
+    """Collect check files once and return what `body` makes of the items, as they are arranged for it.
+
+    Raises:
+        PackError: a file cannot be collected.
+        UsageError: `-k` cannot be parsed.
+    """
+    plugin = KataPlugin(arrange, body)
+    arguments = [
+        *("-c", str(Path(__file__).with_name("pytest.ini")), "--rootdir", str(files[0].parent)),
+        *("--import-mode=importlib", "--assert=plain", "--noconftest"),
+        *(f"-pno:{name}" for name in _UNUSED),
+        *(("-k", keyword) if keyword else ()),
+        *(str(file) for file in files),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
+            patch.delenv(name, raising=False)
+        patch.setattr("sys.dont_write_bytecode", True)  # a pack may be read-only, and is not ours to litter
+        try:
+            code = pytest.main(arguments, plugins=[plugin])
+        finally:
+            _forget_modules(files)
+    if plugin.failure is not None:
+        raise plugin.failure
+    if code == pytest.ExitCode.INTERRUPTED:  # while they were collected: pytest keeps Ctrl-C to itself
+        raise KeyboardInterrupt
+    if plugin.broken:
+        raise PackError(f"The checks cannot be collected.\n{plugin.broken[0]}")
+    if code == pytest.ExitCode.USAGE_ERROR:
+        if keyword:
+            raise UsageError(
+                f"-k {keyword!r} is no expression.", "Names with and, or, not: -k 'future and not shape'"
+            )
+        raise PackError("pytest refused to collect the checks.")
+    if not plugin.results:
+        raise PackError("No check could be collected.")
+    return plugin.results[0]
+
+
+def _forget_modules(files: Sequence[Path]) -> None:
+    """Let the next collection read its own files: each is a module `checks`, and pytest would keep the first."""
+    for file in files:
+        if getattr(sys.modules.get(file.stem), "__file__", None) == str(file):
+            del sys.modules[file.stem]
+
+
+_UNUSED = (
+    "terminal", "capture", "logging", "cacheprovider", "junitxml", "pastebin", "doctest", "debugging", "nose",
+    "faulthandler", "unraisableexception", "threadexception", "warnings", "stepwise", "setuponly", "setupplan",
+    "unittest", "monkeypatch", "recwarn", "tmpdir", "legacypath", "subtests", "reports",
+)  # fmt: skip
+"""Plugins of pytest that a check has no use for; each costs time on every check."""

@@ -1,0 +1,236 @@
+"""The checks of a kata over a submission, from its file to its report. Collected once, run as often as asked."""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+import torch
+from msgspec import UNSET
+
+from grader import __version__, machine
+from grader.catalogue import SUBMISSION_SUFFIXES, Kata
+from grader.engine.checks.raised import describe_raised
+from grader.engine.checks.text import clean
+from grader.engine.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
+from grader.engine.host.launcher import Launcher
+from grader.engine.host.session import Session
+from grader.engine.host.source import Source, Unreadable, read_source, source_of
+from grader.engine.mistakes.recognise import LeftBehind, Mark
+from grader.engine.runner.at_hand import Look
+from grader.engine.runner.backend import WorkerBackend
+from grader.engine.runner.collected import Collected
+from grader.engine.runner.control import try_the_machine
+from grader.engine.runner.examination import Examination, Options, Progress, SubmissionRun
+from grader.engine.runner.plugin import KataPlugin, check_seed, collect
+from grader.errors import MachineFault, PackError
+from grader.report.report import Isolation, KataReport, KataStatus, SpeedScore
+
+__all__ = ["Options", "Progress", "Suite", "with_suites"]
+
+T = TypeVar("T")
+AS_USUAL = Options()
+
+
+class Suite(Collected):
+    """The collected checks of one kata, and reports of submissions to it."""
+
+    def check(
+        self,
+        file: Path,
+        launcher: Launcher,
+        options: Options = AS_USUAL,
+        progress: Progress | None = None,
+        marks: dict[str, list[Mark]] | None = None,
+        content: bytes | None = None,
+        left_behind: dict[str, LeftBehind | None] | None = None,
+        look: Look | None = None,
+    ) -> KataReport:
+        """Examine a submission in a worker.
+
+        Into `marks` goes what it left behind in each visible check that it failed. `content` stands for what is saved
+        in the file. Who runs the same submission with many seeds hands one `left_behind` to all runs: checks are run
+        again to recognise a mistake always at one seed, so once is enough. `look` is told of every check that goes
+        wrong, and may bring the submission into this process: for the person who wrote it.
+        """
+        started = time.perf_counter()
+        try:
+            source = read_source(file) if content is None else source_of(file.absolute(), content)
+        except Unreadable as error:
+            return self._unread(error, file, options)
+        ended_for_memory = machine.killed_for_memory()
+        session = Session(launcher, source, self.terms, device=options.device, tell=options.tell)
+        session.recorded = None if look is None else []
+        with (
+            machine.bounded_memory(self.terms.memory_bytes if options.device == "cpu" else None),
+            contextlib.closing(session),
+        ):
+            backend = WorkerBackend(session, options.timeout_s)
+            broken = self._load(session, options)
+            printed = session.take_output() or None
+            if broken is not None:
+                report = self._unloaded(*broken, file, options)
+            else:
+                attempt = SubmissionRun(source, backend, options, launcher, progress, look)
+                examination = Examination(self, attempt)
+                if marks is not None:
+                    examination.recognised, examination.marking = len(self), True
+                if left_behind is not None:
+                    examination.left_behind = left_behind
+                examination.run()
+                report = self._report(examination)
+                unclear = session.reading.unclear.items()
+                report.look_at = [clean(f"{what} ({place})", 200) for what, place in unclear] or UNSET
+                if marks is not None:
+                    marks.update(examination.marks())
+            options.tell(0.0)
+            report.output = printed
+            report.isolation = _isolation(session.isolation)
+            if session.killed and machine.killed_for_memory() > ended_for_memory:
+                raise MachineFault("This machine ran out of memory.", "Grade fewer at a time (-j).")
+            if session.doubtful:
+                try_the_machine(self.terms, launcher, options)
+        report.duration_s = round(time.perf_counter() - started, 4)
+        return report
+
+    def without(self, status: KataStatus, message: str, options: Options = AS_USUAL) -> KataReport:
+        """Report a submission of which there is nothing to examine, and why."""
+        return self._unloaded(status, message, Path(f"{self.kata.module}.py"), options)
+
+    def _load(self, session: Session, options: Options) -> tuple[KataStatus, str] | None:
+        """Load the submission; return status and message when it cannot be."""
+        name, seed = session.source.path.name, check_seed(options.seed, "load")
+        try:
+            try:
+                session.begin(seed, options.timeout_s)
+            except WorkerDied as error:
+                if not error.killed:
+                    raise
+                session.begin(seed, options.timeout_s)  # it may have been the machine
+        except SubmissionRaised as error:
+            return "error", _does_not_load(session.source, error)
+        except WorkerTimeout:
+            return "timeout", self._endless(session.source, options)
+        except WorkerDied as error:
+            return "error", f"{name} does not load: while it was imported, it {error.how}."
+        return None
+
+    def _endless(self, source: Source, options: Options) -> str:
+        timeout = options.timeout_s or self.terms.check_timeout_s
+        return f"{source.path.name} did not finish loading within {timeout:g} s: what does it do at import?"
+
+    # Reports ------------------------------------------------------------------------------------------------------
+
+    def _report(self, examination: Examination) -> KataReport:
+        attempt = examination.attempt
+        report = self._empty(attempt.source.path, attempt.options)
+        report.isolation = _isolation(attempt.backend.isolation)
+        report.checks = [one.report for one in examination.done]
+        report.score = sum(one.report.points for one in examination.done if not one.timed)
+        report.max_score -= examination.lost(timed=False)
+        if report.speed:
+            report.speed.score = sum(one.report.points for one in examination.done if one.timed)
+            report.speed.max_score -= examination.lost(timed=True)
+            if not report.speed.max_score:  # nothing of it could be told here
+                report.speed = UNSET
+        report.status = examination.status()
+        report.todo = examination.todo()
+        report.left_out = len(self.items) + len(self.rest) - len(report.checks) or UNSET
+        return report
+
+    def _unread(self, error: Unreadable, file: Path, options: Options) -> KataReport:
+        lines = [error.message]
+        if error.status == "missing":
+            beside = sorted(path.name for path in file.parent.glob("*") if path.suffix in SUBMISSION_SUFFIXES)
+            if beside:
+                lines.append(
+                    f"Beside it lies {', '.join(beside[:5])}: was it renamed? Only {file.name} counts."
+                )
+            lines.append(f"A fresh one: kata start {self.kata.slug}")
+        return self._unloaded(error.status, "\n".join(lines), file, options)  # type: ignore[arg-type]
+
+    def _unloaded(self, status: KataStatus, message: str, file: Path, options: Options) -> KataReport:
+        """Report a submission none of whose checks could run; every check is listed, with no points."""
+        report = self._empty(file, options)
+        report.status = status
+        report.message = message
+        for item in self.items:
+            check = self.blank(item)
+            check.status, check.message = "skipped", "not run: the submission did not load"
+            report.checks.append(check)
+        return report
+
+    def _empty(self, file: Path, options: Options) -> KataReport:
+        return KataReport(
+            kata=self.kata.slug,
+            number=self.kata.number,
+            status="fail",
+            score=0.0,
+            max_score=self.max_score(timed=False),
+            speed=SpeedScore(score=0.0, max_score=most) if (most := self.max_score(timed=True)) else UNSET,
+            seed=options.seed,
+            device=options.device,
+            isolation="none",
+            versions=versions(),
+            file=str(file),
+        )
+
+
+def _isolation(level: str) -> Isolation:
+    return level if level in ("full", "confined", "process") else "none"  # type: ignore[return-value]
+
+
+def _does_not_load(source: Source, error: SubmissionRaised) -> str:
+    return "\n".join([f"{source.path.name} does not load.", *describe_raised(error)])
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a mark depends on."""
+    return {"kata": __version__, "torch": str(torch.__version__), "python": platform.python_version()}
+
+
+def with_suites(
+    katas: Sequence[Kata],
+    body: Callable[[dict[str, Suite]], T],
+    *,
+    hidden: bool = False,
+    speed: bool = False,
+    keyword: str | None = None,
+) -> T:
+    """Collect the checks of these katas and return what `body` makes of the suites, by slug.
+
+    Launch the zygote before: from here on this process knows answers.
+
+    Raises:
+        PackError: checks cannot be collected.
+    """
+    files: dict[Path, Kata] = {}
+    for kata in katas:
+        files[kata.checks] = kata
+        if hidden and kata.hidden_checks is not None:
+            files[kata.hidden_checks] = kata
+        if speed and kata.speed_checks is not None:  # last: everything else has to hold first
+            files[kata.speed_checks] = kata
+
+    def arrange(plugin: KataPlugin[T], items: list[pytest.Item]) -> dict[str, Suite]:
+        def by_kata_of(items: Sequence[pytest.Item]) -> dict[str, list[pytest.Item]]:
+            found: dict[str, list[pytest.Item]] = {kata.slug: [] for kata in katas}
+            for item in items:
+                found[files[item.path].slug].append(item)
+            return found
+
+        by_kata, rest = by_kata_of(items), by_kata_of(plugin.left_out)
+        for kata in katas if keyword is None else ():
+            if not by_kata[kata.slug]:
+                raise PackError(f"{kata.checks}: there is no check in it.")
+        return {
+            kata.slug: Suite(kata, plugin, tuple(by_kata[kata.slug]), keyword is None, tuple(rest[kata.slug]))
+            for kata in katas
+        }
+
+    return collect(list(files), arrange, body, keyword)

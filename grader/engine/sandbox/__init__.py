@@ -1,0 +1,61 @@
+"""What a worker may read, write, allocate and call. No torch, no learner, no answers in here."""
+
+from __future__ import annotations
+
+from grader.engine.sandbox.capabilities import Capabilities, offered, probe, require
+from grader.engine.sandbox.confinement import Confinement, ConfinementError, confine
+from grader.engine.sandbox.environment import replace_environment
+from grader.engine.sandbox.exposed import exposing, refuse_exposed, refuse_foreign_code
+from grader.engine.sandbox.full import (
+    Sandbox,
+    SharedMounts,
+    leave_sandbox,
+    open_sandbox,
+    prepare,
+    renewed,
+    visible_pid,
+)
+from grader.engine.sandbox.levels import Isolation, forced, reaches, weakest
+from grader.engine.sandbox.limits import ResourceLimits
+from grader.engine.sandbox.namespaces import enter_namespaces, renew_processes
+from grader.engine.sandbox.overruns import LOOK_S, overrun, remove_folder
+from grader.engine.sandbox.processes import become_subreaper, kill_descendants
+from grader.engine.sandbox.read_paths import View, python_read_paths, python_view
+from grader.engine.sandbox.seccomp import AUDIT
+
+__all__ = [
+    "AUDIT",
+    "LOOK_S",
+    "Capabilities",
+    "Confinement",
+    "ConfinementError",
+    "Isolation",
+    "ResourceLimits",
+    "Sandbox",
+    "SharedMounts",
+    "View",
+    "become_subreaper",
+    "confine",
+    "enter_namespaces",
+    "exposing",
+    "forced",
+    "kill_descendants",
+    "leave_sandbox",
+    "offered",
+    "open_sandbox",
+    "overrun",
+    "prepare",
+    "probe",
+    "python_read_paths",
+    "python_view",
+    "reaches",
+    "refuse_exposed",
+    "refuse_foreign_code",
+    "remove_folder",
+    "renew_processes",
+    "renewed",
+    "replace_environment",
+    "require",
+    "visible_pid",
+    "weakest",
+]

@@ -1,0 +1,87 @@
+"""Confine this process (namespaces, limits, Landlock, seccomp) before any submission is loaded."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from grader.engine.sandbox import landlock, libc, seccomp
+from grader.engine.sandbox import limits as resource_limits
+from grader.engine.sandbox.full import Sandbox
+from grader.engine.sandbox.levels import Isolation
+from grader.engine.sandbox.limits import ResourceLimits
+from grader.engine.sandbox.read_paths import View
+
+
+class ConfinementError(Exception):
+    """Raised when a process cannot be confined to the level that was promised: it is half confined, and must end."""
+
+
+@dataclass(frozen=True)
+class Confinement:
+    """What a worker may touch: files and folders to `read`, its own to `write`, `limits`, a GPU or not.
+
+    `python` is what all workers may read, beside `read`. `level` is what was promised. For *full* it takes a `box`, and
+    the one folder of `write` is empty and its own.
+    """
+
+    read: tuple[Path, ...]
+    write: tuple[Path, ...]
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
+    cuda: bool = False
+    box: Sandbox | None = None
+    level: Isolation = "confined"
+    python: View = field(default_factory=View)
+
+
+def confine(confinement: Confinement) -> None:
+    """Confine the calling process for good, to the level that was promised and to no other.
+
+    Call it in the forked worker while it has one thread: Landlock would leave another thread free.
+    `torch.set_num_threads` makes every later fork start a thread: call it after this. Root loses its powers over other
+    users' files.
+
+    Raises:
+        ConfinementError: a step failed.
+    """
+    try:
+        if confinement.level == "process":
+            resource_limits.apply(confinement.limits)
+        else:
+            _confine(confinement)
+    except (OSError, ValueError) as error:
+        raise ConfinementError(str(error)) from error
+
+
+def _confine(wanted: Confinement) -> None:
+    if sys.platform != "linux":
+        raise OSError("only Linux confines")
+    own, bounds = os.getpid(), wanted.limits
+    # Asked before the sandbox is entered, which has no such files.
+    mapped = resource_limits.mapped_bytes()
+    if len(os.listdir("/proc/self/task")) != 1:
+        raise OSError("another thread is running, which Landlock would leave free")
+    # In a sandbox what is hidden is not there, and a rule for each of its neighbours would cost a millisecond.
+    view = wanted.python
+    read, beside, listed = (*view.whole, *wanted.read), view.beside, view.listed
+    if wanted.level == "full":
+        if wanted.box is None:
+            raise OSError("no sandbox was prepared")
+        wanted.box.enter(wanted.read, wanted.write[0], bounds, cuda=wanted.cuda)
+        read, beside, listed = (*view.places, *wanted.read), (), ()
+        if bounds.processes is None:
+            bounds = replace(bounds, processes=wanted.box.threads())
+    resource_limits.apply(bounds, mapped)
+    _check(libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1))
+    landlock.restrict(read, wanted.write, wanted.cuda, beside, listed)
+    if wanted.level == "full" and wanted.box is not None:
+        wanted.box.become_user()
+    _check(libc.drop_capabilities())
+    seccomp.restrict(own, wanted.cuda)
+
+
+def _check(code: int) -> None:
+    if code != 0:
+        raise OSError(code, os.strerror(code))

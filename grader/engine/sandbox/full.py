@@ -1,0 +1,398 @@
+"""The sandbox a worker lives in at level *full*: processes, files, objects and a user of its own, and nothing else.
+
+The zygote prepares once what all sandboxes share; a worker then locks itself in, which takes about two milliseconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import signal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from grader.engine.sandbox import landlock, libc, seccomp
+from grader.engine.sandbox.limits import ResourceLimits
+from grader.engine.sandbox.namespaces import in_child
+from grader.engine.sandbox.read_paths import View, links_on_the_way, python_links, python_view
+
+_ROOT = "root"
+_NOTHING = "nothing"
+"""An empty folder, shown where something is hidden."""
+_FIRST_USER = 0x70000000
+"""Users for workers: from here to 0x7fffffff no system hands out any."""
+_SLOTS = 64
+_WORKER = 2
+"""A worker's process number in its sandbox; the first is the namespace holder."""
+_USER_THREADS = 256
+"""Threads that a worker with a user of its own may have at a time."""
+
+_MAPS = 512
+"""Maps of owners kept open: a class has one owner, or one for each learner."""
+
+_SPARE = 100
+"""Low descriptors have a meaning in a worker."""
+_OWN = libc.CLONE_NEWNS | libc.CLONE_NEWIPC | libc.CLONE_NEWUTS
+"""What a namespace holder gets anew beside its pid namespace, for the worker to join."""
+_RDONLY = libc.MOUNT_READ_ONLY | libc.MOUNT_NOSUID
+_DEVICES = ("/dev/", "/sys/")
+
+
+@dataclass(frozen=True)
+class SharedMounts:
+    """What every sandbox of one zygote shows: Python, torch, the machine's libraries; prepared mounts of them."""
+
+    anchor: Path
+    places: tuple[Path, ...]
+    links: tuple[tuple[Path, str], ...]
+    first_user: int | None
+    """The first of the users that workers may become; None where they stay who they are."""
+    hidden: tuple[Path, ...] = ()
+    """Folders below the places which look empty."""
+    ending: list[libc.Idler] = field(default_factory=list)
+    _maps: dict[tuple[int, int, int], int] = field(default_factory=dict)
+
+    @property
+    def root(self) -> str:
+        """The folder at which a worker puts its sandbox together."""
+        return str(self.anchor / _ROOT)
+
+    def owners_map(self, path: Path, user: int) -> int:
+        """Return the descriptor of a user namespace in which the owner of `path` is `user`.
+
+        Raises:
+            OSError: it was refused.
+        """
+        status = path.stat()
+        key = (status.st_uid, status.st_gid, user)
+        if key not in self._maps:
+            if len(self._maps) >= _MAPS:
+                os.close(self._maps.pop(next(iter(self._maps))))
+            self._maps[key] = _make_owners_map(key[:2], user)
+        return self._maps[key]
+
+    def collect(self) -> None:
+        """Clear away the namespace holders of closed sandboxes that have ended."""
+        for holder in tuple(self.ending):
+            if os.waitpid(holder.pid, os.WNOHANG)[0]:
+                self.ending.remove(holder)
+
+
+def prepare(anchor: Path, view: View | None = None) -> SharedMounts | None:
+    """Make ready what sandboxes share, in the empty folder `anchor`; None where the system refuses.
+
+    For the zygote, as the first process of its pid namespace and with powers over its mounts. The mounts go with it.
+    """
+    view = python_view() if view is None else view
+    places = view.places
+    try:
+        _check(libc.unshare(libc.CLONE_NEWNS))
+        libc.mount("none", "/", None, libc.MS_REC | libc.MS_PRIVATE)
+        libc.mount("kata", str(anchor), "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=1m,mode=0755")
+        (anchor / _ROOT).mkdir()
+        (anchor / _NOTHING).mkdir()
+        for index, place in enumerate(places):
+            point = anchor / str(index)
+            _point(point, place)
+            libc.bind(str(place), str(point), _attributes(place))
+            for path in view.hidden:
+                if path.is_relative_to(place):
+                    libc.bind(str(anchor / _NOTHING), str(point / path.relative_to(place)), _RDONLY)
+        seccomp.assemble(os.uname().machine, _WORKER)  # it remembers
+        return SharedMounts(anchor, places, python_links(), _first_user(places), view.hidden)
+    except (OSError, KeyError):
+        return None
+
+
+def renewed(shared: SharedMounts) -> SharedMounts:
+    """Return what was prepared, for a process that was forked off the one that did: its workers are other users."""
+    first = None if shared.first_user is None else _first_user(shared.places)
+    return replace(shared, first_user=first, ending=[], _maps={})
+
+
+def rehearse(folder: Path) -> bool:
+    """Try in children, which are thrown away, whether workers of this process could live in sandboxes.
+
+    `folder` is empty and in the temporary folder, where submissions will be as well: its file system has to map owners.
+    """
+    try:
+        return bool(in_child(lambda: libc.unshare(libc.CLONE_NEWPID) == 0 and in_child(lambda: _act(folder))))
+    except OSError:
+        return False
+
+
+def _act(folder: Path) -> int:
+    anchor, given = folder / "anchor", folder / "given"
+    anchor.mkdir()
+    given.mkdir(mode=0o700)
+    shared = prepare(anchor)
+    if shared is None:
+        return 0
+    box = open_sandbox(shared, 0, (given,))
+
+    def live() -> int:
+        box.enter((given,), Path("/scratch"), ResourceLimits(), cuda=False)
+        box.become_user()
+        return os.access(given, os.R_OK | os.X_OK)
+
+    try:
+        code = in_child(live)
+        leave_sandbox()
+        return code
+    finally:
+        box.close()
+
+
+@dataclass
+class Sandbox:
+    """One worker's sandbox: made by the zygote with `open_sandbox`, entered by the worker, closed by the zygote."""
+
+    shared: SharedMounts
+    slot: int
+    holder: libc.Idler
+    """The first process of the sandbox's pid namespace: with its end everything in the sandbox ends."""
+    door: int
+    """The namespace holder's pidfd."""
+    user: int | None
+    """Who the worker becomes in it; None where it stays who it is."""
+    owners: dict[Path, int]
+    """For what is given to it, the descriptor of a map from the owner to the user."""
+
+    def hold(self) -> tuple[int, ...]:
+        """Return the descriptors that `enter` needs, and closes; for the worker, which closes all others."""
+        self.door = fcntl.fcntl(self.door, fcntl.F_DUPFD_CLOEXEC, _SPARE)
+        self.owners = {
+            path: fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _SPARE) for path, number in self.owners.items()
+        }
+        return (self.door, *self.owners.values())
+
+    def enter(self, read: Iterable[Path], scratch: Path, limits: ResourceLimits, *, cuda: bool) -> None:
+        """Leave the machine's files for good: from here on there are the shared places, `read`, and an empty `scratch`.
+
+        For the worker; `become_user` comes after it.
+
+        Raises:
+            OSError: something was refused, and the worker is not shut in.
+        """
+        try:
+            self._enter(tuple(path for path in read if path not in self.shared.places), scratch, limits, cuda)
+        finally:
+            for number in {self.door, *self.owners.values()}:
+                os.close(number)
+
+    def _enter(self, read: Sequence[Path], scratch: Path, limits: ResourceLimits, cuda: bool) -> None:
+        given = _outermost(read)
+        if any(path == Path("/") for path in given):
+            raise PermissionError("the whole machine cannot be given to a worker")
+        libc.join(self.door, _OWN)  # several namespaces by one pidfd: Linux 5.8
+        root = self.shared.root
+        libc.mount("kata", root, "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=1m,nr_inodes=2048,mode=0755")
+        self._show(given, cuda)
+        for link, target in (*self.shared.links, *links_on_the_way(read)):
+            with contextlib.suppress(OSError):  # it is shown already, as part of something larger
+                _link(Path(root + str(link)), target)
+        self._mount_scratch(Path(root + str(scratch)), limits)
+        libc.make_read_only(root)
+        libc.move_root(root)
+        os.chdir(scratch)
+
+    def become_user(self) -> None:
+        """Become the slot's own user, if there is one; the worker's powers go with the change."""
+        if self.user is not None:
+            os.setgroups([])
+            os.setresgid(self.user, self.user, self.user)
+            os.setresuid(self.user, self.user, self.user)
+            libc.prctl(libc.PR_SET_DUMPABLE, 1)  # else its files in /proc, which CUDA writes to, stay root's
+
+    def threads(self) -> int | None:
+        """Say how many threads its user may have, None without a user of its own."""
+        return None if self.user is None else _USER_THREADS
+
+    def close(self) -> None:
+        """End what is left in the sandbox; for the zygote, when the worker itself has been waited for.
+
+        The system takes the mounts apart meanwhile; `self.shared.collect` clears away who did that.
+        """
+        os.close(self.door)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.holder.pid, signal.SIGKILL)
+        self.shared.ending.append(self.holder)
+
+    def _show(self, given: Sequence[Path], cuda: bool) -> None:
+        shared, root = self.shared, self.shared.root
+        wanted = {place: shared.anchor / str(index) for index, place in enumerate(shared.places)}
+        if cuda:
+            wanted.update({path: path for path in landlock.cuda_paths()})
+        own = self._copies(
+            [path for path in given if not _below(path, shared.places) or _below(path, shared.hidden)]
+        )
+        # A reference is given what lies beside it; the way there is made anew, and shows nothing else.
+        opened = [
+            path
+            for path in shared.hidden
+            if any(given != path and given.is_relative_to(path) for given in own)
+        ]
+        # Outer places first: what is shown below them lies on top.
+        for path in sorted({*wanted, *opened, *own}, key=lambda path: len(path.parts)):
+            target = Path(root + str(path))
+            _point(target, path)
+            if path in opened:
+                libc.mount("kata", str(target), "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=64k,mode=0755")
+            elif path in own:
+                libc.attach(own[path], str(target))
+            elif wanted[path] is path:
+                libc.bind(str(path), str(target), _attributes(path))
+            else:
+                libc.bind(str(wanted[path]), str(target))
+        for tree in own.values():
+            os.close(tree)
+        for path in opened:
+            libc.make_read_only(root + str(path))
+        if cuda:
+            point = Path(root, "proc")
+            point.mkdir(exist_ok=True)
+            libc.mount("proc", str(point), "proc", libc.MS_NOSUID | libc.MS_NODEV)
+
+    def _copies(self, given: Sequence[Path]) -> dict[Path, int]:
+        """Open mounts of what the submission may read; its owner over there is the worker's user in here."""
+        attributes = _RDONLY | libc.MOUNT_NODEV
+        if self.user is None:
+            return {path: libc.copy_tree(str(path), attributes) for path in given}
+        try:
+            return {path: libc.copy_tree(str(path), attributes, self.owners[path]) for path in given}
+        except (OSError, KeyError) as error:
+            # Not every file system can (ext4 and XFS since Linux 5.12, tmpfs since 6.3, overlay never). Without the map
+            # the worker would have to stay root, which is not what was promised.
+            places = ", ".join(map(str, given))
+            raise PermissionError(f"owners of files cannot be mapped below {places} ({error})") from error
+
+    def _mount_scratch(self, point: Path, limits: ResourceLimits) -> None:
+        point.mkdir(parents=True, exist_ok=True)
+        user = os.geteuid() if self.user is None else self.user
+        group = os.getegid() if self.user is None else self.user
+        options = (
+            f"size={limits.scratch_bytes},nr_inodes={limits.scratch_files},mode=0700,uid={user},gid={group}"
+        )
+        libc.mount("kata", str(point), "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, options)
+
+
+def open_sandbox(shared: SharedMounts, slot: int, read: Iterable[Path]) -> Sandbox:
+    """Make a sandbox: the next process that this one forks lives in its pid namespace. Then call `leave_sandbox`.
+
+    `read` is what will be given to `Sandbox.enter`: its owner is to be the worker's user in there. Where that cannot
+    be, the worker stays who it is.
+
+    Raises:
+        OSError: it was refused.
+    """
+    shared.collect()
+    user = None if shared.first_user is None else shared.first_user + slot % _SLOTS
+    given = () if user is None else _outermost(read)
+    owners = {path: shared.owners_map(path, user or 0) for path in given}
+    _check(libc.unshare(libc.CLONE_NEWPID))
+    holder = None
+    try:
+        holder = libc.start_idler(_OWN)
+        return Sandbox(shared, slot, holder, os.pidfd_open(holder.pid), user, owners)
+    except OSError:
+        if holder is not None:  # nobody else knows of it
+            os.kill(holder.pid, signal.SIGKILL)
+            shared.ending.append(holder)
+        leave_sandbox()
+        raise
+
+
+def leave_sandbox() -> None:
+    """Let the next process that this one forks live beside it again.
+
+    Raises:
+        OSError: it was refused.
+    """
+    own = os.open("/proc/self/ns/pid", os.O_RDONLY)
+    try:
+        libc.join(own, libc.CLONE_NEWPID)
+    finally:
+        os.close(own)
+
+
+def visible_pid(descriptor: int) -> int:
+    """Return the number that a process has in this process's own /proc, given its pidfd; -1 when it is gone.
+
+    Raises:
+        OSError: /proc is not there.
+    """
+    # The only place that says it: the number which clone(2) returned is that of the caller's pid namespace.
+    for line in Path(f"/proc/self/fdinfo/{descriptor}").read_text().splitlines():
+        if line.startswith("Pid:"):
+            return int(line.split()[1])
+    return -1
+
+
+def _make_owners_map(owner: tuple[int, int], user: int) -> int:
+    """Return the descriptor of a user namespace in which `owner`, a user and a group, is `user`."""
+    idler = libc.start_idler(libc.CLONE_NEWUSER)
+    try:
+        descriptor = os.pidfd_open(idler.pid)
+        try:
+            folder = Path("/proc", str(visible_pid(descriptor)))
+        finally:
+            os.close(descriptor)
+        (folder / "uid_map").write_text(f"{owner[0]} {user} 1")
+        (folder / "gid_map").write_text(f"{owner[1]} {user} 1")
+        return os.open(folder / "ns/user", os.O_RDONLY | os.O_CLOEXEC)
+    finally:
+        os.kill(idler.pid, signal.SIGKILL)
+        os.waitpid(idler.pid, 0)
+
+
+def _first_user(places: Iterable[Path]) -> int | None:
+    """Choose users for the workers of this zygote: only root can, and only where anybody may read what they need."""
+    if os.geteuid() != 0 or not all(place.stat().st_mode & 0o004 for place in places):
+        return None
+    lines = [line.split() for line in Path("/proc/self/uid_map").read_text().splitlines()]
+    if not any(
+        int(first) <= _FIRST_USER and int(first) + int(count) > 0x7FFFFFFF for first, _, count in lines
+    ):
+        return None
+    # /proc still is the machine's: its numbers are unique there, and a zygote lives as long as its workers.
+    own = int(os.readlink("/proc/self"))
+    return _FIRST_USER + own % (1 << 22) * _SLOTS
+
+
+def _attributes(path: Path) -> int:
+    return _RDONLY | (0 if str(path).startswith(_DEVICES) else libc.MOUNT_NODEV)
+
+
+def _point(point: Path, source: Path) -> None:
+    """Make something that `source` can be mounted on."""
+    if point.exists():
+        return
+    if source.is_dir():
+        point.mkdir(parents=True)
+    else:
+        point.parent.mkdir(parents=True, exist_ok=True)
+        point.touch()
+
+
+def _link(link: Path, target: str) -> None:
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(target)
+
+
+def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
+    kept: list[Path] = []
+    for path in sorted({path.resolve() for path in paths if path.exists()}):
+        if not _below(path, kept):
+            kept.append(path)
+    return tuple(kept)
+
+
+def _below(path: Path, folders: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
+def _check(code: int) -> None:
+    if code != 0:
+        raise OSError(code, os.strerror(code))

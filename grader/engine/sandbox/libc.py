@@ -1,0 +1,227 @@
+"""The few C library calls that Python does not offer: those that return 0 or an errno, and those that raise OSError."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import functools
+import mmap
+import os
+import sys
+from dataclasses import dataclass
+
+from grader.engine.sandbox.system_calls import architecture, call_number
+
+PR_SET_DUMPABLE = 4
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+PR_CAP_AMBIENT = 47
+PR_CAP_AMBIENT_CLEAR_ALL = 4
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+_CLONE_VM = 0x00000100
+_CLONE_FILES = 0x00000400
+_SIGCHLD = 17
+
+MS_NOSUID = 2
+MS_NODEV = 4
+MS_REC = 16384
+MS_PRIVATE = 1 << 18
+
+MOUNT_READ_ONLY = 1
+MOUNT_NOSUID = 2
+MOUNT_NODEV = 4
+_MOUNT_IDMAP = 0x00100000
+_OPEN_TREE_CLONE = 1
+_AT_FDCWD = -100
+_AT_RECURSIVE = 0x8000
+_AT_EMPTY_PATH = 0x1000
+_MOVE_FROM_DESCRIPTOR = 4
+
+_CAPABILITY_VERSION_3 = 0x20080522
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    library = ctypes.CDLL(None, use_errno=True)
+    library.syscall.restype = ctypes.c_long
+    return library
+
+
+def prctl(option: int, value: int = 0) -> int:
+    """Call prctl(2) with unused arguments zero; return 0 or the errno."""
+    if sys.platform != "linux":
+        return errno.ENOSYS
+    zero = ctypes.c_ulong(0)
+    result = _library().prctl(option, ctypes.c_ulong(value), zero, zero, zero)
+    return 0 if result == 0 else ctypes.get_errno()
+
+
+def unshare(flags: int) -> int:
+    """Leave the namespaces in `flags`; return 0 or the errno."""
+    if sys.platform != "linux":
+        return errno.ENOSYS
+    return 0 if _library().unshare(flags) == 0 else ctypes.get_errno()
+
+
+def system_call(name: str, *arguments: object) -> int:
+    """Make a system call by name; return 0 or the errno (a positive result counts as EINVAL)."""
+    machine = architecture()
+    code = call_number(name, machine) if machine else None
+    if code is None:
+        return errno.ENOSYS
+    result = int(_library().syscall(ctypes.c_long(code), *arguments))
+    if result == 0:
+        return 0
+    return ctypes.get_errno() if result < 0 else errno.EINVAL
+
+
+def drop_capabilities() -> int:
+    """Give up every capability of this thread, root's included; return 0 or the errno."""
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    nothing = (ctypes.c_uint32 * 6)()
+    return system_call("capset", ctypes.byref(header), ctypes.byref(nothing))
+
+
+def mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
+    """Call mount(2).
+
+    Raises:
+        OSError: it was refused.
+    """
+    names = [None if text is None else os.fsencode(text) for text in (source, target, kind)]
+    data = options.encode() or None
+    _check(_library().mount(*names, ctypes.c_ulong(flags), data), f"mount {target}")
+
+
+def copy_tree(source: str, attributes: int = 0, owners: int | None = None) -> int:
+    """Return the descriptor of a mount of the tree `source`, with everything mounted below it.
+
+    `attributes` (MOUNT_*) are added to all of it; `owners` is the descriptor of a user namespace through whose map
+    the owners of files are seen.
+
+    Raises:
+        OSError: it was refused, or this kernel is older than 5.12.
+    """
+    flags = ctypes.c_uint(_OPEN_TREE_CLONE | os.O_CLOEXEC | _AT_RECURSIVE)
+    tree = _descriptor("open_tree", ctypes.c_int(_AT_FDCWD), os.fsencode(source), flags)
+    wanted = attributes | (_MOUNT_IDMAP if owners is not None else 0)
+    try:
+        if wanted:
+            _set_mount(tree, b"", _AT_EMPTY_PATH | _AT_RECURSIVE, wanted, owners or 0)
+    except OSError:
+        os.close(tree)
+        raise
+    return tree
+
+
+def attach(tree: int, target: str) -> None:
+    """Mount what `copy_tree` returned.
+
+    Raises:
+        OSError: it was refused.
+    """
+    here, flags = ctypes.c_int(_AT_FDCWD), ctypes.c_uint(_MOVE_FROM_DESCRIPTOR)
+    _descriptor("move_mount", ctypes.c_int(tree), b"", here, os.fsencode(target), flags)
+
+
+def bind(source: str, target: str, attributes: int = 0) -> None:
+    """Show the tree `source` at `target` too: `copy_tree`, then `attach`.
+
+    Raises:
+        OSError: it was refused.
+    """
+    tree = copy_tree(source, attributes)
+    try:
+        attach(tree, target)
+    finally:
+        os.close(tree)
+
+
+def make_read_only(path: str) -> None:
+    """Make the mount at `path` read-only, without those below it.
+
+    Raises:
+        OSError: it was refused.
+    """
+    _set_mount(_AT_FDCWD, os.fsencode(path), 0, MOUNT_READ_ONLY, 0)
+
+
+def _set_mount(folder: int, path: bytes, flags: int, attributes: int, owners: int) -> None:
+    wanted = (ctypes.c_uint64 * 4)(attributes, 0, 0, owners)
+    size = ctypes.c_size_t(ctypes.sizeof(wanted))
+    _descriptor("mount_setattr", ctypes.c_int(folder), path, ctypes.c_uint(flags), ctypes.byref(wanted), size)
+
+
+def move_root(folder: str) -> None:
+    """Make `folder`, where something is mounted, the root of this mount namespace.
+
+    What was the root lies on top of it then, where no path leads (`pivot_root(".", ".")`, as pivot_root(2) tells): a
+    process without powers cannot get there. Unmounting it would wait for every processor of the machine.
+
+    Raises:
+        OSError: it was refused.
+    """
+    os.chdir(folder)
+    _descriptor("pivot_root", b".", b".")
+    os.chdir("/")
+
+
+def join(namespace: int, kind: int) -> None:
+    """Call setns(2).
+
+    Raises:
+        OSError: it was refused.
+    """
+    _check(_library().setns(ctypes.c_int(namespace), ctypes.c_int(kind)), "setns")
+
+
+@dataclass
+class Idler:
+    """A process that does nothing: it keeps a namespace alive, and as the first of its pid namespace ends all others.
+
+    It runs in this process's memory on a stack of its own (clone(2) with CLONE_VM, and pause(2) as its function), which
+    makes it cheap: no page is copied. It shares its descriptors, so that it holds none open. Only SIGKILL is ever sent
+    to it, so pause(2) never returns and nothing is written to what both share. Seen with Linux 6.18 and glibc 2.36.
+    """
+
+    pid: int
+    stack: mmap.mmap
+
+
+def start_idler(flags: int = 0) -> Idler:
+    """Start an `Idler` in the new namespaces of `flags` (CLONE_NEW*); kill it and wait for it like for any child.
+
+    Raises:
+        OSError: it was refused.
+    """
+    library = _library()
+    stack = mmap.mmap(-1, 65536)
+    base = ctypes.addressof(ctypes.c_char.from_buffer(stack))
+    top = ctypes.c_void_p((base + len(stack)) & ~15)
+    wanted = ctypes.c_int(flags | _CLONE_VM | _CLONE_FILES | _SIGCHLD)
+    pid = library.clone(ctypes.cast(library.pause, ctypes.c_void_p), top, wanted, None)
+    _check(min(pid, 0), "clone")
+    return Idler(pid, stack)
+
+
+def _descriptor(name: str, *arguments: object) -> int:
+    machine = architecture()
+    code = call_number(name, machine) if machine else None
+    if code is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), name)
+    result = int(_library().syscall(ctypes.c_long(code), *arguments))
+    _check(min(result, 0), name)
+    return result
+
+
+def _check(result: int, what: str) -> None:
+    if result != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code), what)

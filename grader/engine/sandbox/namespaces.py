@@ -1,0 +1,90 @@
+"""A network of one's own: nothing to talk to, for the zygote and for all it forks."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from grader.engine.sandbox import landlock, libc
+
+_FLAGS = {"net": libc.CLONE_NEWNET, "ipc": libc.CLONE_NEWIPC}
+_NAMES = ("user", *_FLAGS)
+
+
+def enter_namespaces() -> frozenset[str]:
+    """Leave the machine's network and shared memory; return what was renewed: of "user", "net", "ipc".
+
+    For the zygote, once, while it has one thread. An ordinary user needs a user namespace for that; where the
+    system refuses one, or takes its powers away, nothing changes. User ids, files, forks and signals from
+    outside stay as they were. Never raises.
+    """
+    landlock.abi()
+    if sys.platform != "linux":
+        return frozenset()
+    try:
+        bits = allowed(os.geteuid())
+    except OSError:
+        return frozenset()
+    return frozenset(name for bit, name in enumerate(_NAMES) if bits >> bit & 1 and _enter(name))
+
+
+@cache
+def allowed(user: int) -> int:
+    """Return which of `_NAMES` this user can renew, as bits; tried once, for this process and those that it forks.
+
+    Raises:
+        OSError: no process could be forked to try it, and the next call tries again.
+    """
+    # A user namespace without powers is worse than none, and there is no way back: a child tries first.
+    return in_child(lambda: sum(1 << _NAMES.index(name) for name in _attempt()))
+
+
+def renew_processes() -> bool:
+    """Let the next process that this one forks be the first of a pid namespace; return whether that worked.
+
+    For good: that process has to do what else there is to do.
+    """
+    return libc.unshare(libc.CLONE_NEWPID) == 0
+
+
+def _attempt() -> list[str]:
+    entered = [name for name in _FLAGS if _enter(name)]
+    if not entered and _enter("user"):
+        entered = [name for name in _FLAGS if _enter(name)]
+        return ["user", *entered] if entered else []
+    return entered
+
+
+def _enter(name: str) -> bool:
+    return enter_user_namespace() if name == "user" else libc.unshare(_FLAGS[name]) == 0
+
+
+def enter_user_namespace() -> bool:
+    """Enter a user namespace in which this user is still the same user; return whether that worked."""
+    user, group = os.geteuid(), os.getegid()
+    if libc.unshare(libc.CLONE_NEWUSER) != 0:
+        return False
+    try:
+        # Since Linux 3.19 nobody without powers may write gid_map before setgroups(2) is denied for good.
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    except OSError:
+        return False
+    return True
+
+
+def in_child(action: Callable[[], int]) -> int:
+    """Run `action() -> int` in a forked child; return its result (0 to 127), or 0 when the child broke."""
+    pid = os.fork()
+    if pid == 0:
+        code = 0
+        try:
+            code = action()
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(pid, 0)
+    return max(0, os.waitstatus_to_exitcode(status))

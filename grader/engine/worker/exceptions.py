@@ -1,0 +1,174 @@
+"""An exception of a submission as data: its type, its message, and the learner's own lines."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import io
+import linecache
+import os
+import re
+import sys
+import traceback
+from typing import Any
+
+from grader.engine.wire import messages
+from grader.engine.worker.loader import left_out
+from grader.notebooks import UnreadableNotebook
+
+_HEAD, _TAIL = 2, 6
+"""Of a long traceback so many of the learner's lines are kept."""
+_REMEDY = re.compile(r"(Did you (?:mean|forget)[^\n]*\?)\s*\Z")
+_OPERATORS = {"MatMult": "matmul", "Mult": "mul"}
+"""How torch calls what is also written as an operator; the others have Python's own name."""
+
+
+def describe_raised(error: BaseException, folder: str) -> messages.Raised:
+    """Return what the grader may know of `error`, raised by a submission that is in `folder`."""
+    last = traceback.extract_tb(error.__traceback__)[-1:] if error.__traceback__ else []
+    return messages.Raised(
+        bases=_bases(type(error)),
+        message=_message(error),
+        frames=[] if isinstance(error, UnreadableNotebook) else _frames(error, folder),
+        own=bool(last) and _is_own(last[0].filename, folder),
+        hint=bounded(_hint(error), 400),
+    )
+
+
+def _hint(error: BaseException) -> str:
+    """Return what helps: what a library tried that is refused, where a notebook has a name, or one that is nearly it.
+
+    Before 3.12 Python looks for that only when it prints an exception, so it is printed.
+    """
+    if refused := _refused(error):
+        return refused
+    if not isinstance(error, NameError | AttributeError | ImportError):
+        return ""
+    if isinstance(error, NameError) and error.name in left_out:
+        return left_out[error.name]
+    with contextlib.suppress(BaseException), contextlib.redirect_stderr(io.StringIO()) as printed:
+        sys.__excepthook__(type(error), error, None)
+        if found := _REMEDY.search(printed.getvalue()):
+            return found[1]
+    return ""
+
+
+_ONE_PROCESS = (
+    "a submission starts no processes and shares nothing with others: num_workers=0 for a DataLoader"
+)
+_REFUSED = {
+    "multiprocessing": _ONE_PROCESS,
+    "subprocess": "a submission starts no processes and no other programs",
+    "socket": "a submission opens no connections",
+}
+"""By the package of the standard library that met the refusal, which says nothing of it: a semaphore is a missing file
+to it, a host without a network an unknown name."""
+
+
+def _refused(error: BaseException | None) -> str:
+    for _ in range(8):  # an exception may be its own cause
+        if error is None or error.__traceback__ is None:
+            return ""
+        frame = list(traceback.walk_tb(error.__traceback__))[-1][0]
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        # Where processes may be started, a program may still be missing.
+        missing = package == "subprocess" and isinstance(error, FileNotFoundError)
+        if isinstance(error, OSError) and package in _REFUSED and not missing:
+            return _REFUSED[package]
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+def _bases(kind: type) -> list[str]:
+    """Return the names of a class and its bases: bare ones for what is built in, so that no other passes for it.
+
+    They are read past the class's own metaclass, which may say anything. Of very many bases only Python's are told.
+    """
+
+    def read(kind: type, what: str) -> Any:
+        return type.__dict__[what].__get__(kind)
+
+    def name(kind: type) -> str:
+        bare = read(kind, "__name__")
+        if getattr(builtins, bare, None) is kind:
+            return bounded(bare)
+        module, own = read(kind, "__module__"), read(kind, "__qualname__")
+        return f"{bounded(module, 399)}.{bounded(own, messages.MAX_TEXT - 400)}"
+
+    found = [name(base) for base in read(kind, "__mro__")]
+    return found if len(found) <= 64 else [found[0], *(name for name in found[1:] if "." not in name)]
+
+
+def bounded(text: str, limit: int = messages.MAX_TEXT) -> str:
+    """Return `text` as something that can be sent: valid UTF-8, cut to `limit`."""
+    text = str(text).encode("utf-8", "replace").decode()
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _frames(error: BaseException, folder: str) -> list[messages.StackFrame]:
+    """Return the learner's own lines, innermost last; ours and torch's are left out."""
+    if isinstance(error, SyntaxError) and isinstance(error.lineno, int):
+        return [_place_in_source(error)]
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename, folder)]
+    told = [
+        messages.StackFrame(
+            os.path.basename(bounded(frame.filename)),
+            frame.lineno or 0,
+            bounded(frame.name, 200),
+            bounded(frame.line or "", 400),
+        )
+        for frame in (own[:_HEAD] + own[-_TAIL:] if len(own) > _HEAD + _TAIL else own)
+    ]
+    if told:
+        told[-1].call = bounded(_called(own[-1]), 200)
+    return told
+
+
+def _called(frame: traceback.FrameSummary) -> str:
+    """Return what a line was calling or computing when it raised, by the name that it has there."""
+    if frame.lineno is None or frame.end_lineno is None or frame.colno is None or frame.end_colno is None:
+        return ""
+    lines = [
+        linecache.getline(frame.filename, line).encode() for line in range(frame.lineno, frame.end_lineno + 1)
+    ]
+    lines[-1] = lines[-1][: frame.end_colno]  # columns count bytes
+    lines[0] = lines[0][frame.colno :]
+    try:
+        tree = ast.parse(b"(" + b"".join(lines) + b")", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""  # a statement, such as raise
+    if isinstance(tree, ast.Call):
+        tree = tree.func
+    if isinstance(tree, ast.Attribute):
+        return tree.attr
+    if isinstance(tree, ast.Name):
+        return tree.id
+    if isinstance(tree, ast.BinOp):
+        operator = type(tree.op).__name__
+        return _OPERATORS.get(operator, operator.lower())
+    return type(tree).__name__.lower()
+
+
+def _place_in_source(error: SyntaxError) -> messages.StackFrame:
+    file, line = bounded(str(error.filename)), _count(error.lineno)
+    text = error.text if isinstance(error.text, str) else linecache.getline(file, line)
+    column = _count(error.offset)
+    # Where the offset counts from the line as it is, not as we show it.
+    column -= len(text) - len(text.lstrip()) if column else 0
+    return messages.StackFrame(os.path.basename(file), line, "", bounded(text.strip(), 400), max(column, 0))
+
+
+def _count(value: object) -> int:
+    return min(max(value, 0), 1 << 31) if isinstance(value, int) else 0
+
+
+def _is_own(file: str, folder: str) -> bool:
+    return os.path.dirname(file) == folder or ".ipynb, cell " in file
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return bounded(str(error.msg if isinstance(error, SyntaxError) else error))
+    except BaseException:
+        return "(its message cannot be shown)"

@@ -1,0 +1,244 @@
+"""Load a submission as Python would load a module, from a file or from a notebook.
+
+Runs in the worker only: here the learner's code may do what it likes.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib.util
+import os
+import re
+import sys
+import types
+from importlib.machinery import (
+    BYTECODE_SUFFIXES,
+    EXTENSION_SUFFIXES,
+    SOURCE_SUFFIXES,
+    ExtensionFileLoader,
+    FileFinder,
+    SourceFileLoader,
+    SourcelessFileLoader,
+)
+from pathlib import Path
+from typing import Any, NoReturn
+
+from grader.engine.wire.messages import EMPTY
+from grader.notebooks import BrokenCell, Cell, keep_lines, read_notebook
+
+left_out: dict[str, str] = {}
+"""What a notebook binds where it does not count, and why: for those who miss such a name."""
+PACKAGE = "submission"
+"""The package a submission belongs to, so that `from .helper import f` finds what is next to it."""
+
+
+def load_module(name: str, path: str, source: bytes, given: str | None) -> types.ModuleType:
+    """Execute the source of a `.py` file as module `name` and return it."""
+    module = _new_module(name, path, given)
+    # compile() reads byte order marks and coding lines from bytes, as an import does.
+    code = compile(source, path, "exec", dont_inherit=True)
+    keep_lines(
+        path, importlib.util.decode_source(source)
+    )  # its file may hold something else: --stdin, a later save
+    exec(code, module.__dict__)
+    return module
+
+
+def load_notebook(
+    name: str, path: str, source: bytes, given: str | None, required: list[str]
+) -> types.ModuleType:
+    """Execute imports, definitions and simple assignments of a notebook's cells as module `name`.
+
+    Raises:
+        UnreadableNotebook: not JSON, or without cells.
+        SyntaxError: a cell that should define a required name cannot be parsed.
+    """
+    module = _new_module(name, path, given)
+    cells, broken = read_notebook(Path(path).name, source)
+    defined = {node.name for cell in cells for node in cell.tree.body if isinstance(node, _DEFINITIONS)}
+    left_out.clear()
+    for cell in cells:
+        keep_lines(cell.name, cell.source)
+        for node in cell.tree.body:
+            if not _counts(node, defined):
+                _leave_out(cell, node, "where only imports, definitions and simple assignments count")
+                continue
+            code = compile(ast.Module([node], []), cell.name, "exec", dont_inherit=True)
+            try:
+                exec(code, module.__dict__)
+            except Exception as error:
+                why = _why_no_matter(error, node, cells)
+                if why is None:
+                    raise
+                _leave_out(cell, node, f"and that failed: {why}")
+    for wrong in broken:
+        if any(_defines(wrong, name) and not _defined_after(cells, wrong, name) for name in required):
+            raise wrong.error
+    if broken and any(not hasattr(module, name) for name in required):
+        raise broken[0].error
+    return module
+
+
+def _why_no_matter(error: Exception, node: ast.stmt, cells: list[Cell]) -> str | None:
+    """Return what to say of a failure that does not matter, or None: it does."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        # `google.colab`, `IPython`: scratch cells alone use them, and those do not count.
+        return str(error) if isinstance(error, ImportError) and not _needed(node, cells) else None
+    return type(error).__name__ if isinstance(node, ast.Assign | ast.AnnAssign) else None
+
+
+def _needed(node: ast.Import | ast.ImportFrom, cells: list[Cell]) -> bool:
+    """Whether a definition uses what an import binds; of a star nobody knows."""
+    bound = {(one.asname or one.name).partition(".")[0] for one in node.names}
+    definitions = [part for cell in cells for part in cell.tree.body if isinstance(part, _DEFINITIONS)]
+    used = {part.id for one in definitions for part in ast.walk(one) if isinstance(part, ast.Name)}
+    return "*" in bound or not bound.isdisjoint(used)
+
+
+def _defines(cell: BrokenCell, name: str) -> bool:
+    return (
+        re.search(rf"^(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b", cell.source, re.MULTILINE)
+        is not None
+    )
+
+
+def _defined_after(cells: list[Cell], broken: BrokenCell, name: str) -> bool:
+    return any(
+        cell.number > broken.number
+        and any(isinstance(node, _DEFINITIONS) and node.name == name for node in cell.tree.body)
+        for cell in cells
+    )
+
+
+_BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _counts(node: ast.stmt, defined: set[str]) -> bool:
+    if isinstance(node, ast.Import) and all(name.name == "kata" for name in node.names):
+        return False  # for `kata.check(...)` in a cell: a tool besides the answer, which need not be there
+    return isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) or (
+        isinstance(node, ast.Assign | ast.AnnAssign)
+        and node.value is not None
+        and _is_simple(node, node.value, defined)
+    )
+
+
+def _leave_out(cell: Cell, node: ast.stmt, why: str) -> None:
+    """Note what a statement binds that does not count, also within `if`, `for`, `with` and the like."""
+    parts = [node]
+    while parts:
+        part = parts.pop()
+        names: list[str] = []
+        if isinstance(part, _DEFINITIONS):
+            names = [part.name]
+        elif isinstance(part, ast.Import | ast.ImportFrom):
+            names = [(alias.asname or alias.name).partition(".")[0] for alias in part.names]
+        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            names = [part.id]
+        for name in names:
+            block = "" if part is node or not isinstance(node, _BLOCKS) else f", inside `{_keyword(node)}`"
+            left_out.setdefault(
+                name, f"cell {cell.number}, line {getattr(part, 'lineno', 0)} makes {name}{block}, {why}"
+            )
+        if not isinstance(part, _DEFINITIONS):
+            parts += ast.iter_child_nodes(part)  # type: ignore[arg-type]
+
+
+def _keyword(node: ast.stmt) -> str:
+    return type(node).__name__.removeprefix("Async").lower()
+
+
+def _is_simple(node: ast.Assign | ast.AnnAssign, value: ast.expr, defined: set[str]) -> bool:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    if not all(isinstance(part, ast.Name | ast.Tuple | ast.List) for part in targets):
+        return False
+    # What runs the learner's own functions is scratch work (training a model, trying a mask), not a definition.
+    return not any(
+        isinstance(part, ast.Await | ast.Yield | ast.YieldFrom)
+        or (
+            isinstance(part, ast.Call)
+            and any(isinstance(n, ast.Name) and n.id in defined for n in ast.walk(part))
+        )
+        for part in ast.walk(value)
+    )
+
+
+class Support:
+    """The modules that support the checks, which a submission cannot import.
+
+    They are loaded by path after it, and no table of modules lists them. What the garbage collector knows can still
+    be found and changed: the grader does not believe what they return.
+    """
+
+    def __init__(self, folder: str | None) -> None:
+        self._folder = folder
+        self._loaded: dict[str, types.ModuleType] = {}
+        if folder is not None:
+            sys.path.append(
+                f"{folder}/{EMPTY}"
+            )  # last: a file of this name next to the submission is its own
+
+    def load(self, name: str) -> types.ModuleType:
+        """Return one of them, or any other module as an import does."""
+        if not self._has(name):
+            return importlib.import_module(name)
+        if name not in self._loaded:
+            path = Path(f"{self._folder}/{name}.py")
+            module = self._loaded[name] = types.ModuleType(name)
+            module.__file__ = str(path)
+            # They may import each other.
+            module.__dict__["__builtins__"] = {**vars(builtins), "__import__": self._import}
+            exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), module.__dict__)
+        return self._loaded[name]
+
+    def _has(self, name: str) -> bool:
+        return self._folder is not None and os.path.exists(f"{self._folder}/{name}.py")
+
+    def _import(self, name: str, *rest: Any) -> types.ModuleType:
+        return self.load(name) if self._has(name) else builtins.__import__(name, *rest)
+
+
+class _FromSource(SourceFileLoader):
+    """Compiles what the file says now: what Python kept of it goes by size and whole seconds, and misses edits."""
+
+    def path_stats(self, path: str) -> NoReturn:
+        raise OSError(path)
+
+
+def _read_sources_below(folder: str) -> None:
+    """Let every import from a folder read its sources, and write nothing next to them."""
+
+    def finder(path: str) -> FileFinder:
+        if not Path(path).is_relative_to(folder):
+            raise ImportError(path)
+        return FileFinder(
+            path,
+            (ExtensionFileLoader, EXTENSION_SUFFIXES),
+            (_FromSource, SOURCE_SUFFIXES),
+            (SourcelessFileLoader, BYTECODE_SUFFIXES),
+        )
+
+    sys.path_hooks.insert(0, finder)
+    sys.path_importer_cache.pop(folder, None)
+
+
+def _new_module(name: str, path: str, given: str | None) -> types.ModuleType:
+    folder = str(Path(path).parent)
+    for place in (folder, given):
+        if place is not None:
+            sys.path.insert(0, place)  # what is given comes first: the grader's copy counts
+            _read_sources_below(place)
+    package = types.ModuleType(PACKAGE)
+    package.__path__ = [folder]
+    sys.modules[PACKAGE] = package
+    full = f"{PACKAGE}.{name}"
+    # A loader is named because none is registered for `.ipynb`.
+    spec = importlib.util.spec_from_file_location(full, path, loader=SourceFileLoader(full, path))
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[full] = module
+    sys.modules[name] = module
+    setattr(package, name, module)
+    return module

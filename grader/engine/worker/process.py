@@ -1,0 +1,178 @@
+"""Turn a fresh process into a worker: cut every tie, confine, then serve."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import importlib
+import os
+import random
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+
+from grader.devices import Device
+from grader.engine import sandbox
+from grader.engine.worker.serve import Worker
+from grader.malloc import fill_fresh_memory
+
+CHANNEL = 3
+"""The descriptor a worker answers on; 0 is empty, 1 and 2 are captured."""
+AUDIT = sandbox.AUDIT
+"""The descriptor it writes to what it used that its kata excludes."""
+
+
+SPARE = 100
+"""Descriptors from here on are free for moving others about."""
+
+
+class Job(msgspec.Struct, frozen=True):
+    """What a worker is given: the folders it may touch and what it may spend.
+
+    Its session says what the kata allows; its launcher adds the rest.
+    """
+
+    read: tuple[str, ...]
+    memory_bytes: int | None
+    threads: int = 1
+    device: str = "cpu"
+    """What it computes on; anything but the CPU widens what it may touch."""
+    gpu_bytes: int | None = None
+    """What torch may take of that device's own memory."""
+    preload: tuple[str, ...] = ()
+    """Modules to import before the submission, for those that take long."""
+    scratch: str = ""
+    """Where it may write."""
+    isolation: sandbox.Isolation = "full"
+    """The level that was promised."""
+    hidden: tuple[str, ...] = ()
+    """What it must not read although it lies among what is installed."""
+    fill_memory: bool = False
+    """Whether memory that nobody wrote is the same in every run."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a zygote has prepared for a worker: where Python is, and a sandbox to live in."""
+
+    view: sandbox.View | None = None
+    box: sandbox.Sandbox | None = None
+
+
+def preload(names: Iterable[str]) -> None:
+    """Import what a kata names; a branch of the zygote does it for that kata's workers, a fresh interpreter for itself.
+
+    The names are the pack's. One that cannot be imported is passed over here: `kata pack check` tells its author.
+    """
+    for name in names:
+        if name not in sys.modules:
+            with contextlib.suppress(Exception):
+                importlib.import_module(name)
+
+
+def become_worker(job: Job, ends: Sequence[int], room: Room = Room()) -> NoReturn:
+    """Never return: the process ends when the grader hangs up, or when the submission ends it.
+
+    `ends` are the descriptors of channel, output and audit.
+    """
+    status = 1
+    try:
+        worker = _prepare(job, ends, room)
+        worker.run()
+        status = 0
+    except sandbox.ConfinementError as error:
+        print(f"it could not be confined to {job.isolation!r}: {error}", file=sys.stderr, flush=True)
+    except (BrokenPipeError, ConnectionError):
+        status = 0
+    finally:
+        # No atexit handlers, no threads to join: the grader decides when a worker is over.
+        os._exit(status)
+
+
+def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
+    with contextlib.suppress(PermissionError):  # a fresh interpreter leads its session already
+        os.setsid()
+    if job.fill_memory:
+        fill_fresh_memory()
+    _rewire(ends, room.box.hold() if room.box is not None else ())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    os.chdir(job.scratch)
+    sandbox.replace_environment(
+        {
+            "PATH": "/usr/bin:/bin",
+            "HOME": job.scratch,
+            "TMPDIR": job.scratch,
+            "USER": "submission",
+            "LANG": "C.UTF-8",
+            "OMP_NUM_THREADS": str(job.threads),
+        }
+    )
+    tempfile.tempdir = None  # whoever forked us may have looked it up in another environment
+    sys.argv = ["submission"]
+    sys.breakpointhook = _no_breakpoint
+    sys.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115 - lives as long as we do
+    sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+    random.seed()
+    import torch
+
+    preload(job.preload)
+    device = Device(job.device)
+    device.module  # noqa: B018 - a fresh interpreter has to load it while it may still read everything
+    worker = Worker(socket.socket(fileno=CHANNEL), AUDIT, device)
+    sandbox.confine(
+        sandbox.Confinement(
+            read=tuple(Path(folder) for folder in job.read),
+            python=room.view or sandbox.python_view(map(Path, job.hidden)),
+            write=(Path(job.scratch),),
+            # CUDA reserves terabytes of address space: there the grader watches what is really used.
+            limits=sandbox.ResourceLimits(memory_bytes=None if device.accelerates else job.memory_bytes),
+            cuda=device.accelerates,
+            box=room.box,
+            level=job.isolation,
+        )
+    )
+    # After confinement: it prepares threads, which Landlock would not hold.
+    torch.set_num_threads(job.threads)
+    if device.accelerates and device.absent() is None:
+        device.meet(job.gpu_bytes)
+    worker.greet(job.isolation)
+    return worker
+
+
+def _no_breakpoint(*_: object, **__: object) -> None:
+    """Say what to type: pdb would only tell that the input has ended."""
+    raise RuntimeError("nobody is at a keyboard here: for breakpoint() type  kata check --pdb -k CHECK")
+
+
+def _rewire(ends: Sequence[int], keep: Collection[int]) -> None:
+    """Put channel, output and audit where they belong and close everything else that was inherited."""
+    channel, output, audit = (fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, SPARE) for number in ends)
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.dup2(channel, CHANNEL, inheritable=False)
+    os.dup2(audit, AUDIT, inheritable=False)
+    first = AUDIT + 1
+    for number in (*sorted(keep), min(os.sysconf("SC_OPEN_MAX"), 65536)):
+        os.closerange(first, number)
+        first = number + 1
+
+
+def main() -> NoReturn:
+    """Entry of a fresh interpreter: `python -m grader.engine.worker.process JOB CHANNEL OUTPUT AUDIT`."""
+    job = msgspec.json.decode(sys.argv[1], type=Job)
+    become_worker(job, [int(number) for number in sys.argv[2:5]])
+
+
+if __name__ == "__main__":
+    main()

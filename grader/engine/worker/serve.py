@@ -1,0 +1,345 @@
+"""Answer calls: the loop that a worker runs once it is confined.
+
+Everything here shares its process with the learner's code, so nothing here is believed by the grader.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import hashlib
+import itertools
+import os
+import random
+import socket
+import sys
+import threading
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.random  # numpy loads it on first use, which would be in every worker
+import torch
+from torch.nn.parameter import is_lazy
+
+from grader.devices import CPU, Device, known
+from grader.engine.wire import messages
+from grader.engine.wire.codec import MRO, Decoder, Encoder, Unencodable
+from grader.engine.wire.cotangents import products
+from grader.engine.wire.uses import writer
+from grader.engine.worker import stand_in as _stand_in  # noqa: F401 - what checks hand over is made of it, when files are closed
+from grader.engine.worker.exceptions import bounded, describe_raised
+from grader.engine.worker.loader import Support, load_module, load_notebook
+from grader.engine.worker.policy import run_compiled_eagerly, watch
+
+_compare = ctypes.CDLL(None).memcmp
+_compare.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+DRAWN_ALIKE = 0.5
+"""The deviation of parameters that are drawn alike: large enough that no mistake hides in small numbers."""
+MAX_STREAM = 10_000
+"""How much of a generator or other iterator is read."""
+
+
+class Worker:
+    """Hold one submission and answer one request at a time."""
+
+    def __init__(self, channel: socket.socket, audit_end: int, device: Device = CPU) -> None:
+        self._device = device
+        self._channel = channel
+        self._audit = audit_end
+        self._watch: Callable[[], None] | None = None
+        """Holds the kernels that note the use of what is excluded."""
+        self._objects: dict[int, Any] = {}
+        self._numbers: dict[int, int] = {}
+        self._alike: int | None = None
+        """What parameters are drawn from when they are to be alike in every submission."""
+        self._named: set[int] = set()
+        """Handles of the submission's own functions and classes, which outlive a check."""
+        self._graphs: dict[int, tuple[list[torch.Tensor], list[torch.Tensor]]] = {}
+        self._counter = itertools.count(1)
+        self._folder = ""
+        self._support = Support(None)
+        self._id = 0
+        """Of the request that is being answered."""
+        self._asking = threading.Lock()
+
+    def run(self) -> None:
+        """Serve until the grader hangs up."""
+        while True:
+            found = self._receive()
+            if found is None:
+                return
+            reply, buffers = self._answer(*found)
+            found = None
+            reply.id = self._id
+            _flush()
+            self._send(_packed(reply, buffers))
+
+    def greet(self, isolation: str) -> None:
+        """Say that the worker is ready and how far it is confined."""
+        self._send(messages.pack(messages.Hello(isolation=isolation), []))
+
+    def _receive(self) -> tuple[messages.AnyRequest, bytearray] | None:
+        """Return what the grader asks next; None when it has hung up. It asks nothing more before it is answered."""
+        prefix = self._read(messages.PREFIX.size)
+        if prefix is None:
+            return None
+        head_size, payload_size = messages.unpack_prefix(prefix, max_payload=1 << 40)
+        head, payload = self._read(head_size), self._read(payload_size)
+        if head is None or payload is None:
+            return None
+        request = messages.decode_request(head)
+        self._id = request.id
+        return request, payload
+
+    def _read(self, size: int) -> bytearray | None:
+        """Return so many bytes; None when the grader has hung up."""
+        data = bytearray(size)
+        view = memoryview(data)
+        while view:
+            count = self._channel.recv_into(view)
+            if not count:
+                return None
+            view = view[count:]
+        return data
+
+    def _lent(self, number: int) -> Callable[..., Any]:
+        """Return a function that asks the grader for its answers; a plain one, so that copies of a model share it."""
+
+        def ask(*arguments: Any) -> Any:
+            encoder = Encoder(self._handle)
+            value = encoder.encode(list(arguments))
+            with self._asking:
+                message = messages.Ask(id=self._id, function=number, value=value, tensors=encoder.tensors)
+                self._send(messages.pack(message, encoder.buffers))
+                found = self._receive()
+                if found is None:
+                    raise ConnectionError("the grader has hung up")
+                request, payload = found
+            if not isinstance(request, messages.Answer) or request.refused:
+                raise RuntimeError("the check does not answer this call")
+            return self._decoder(request, payload).decode(request.value)
+
+        return ask
+
+    def _decoder(self, request: messages.AnyRequest, payload: bytearray) -> Decoder:
+        return Decoder(request.tensors, payload, self._resolve, trusted=True, lent=self._lent, present=known)
+
+    def _send(self, pieces: list[Any]) -> None:
+        # Every write wakes the grader, which finds less than it waits for: what is small goes together.
+        if sum(memoryview(piece).nbytes for piece in pieces) <= messages.TOGETHER:
+            pieces = [b"".join(pieces)]
+        for piece in pieces:
+            self._channel.sendall(piece)
+
+    def _answer(self, request: messages.AnyRequest, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
+        for number in request.release:
+            self._forget(number)
+        try:
+            if request.begin is not None:
+                self._reset(request.begin, request.alike)
+            if isinstance(request, messages.Call):
+                return self._call(request, payload)
+            with torch.enable_grad():  # what a call left behind is no affair of these
+                return self._perform(request, payload)
+        except Unencodable as error:
+            return messages.Unsendable(reason=bounded(str(error)), device=error.device), []
+        except BaseException as error:  # SystemExit and KeyboardInterrupt are the learner's too
+            return describe_raised(error, self._folder), []
+
+    def _perform(self, request: messages.AnyRequest, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
+        """Do anything else than a call."""
+        match request:
+            case messages.Get():
+                value = getattr(self._objects[request.target], request.name)
+                if request.target == messages.MODULE and _sort(value) in ("function", "class"):
+                    self._named.add(self._handle(value)[0])
+                return self._reply(value)
+            case messages.Backward():
+                return self._backward(request, payload)
+            case messages.Set():
+                decoder = self._decoder(request, payload)
+                _set(self._objects[request.target], request.name, decoder.decode(request.value))
+                return messages.Done(), []
+            case messages.Watch():
+                self._watch = watch(request.operators, writer(self._audit), request.path)
+                return messages.Done(), []
+            case messages.Import():
+                return self._reply(self._support.load(request.name))
+            case messages.Call() | messages.Answer():
+                raise RuntimeError("an answer to what was not asked")
+            case messages.Load():
+                self._load(request, bytes(payload[: request.size]))
+                return messages.Done(), []
+
+    def _load(self, request: messages.Load, source: bytes) -> None:
+        self._folder = os.path.dirname(request.path)
+        run_compiled_eagerly()
+        self._support = Support(request.support)
+        if request.notebook:
+            module = load_notebook(request.module, request.path, source, request.given, request.required)
+        else:
+            module = load_module(request.module, request.path, source, request.given)
+        self._objects[messages.MODULE] = module
+
+    def _reset(self, seed: int, alike: bool) -> None:
+        self._alike = seed if alike else None
+        module = self._objects[messages.MODULE]
+        kept = {number: self._objects[number] for number in self._named if number in self._objects}
+        self._objects, self._graphs = {messages.MODULE: module, **kept}, {}
+        self._numbers = {id(value): number for number, value in kept.items()}
+        random.seed(seed)
+        np.random.seed(seed % (1 << 32))
+        # torch.manual_seed also leaves a note, with a whole traceback, for an accelerator that may never come.
+        torch.default_generator.manual_seed(seed)
+        self._device.seed(seed)
+        torch.set_grad_enabled(True)
+
+    def _forget(self, number: int) -> None:
+        self._graphs.pop(number, None)
+        if number != messages.MODULE and number in self._objects:
+            self._numbers.pop(id(self._objects.pop(number)), None)
+
+    def _resolve(self, number: int, type_name: str, kind: str) -> Any:
+        return self._objects[number]
+
+    def _handle(self, value: Any) -> tuple[int, str, str]:
+        # By identity, and kept alive here: no other object can get its address while it has a number.
+        number = self._numbers.get(id(value))
+        if number is None:
+            number = next(self._counter)
+            self._numbers[id(value)] = number
+            self._objects[number] = value
+        return number, MRO.join(_type_name(base) for base in type(value).__mro__[:12]), _sort(value)
+
+    def _call(self, request: messages.Call, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
+        decoder = self._decoder(request, payload)
+        args = decoder.decode(request.args)
+        kwargs = decoder.decode(request.kwargs)
+        # What the arguments are like before, to tell afterwards which of them were changed.
+        tensors = [decoder.tensor(index) for index in range(len(request.tensors))]
+        versions = [(tensor._version, tensor.shape, tensor.stride(), tensor.data_ptr()) for tensor in tensors]
+        target = self._objects[request.target]
+        if request.method is not None:
+            target = getattr(target, request.method)
+        recording = request.grad if request.grad is not None else torch.is_grad_enabled()
+        torch.set_grad_enabled(recording)  # not back again: the grader may ask what the call leaves behind
+        result = target(*args, **kwargs)
+        if isinstance(result, torch.nn.Module):
+            # Only modules of the submission's own classes: of what checks bring along the parameters are meant.
+            if self._alike is not None and request.target in self._named:
+                _draw_alike(result, self._alike)
+            if self._device.accelerates and isinstance(target, type):
+                # Inputs are drawn there: a check that forgot to move the module would blame the learner for it.
+                result.to(self._device.name)
+        elif isinstance(result, Iterator):
+            result = list(itertools.islice(result, MAX_STREAM))
+        sent = zip(tensors, request.tensors, versions, strict=True)
+        changed = [index for index, arguments in enumerate(sent) if _has_changed(*arguments, payload)]
+        reply, encoder = self._encode(result)
+        reply.changed = changed
+        # The graph stays here, for `Backward` to find by its number.
+        outputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
+        if recording and outputs:
+            reply.graph = next(self._counter)
+            self._graphs[reply.graph] = (outputs, [tensor for tensor in tensors if tensor.requires_grad])
+        for generator in decoder.generators:
+            reply.generators.append(encoder.encode(generator.get_state())[1])
+        return reply, encoder.buffers
+
+    def _backward(self, request: messages.Backward, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
+        decoder = self._decoder(request, payload)
+        cotangents = decoder.decode(request.cotangents)
+        outputs, inputs = self._graphs[request.graph]
+        pairs = [
+            (o, g) for o, g in zip(outputs, cotangents, strict=True) if g is not None and o.requires_grad
+        ]
+        # The grader's side may ask for the same graph again, as torch's own would allow it with `retain_graph`.
+        torch.autograd.backward(products(pairs), retain_graph=True)
+        gradients = [tensor.grad for tensor in inputs]
+        for tensor in inputs:
+            tensor.grad = None
+        return self._reply(gradients)
+
+    def _reply(self, value: Any) -> tuple[messages.Reply, list[Any]]:
+        reply, encoder = self._encode(value)
+        return reply, encoder.buffers
+
+    def _encode(self, value: Any) -> tuple[messages.Done, Encoder]:
+        encoder = Encoder(self._handle)
+        data = encoder.encode(value)
+        return messages.Done(value=data, tensors=encoder.tensors), encoder
+
+
+def _draw_alike(module: torch.nn.Module, seed: int) -> None:
+    """Draw the random parameters of a module anew: two that have the same ones in the same order are then equal.
+
+    What an author of a submission is free in (the order in which layers are made, how they are initialised) would
+    otherwise hide a mistake that two of them share. Constants stay: a norm begins with ones.
+    """
+    drawn: dict[torch.Size, torch.Generator] = {}
+    with torch.no_grad():
+        for parameter in module.parameters():
+            if is_lazy(parameter) or parameter.is_meta or not parameter.is_floating_point():
+                continue
+            flat = parameter.detach().reshape(-1)
+            if not flat.numel() or bool((flat == flat[0]).all()):
+                continue
+            shape = parameter.shape  # each shape has a stream of its own: others between them change nothing
+            if shape not in drawn:
+                digest = hashlib.sha256(f"{seed}/{list(shape)}".encode()).digest()
+                drawn[shape] = torch.Generator().manual_seed(int.from_bytes(digest[:6], "big"))
+            parameter.copy_(torch.randn(shape, generator=drawn[shape]) * DRAWN_ALIKE)
+    torch.default_generator.manual_seed(seed)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # the submission may have closed or replaced them
+            stream.flush()
+
+
+def _packed(reply: messages.Reply, buffers: list[Any]) -> list[Any]:
+    try:
+        return messages.pack(reply, buffers)
+    except ValueError as error:
+        return messages.pack(messages.Unsendable(id=reply.id, reason=str(error)), [])
+
+
+def _set(owner: Any, name: str, value: Any) -> None:
+    current = getattr(owner, name, None)
+    if isinstance(current, torch.nn.Parameter) and isinstance(value, torch.Tensor):
+        with torch.no_grad():
+            current.copy_(value)
+    else:
+        setattr(owner, name, value)
+
+
+def _has_changed(
+    tensor: torch.Tensor, head: messages.TensorHead, before: tuple[int, Any, Any, int], payload: bytearray
+) -> bool:
+    if (tensor._version, tensor.shape, tensor.stride(), tensor.data_ptr()) != before:
+        return True
+    if head.nbytes == 0:
+        return False
+    sent = torch.frombuffer(payload, dtype=torch.uint8, count=head.nbytes, offset=head.offset)
+    with torch.no_grad():
+        plain = tensor.detach()
+        now = plain.as_strided((head.nbytes // tensor.element_size(),), (1,)).cpu()
+        # As bytes, in which NaN equals itself; torch.equal takes twenty times as long over bytes.
+        return bool(_compare(now.data_ptr(), sent.data_ptr(), head.nbytes))
+
+
+def _type_name(kind: type) -> str:
+    return bounded(f"{kind.__module__}.{kind.__qualname__}", 300)
+
+
+def _sort(value: Any) -> str:
+    if isinstance(value, type):
+        return "class"
+    if isinstance(value, types.FunctionType | types.BuiltinFunctionType | types.MethodType):
+        return "function"
+    if isinstance(value, torch.nn.Module):
+        return "module"
+    return "object"

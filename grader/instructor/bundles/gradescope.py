@@ -1,0 +1,53 @@
+"""What Gradescope shows of a class of one: results.json, made of the rows of a gradebook."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.exports.gradescope import to_gradescope
+from grader.instructor.gradebook.records import Row
+
+LONGEST = 100_000
+"""Characters of one output that Gradescope takes."""
+
+
+def results(rows: list[Row], *, marks_speed: bool) -> dict[str, Any]:
+    """Return the content of results.json: what Gradescope shows, and what a mark can be repeated from."""
+    if not marks_speed:
+        rows = [_unmarked(row) for row in rows]
+    ((_, content),) = to_gradescope(rows, Course())
+    document = json.loads(content)
+    for test in document["tests"]:
+        if len(test.get("output", "")) > LONGEST:
+            test["output"] = test["output"][: LONGEST - 1] + "…"
+    document["extra_data"] = {"kata": list(_replays(rows))}
+    return dict(document)
+
+
+def _unmarked(row: Row) -> Row:
+    """Return a row whose speed is told and worth nothing."""
+    report = row.report
+    checks = [
+        msgspec.structs.replace(check, points=0.0, max_points=0.0) if check.aspect == "performance" else check
+        for check in report.checks
+        if (check.aspect, check.status) != ("performance", "skipped")
+    ]
+    report = msgspec.structs.replace(report, checks=checks, speed=msgspec.UNSET)
+    return msgspec.structs.replace(row, report=report, score=report.score, max_score=report.max_score)
+
+
+def _replays(rows: list[Row]) -> Iterator[dict[str, Any]]:
+    """Yield for each kata what its mark depends on besides the file."""
+    for row in rows:
+        report = row.report
+        yield {
+            "kata": report.kata,
+            "seed": report.seed,
+            "isolation": report.isolation,
+            "versions": report.versions,
+        }

@@ -1,0 +1,235 @@
+"""What a form of the desk writes: one call of the gradebook each, as commands make it. Who, when, why, and an undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from grader.errors import UsageError
+from grader.instructor.desk.queries import DeskReader, Filter
+from grader.instructor.desk.sheets import Sheets
+from grader.instructor.gradebook import written
+from grader.instructor.gradebook.errors import ChangedMeanwhile
+from grader.instructor.gradebook.meant import MOST_POINTS
+from grader.instructor.gradebook.written import sheet
+from grader.instructor.submissions.as_text import text_of
+from grader.words import typed_number, whole_number
+
+Form = Mapping[str, str]
+MOST_LETTERS = 20_000
+"""Of a comment."""
+MOST_TAKEN = 1000
+"""Hand-ins that somebody takes at once."""
+
+
+def adjust(desk: DeskReader, form: Form) -> None:
+    """Give points, or take them."""
+    points = _number(form, "points")
+    if not points:
+        raise UsageError(
+            "0 points change nothing.", "Enter points to give, such as 2, or to take away, such as -1.5."
+        )
+    desk.book.adjust(*_mark(form), points, comment=_text(form), author=desk.author, seen=_seen(form))
+
+
+def override(desk: DeskReader, form: Form) -> None:
+    """Set the mark."""
+    points = _number(form, "points")
+    desk.book.override(*_mark(form), points, comment=_text(form), author=desk.author, seen=_seen(form))
+
+
+def extend(desk: DeskReader, form: Form) -> None:
+    """Give more time, for a kata, an assignment or everything."""
+    learner, kata = _mark(form)
+    days, of = _number(form, "days"), form.get("for", "")
+    if not 0 < days <= 3650:
+        raise UsageError("Days must be a number above 0, at most 3650.", "For example 3 or 0.5.")
+    if of not in ("", kata, *desk.course.assignments):
+        raise UsageError(f"There is no assignment {of}.")
+    value = {"of": of, "days": days}
+    desk.book.rule(
+        "extend", learner, value, comment=_text(form), author=desk.author, of=kata, seen=_seen(form)
+    )
+
+
+def choose(desk: DeskReader, form: Form) -> None:
+    """Say which attempt counts."""
+    learner, kata = _mark(form)
+    hand_in = desk.book.hand_in_of(learner, kata, _whole(form, "attempt"))
+    desk.book.rule(
+        "choose", learner, hand_in, comment=_text(form), author=desk.author, kata=kata, seen=_seen(form)
+    )
+
+
+def remark(desk: DeskReader, form: Form) -> None:
+    """Say something about a line. Nobody's remark takes another's place, so no version is looked at."""
+    learner, kata = _mark(form)
+    attempt, line, file = _whole(form, "attempt"), _whole(form, "line"), form.get("file", "")
+    bundle = desk.book.bundle(attempt) if attempt in desk.attempts(learner, kata) else None
+    lines = text_of(file, bundle.files[file]).splitlines() if bundle and file in bundle.files else []
+    if not 1 <= line <= len(lines):
+        raise UsageError("There is no such line.", "Open the page again.")
+    value = {"attempt": attempt, "file": file, "line": line}
+    desk.book.rule("remark", learner, value, comment=_text(form), author=desk.author, kata=kata)
+
+
+def reviewed(desk: DeskReader, form: Form) -> None:
+    """Note that the attempt that counts was looked through."""
+    learner, kata = _mark(form)
+    attempt = _whole(form, "attempt")
+    number = desk.attempts(learner, kata).get(attempt)
+    if number is None:
+        raise UsageError(f"{learner} has no such attempt of {kata}.")
+    desk.book.rule(
+        "reviewed", learner, attempt, comment=f"attempt {number}", author=desk.author, kata=kata,
+        seen=_seen(form),
+    )  # fmt: skip
+
+
+def dispute(desk: DeskReader, form: Form) -> None:
+    """Open a dispute in a learner's words."""
+    learner, kata = _mark(form)
+    desk.book.rule(
+        "dispute", learner, None, comment=_text(form), author=desk.author, kata=kata, seen=_seen(form)
+    )
+
+
+def answer(desk: DeskReader, form: Form) -> None:
+    """Answer a dispute."""
+    _in_dispute(desk, form, "answer")
+
+
+def close(desk: DeskReader, form: Form) -> None:
+    """Close a dispute, with the reason."""
+    _in_dispute(desk, form, "close")
+
+
+def _in_dispute(desk: DeskReader, form: Form, kind: str) -> None:
+    learner, kata = _mark(form)
+    number = _whole(form, "dispute")
+    thread = next((one for one in desk.threads(learner, kata) if one.about.id == number), None)
+    if thread is None:
+        raise UsageError(f"There is no dispute {number} about {learner}, {kata}.")
+    if thread.closed is not None:
+        raise ChangedMeanwhile(f"{thread.closed.author} has closed this dispute: {thread.closed.comment}")
+    desk.book.rule(
+        "close" if kind == "close" else "answer", learner, number, comment=_text(form), author=desk.author,
+        kata=kata, seen=_seen(form),
+    )  # fmt: skip
+
+
+def revoke(desk: DeskReader, form: Form) -> None:
+    """Take points or a set mark back."""
+    desk.book.revoke(_whole(form, "number"), author=desk.author, comment=_text(form))
+
+
+def withdraw(desk: DeskReader, form: Form) -> None:
+    """Take any other decision back."""
+    desk.book.withdraw(_whole(form, "number"), author=desk.author, comment=_text(form))
+
+
+def assign(desk: DeskReader, form: Form) -> None:
+    """Share out what a filter lets through and is nobody's to mark: all of it, or the first few."""
+    names = list(dict.fromkeys(name.strip() for name in form.get("markers", "").split(",") if name.strip()))
+    free = desk.unassigned(Filter.of(form))
+    most = max(0, min(_whole(form, "most"), MOST_TAKEN)) if form.get("most") else None
+    if not names:
+        raise UsageError("Nobody is named.", "Name the markers, separated by commas.")
+    # The page may be older than what others took: the gradebook says which are still free.
+    if not desk.book.assign(free, names, comment=_text(form), author=desk.author, most=most):
+        raise UsageError("Everything here is already somebody's to mark, or was looked through.")
+
+
+# Written answers
+
+
+def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> None:
+    """Mark a written answer by its rubric, or with other points."""
+    learner, kata = _mark(form)
+    comment = _comment(form)
+    met = [number for number in range(1, 10) if form.get(f"met{number}")]
+    points = _number(form, "points") if form.get("points", "").strip() else None
+    question, digest = _whole(form, "question"), form.get("digest", "")
+    shown = sheet(desk.book, sheets.rubrics, learner, kata).answers
+    if not any((one.number, one.digest) == (question, digest) for one in shown):
+        raise ChangedMeanwhile(
+            "The answer was handed in again in the meantime.", "Read it again, then mark it."
+        )
+    written.mark(
+        desk.book, sheets.rubrics, learner, kata, question, criteria=met, points=points, comment=comment,
+        author=desk.author, seen=_whole(form, "seen") or None, answer=digest,
+    )  # fmt: skip
+
+
+def unmark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> None:
+    """Take the mark of a written answer back."""
+    written.undo(desk.book, _whole(form, "number"), author=desk.author, comment=_text(form))
+
+
+def take_sheets(desk: DeskReader, sheets: Sheets, form: Form) -> None:
+    """Take the next few sheets that wait and are nobody's; two who do so get different ones."""
+    most = max(1, min(_whole(form, "most"), MOST_TAKEN))
+    free = dict.fromkeys((one.learner, one.kata) for one in sheets.page(Filter.of(form)).free)
+    # The page may be older than what others took: the gradebook says which of these are still free.
+    if not desk.book.assign(free, [desk.author], comment="written answers", author=desk.author, most=most):
+        raise ChangedMeanwhile(
+            "Somebody else has taken these sheets, or no sheet waits any more.",
+            "Open the page again and take the next ones.",
+        )
+
+
+def release(desk: DeskReader, sheets: Sheets, form: Form) -> None:
+    """Let learners see written marks."""
+    of = form.get("for", "")
+    if of and of not in desk.course.assignments:
+        raise UsageError(f"There is no assignment {of}.")
+    anyway = bool(form.get("anyway"))
+    written.release(desk.book, sheets.rubrics, of, comment=_text(form), author=desk.author, anyway=anyway)
+
+
+OF_ANSWERS: dict[str, Callable[[DeskReader, Sheets, Form], None]] = {
+    one.__name__: one for one in (mark_answer, unmark_answer, take_sheets, release)
+}
+"""Those about written answers."""
+ACTIONS: dict[str, Callable[[DeskReader, Form], None]] = {
+    one.__name__: one
+    for one in (
+        adjust, override, extend, choose, remark, reviewed, dispute, answer, close, revoke, withdraw, assign,
+    )
+}  # fmt: skip
+"""By the last word of the address that a form is sent to."""
+
+
+def _mark(form: Form) -> tuple[str, str]:
+    return form.get("learner", ""), form.get("of", "")
+
+
+def _seen(form: Form) -> int:
+    return _whole(form, "version")
+
+
+def _text(form: Form) -> str:
+    text = _comment(form)
+    if not text:
+        raise UsageError("The comment is empty, so nothing was written.", "Enter the reason or the remark.")
+    return text
+
+
+def _comment(form: Form) -> str:
+    text = form.get("comment", "").replace("\r\n", "\n").strip()
+    if len(text) > MOST_LETTERS:
+        raise UsageError(f"This is {len(text)} characters long; at most {MOST_LETTERS} are kept.")
+    return text
+
+
+def _number(form: Form, name: str) -> float:
+    number = typed_number(form.get(name, "").replace(",", "."))
+    if number is None or abs(number) > MOST_POINTS:
+        raise UsageError(f"{name.capitalize()} must be a number.", "For example 2 or -1.5.")
+    return number
+
+
+def _whole(form: Form, name: str) -> int:
+    number = whole_number(form.get(name, "").strip())
+    if number is None:
+        raise UsageError(f"The form's {name} is not a number.", "Open the page again.")
+    return number

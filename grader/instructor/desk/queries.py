@@ -1,0 +1,600 @@
+"""What the pages show, read from the gradebook. Nothing is written here."""
+
+from __future__ import annotations
+
+import difflib
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import Any, NamedTuple, get_args
+from urllib.parse import urlencode
+
+import msgspec
+from markupsafe import Markup
+
+from grader.errors import UsageError
+from grader.instructor.gradebook.course import Course, total
+from grader.instructor.gradebook.records import HistoryEvent, Mark, Ruling, RulingKind
+from grader.instructor.gradebook.said import Thread, threads
+from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.html import Lessons, text
+from grader.instructor.html.text import MAX_LINES, code_lines
+from grader.instructor.html.view import Viewer, when
+from grader.instructor.submissions.as_text import text_of
+from grader.instructor.submissions.submission import Bundle
+from grader.report.report import KataStatus
+from grader.report.style import LOOKS
+from grader.words import whole_number
+
+FRESH_S = 0.5
+"""So long the class is not looked at again: all parts of a page see one state."""
+ON_A_PAGE = 100
+"""Learners that a page of the class lists."""
+LOGGED = 200
+"""Decisions that the log shows."""
+MOST_FILES = 50
+SAID: tuple[RulingKind, ...] = ("remark", "dispute", "answer", "close", "assign", "reviewed")
+"""Kinds of rulings that the desk writes about a hand-in."""
+
+ONLY = {
+    "unread": "not looked through",
+    "mine": "mine to mark",
+    "disputed": "with an open dispute",
+    "late": "late",
+    "changed": "changed by lateness or a person",
+}
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What of the class is looked at; every link of a page carries it on."""
+
+    assignment: str = ""
+    kata: str = ""
+    status: str = ""
+    section: str = ""
+    find: str = ""
+    only: str = ""
+    page: int = 1
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> Filter:
+        """Read it from an address; what makes no sense is left out."""
+        number = whole_number(given.get("page", "")) or 1
+        words = {one.name: given.get(one.name, "")[:200] for one in fields(cls) if one.name != "page"}
+        return cls(**words, page=number)
+
+    def query(self, **changes: Any) -> str:
+        """Return it as the end of an address, with changes; other names are added."""
+        own = {name: value for name, value in changes.items() if name in self.__dataclass_fields__}
+        new = replace(self, **own)
+        kept = {one.name: getattr(new, one.name) for one in fields(self)}
+        kept = {name: value for name, value in kept.items() if value and (name, value) != ("page", 1)}
+        others = {name: value for name, value in changes.items() if name not in own and value is not None}
+        return urlencode({**others, **kept}, errors="backslashreplace")
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it leaves anybody out."""
+        return any((self.status, self.section, self.find, self.only))
+
+
+Of = tuple[str, str]
+"""Learner and kata."""
+
+
+class Said(NamedTuple):
+    """What stands of what people said about hand-ins, by learner and kata."""
+
+    disputed: dict[Of, Ruling]
+    """Open disputes."""
+    markers: dict[Of, str]
+    reviewed: dict[Of, int]
+    """The attempt that somebody looked through."""
+
+    def is_read(self, mark: Mark) -> bool:
+        """Return whether somebody looked the attempt that counts through."""
+        return mark.attempt is not None and self.reviewed.get((mark.learner, mark.kata)) == mark.attempt
+
+
+class EverybodysMarks:
+    """Everybody's marks, as lists show them; of those about whom something has changed they are read again."""
+
+    def __init__(self, book: Gradebook) -> None:
+        self._book = book
+        self._state: tuple[int, ...] = ()
+        self._stamps: dict[str, int] = {}
+        self._marks: dict[str, dict[str, Mark]] = {}
+        self._said = Said({}, {}, {})
+        self._guard = threading.Lock()
+        self._looked = -FRESH_S
+
+    def look_again(self) -> None:
+        """Forget how fresh the marks are: something was written."""
+        self._looked = -FRESH_S
+
+    def marks(self) -> tuple[dict[str, dict[str, Mark]], Said]:
+        """Return marks by learner and kata, in the gradebook's order, and what was said about them."""
+        with self._guard:
+            if time.monotonic() - self._looked < FRESH_S:
+                return self._marks, self._said
+            self._looked = time.monotonic()
+            # States and stamps are read first: what is written meanwhile is read again the next time.
+            state = self._book.state()
+            if state != self._state:
+                self._read_again(self._book.stamps())
+                self._state = state
+            return self._marks, self._said
+
+    def _read_again(self, stamps: Mapping[str, int]) -> None:
+        changed = {name for name, stamp in stamps.items() if self._stamps.get(name) != stamp}
+        some = changed if 2 * len(changed) < len(stamps) else None
+        fresh: dict[str, dict[str, Mark]] = {}
+        if changed:
+            for mark in self._book.marks(some):
+                fresh.setdefault(mark.learner, {})[mark.kata] = mark
+            about = said(self._book.rulings(SAID, some), self._book.identity())
+            kept: Collection[str] = () if some is None else stamps.keys() - changed
+            old: list[Any] = [
+                {key: one for key, one in part.items() if key[0] in kept} for part in self._said
+            ]
+            self._said = Said(*(part | new for part, new in zip(old, about, strict=True)))
+        self._marks = {name: fresh.get(name, self._marks.get(name, {})) for name in stamps}
+        self._stamps = dict(stamps)
+
+    def state(self, kata: str) -> int:
+        """Return a number that is another one when something of a kata was handed in or graded since."""
+        marks, _ = self.marks()
+        return hash(tuple(own[kata].attempt for own in marks.values() if kata in own))
+
+
+def said(rulings: Iterable[Ruling], identity: Callable[[str], str]) -> Said:
+    """Return what stands of disputes, who marks what, and what was looked through."""
+    disputed: dict[int, tuple[Of, Ruling]] = {}
+    markers, reviewed = dict[Of, str](), dict[Of, int]()
+    for one in rulings:
+        if one.revoked or one.kata is None:
+            continue
+        key = identity(one.learner), one.kata
+        if one.kind == "dispute":
+            disputed[one.id] = key, one
+        elif one.kind == "close":
+            disputed.pop(one.value, None)
+        elif one.kind == "assign":
+            markers[key] = one.value
+        elif one.kind == "reviewed":
+            reviewed[key] = one.value
+    return Said(dict(disputed.values()), markers, reviewed)
+
+
+# The class
+
+
+@dataclass(frozen=True)
+class ClassLine:
+    """A learner in the list of the class."""
+
+    learner: str
+    name: str
+    section: str
+    score: float
+    max_score: float
+    cells: list[ClassCell]
+    namesake: bool = False
+    """Somebody else is called so, too."""
+    stranger: bool = False
+    """The roster does not know them."""
+
+
+@dataclass(frozen=True)
+class ClassCell:
+    """One mark in it."""
+
+    mark: Mark
+    disputed: bool
+    marker: str
+    read: bool
+
+
+def _free(cell: ClassCell) -> bool:
+    """Return whether it was handed in, is nobody's to mark, and nobody has looked it through."""
+    return cell.mark.handed_in and not cell.marker and not cell.read
+
+
+class FilterChoice(NamedTuple):
+    """Something to filter by."""
+
+    name: str
+    label: str
+    options: list[tuple[str, str]]
+    """Value and word."""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """An assignment, or a kata that is in none."""
+
+    title: str
+    query: str
+    due: str | None
+    figures: dict[str, int]
+
+
+@dataclass(frozen=True)
+class ClassPage:
+    """A page of the list of the class."""
+
+    lines: list[ClassLine]
+    katas: list[str]
+    learners: int
+    found: int
+    pages: int
+    statuses: dict[str, int]
+    """How many marks of those found have which status."""
+    sections: list[str]
+    unassigned: int
+    """Hand-ins found that are nobody's to mark."""
+
+
+class DeskReader:
+    """Reads what a page needs. One for each desk."""
+
+    def __init__(self, book: Gradebook, lessons: Lessons, author: str) -> None:
+        self.book = book
+        self.course: Course = book.course
+        self.lessons = lessons
+        self.author = author
+        self.everybody = EverybodysMarks(book)
+
+    def katas(self, chosen: Filter) -> list[str]:
+        """Return the katas that a filter means, in their order."""
+        there = self.book.katas()
+        assignment = self.course.assignments.get(chosen.assignment)
+        meant = [kata for kata in there if assignment is None or kata in assignment.katas]
+        return [chosen.kata] if chosen.kata in meant else meant
+
+    def found(self, chosen: Filter, katas: Sequence[str]) -> dict[str, list[ClassCell]]:
+        """Return the marks that a filter lets through, by learner. Of who has one, the others are there, too."""
+        marks, about = self.everybody.marks()
+        word = chosen.find.casefold()
+        found = {}
+        for learner, own in marks.items():
+            name = self.course.name_of(learner)
+            if word and word not in learner.casefold() and word not in name.casefold():
+                continue
+            if chosen.section and self.section_of(learner) != chosen.section:
+                continue
+            cells = []
+            for kata in katas:
+                if (mark := own.get(kata)) is not None:
+                    key = learner, kata
+                    marker = about.markers.get(key, "")
+                    read = mark.attempt is not None and about.reviewed.get(key) == mark.attempt
+                    cells.append(ClassCell(mark, key in about.disputed, marker, read))
+            if cells and any(self.lets(chosen, one) for one in cells):
+                found[learner] = cells
+        return found
+
+    def lets(self, chosen: Filter, cell: ClassCell) -> bool:
+        """Return whether a filter lets a mark through."""
+        if chosen.status and cell.mark.status != chosen.status:
+            return False
+        match chosen.only:
+            case "unread":
+                return cell.mark.handed_in and not cell.read
+            case "mine":
+                return cell.marker == self.author and not cell.read
+            case "disputed":
+                return cell.disputed
+            case "late":
+                return cell.mark.late
+            case "changed":
+                return cell.mark.changed
+        return True
+
+    def section_of(self, learner: str) -> str:
+        """Return a learner's section, as the roster has it."""
+        person = self.course.person(learner)
+        return (person.section if person is not None else "") or ""
+
+    def class_page(self, chosen: Filter) -> ClassPage:
+        """Return a page of the class."""
+        katas = self.katas(chosen)
+        found = self.found(chosen, katas)
+        names = list(found)
+        pages = max(1, -(-len(names) // ON_A_PAGE))
+        first = (min(chosen.page, pages) - 1) * ON_A_PAGE
+        called = Counter(self.course.name_of(name) for name in self.everybody.marks()[0])
+        lines = [self._line(name, found[name], called) for name in names[first : first + ON_A_PAGE]]
+        through = [one for cells in found.values() for one in cells if self.lets(chosen, one)]
+        people = self.course.roster.values()
+        return ClassPage(
+            lines,
+            katas,
+            len(self.everybody.marks()[0]),
+            len(names),
+            pages,
+            dict(Counter(one.mark.status for one in through)),
+            sorted({one.section for one in people if one.section}),
+            sum(_free(one) for one in through),
+        )
+
+    def _line(self, learner: str, cells: list[ClassCell], called: Mapping[str, int]) -> ClassLine:
+        name = self.course.name_of(learner)
+        score, most = total((one.mark for one in cells), self.course)
+        return ClassLine(
+            learner,
+            name,
+            self.section_of(learner),
+            score,
+            most,
+            cells,
+            namesake=called[name] > 1,
+            stranger=bool(self.course.roster) and self.course.person(learner) is None,
+        )
+
+    def waiting(self) -> dict[str, int]:
+        """Return how much waits: for this marker, for an answer, and written answers for a mark."""
+        marks, about = self.everybody.marks()
+        mine = 0
+        for (learner, kata), marker in about.markers.items():
+            mark = marks.get(learner, {}).get(kata)
+            if marker == self.author and mark is not None and mark.attempt is not None:
+                mine += not about.is_read(mark)
+        written = sum(
+            len({*mark.written.unmarked, *mark.written.changed})
+            for own in marks.values()
+            for mark in own.values()
+            if mark.written is not None
+            and about.markers.get((mark.learner, mark.kata), "") in ("", self.author)
+        )
+        return {"mine": mine, "disputed": len(about.disputed), "written": written}
+
+    def unassigned(self, chosen: Filter) -> list[tuple[str, str]]:
+        """Return what a filter lets through, was handed in, and is nobody's to mark."""
+        return [
+            (cell.mark.learner, cell.mark.kata)
+            for cells in self.found(chosen, self.katas(chosen)).values()
+            for cell in cells
+            if self.lets(chosen, cell) and _free(cell)
+        ]
+
+    def choices(self, sections: Sequence[str]) -> list[FilterChoice]:
+        """Return what the class can be filtered by."""
+        found = [
+            FilterChoice("assignment", "Assignment", [(one, one) for one in self.course.assignments]),
+            FilterChoice("kata", "Kata", [(one, self.lessons.title(one)) for one in self.book.katas()]),
+            FilterChoice("status", "Status", [(kind, LOOKS[kind].word) for kind in get_args(KataStatus)]),
+            FilterChoice("section", "Section", [(one, one) for one in sections]),
+            FilterChoice("only", "Only", list(ONLY.items())),
+        ]
+        return [one._replace(options=[("", "all"), *one.options]) for one in found if one.options]
+
+    def overview(self) -> list[Overview]:
+        """Return the course: its assignments, else its katas, with what has become of each."""
+        there = self.book.katas()
+        groups = [
+            (
+                one.title or name,
+                Filter(assignment=name),
+                one.due,
+                [kata for kata in one.katas if kata in there],
+            )
+            for name, one in self.course.assignments.items()
+        ]
+        groups += [
+            (self.lessons.title(kata), Filter(kata=kata), self.course.due.get(kata), [kata])
+            for kata in there
+            if self.course.assignment_of(kata) is None
+        ]
+        return [
+            Overview(title, chosen.query(), when(due, self.course), self._figures(katas))
+            for title, chosen, due, katas in groups
+        ]
+
+    def _figures(self, katas: Sequence[str]) -> dict[str, int]:
+        marks, about = self.everybody.marks()
+        own = [mark for learner in marks.values() for kata, mark in learner.items() if kata in katas]
+        given = [one for one in own if one.handed_in]
+        return {
+            "marks": len(own),
+            "handed in": len(given),
+            "passed": sum(one.status == "pass" for one in own),
+            "late": sum(one.late for one in own),
+            "disputed": sum(key[1] in katas for key in about.disputed),
+            "looked through": sum(map(about.is_read, given)),
+        }
+
+    def attempts(self, learner: str, kata: str) -> dict[int, int]:
+        """Return a learner's attempts at a kata with the numbers that people see."""
+        return {attempt: number for number, attempt in self.book.attempts_of(learner, kata).items()}
+
+    def threads(self, learner: str, kata: str) -> list[Thread]:
+        """Return the disputes about a mark."""
+        return threads(one for one in self.book.rulings(SAID, [learner]) if one.kata == kata)
+
+    def log(self) -> list[Logged]:
+        """Return what was decided last, by everybody, the newest first."""
+        return [
+            Logged(event, self.at(event.at), learner, kata)
+            for learner, kata, event in self.book.decisions(LOGGED)
+        ]
+
+    def disputes(self) -> list[Thread]:
+        """Return every dispute, the open ones first, those that wait longest before."""
+        identity = self.book.identity()
+        found = threads(
+            msgspec.structs.replace(one, learner=identity(one.learner))
+            for one in self.book.rulings(("dispute", "answer", "close"))
+        )
+        return sorted(found, key=lambda one: (one.closed is not None, one.about.at))
+
+    def at(self, moment: datetime) -> str:
+        """Return a moment in the course's time zone."""
+        return when(moment, self.course) or ""
+
+
+class ShownFile(NamedTuple):
+    """A file that was handed in, to read and to remark on."""
+
+    name: str
+    main: bool
+    lines: list[Markup]
+    said: dict[int, list[Ruling]]
+    """Remarks, by line."""
+    more: int
+    """Lines that are not shown."""
+
+
+class Neighbours(NamedTuple):
+    """Who stands before and behind in the list that a filter makes."""
+
+    previous: str | None
+    next: str | None
+    place: int | None
+    of: int
+
+
+@dataclass(frozen=True)
+class Logged:
+    """A decision in a list of them."""
+
+    event: HistoryEvent
+    at: str
+    learner: str = ""
+    kata: str | None = None
+
+    @property
+    def mark(self) -> str | None:
+        """The end of the address of the mark that it is about."""
+        return Filter().query(learner=self.learner, of=self.kata) if self.learner and self.kata else None
+
+    @property
+    def number(self) -> int:
+        """The adjustment's, the ruling's, or that of the mark of a written answer."""
+        return self.event.adjustment or self.event.ruling or self.event.answer_mark or 0
+
+    @property
+    def words(self) -> str:
+        """What was decided, in a line."""
+        event = self.event
+        match event.kind:
+            case "adjust":
+                return f"{event.points or 0:+g} points: {event.comment}"
+            case "override":
+                return f"set to {event.points or 0:g}: {event.comment}"
+            case "answer_mark":
+                said = f": {event.comment}" if event.comment else ""
+                return f"question {event.question}: {event.points or 0:g} of {event.max_score or 0:g} points{said}"
+            case "revoke":
+                return f"taken back: {event.comment}"
+        return event.comment or ""
+
+
+class MarkPage:
+    """One learner's mark for one kata, with everything about it."""
+
+    def __init__(self, desk: DeskReader, asked: Mapping[str, str], chosen: Filter) -> None:
+        """Read what an address asks for.
+
+        Raises:
+            UsageError: there is no such learner, kata or attempt.
+        """
+        name, kata = asked.get("learner", ""), asked.get("of", "")
+        self.version = desk.book.version(name, kata)  # first: what changes meanwhile is another version
+        rows = list(desk.book.rows(katas=[kata], learners=[name]))
+        if not rows:
+            raise UsageError(f"There is no mark of {name} for {kata}.")
+        self.row = row = rows[0]
+        self.view = Viewer(desk.course, desk.lessons, full=True).kata(row)
+        self._desk, key = desk, (row.learner, kata)
+        everybody, about = desk.everybody.marks()
+        own = everybody.get(row.learner, {})
+        self.katas = [(one, own[one]) for one in desk.katas(replace(chosen, kata="")) if one in own]
+        self.neighbours = _neighbours(desk, row.learner, kata, chosen)
+        self.section = desk.section_of(row.learner)
+        self.marker = about.markers.get(key, "")
+        self.read = row.attempt is not None and about.reviewed.get(key) == row.attempt
+        self.assignment = getattr(desk.course.assignment_of(kata), "name", "")
+        self._read_attempts(asked)
+        self._read_rulings()
+
+    def _read_attempts(self, asked: Mapping[str, str]) -> None:
+        events = self._desk.book.history(self.row.learner, self.row.kata)
+        self.events = [
+            Logged(one, self._desk.at(one.at)) for one in events if one.kind not in ("attempt", "remark")
+        ]
+        attempts = [one for one in events if one.kind == "attempt" and one.attempt is not None]
+        self.attempts = [(one, when(one.submitted_at, self._desk.course)) for one in reversed(attempts)]
+        self.numbers = {one.attempt: one.number for one in attempts}
+        """By attempt, the learner's own numbers, as people see them."""
+        self.attempt = whole_number(asked.get("attempt", "")) or self.row.attempt
+        """Which is shown."""
+        self.other = whole_number(asked.get("diff", ""))
+        """The one that it is compared with."""
+        if not {self.attempt, self.other} - {None} <= self.numbers.keys():
+            raise UsageError(f"{asked.get('learner')} has no such attempt of {self.row.kata}.")
+        self.counts = self.attempt == self.row.attempt
+
+    def _read_rulings(self) -> None:
+        desk, kata = self._desk, self.row.kata
+        ruled = desk.book.rulings((*SAID, "extend"), [self.row.learner])
+        mine = [one for one in ruled if one.kata == kata and one.kind != "extend"]
+        extensions = [one for one in ruled if one.kind == "extend" and not one.revoked]
+        self.threads = threads(mine)
+        self.due = when(desk.course.due_for(self.row.learner, kata, extensions), desk.course)
+        bundle = desk.book.bundle(self.attempt) if self.attempt is not None else None
+        compared = bundle is not None and self.other is not None
+        self.files = _files(bundle, self.attempt, mine) if bundle is not None and not compared else []
+        self.diff = (
+            _diff(desk.book.bundle(self.other), bundle)
+            if bundle is not None and self.other is not None
+            else None
+        )
+
+
+def _files(bundle: Bundle, attempt: int | None, about: list[Ruling]) -> list[ShownFile]:
+    names = [bundle.main, *sorted(set(bundle.files) - {bundle.main})][:MOST_FILES]
+    remarks = [one for one in about if one.kind == "remark" and not one.revoked]
+    files = []
+    for name in names:
+        source = text_of(name, bundle.files[name])
+        lines = code_lines(name, source)
+        said: dict[int, list[Ruling]] = {}
+        for one in remarks:
+            if (one.value["attempt"], one.value["file"]) == (attempt, name):
+                said.setdefault(one.value["line"], []).append(one)
+        more = len(source.splitlines()) - len(lines)
+        files.append(ShownFile(name, name == bundle.main, lines, said, max(0, more)))
+    return files
+
+
+def _diff(before: Bundle | None, bundle: Bundle) -> list[tuple[str, str]]:
+    files = before.files if before is not None else {}
+    changes: list[str] = []
+    for name in sorted({*files, *bundle.files}):
+        old, new = (
+            text_of(name, those[name]).splitlines()[:MAX_LINES] if name in those else []
+            for those in (files, bundle.files)
+        )
+        changes += difflib.unified_diff(old, new, f"{name}, before", name, lineterm="")
+    kinds = {"+": "plus", "-": "minus", "@": "soft"}
+    return [(kinds.get(line[:1], ""), text.cut(line)) for line in changes]
+
+
+def _neighbours(desk: DeskReader, learner: str, kata: str, chosen: Filter) -> Neighbours:
+    found = desk.found(chosen, [kata]).items()
+    names = [name for name, (cell,) in found if name == learner or desk.lets(chosen, cell)]
+    place = None
+    if learner in names:
+        at = names.index(learner)
+        place, before, after = at + 1, names[:at], names[at + 1 :]
+    else:  # the filter no longer lets it through: it has just been dealt with
+        order = {name: place for place, name in enumerate(desk.everybody.marks()[0])}
+        at = order.get(learner, 0)
+        before = [name for name in names if order[name] < at]
+        after = [name for name in names if order[name] > at]
+    return Neighbours(before[-1] if before else None, after[0] if after else None, place, len(names))

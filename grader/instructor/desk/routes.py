@@ -1,0 +1,217 @@
+"""Which address shows or does what. Names of learners, katas and files are data in a query, never parts of a path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from grader.catalogue import Catalogue
+from grader.errors import KataError, UsageError
+from grader.instructor.desk.actions import ACTIONS, OF_ANSWERS, Form
+from grader.instructor.desk.guard import LARGEST
+from grader.instructor.desk.look_alikes import LookAlikes
+from grader.instructor.desk.queries import DeskReader, Filter, MarkPage
+from grader.instructor.desk.sheets import Sheets
+from grader.instructor.gradebook.errors import ChangedMeanwhile
+from grader.instructor.html.html import TEMPLATES as REPORT
+from grader.instructor.html.html import environment_of
+from grader.instructor.html.similar import WORDS, section_of
+from grader.report.style import LOOKS
+from grader.words import whole_number
+
+TEMPLATES = Path(__file__).parent / "templates"
+MOST_FIELDS = 100
+PAIRS = 50
+"""Pairs of look-alikes that a page shows line by line."""
+_QUERY = re.compile(r"[!-~]*")
+
+
+class Desk:
+    """The pages, over one gradebook."""
+
+    def __init__(
+        self, reader: DeskReader, sheets: Sheets, look_alikes: LookAlikes, catalogue: Catalogue
+    ) -> None:
+        self.reader = reader
+        self._sheets = sheets
+        self._actions: dict[str, Callable[[Form], None]] = {
+            **{name: partial(action, reader) for name, action in ACTIONS.items()},
+            **{name: partial(action, reader, sheets) for name, action in OF_ANSWERS.items()},
+        }
+        self._pages: dict[str, Callable[..., str]] = {
+            "/": self._start,
+            "/class": self._class,
+            "/mark": self._mark,
+            "/written": self._written,
+            "/answer": self._answer,
+            "/disputes": self._disputes,
+            "/alike": self._alike,
+            "/log": self._log,
+        }
+        """Each is given what its address asks for; after an error also what was typed, and why it was not written."""
+        self._look_alikes = look_alikes
+        self._catalogue = catalogue
+        self._environment = environment_of(TEMPLATES)
+        self._environment.globals.update(
+            course=reader.course, author=reader.author, when=reader.at, looks=LOOKS,
+            title=reader.lessons.title,
+        )  # fmt: skip
+        style = (REPORT / "style.css").read_text("utf-8") + (TEMPLATES / "desk.css").read_text("utf-8")
+        self._files = {
+            "desk.css": (style, "text/css"),
+            "desk.js": ((TEMPLATES / "desk.js").read_text("utf-8"), "text/javascript"),
+        }
+
+    def warm(self) -> None:
+        """Read the class and make the templates, so that the first page is as fast as the others."""
+        self.reader.everybody.marks()
+        for name in self._environment.list_templates(extensions=["html"]):
+            if name.startswith("desk/"):
+                self._environment.get_template(name)
+
+    def app(self) -> Starlette:
+        """Return the application; `Guard` stands before it."""
+        routes = [
+            Route(path, partial(self._get, show), methods=["GET"]) for path, show in self._pages.items()
+        ]
+        routes.append(Route("/static/{name}", self._static, methods=["GET"]))
+        routes.append(Route("/do/{action}", self._post, methods=["POST"]))
+        handlers: Mapping[Any, Any] = {HTTPException: self._nothing_there}
+        return Starlette(routes=routes, exception_handlers=handlers)
+
+    # Pages
+
+    def _start(self, asked: Mapping[str, str], **more: Any) -> str:
+        return self._page("start.html", overview=self.reader.overview(), **more)
+
+    def _class(self, asked: Mapping[str, str], **more: Any) -> str:
+        chosen = Filter.of(asked)
+        found = self.reader.class_page(chosen)
+        choices = self.reader.choices(found.sections)
+        return self._page("class.html", chosen=chosen, list=found, choices=choices, **more)
+
+    def _mark(self, asked: Mapping[str, str], **more: Any) -> str:
+        chosen = Filter.of(asked)
+        mark = MarkPage(self.reader, asked, chosen)
+        alike = [
+            pair
+            for found in (self._look_alikes.known().get(mark.row.kata),)
+            for pair in (found.pairs if found is not None else ())
+            if mark.row.learner in (pair.left.learner, pair.right.learner)
+        ]
+        return self._page(
+            "mark.html", chosen=chosen, mark=mark, line=whole_number(asked.get("line", "")),
+            file=asked.get("file", ""), alike=alike, **more,
+        )  # fmt: skip
+
+    def _written(self, asked: Mapping[str, str], **more: Any) -> str:
+        chosen = Filter.of(asked)
+        return self._page("sheets.html", chosen=chosen, page=self._sheets.page(chosen), **more)
+
+    def _answer(self, asked: Mapping[str, str], **more: Any) -> str:
+        chosen = Filter.of(asked)
+        return self._page("answer.html", chosen=chosen, page=self._sheets.answer(asked, chosen), **more)
+
+    def _disputes(self, asked: Mapping[str, str], **more: Any) -> str:
+        return self._page("disputes.html", threads=self.reader.disputes(), chosen=Filter(), **more)
+
+    def _log(self, asked: Mapping[str, str], **more: Any) -> str:
+        return self._page("log.html", events=self.reader.log(), **more)
+
+    def _alike(self, asked: Mapping[str, str], **more: Any) -> str:
+        katas = self.reader.book.katas()
+        slug = asked.get("kata", "") or (katas[0] if katas else "")
+        kata = self._catalogue.kata(slug)
+        if kata is None or slug not in katas:
+            raise UsageError(f"There is no kata {slug} here with hand-ins to compare.")
+        found = self._look_alikes.findings(kata, self.reader.everybody.state(slug))
+        section = section_of(found, kata.title, PAIRS) if found and not isinstance(found, str) else None
+        return self._page(
+            "alike.html", katas=katas, kata=slug, section=section, words=WORDS, most=PAIRS,
+            waits=found is None, trouble=found if isinstance(found, str) else None, **more,
+        )  # fmt: skip
+
+    # How they are answered
+
+    async def _get(self, show: Callable[[Mapping[str, str]], str], request: Request) -> Response:
+        asked = dict(request.query_params)
+        try:
+            return HTMLResponse(await run_in_threadpool(show, asked))
+        except KataError as error:
+            return HTMLResponse(self._trouble(error), 404 if isinstance(error, UsageError) else 500)
+
+    async def _post(self, request: Request) -> Response:
+        name = request.path_params["action"]
+        action = self._actions.get(name)
+        if action is None:
+            raise HTTPException(404)
+        form = await _form(request)
+        back = form.get("back", "/")
+        here = form.get("here", back)  # where a form goes on to another page
+        if not (self._is_page(back) and self._is_page(here)):
+            raise HTTPException(400)
+        try:
+            await run_in_threadpool(action, form)
+            self.reader.everybody.look_again()
+        except KataError as error:
+            self.reader.everybody.look_again()
+            status = 409 if isinstance(error, ChangedMeanwhile) else 400
+            return HTMLResponse(await run_in_threadpool(self._again, here, error, form, name), status)
+        return RedirectResponse(back, 303)
+
+    def _again(self, back: str, error: KataError, form: Form, action: str) -> str:
+        """Show the page that a form came from once more: what was typed, and why it was not written."""
+        path, _, query = back.partition("?")
+        try:
+            return self._pages[path](dict(parse_qsl(query)), error=error, typed={**form, "do": action})
+        except KataError:
+            return self._trouble(error, typed=form)
+
+    def _is_page(self, address: str) -> bool:
+        """Tell whether a form may lead there afterwards: it is a page of ours."""
+        path, _, query = address.partition("?")
+        return path in self._pages and _QUERY.fullmatch(query) is not None
+
+    async def _static(self, request: Request) -> Response:
+        content, kind = self._files.get(request.path_params["name"], (None, None))
+        if content is None:
+            raise HTTPException(404)
+        return Response(content, media_type=kind)
+
+    async def _nothing_there(self, request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        page = self._trouble(UsageError("There is no such page."))
+        return HTMLResponse(page, status)
+
+    def _trouble(self, error: KataError, **more: Any) -> str:
+        return self._page("trouble.html", error=error, **more)
+
+    def _page(self, template: str, **values: Any) -> str:
+        values = {"error": None, "typed": {}, "waiting": self.reader.waiting(), **values}
+        return self._environment.get_template(f"desk/{template}").render(values)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST:
+            raise HTTPException(413)
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii"), keep_blank_values=True, errors="replace", max_num_fields=MOST_FIELDS
+        )
+    except ValueError as error:
+        raise HTTPException(400) from error
+    return dict(pairs)

@@ -1,0 +1,156 @@
+"""Connections to a gradebook's database: to read, to decide, and a run's own, which holds the lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import NoReturn
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from grader.instructor.gradebook import schema
+from grader.instructor.gradebook.address import Address, pragma
+from grader.instructor.gradebook.error_translation import OPENING, damaged, gone, refused_file, translating
+from grader.instructor.gradebook.errors import GradebookError
+from grader.instructor.gradebook.lock import FileLock, ServerLock
+from grader.instructor.gradebook.migrate import prepare
+
+_STARTING = "starting a run"
+_DAMAGE = (ValueError, TypeError, LookupError, AssertionError)
+"""What our own code meets where the database gives out something else than was put in."""
+
+
+class Connections:
+    """What connects to one gradebook. What the database refuses becomes a `GradebookError` here."""
+
+    def __init__(self, place: Address, engine: Engine) -> None:
+        self.place = place
+        self.engine = engine
+
+    @classmethod
+    def open(cls, place: Address, *, create: bool) -> tuple[Connections, bytes]:
+        """Create the tables unless they exist; return the connections and the gradebook's nonce.
+
+        Raises:
+            GradebookError: as `Gradebook.open`.
+        """
+        place.let_logs_be_written()
+        engine = place.engine()
+        try:
+            with translating(place, OPENING):
+                nonce = prepare(engine, place, create=create)
+        except BaseException as error:
+            engine.dispose()
+            if isinstance(error, _DAMAGE):
+                raise damaged(place, OPENING, error) from error
+            raise
+        return cls(place, engine), nonce
+
+    def close(self) -> None:
+        """Let the database go; twice is fine."""
+        self.engine.dispose()
+
+    @contextmanager
+    def reading(self, doing: str, *, whole: bool = False) -> Iterator[Connection]:
+        """Open a connection that sees one state of the gradebook.
+
+        Args:
+            doing: what for, in an error's words.
+            whole: several queries must see the same state.
+        """
+        with translating(self.place, doing), self.engine.connect() as connection:
+            if whole and self.place.file is None:
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            try:
+                yield connection
+            except _DAMAGE as error:
+                raise damaged(self.place, doing, error) from error
+
+    @contextmanager
+    def deciding(self, doing: str) -> Iterator[Connection]:
+        """Open a transaction for a person's word, which no machine can repeat: on the disk when it returns."""
+        with translating(self.place, doing), self.engine.connect() as connection:
+            connection.execution_options(writes=True)
+            with connection.begin():
+                yield connection
+
+
+class RunConnection:
+    """A run's own connection, which holds the lock: no lock, no writing."""
+
+    def __init__(self, place: Address, connection: Connection, lock: FileLock | ServerLock) -> None:
+        self._place = place
+        self._connection = connection
+        self._lock = lock
+
+    @classmethod
+    def open(cls, connections: Connections) -> RunConnection:
+        """Take the lock.
+
+        Raises:
+            GradebookError: another run grades into this gradebook, or the database refused.
+        """
+        with translating(connections.place, _STARTING):
+            if connections.place.file is None:
+                return cls._on_server(connections)
+            lock = FileLock(connections.place.file)
+            try:
+                taken = lock.acquire()
+            except OSError as error:
+                raise refused_file(error, connections.place, _STARTING) from error
+            if not taken:
+                _busy(connections)
+            try:
+                # In the write-ahead log a killed process loses nothing even so. A power cut may take the last marks,
+                # and they are graded again; what people decide is written with FULL.
+                connection = pragma(connections.engine, "synchronous = NORMAL")
+                connection.execution_options(writes=True)
+                connection.detach()  # not back among the others with it
+            except BaseException:
+                lock.release()
+                raise
+            return cls(connections.place, connection, lock)
+
+    @classmethod
+    def _on_server(cls, connections: Connections) -> RunConnection:
+        connection = connections.engine.connect()
+        try:
+            lock = ServerLock(connection)
+            if not lock.acquire():
+                _busy(connections)
+        except BaseException:
+            connection.close()
+            raise
+        return cls(connections.place, connection, lock)
+
+    @contextmanager
+    def writing(self, doing: str) -> Iterator[Connection]:
+        """Open a transaction."""
+        if self._connection.invalidated:  # a new connection would not hold the lock
+            raise gone(self._place, doing, "the connection of this run is lost")
+        with translating(self._place, doing), self._connection.begin():
+            yield self._connection
+
+    def close(self) -> None:
+        """Give the lock back, and the connection."""
+        connection, lock = self._connection, self._lock
+        with suppress(SQLAlchemyError), closing(connection):  # the server is gone, and the lock with it
+            if isinstance(lock, ServerLock) and not connection.invalidated:
+                lock.release()
+        if isinstance(lock, FileLock):
+            lock.release()
+
+
+def _busy(connections: Connections) -> NoReturn:
+    """Say who else is grading."""
+    open_runs = schema.runs.select().where(schema.runs.c.finished_at.is_(None))
+    with connections.reading(_STARTING) as connection:
+        row = connection.execute(open_runs.order_by(schema.runs.c.id.desc()).limit(1)).one_or_none()
+    who = ""
+    if row is not None:
+        who = f" (process {row.process} on {row.host}, since {row.started_at:%Y-%m-%d %H:%M} UTC)"
+    raise GradebookError(
+        f"{connections.place.shown}: another run is grading into this gradebook{who}.",
+        "Wait until it is done, or name another gradebook with --gradebook.",
+    )

@@ -1,0 +1,206 @@
+"""Which of a learner's hand-ins counts, and how late it is: pure functions of what came in, the course and rulings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.instructor.gradebook.lateness import Lateness
+from grader.instructor.gradebook.records import Ruling
+from grader.words import counted
+
+if TYPE_CHECKING:
+    from grader.instructor.gradebook.course import Course
+
+
+class HandIn(NamedTuple):
+    """Something that was handed in, with what its newest grading gave."""
+
+    id: int
+    digest: str
+    """Of its content; empty when there was none to read."""
+    submitted_at: datetime | None
+    seen_at: datetime
+    """When a run saw it last: the only order there is where nobody knows the time."""
+    seen: int
+    status: str
+    score: float
+    max_score: float
+    graded: bool
+    """False where the machine failed, so that its points say nothing."""
+
+    @property
+    def order(self) -> tuple[datetime, int]:
+        """What sorts the older before the newer."""
+        return self.submitted_at or self.seen_at, self.seen
+
+
+class Counted(NamedTuple):
+    """The hand-in that counts."""
+
+    id: int
+    late: Lateness
+    free_days: int
+    """Late days that were used for it."""
+    closed: bool
+    """It came in after closing, and nothing else did: it earns nothing."""
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Katas that are handed in, and late, together."""
+
+    katas: tuple[str, ...]
+    late_days: int | None
+    due: datetime | None
+
+
+@dataclass(frozen=True)
+class Deadlines:
+    """What the course's times mean for one learner."""
+
+    course: Course
+    learner: str
+    rulings: Collection[Ruling]
+    """What people decided about this learner."""
+
+    def due(self, kata: str) -> datetime | None:
+        """Return when a kata is due; None when it never is."""
+        return self.course.due_for(self.learner, kata, self.rulings)
+
+    def late(self, kata: str, one: HandIn, free: int) -> Lateness:
+        """Return how late a hand-in is if so many days are free."""
+        return self.course.lateness(
+            self.learner,
+            kata,
+            one.submitted_at,
+            one.score,
+            one.max_score,
+            rulings=self.rulings,
+            free_days=free,
+        )
+
+    def closed(self, kata: str, one: HandIn) -> bool:
+        """Whether a hand-in came in after its assignment was closed."""
+        closes = self.course.closes_for(self.learner, kata, self.rulings)
+        return closes is not None and one.submitted_at is not None and one.submitted_at > closes
+
+    def shut(self, kata: str, one: HandIn) -> bool:
+        """Whether a hand-in came in too late to count at all."""
+        after = self.course.late.refused_after_days
+        return self.closed(kata, one) or (after is not None and self.late(kata, one, 0).days > after)
+
+    def choice(self, kata: str) -> Ruling | None:
+        """Return the last word about which attempt counts."""
+        chosen = [one for one in self.rulings if one.kind == "choose" and one.kata == kata]
+        return chosen[-1] if chosen else None
+
+
+def count(
+    course: Course, learner: str, handed_in: Mapping[str, Sequence[HandIn]], rulings: Collection[Ruling] = ()
+) -> dict[str, Counted]:
+    """Return, by kata, which hand-in of a learner counts.
+
+    Late days are spent in the order of due times, as many as what counts is late. Of an assignment where the best
+    counts, attempts are compared as if they could all have the days that are left.
+
+    Args:
+        course: whose rules hold.
+        learner: whose they are.
+        handed_in: by kata's slug; of all katas, where the course has late days.
+        rulings: what people decided about this learner.
+    """
+    times = Deadlines(course, learner, rulings)
+    found: dict[str, Counted] = {}
+    left = course.late.late_days
+    for group in sorted(_groups(times, handed_in), key=_first_due):
+        free = left if group.late_days is None else min(left, group.late_days)
+        picked = {kata: _pick(times, kata, handed_in[kata], free) for kata in group.katas}
+        needed = [_days_needed(times, kata, one) for kata, one in picked.items()]
+        used = min(free, max(needed, default=0))
+        left -= used
+        for kata, one in picked.items():
+            found[kata] = _counted(times, kata, one, handed_in[kata], used)
+    return found
+
+
+def _groups(times: Deadlines, handed_in: Iterable[str]) -> Iterable[_Group]:
+    rest = set(handed_in)
+    for assignment in times.course.assignments.values():
+        own = tuple(kata for kata in assignment.katas if kata in rest)
+        rest -= set(own)
+        if own:
+            yield _Group(own, assignment.late_days, times.due(own[0]))
+    for kata in sorted(rest):
+        yield _Group((kata,), None, times.due(kata))
+
+
+def _first_due(group: _Group) -> tuple[datetime, tuple[str, ...]]:
+    return group.due or datetime.max.replace(tzinfo=UTC), group.katas
+
+
+def _pick(times: Deadlines, kata: str, given: Sequence[HandIn], free: int) -> HandIn:
+    choice = times.choice(kata)
+    for one in given:
+        if choice is not None and one.id == choice.value:
+            return one
+    read = [one for one in given if one.digest]
+    read = [one for one in read if one.graded] or read
+    if not read:  # "missing" is only said of what was never handed in
+        return max(given, key=lambda one: one.order)
+    open_ = [one for one in read if not times.shut(kata, one)] or read
+    assignment = times.course.assignment_of(kata)
+    if assignment is None or assignment.attempts != "best":
+        return max(open_, key=lambda one: one.order)
+
+    def worth(one: HandIn) -> tuple[float, float, int]:
+        late = times.late(kata, one, free)
+        return one.score - late.points, -one.order[0].timestamp(), -one.seen
+
+    return max(open_, key=worth)
+
+
+def _days_needed(times: Deadlines, kata: str, one: HandIn) -> int:
+    if not one.digest or times.shut(kata, one):
+        return 0
+    return math.ceil(times.late(kata, one, 0).days)
+
+
+def _counted(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], free: int) -> Counted:
+    late = times.late(kata, one, free)
+    closed = times.closed(kata, one) and times.choice(kata) is None  # else somebody said that it counts
+    if closed:
+        late = Lateness(late.days, max(0.0, one.score))
+    free = min(free, math.ceil(late.days)) if one.digest and not closed else 0
+    return Counted(one.id, late, free, closed, tuple(_remarks(times, kata, one, given, closed)))
+
+
+def _remarks(
+    times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], closed: bool
+) -> Iterable[str]:
+    assignment = times.course.assignment_of(kata)
+    mode = assignment.attempts if assignment is not None else "newest"
+    others = [other for other in given if other.digest and other.digest != one.digest]
+    if choice := times.choice(kata):
+        yield f"chosen by {choice.author}: {choice.comment}"
+    elif others and mode == "best":
+        yield f"the best of {len({other.digest for other in others}) + 1} attempts"
+    elif others and mode == "chosen":
+        yield "nobody has chosen an attempt yet: the newest counts"
+    late = [other for other in others if other.order > one.order and times.shut(kata, other)]
+    if late:
+        yield f"{counted(len(late), 'later attempt')} came in after the assignment was closed and did not count"
+    if closed:
+        yield "it came in after the assignment was closed and earns nothing"
+    if one.digest and any(
+        other.status == "error" and not other.digest and other.order > one.order for other in given
+    ):
+        yield "a newer hand-in was there but could not be read; this is the one before it"
+    if one.graded and any(other.digest and not other.graded and other.order > one.order for other in given):
+        yield "a newer hand-in is there, but the machine could not grade it yet; this is the one before it"
+    if one.digest and one.submitted_at is None and times.due(kata) is not None:
+        yield "when it was handed in is not known, so it counts as on time"

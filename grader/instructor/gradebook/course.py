@@ -1,0 +1,367 @@
+"""Course settings: `course.toml`, read and checked; what they mean for one learner and one kata."""
+
+from __future__ import annotations
+
+import math
+import zoneinfo
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, tzinfo
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from grader.catalogue import Catalogue
+from grader.data_files import read_data
+from grader.errors import UsageError, did_you_mean
+from grader.instructor.gradebook.address import Address
+from grader.instructor.gradebook.assignments import Assignment, AssignmentTable
+from grader.instructor.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment
+from grader.instructor.gradebook.records import Mark, Row, Ruling
+from grader.instructor.gradebook.roster import Person, read_roster, same
+
+COURSE_FILE = "course.toml"
+
+_ID = 'an ID is a number in quotes ("9.3", "9.3.2") or a name (masks)'
+
+
+class CourseFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """`course.toml`. Tables by ID and by learner are checked entry by entry, so that errors name the entry."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=400, description="the course's name, a sentence")]
+    timezone: Annotated[str, Meta(description="a time zone's name, such as Europe/Berlin")] | None = None
+    katas: Annotated[tuple[str, ...], Meta(min_length=1, description="a list of IDs")] | None = None
+    roster: Annotated[str, Meta(min_length=1, description="a CSV file's path")] | None = None
+    late: LatePolicy = LatePolicy()
+    assignments: dict[str, AssignmentTable] = {}
+    due: dict[str, Any] = {}
+    weights: dict[str, Any] = {}
+    written: dict[str, Any] = {}
+    extensions: dict[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course's settings, with every ID resolved to katas."""
+
+    name: str = ""
+    katas: tuple[str, ...] | None = None
+    """The katas that are graded, by slug, in order; None means all."""
+    roster: Mapping[str, Person] = field(default_factory=dict)
+    """Who is in the class, by learner, in the roster's order."""
+    assignments: Mapping[str, Assignment] = field(default_factory=dict)
+    """By name, in the file's order; no kata is in two of them."""
+    due: Mapping[str, datetime] = field(default_factory=dict)
+    """By slug, in UTC; an assignment's holds for its katas."""
+    late: LatePolicy = field(default_factory=LatePolicy)
+    extensions: Mapping[tuple[str, str | None], float | datetime] = field(default_factory=dict)
+    """Days, or until when, by learner and slug; without a slug for every kata that has no entry of its own."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    written: Mapping[str, float] = field(default_factory=dict)
+    """How much written answers count, by slug; as much as the kata otherwise."""
+    timezone: tzinfo = UTC
+    path: Path | None = None
+    """The file; None when there is none."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "_people", {same(learner): person for learner, person in self.roster.items()}
+        )
+        by_kata = {kata: one for one in self.assignments.values() for kata in one.katas}
+        object.__setattr__(self, "_by_kata", by_kata)
+
+    @classmethod
+    def find(cls, gradebook: str, file: Path | None, catalogue: Catalogue) -> Course:
+        """Read `file`, or the `course.toml` beside the gradebook (for one on a server: in this folder), if any.
+
+        Raises:
+            UsageError: as `load`.
+        """
+        if file is not None:
+            return cls.load(file, catalogue)
+        beside = Address.parse(gradebook).file
+        path = (beside.parent if beside is not None else Path()) / COURSE_FILE
+        return cls.load(path, catalogue) if path.exists() else cls()
+
+    @classmethod
+    def load(cls, path: Path, catalogue: Catalogue) -> Course:
+        """Read course settings and the roster they name.
+
+        Raises:
+            UsageError: something in it is wrong: the file, the key, and what is allowed.
+        """
+        return _Reader(path, read_data(path, CourseFile, UsageError), catalogue).course()
+
+    def person(self, learner: str) -> Person | None:
+        """Return a learner's line in the roster."""
+        people: dict[str, Person] = self.__dict__["_people"]
+        return people.get(same(learner))
+
+    def name_of(self, learner: str) -> str:
+        """Return how a learner is shown: the roster's name, else the identity."""
+        person = self.person(learner)
+        return person.name if person is not None and person.name else learner
+
+    def same(self, learner: str) -> str:
+        """Return what two spellings of one identity share."""
+        return same(learner)
+
+    def weight(self, kata: str) -> float:
+        """Return how much a kata counts in a total; 1 unless the course says otherwise."""
+        return self.weights.get(kata, 1.0)
+
+    def written_weight(self, kata: str) -> float:
+        """Return how much a kata's written answers count in a total; as much as the kata by default."""
+        return self.written.get(kata, self.weight(kata))
+
+    def assignment_of(self, kata: str) -> Assignment | None:
+        """Return the assignment that a kata belongs to."""
+        by_kata: dict[str, Assignment] = self.__dict__["_by_kata"]
+        return by_kata.get(kata)
+
+    def due_for(self, learner: str, kata: str, rulings: Collection[Ruling] = ()) -> datetime | None:
+        """Return when a kata is due for a learner, extensions included, in UTC; None when it never is."""
+        return self._moved(self.due.get(kata), learner, kata, rulings)
+
+    def closes_for(self, learner: str, kata: str, rulings: Collection[Ruling] = ()) -> datetime | None:
+        """Return when a kata's assignment closes for a learner, in UTC; moved by extensions as the due time is."""
+        assignment = self.assignment_of(kata)
+        return None if assignment is None else self._moved(assignment.closes, learner, kata, rulings)
+
+    def _moved(
+        self, time: datetime | None, learner: str, kata: str, rulings: Collection[Ruling]
+    ) -> datetime | None:
+        if time is None:
+            return None
+        who = same(learner)
+        more = self.extensions.get((who, kata), self.extensions.get((who, None), 0.0))
+        # What people decided meanwhile stands in the gradebook, and goes before what the file says.
+        for ruling in rulings:
+            if ruling.kind == "extend" and self.covers(ruling.value["of"], kata):
+                more = float(ruling.value["days"])
+        if isinstance(more, datetime):
+            return max(time, more)
+        return extended(time, more, self.timezone) if more else time
+
+    def covers(self, name: str, kata: str) -> bool:
+        """Whether a kata is meant by an assignment's name, a slug, or by nothing at all, which means every kata."""
+        assignment = self.assignment_of(kata)
+        return name in ("", kata) or (assignment is not None and assignment.name == name)
+
+    def lateness(
+        self,
+        learner: str,
+        kata: str,
+        submitted: datetime | None,
+        score: float,
+        max_score: float,
+        *,
+        rulings: Collection[Ruling] = (),
+        free_days: int = 0,
+    ) -> Lateness:
+        """Return how late a submission is, and what it costs of `score`."""
+        due = self.due_for(learner, kata, rulings)
+        return lateness(due, submitted, self.late, score=score, max_score=max_score, free_days=free_days)
+
+
+class _Reader:
+    """Resolves a course file against the catalogue; every error names file and key."""
+
+    def __init__(self, path: Path, data: CourseFile, catalogue: Catalogue) -> None:
+        self._path = path
+        self._data = data
+        self._catalogue = catalogue
+        self._zone = self._read_zone()
+        self._roster = read_roster(path.parent / data.roster) if data.roster else {}
+        self._assignments = dict(self._read_assignments())
+
+    def course(self) -> Course:
+        data = self._data
+        due = dict(self._by_kata("due", data.due, self._moment))
+        for one in self._assignments.values():
+            for slug in one.katas if one.due is not None else ():
+                if slug in due:
+                    raise self._wrong(
+                        f"assignments.{key_of(one.name)}.due",
+                        f"[due] also names a time for {slug}.",
+                        "Leave one of them out.",
+                    )
+            due |= dict.fromkeys(one.katas, one.due) if one.due is not None else {}
+        return Course(
+            name=data.name,
+            katas=self._katas(),
+            roster=self._roster,
+            assignments=self._assignments,
+            due=due,
+            late=data.late,
+            extensions=dict(self._extensions()),
+            weights=dict(self._by_kata("weights", data.weights, self._weight)),
+            written=dict(self._by_kata("written", data.written, self._weight)),
+            timezone=self._zone or UTC,
+            path=self._path,
+        )
+
+    def _read_zone(self) -> tzinfo | None:
+        name = self._data.timezone
+        if name is None:
+            return None
+        try:
+            return zoneinfo.ZoneInfo(name)
+        except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
+            guess = did_you_mean(name, zoneinfo.available_timezones(), most=1)
+            raise self._wrong(
+                "timezone", f"there is no time zone {name}.{guess}", "For example Europe/Berlin or UTC."
+            ) from error
+
+    def _read_assignments(self) -> Iterator[tuple[str, Assignment]]:
+        taken: dict[str, str] = {}
+        for name, table in self._data.assignments.items():
+            key = f"assignments.{key_of(name)}"
+            if not name.strip():
+                raise self._wrong(key, "an assignment must have a name.", "For example [assignments.week1].")
+            meant = {
+                slug
+                for place, text in enumerate(table.katas)
+                for slug in self._resolve(f"{key}.katas[{place}]", text)
+            }
+            katas = tuple(kata.slug for kata in self._catalogue.katas if kata.slug in meant)
+            for slug in katas:
+                if slug in taken:
+                    raise self._wrong(
+                        f"{key}.katas",
+                        f"{slug} is already in assignments.{key_of(taken[slug])}.",
+                        "Leave one out.",
+                    )
+                taken[slug] = name
+            due = None if table.due is None else self._moment(f"{key}.due", table.due)
+            closes = None if table.closes is None else self._moment(f"{key}.closes", table.closes)
+            if due is not None and closes is not None and closes < due:
+                raise self._wrong(
+                    f"{key}.closes",
+                    "is before `due`.",
+                    "What comes in after `closes` does not count, so it must not be before `due`.",
+                )
+            yield name, Assignment(name, katas, table.title, due, closes, table.attempts, table.late_days)
+
+    def _katas(self) -> tuple[str, ...] | None:
+        if self._data.katas is None:
+            if not self._assignments:
+                return None
+            given = {slug for one in self._assignments.values() for slug in one.katas}
+            return tuple(kata.slug for kata in self._catalogue.katas if kata.slug in given)
+        chosen = {
+            slug
+            for place, text in enumerate(self._data.katas)
+            for slug in self._resolve(f"katas[{place}]", text)
+        }
+        return tuple(kata.slug for kata in self._catalogue.katas if kata.slug in chosen)
+
+    def _by_kata(self, table: str, entries: Mapping[str, Any], read: Any) -> Iterator[tuple[str, Any]]:
+        """Yield a value for each kata that a table by ID covers; what names fewer katas is more specific and wins."""
+        best: dict[str, tuple[int, str]] = {}
+        values: dict[str, Any] = {}
+        for text, entry in entries.items():
+            key = f"{table}.{key_of(text)}"
+            if isinstance(entry, dict):
+                example = f'"{text}.{next(iter(entry), 3)}" = …'
+                raise self._wrong(
+                    key, "is a table here; an ID with dots must be in quotes.", f"Write {example}"
+                )
+            value, slugs = read(key, entry), self._resolve(key, text)
+            for slug in slugs:
+                size, other = best.get(slug, (len(self._catalogue.katas) + 1, ""))
+                if size == len(slugs):
+                    raise self._wrong(key, f"{slug} is already covered by {other}.", "Leave one out.")
+                if len(slugs) < size:
+                    best[slug], values[slug] = (len(slugs), key), value
+        yield from values.items()
+
+    def _extensions(self) -> Iterator[tuple[tuple[str, str | None], float | datetime]]:
+        for learner, entry in self._data.extensions.items():
+            key = f"extensions.{key_of(learner)}"
+            who = same(learner)
+            if self._roster and who not in {same(name) for name in self._roster}:
+                guess = did_you_mean(learner, list(self._roster), most=1)
+                raise self._wrong(key, f"the roster has no learner {learner}.{guess}")
+            if not isinstance(entry, dict):
+                yield (who, None), self._days(key, entry)
+                continue
+            for slug, days in self._by_kata(key, entry, self._days_or_until):
+                yield (who, slug), days
+
+    def _moment(self, key: str, value: object) -> datetime:
+        if not isinstance(value, date):
+            raise self._wrong(
+                key, "must be a date or a time, without quotes.", "For example 2026-10-15T23:59:00."
+            )
+        if self._zone is None and (not isinstance(value, datetime) or value.tzinfo is None):
+            raise self._wrong(
+                key,
+                "is a local time, and no time zone is given.",
+                'Add the key `timezone`, such as timezone = "Europe/Berlin", above the first table; or write a zone: '
+                "2026-10-15T23:59:00+02:00.",
+            )
+        try:
+            return moment(value, self._zone or UTC)
+        except (OverflowError, ValueError) as error:
+            raise self._wrong(
+                key, "is too far in the past or the future.", "For example 2026-10-15T23:59:00."
+            ) from error
+
+    def _days_or_until(self, key: str, value: object) -> float | datetime:
+        return self._moment(key, value) if isinstance(value, date) else self._days(key, value)
+
+    def _days(self, key: str, value: object) -> float:
+        return self._number(key, value, 0, 3650, "a number of days")
+
+    def _weight(self, key: str, value: object) -> float:
+        return self._number(key, value, 0, 1000, "a number")
+
+    def _number(self, key: str, value: object, least: float, most: float, what: str) -> float:
+        good = isinstance(value, int | float) and not isinstance(value, bool)
+        if not good or not math.isfinite(float(value)) or not least <= value <= most:  # type: ignore[arg-type,operator]
+            raise self._wrong(key, f"must be {what} from {least} to {most}.")
+        return float(value)  # type: ignore[arg-type]
+
+    def _resolve(self, key: str, text: str) -> list[str]:
+        own: dict[str, Assignment] = getattr(self, "_assignments", {})
+        if text in own and not key.startswith("assignments."):
+            return list(own[text].katas)
+        try:
+            return [kata.slug for kata in self._catalogue.resolve(text)]
+        except UsageError as error:
+            raise self._wrong(key, error.message, f"Here, {_ID}. See what there is: kata list") from error
+
+    def _wrong(self, key: str, why: str, hint: str | None = None) -> UsageError:
+        return UsageError(f"{self._path}: `{key}`: {why}", hint)
+
+
+def key_of(key: str) -> str:
+    """Return a key as TOML has it, in quotes where it must be."""
+    bare = key and all(letter.isascii() and (letter.isalnum() or letter in "_-") for letter in key)
+    return key if bare else quoted(key)
+
+
+def quoted(text: str) -> str:
+    """Return text as TOML has it in quotes."""
+    return msgspec.json.encode(text).decode()
+
+
+def total(rows: Iterable[Row | Mark], course: Course, *, for_learner: bool = False) -> tuple[float, float]:
+    """Return what somebody has and what there was to get, katas and written answers weighed as the course says.
+
+    Args:
+        rows: the learner's, or marks.
+        course: the weights.
+        for_learner: without written answers that are not released.
+    """
+    score = most = 0.0
+    for row in rows:
+        weight = course.weight(row.kata)
+        score, most = score + weight * row.score, most + weight * row.max_score
+        if row.written is not None and (row.written.released or not for_learner):
+            weight = course.written_weight(row.kata)
+            score, most = score + weight * row.written.score, most + weight * row.written.max_score
+    return score, most

@@ -1,0 +1,150 @@
+"""A database's refusals in the instructor's words: what happened, what is kept, what to do."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from grader.instructor.gradebook.address import Address
+from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
+
+KEPT = "What was recorded before is kept; the same command goes on from there."
+
+OPENING = "opening it"
+"""What is done before there is anything to keep."""
+
+_RESTORE = "Restore a copy of it (sqlite3 FILE .recover may save what is left)."
+
+_SQLITE = (
+    # What SQLite says, what we say, what to do, whether another place was meant.
+    ("file is not a database", "this file is not a gradebook", "Name another file with --gradebook.", True),
+    ("malformed", "the file is damaged", _RESTORE, False),
+    ("file is encrypted", "the file is damaged", _RESTORE, False),
+    ("unsupported file format", "the file is damaged", _RESTORE, False),
+    ("datatype mismatch", "the file is damaged", _RESTORE, False),
+    ("could not decode", "the file is damaged", _RESTORE, False),
+    ("no such table", "the file is damaged", _RESTORE, False),
+    ("no such column", "the file is damaged", _RESTORE, False),
+    (
+        "locked",
+        "the gradebook is locked: another program is writing to it",
+        f"Close it in that program (a database browser, another kata), then try again. {KEPT}",
+        False,
+    ),
+    ("full", "the disk is full", f"Free some space. {KEPT}", False),
+    (
+        "readonly",
+        "the gradebook is read-only",
+        "Correct the permissions of the file and its folder, or copy the file elsewhere.",
+        False,
+    ),
+    (
+        "unable to open",
+        "the gradebook cannot be opened; its folder must exist and be writable, even for reading",
+        "Correct the permissions of the file and its folder, or copy the file elsewhere.",
+        False,
+    ),
+    (
+        "disk i/o",
+        "the disk refused to read or write",
+        f"Check the disk: is it full, gone or failing? {KEPT}",
+        False,
+    ),
+)
+_POSTGRES = {
+    # Five letters name one refusal, two a class of them.
+    "28": ("the server refused the user name or the password", "Correct the address in --gradebook.", True),
+    "3D000": (
+        "the server has no database of this name",
+        "Create it there (createdb), or correct the address.",
+        True,
+    ),
+    "42501": ("the server does not allow it", "Ask for the right to create and write tables there.", False),
+    "25006": ("the database is read-only", "Name the primary server, not a standby.", False),
+    "53100": ("the server's disk is full", f"Free some space there. {KEPT}", False),
+    "53": ("the server is out of resources", f"Try again when it is less busy. {KEPT}", False),
+    "55P03": ("the gradebook is locked by another program", f"Try again when that is done. {KEPT}", False),
+}
+_AT_THE_DOOR = (
+    # Before a connection stands, the driver has only the server's words (in English, unless it is set otherwise).
+    (
+        re.compile("authentication failed|no pg_hba.conf entry|no password supplied|role .* does not exist"),
+        "28",
+    ),
+    (re.compile("database .* does not exist"), "3D000"),
+)
+
+
+@contextmanager
+def translating(place: Address, doing: str) -> Iterator[None]:
+    """Turn what a database refuses into a `GradebookError` that says it in words.
+
+    Args:
+        place: the gradebook.
+        doing: what was being done, as in "while ... the marks of ada".
+    """
+    try:
+        yield
+    except SQLAlchemyError as error:
+        raise translated(error, place, doing) from error
+
+
+def translated(error: SQLAlchemyError, place: Address, doing: str) -> GradebookError:
+    """Return the error for a refusal."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    said = place.scrub(" ".join(str(cause).split()))[:300]
+    if place.file is not None:
+        for words, what, hint, misnamed in _SQLITE:
+            if words in said.lower().replace("read-only", "readonly"):
+                kind = GradebookUsageError if misnamed else GradebookError
+                return kind(f"{place.shown}: {what} ({doing}).", hint)
+        return GradebookError(f"{place.shown}: the database refused, {doing}: {said}.", KEPT)
+    state = str(getattr(cause, "sqlstate", None) or "") or _guessed(said)
+    for code in (state, state[:2]):
+        if code in _POSTGRES:
+            what, hint, misnamed = _POSTGRES[code]
+            kind = GradebookUsageError if misnamed else GradebookError
+            return kind(f"{place.shown}: {what} ({doing}): {said}", hint)
+    if isinstance(error, PoolTimeout) or (isinstance(error, DBAPIError) and error.connection_invalidated):
+        return gone(place, doing, said)
+    if type(cause).__name__ in ("OperationalError", "ConnectionTimeout", "InterfaceError") or state[:2] in (
+        "08",
+        "57",
+    ):
+        return gone(place, doing, said)
+    return GradebookError(f"{place.shown}: the database refused, {doing}: {said}", KEPT)
+
+
+def damaged(place: Address, doing: str, error: Exception) -> GradebookError:
+    """Return the error for what the database gave out and was never put in."""
+    what = " ".join(str(error).split())[:200]
+    return GradebookError(f"{place.shown}: what the gradebook holds is damaged ({doing}): {what}.", _RESTORE)
+
+
+def _guessed(said: str) -> str:
+    return next((state for words, state in _AT_THE_DOOR if words.search(said)), "")
+
+
+def gone(place: Address, doing: str, said: str) -> GradebookError:
+    """Return the error for a server that does not answer."""
+    return GradebookError(
+        f"{place.shown}: the database server is not there, or went away ({doing}): {said}",
+        f"Is it running, and is the address right?{'' if doing == OPENING else f' {KEPT}'}",
+    )
+
+
+def refused_file(error: OSError, place: Address, doing: str) -> GradebookError:
+    """Return the error for a file that cannot be made beside the gradebook."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return GradebookError(f"{place.shown}: the disk is full ({doing}).", f"Free some space. {KEPT}")
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return GradebookError(
+        f"{place.shown}: the gradebook's folder cannot be written ({doing}): {reason}.",
+        "Correct the permissions of the file and its folder, or copy the file elsewhere.",
+    )

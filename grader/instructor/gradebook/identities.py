@@ -1,0 +1,253 @@
+"""Who is who: the names that a download calls people by, and the learners of the roster or of the gradebook.
+
+An identifier that a system made (a number, a login, an address) and a name that is the same but for case, accents and
+order are believed where they mean one person alone. What is only alike is proposed, and never taken.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.person import Person
+
+_WORDS = (
+    "moodle_id",
+    "sis_user_id",
+    "sis_login_id",
+    "username",
+    "student_id",
+    "id_number",
+    "sid",
+    "orgdefinedid",
+    "github_username",
+)
+"""Columns of a roster whose cells may be what a folder is called."""
+LEARNT_BY = "kata grade"
+"""Who says so, of a name that could be told without asking."""
+IDENTITY = "identity"
+IN_THE_ROSTER = "what the roster has"
+ALIKE = 80.0
+"""From so much likeness on, in percent, one name is proposed for another."""
+PROPOSED = 2
+"""So many at the most."""
+
+
+class Found(NamedTuple):
+    """Somebody whom a download holds work of."""
+
+    name: str
+    """What the layout calls them."""
+    ids: Mapping[str, str] = {}
+    """What it tells beyond that, by system."""
+
+
+class Match(NamedTuple):
+    """A name that leads to somebody, and why."""
+
+    learner: str
+    reason: str
+
+
+@dataclass
+class Matches:
+    """What became of the names in a download."""
+
+    known: dict[str, str] = field(default_factory=dict)
+    """By name, the identity; also of those who are called by it."""
+    learnt: dict[str, Match] = field(default_factory=dict)
+    """Those of them that were not known before."""
+    strangers: dict[str, list[Match]] = field(default_factory=dict)
+    """By name, whom it could mean, the likeliest first."""
+    absent: list[str] = field(default_factory=list)
+    """Who is in the roster, and of whom nothing is in the download."""
+
+
+def match(
+    found: Collection[Found], course: Course, aliases: Mapping[str, str], known: Iterable[str] = ()
+) -> Matches:
+    """Find out whose work a download holds.
+
+    Args:
+        found: whom it calls by which name.
+        course: with the roster; without one everybody is called as they are.
+        aliases: identities by other names, as people and the roster told them.
+        known: whom the gradebook knows.
+    """
+    everybody = list(course.roster.values()) or [Person(learner=name) for name in known]
+    matches = Matches()
+    identities = {course.same(one.learner): one.learner for one in everybody}
+    left: list[Found] = []
+    for one in found:
+        key = course.same(one.name)
+        identity = identities.get(key) or aliases.get(key)
+        if identity is not None:
+            matches.known[one.name] = identity
+        else:
+            left.append(one)
+    if course.roster:
+        _take_what_is_sure(left, everybody, matches)
+    taken = set(matches.known.values())
+    absent = [one for one in everybody if one.learner not in taken]
+    for one in left:
+        if one.name not in matches.known:
+            meant = alike(one, absent)
+            if course.roster or meant:
+                matches.strangers[one.name] = meant
+    matches.absent = [one.learner for one in absent] if course.roster else []
+    return matches
+
+
+def joined(rosters: Sequence[Sequence[Person]]) -> tuple[list[Person], list[str]]:
+    """Return the people of several rosters, each once, and what could not be told for sure.
+
+    Somebody of a later roster is who shares an identifier or the whole name with one person of the earlier ones. The
+    identity is the first roster's; what later ones call them are other names.
+    """
+    people = list(rosters[0]) if rosters else []
+    doubts: list[str] = []
+    for more in rosters[1:]:
+        matches = Matches()
+        _take_what_is_sure([_as_found(one) for one in more], people, matches)
+        by_name = {one.learner: place for place, one in enumerate(people)}
+        for one in more:
+            learner = matches.known.get(one.learner)
+            if learner is None:
+                people.append(one)
+                doubts.append(f"{one.learner} is only in one of the rosters")
+                continue
+            first = people[by_name[learner]]
+            other = () if one.learner == learner else (one.learner,)
+            people[by_name[learner]] = Person(
+                learner=learner,
+                name=first.name or one.name,
+                email=first.email or one.email,
+                section=first.section or one.section,
+                canvas_id=first.canvas_id or one.canvas_id,
+                moodle_id=first.moodle_id or one.moodle_id,
+                aliases=tuple(dict.fromkeys((*first.aliases, *one.aliases, *other))),
+                other={**one.other, **first.other},
+            )
+    return people, doubts
+
+
+def _as_found(person: Person) -> Found:
+    ids = {"name": person.name, "email": person.email, "sid": person.cell("sid") or person.cell("student_id")}
+    ids |= {"canvas": person.canvas_id, "blackboard": person.cell("username") or person.cell("sis_login_id")}
+    return Found(person.learner, {key: value for key, value in ids.items() if value})
+
+
+def _take_what_is_sure(left: Iterable[Found], everybody: Iterable[Person], matches: Matches) -> None:
+    """Believe identifiers, then names, wherever one means a single person, and nobody else is called so already."""
+    people = list(everybody)
+    for keys_of, keys_in in ((_identifiers_in, _identifiers), (_names_in, _names)):
+        owners: dict[str, set[str]] = {}
+        kinds: dict[str, str] = {}
+        for person in people:
+            for key, kind in keys_in(person):
+                owners.setdefault(key, set()).add(person.learner)
+                kinds.setdefault(key, kind)
+        claims: dict[str, dict[str, str]] = {}
+        for one in left:
+            if one.name in matches.known:
+                continue
+            for key, what in keys_of(one):
+                if len(owners.get(key, ())) == 1:
+                    if kinds[key] != IDENTITY:
+                        what = what.replace(IN_THE_ROSTER, f"the roster's {kinds[key]}")
+                    claims.setdefault(next(iter(owners[key])), {}).setdefault(one.name, what)
+        already = set(matches.known.values())
+        for learner, names in claims.items():
+            if len(names) == 1 and learner not in already:
+                ((name, what),) = names.items()
+                matches.known[name] = learner
+                matches.learnt[name] = Match(learner, what)
+
+
+def _identifiers(person: Person) -> Iterator[tuple[str, str]]:
+    """Yield what stands for a person alone, and what kind of thing it is."""
+    for word in (person.learner, *person.aliases):
+        yield _folded(word), IDENTITY
+    if person.email:
+        yield _folded(person.email), "e-mail address"
+    for column in _WORDS:
+        if person.cell(column):
+            yield _folded(person.cell(column)), column.replace("_", " ")
+    if person.canvas_id:
+        yield f"canvas {person.canvas_id}", "number in Canvas"
+    if person.cell("brightspace_id"):
+        yield f"brightspace {person.cell('brightspace_id')}", "number in Brightspace"
+    if person.cell("moodle_participant"):
+        yield f"moodle {person.cell('moodle_participant')}", "participant's number"
+
+
+def _identifiers_in(one: Found) -> Iterator[tuple[str, str]]:
+    yield _folded(one.name), f"except for upper and lower case, it is {IN_THE_ROSTER}"
+    # Hand-ins by repository: the assignment's name, a hyphen, the handle.
+    for place in range(one.name.count("-")):
+        yield _folded(one.name.split("-", place + 1)[-1]), f"it ends in {IN_THE_ROSTER}"
+    for key, what in (("email", "e-mail address"), ("sid", "student number"), ("blackboard", "user name")):
+        if one.ids.get(key):
+            yield _folded(one.ids[key]), f"its {what} is the roster's"
+    if one.ids.get("canvas"):
+        yield f"canvas {one.ids['canvas']}", "Canvas's number is the roster's"
+    if one.ids.get("brightspace"):
+        yield f"brightspace {one.ids['brightspace']}", "Brightspace's number is the roster's"
+    if one.ids.get("moodle"):
+        yield f"moodle {one.ids['moodle']}", "Moodle's participant number is the roster's"
+
+
+def _names(person: Person) -> Iterator[tuple[str, str]]:
+    words = _bare(person.name)
+    if len(words) > 1:
+        yield " ".join(sorted(words)), "name"
+        # Canvas runs a name together, last name first.
+        yield "".join((words[-1], *words[:-1])), "name"
+    elif words:
+        yield words[0], "name"
+
+
+def _names_in(one: Found) -> Iterator[tuple[str, str]]:
+    for text in (one.ids.get("name", ""), one.name):
+        words = _bare(re.sub(r"_[0-9]+\Z", "", text) if "canvas" in one.ids else text)
+        if words:
+            yield " ".join(sorted(words)), "the name is the same"
+
+
+def alike(one: Found, absent: Iterable[Person]) -> list[Match]:
+    """Return who of those without work is called something like it, the likeliest first."""
+    texts = [" ".join(_bare(text)) for text in (one.name, one.ids.get("name", "")) if text]
+    likeness: list[tuple[float, str]] = []
+    for person in absent:
+        called = (person.learner, person.name, person.email.partition("@")[0], person.cell("github_username"))
+        words = [" ".join(_bare(text)) for text in called if text]
+        best = max((_ratio(a, b) for a in texts for b in words if a and b), default=0.0)
+        if best >= ALIKE:
+            likeness.append((best, person.learner))
+    likeness.sort(key=lambda pair: (-pair[0], pair[1]))
+    return [Match(learner, f"{best:.0f}% alike") for best, learner in likeness[:PROPOSED]]
+
+
+def _ratio(one: str, other: str) -> float:
+    """Return how alike two names are, whole words of one in the other included, in percent."""
+    if min(len(one), len(other)) < 3:
+        return 100.0 if one == other else 0.0
+    from rapidfuzz import fuzz  # only where somebody is unmatched
+
+    return max(fuzz.token_sort_ratio(one, other), fuzz.token_set_ratio(one, other), fuzz.ratio(one, other))
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).strip().casefold()
+
+
+def _bare(name: str) -> list[str]:
+    """Return a name's words without case, accents and marks; `Lovelace, Ada` in the other order."""
+    last, comma, first = name.partition(",")
+    text = f"{first} {last}" if comma else name
+    letters = unicodedata.normalize("NFKD", text).casefold()
+    return re.findall(r"\w+", "".join(c for c in letters if not unicodedata.combining(c)).replace("_", " "))

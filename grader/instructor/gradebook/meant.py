@@ -1,0 +1,142 @@
+"""What a person means: a learner by a name or its beginning, katas by an ID, as far as the gradebook has them."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Sequence
+
+from grader.catalogue import Catalogue
+from grader.errors import UsageError, did_you_mean
+from grader.instructor.gradebook.assignments import Assignment
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.store import Gradebook
+from grader.report.style import points
+from grader.words import typed_number
+
+MOST_POINTS = 1e6
+
+
+def learner_meant(book: Gradebook, text: str) -> str:
+    """Return the identity that a person means: exactly, else whatever the case, else by the beginning.
+
+    Raises:
+        UsageError: nobody is called that (with a suggestion), or several are.
+    """
+    names = book.learners()
+    found = learners_called(text, names, book)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+        raise UsageError(f"{text} could be {', '.join(found[:5])}{more}.", "Type more of it.")
+    called = {one: name for name in names for one in _words(name, book.course)}
+    guess = did_you_mean(_folded(text), called)
+    raise UsageError(f"The gradebook has no learner {text}.{guess}", "See who is there: kata gradebook show")
+
+
+def learners_called(text: str, names: Collection[str], book: Gradebook) -> list[str]:
+    """Return which of these learners a text means: by identity or alias, else by name, else by its beginning."""
+    if text in names:
+        return [text]
+    known = book.aliases().get(book.course.same(text))
+    if known is not None and known in names:
+        return [known]
+    called = {name: _words(name, book.course) for name in names}
+    word = _folded(text)
+    same = [name for name, words in called.items() if word in words]
+    begins = [name for name, words in called.items() if any(one.startswith(word) for one in words)]
+    return same or (begins if word else [])
+
+
+def _words(name: str, course: Course) -> set[str]:
+    """Return what a learner is called, in any case."""
+    return {_folded(name), _folded(course.name_of(name))}
+
+
+def katas_meant(book: Gradebook, words: Sequence[str]) -> list[str] | None:
+    """Return the slugs that IDs mean, as far as they were graded; None when nothing narrows them.
+
+    Raises:
+        UsageError: an ID is wrong, or means nothing that was graded.
+    """
+    if not words:
+        return None
+    known = book.katas()
+    chosen: dict[str, None] = {}
+    for word in words:
+        # What was graded may belong to a pack that is not installed any more.
+        found = [word] if word in known else [kata.slug for kata in Catalogue.discover().resolve(word)]
+        graded = [slug for slug in found if slug in known]
+        if not graded:
+            some = ", ".join(known[:5]) + (" …" if len(known) > 5 else "")
+            raise UsageError(
+                f"The gradebook has nothing of {', '.join(found)}.", f"It has: {some or 'nothing yet'}"
+            )
+        chosen.update(dict.fromkeys(graded))
+    return list(chosen)
+
+
+def kata_meant(book: Gradebook, word: str) -> str:
+    """Return the one kata that an ID means.
+
+    Raises:
+        UsageError: as `katas_meant`, or it means several.
+    """
+    katas = katas_meant(book, [word]) or []
+    if len(katas) != 1:
+        raise UsageError(f"{word} means {len(katas)} katas; name one: {', '.join(katas)}.")
+    return katas[0]
+
+
+def assignment_meant(course: Course, name: str) -> Assignment:
+    """Return the assignment that a person means.
+
+    Raises:
+        UsageError: the course has none of this name.
+    """
+    if name in course.assignments:
+        return course.assignments[name]
+    if not course.assignments:
+        raise UsageError(
+            f"--assignment {name}: the course settings name no assignments.",
+            "Name them in course.toml: [assignments.week1] with katas = [...]; kata course new writes a first one.",
+        )
+    guess = did_you_mean(name, list(course.assignments))
+    raise UsageError(
+        f"--assignment {name}: there is no such assignment.{guess}",
+        f"There are {', '.join(course.assignments)}.",
+    )
+
+
+def katas_of_assignment(book: Gradebook, name: str) -> list[str]:
+    """Return the katas of an assignment, as far as they were graded.
+
+    Raises:
+        UsageError: the course has none of this name, or nothing of it was graded.
+    """
+    of = assignment_meant(book.course, name).katas
+    graded = [kata for kata in book.katas() if kata in of]
+    if not graded:
+        raise UsageError(
+            f"--assignment {name}: nothing of it has been graded yet.",
+            f"Grade it first: kata grade DOWNLOAD --assignment {name}",
+        )
+    return graded
+
+
+def points_meant(text: str) -> float:
+    """Return points as a person types them: 2, +2, -1.5.
+
+    Raises:
+        UsageError: it is not a number, or not a sensible one.
+    """
+    number = typed_number(text)
+    if number is None:
+        raise UsageError(f"{text.strip()!r} is not a number of points.", "Write one like 2, -1.5 or 0.25.")
+    if abs(number) > MOST_POINTS:
+        raise UsageError(f"{text.strip()} points are too many; {points(MOST_POINTS)} is the most.")
+    return number
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold().strip()

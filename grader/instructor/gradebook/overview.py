@@ -1,0 +1,321 @@
+"""The gradebook on a terminal: a class as a table, one learner, one mark with everything that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from grader.instructor.gradebook.course import total
+from grader.instructor.gradebook.exports.tables import signed
+from grader.instructor.gradebook.records import HistoryEvent, Row, by_learner
+from grader.instructor.submissions.names import natural_key
+from grader.report.report import WRONG
+from grader.report.style import LOOKS, has_unicode, keep_whole, points, safe, status_text
+from grader.report.terminal import print_findings
+from grader.words import counted
+
+if TYPE_CHECKING:
+    from grader.instructor.gradebook.course import Course
+
+GAP = 2
+MARK_GAP = 1
+"""Between marks, which end in a blank or a sign of their own."""
+NAME_WIDTH, NAME_WIDTH_WIDE = 24, 40
+"""The most that a learner's name takes; the latter where lines are long."""
+CHANGED = "*"
+"""Stands beside a mark that came in late, or is not what the checks gave."""
+
+
+@dataclass
+class _Kata:
+    """A kata's column: what it says over all learners."""
+
+    number: str
+    slug: str
+    max_score: float = 0.0
+    scores: list[float] = field(default_factory=list)
+    passed: int = 0
+
+    @property
+    def heading(self) -> str:
+        """Its number, and below it what there is to get."""
+        return f"{self.number} \n/{points(self.max_score)} "
+
+
+class _Line(NamedTuple):
+    """A learner's line."""
+
+    name: str
+    cells: dict[str, Text]
+    """By kata."""
+    total: str
+
+
+def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
+    """Print one line for each learner and one column for each kata, in as many blocks as the width asks for.
+
+    Returns:
+        how many learners there are.
+    """
+    katas: dict[str, _Kata] = {}
+    lines: list[_Line] = []
+    statuses: set[str] = set()
+    changed, waiting = False, 0
+    # Only what the table shows is kept of a row: a class's reports do not fit into memory.
+    for _, own in by_learner(rows):
+        cells = {}
+        for slug, row in own.items():
+            kata = katas.setdefault(slug, _Kata(row.report.number, slug))
+            kata.max_score = max(kata.max_score, row.max_score)
+            kata.scores.append(row.score)
+            kata.passed += row.report.status == "pass"
+            statuses.add(row.report.status)
+            changed = changed or _is_marked(row)
+            waiting += len(row.written.unmarked) if row.written is not None else 0
+            cells[slug] = _cell(row, out)
+        lines.append(_Line(who(next(iter(own.values()))), cells, points(*total(own.values(), course))))
+    columns = sorted(katas.values(), key=lambda kata: (natural_key(kata.number), kata.slug))
+    for number, block in enumerate(_blocks(columns, lines, out)):
+        if number:
+            out.print()
+        _print_block(block, lines, out)
+    # Only signs that the table has are explained.
+    legend = Text("\n")
+    for status in LOOKS:
+        if status in statuses:
+            legend.append_text(status_text(status, out)).append("   ")
+    if waiting:
+        legend.append(f"{counted(waiting, 'written answer')} not marked yet and in no total   ")
+    if changed:
+        legend.append(f"{CHANGED} late, or changed by a person")
+    out.print(legend, soft_wrap=True)
+    return len(lines)
+
+
+def _cell(row: Row, out: Console) -> Text:
+    look = LOOKS[row.report.status]
+    glyph = look.glyph if has_unicode(out) else look.ascii
+    return Text(f"{glyph} {points(row.score)}{CHANGED if _is_marked(row) else ' '}", look.style)
+
+
+def _blocks(columns: Sequence[_Kata], lines: Sequence[_Line], out: Console) -> list[list[_Kata]]:
+    """Return the columns that fit beside each other, block by block; the totals stand in every block."""
+    room = (
+        out.width - _name_width(lines, out) - MARK_GAP - max((len(line.total) for line in lines), default=5)
+    )
+    blocks: list[list[_Kata]] = []
+    used = 0
+    for kata in columns:
+        marks = [len(line.cells[kata.slug]) for line in lines if kata.slug in line.cells]
+        width = MARK_GAP + max(*map(len, kata.heading.split("\n")), *marks)
+        if not blocks or used + width > room:
+            blocks.append([])
+            used = 0
+        blocks[-1].append(kata)
+        used += width
+    return blocks
+
+
+def _name_width(lines: Sequence[_Line], out: Console) -> int:
+    most = NAME_WIDTH if out.width < 120 else NAME_WIDTH_WIDE
+    return min(most, max([len("learner"), *(cell_len(line.name) for line in lines)]))
+
+
+def _print_block(block: Sequence[_Kata], lines: Sequence[_Line], out: Console) -> None:
+    table = Table(box=None, pad_edge=False, padding=(0, MARK_GAP, 0, 0), header_style="bold")
+    table.add_column("learner", width=_name_width(lines, out), no_wrap=True, overflow="ellipsis")
+    for kata in block:
+        table.add_column(kata.heading, justify="right", no_wrap=True)
+    table.add_column("total", justify="right", no_wrap=True)
+    for line in lines:
+        table.add_row(Text(line.name), *(line.cells.get(kata.slug, "") for kata in block), line.total)
+    if len(lines) > 1:
+        table.add_section()
+        means = [f"{points(sum(kata.scores) / len(kata.scores))} " for kata in block]
+        table.add_row("mean", *means, "", style="dim")
+        table.add_row("passed", *(f"{kata.passed}/{len(kata.scores)} " for kata in block), "", style="dim")
+    out.print(table)
+
+
+def print_learner(rows: Sequence[Row], course: Course, out: Console) -> None:
+    """Print one learner: a line for each kata, and what was said about the mark."""
+    out.print(
+        Text.assemble((who(rows[0]), "bold"), f"   {points(*total(rows, course))} points"), soft_wrap=True
+    )
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, GAP, 0, 0))
+    for _ in range(2):
+        table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, justify="right")
+    table.add_column(no_wrap=True)
+    table.add_column()  # the one to give way on a narrow terminal
+    for row in rows:
+        table.add_row(
+            row.report.number,
+            row.kata,
+            points(row.score, row.max_score),
+            status_text(row.report.status, out),
+            Text(_remarks(row, course), style="dim"),
+        )
+    keep_whole(table, 0, 1)
+    out.print(table)
+
+
+def print_mark(row: Row, course: Course, out: Console) -> None:
+    """Print one mark with everything that made it: the checks, lateness, what people changed."""
+    title = Text.assemble(
+        (f"{who(row)}   {row.report.number} {row.kata}", "bold"),
+        f"   {points(row.score, row.max_score)} points   ",
+    )
+    out.print(title.append_text(status_text(row.report.status, out)), soft_wrap=True)
+    for fact in _facts(row, course):
+        out.print(Text(f"  {fact}"), soft_wrap=True)
+    out.print()
+    print_findings(row.report, out)
+
+
+def _facts(row: Row, course: Course) -> Iterator[str]:
+    report = row.report
+    if is_changed(row):
+        yield f"graded    {points(report.earned, report.possible)}"
+    if row.late_points or row.days_late:
+        yield f"late      {_late(row)}"
+    for one in row.adjustments:
+        if not one.revoked:
+            word = "override" if one.kind == "override" else "adjusted"
+            yield f"{word:8}  {signed(one)} by {one.author}: {one.comment}"
+    if row.late_days_used:
+        yield f"late days {row.late_days_used} used of {course.late.late_days}"
+    if row.submitted_at is not None:
+        by = f", says {row.time_source}" if row.time_source else ""
+        yield f"handed in {_when(row.submitted_at, course)}{by}"
+    if told := written(row):
+        yield f"answers   {told}"
+    if row.origin:
+        yield f"found in  {row.origin}"
+    for remark in row.notes:
+        yield f"note      {remark}"
+    if not row.attempt:
+        return
+    yield (
+        f"checked   {_when(row.graded_at, course)}, {_versions(row)}, {report.duration_s:.1f} s, "
+        f"seed {report.seed}, {report.device}, isolation {report.isolation}"
+    )
+
+
+def print_history(told: Mapping[str, Sequence[HistoryEvent]], course: Course, out: Console) -> None:
+    """Print what happened to marks, by kata, oldest first, in the course's time zone."""
+    for kata, events in told.items():
+        if not events:
+            continue
+        out.print(Text(kata, style="bold"))
+        table = Table(box=None, show_header=False, padding=(0, GAP, 0, 0), pad_edge=False)
+        for _ in range(3):
+            table.add_column(no_wrap=True)
+        table.add_column()  # the one to give way on a narrow terminal
+        for event in events:
+            table.add_row(f"  {_when(event.at, course)}", *_happened(event, course, out))
+        out.print(table)
+
+
+def _happened(event: HistoryEvent, course: Course, out: Console) -> tuple[Text, str, Text]:
+    """Return what an event is, its points, and what there is to say."""
+    if event.kind == "attempt":
+        status = status_text(event.status or "missing", out)
+        handed_in = f", handed in {_when(event.submitted_at, course)}" if event.submitted_at else ""
+        mark = points(event.score or 0.0, event.max_score or 0.0)
+        return status, mark, Text(f"attempt {event.number}{handed_in}", style="dim")
+    if event.kind == "handed_in" and event.submitted_at is not None:
+        again = f"{event.comment or ''}, handed in {_when(event.submitted_at, course)}"
+        return Text("unchanged"), "", Text(again, style="dim")
+    said = Text(f"{event.author or ''}: {event.comment or ''}")
+    if event.kind == "revoke" and event.ruling is not None:
+        return Text("withdrawn"), f"ruling {event.ruling}", said
+    if event.ruling is not None:
+        said.append(f"  ruling {event.ruling}{', withdrawn later' if event.revoked else ''}", "dim")
+        return Text("decided"), "", said
+    if event.answer_mark is not None:
+        said = Text(event.author or "")
+        said.append(f": {event.comment}" if event.comment else "")
+        said.append(f"  mark {event.answer_mark}{', taken back later' if event.revoked else ''}", "dim")
+        if event.kind == "revoke":
+            return Text("taken back"), f"question {event.question}", said
+        given = points(event.points or 0.0, event.max_score or 0.0)
+        return Text("marked"), f"question {event.question}: {given}", said
+    if event.kind == "revoke":
+        return Text("revoked"), f"change {event.adjustment}", said
+    word = "override" if event.kind == "override" else "adjusted"
+    sign = "= " if event.kind == "override" else "+" if (event.points or 0.0) >= 0 else ""
+    said.append(f"  change {event.adjustment}{', revoked later' if event.revoked else ''}", "dim")
+    return Text(word), sign + points(event.points or 0.0), said
+
+
+def _when(moment: datetime, course: Course) -> str:
+    return f"{moment.astimezone(course.timezone):%Y-%m-%d %H:%M}"
+
+
+def written(row: Row) -> str:
+    """Return what there is to say of the written answers; nothing where there are none."""
+    part = row.written
+    if part is None:
+        return ""
+    said = [f"written {points(part.score, part.max_score)}"] if part.max_score else []
+    for numbers, what in (
+        (part.unmarked, "not marked yet"),
+        (part.changed, "changed since marked"),
+        (part.blank, "not answered (0)"),
+    ):
+        if numbers:
+            said.append(f"{counted(len(numbers), 'answer')} {what}")
+    return ", ".join([*said, "released" if part.released else "not released"]) if said else ""
+
+
+def _remarks(row: Row, course: Course) -> str:
+    """Return what is worth a glance in a table of one learner."""
+    parts = [f"({signed(one)}) {one.comment}" for one in row.adjustments if not one.revoked]
+    if row.late_points or row.days_late:
+        parts.insert(0, _late(row))
+    if course.weight(row.kata) != 1:  # else the lines do not add up to the total
+        parts.insert(0, f"counts {points(course.weight(row.kata))} times")
+    if row.attempts > 1:
+        parts.append(_versions(row))
+    if row.report.message:
+        parts.append(row.report.message.partition("\n")[0])
+    if told := written(row):
+        parts.append(told)
+    wrong = [check for check in row.report.checks if check.status in WRONG]
+    if wrong and not row.report.message:
+        parts.append(f"{len(wrong)} of {len(row.report.checks)} checks went wrong")
+    return ", ".join(parts)
+
+
+def _versions(row: Row) -> str:
+    """Return how many different contents were graded."""
+    return f"{counted(row.attempts, 'version')} handed in"
+
+
+def _late(row: Row) -> str:
+    days = f"{counted(round(row.days_late, 2), 'day')} late"
+    return f"{days}: -{points(row.late_points)}" if row.late_points else days
+
+
+def who(row: Row) -> str:
+    """Return a learner as identity and name, the name only where it says more."""
+    learner, name = (safe(text).replace("\n", "\\n") for text in (row.learner, row.name))
+    return learner if name in ("", learner) else f"{learner}  {name}"
+
+
+def is_changed(row: Row) -> bool:
+    """Return whether a mark is something else than what the checks gave."""
+    return bool(row.late_points) or any(not one.revoked for one in row.adjustments)
+
+
+def _is_marked(row: Row) -> bool:
+    """Return whether a table has a sign beside it: it came in late, also for nothing, or somebody changed it."""
+    return row.days_late > 0 or is_changed(row)

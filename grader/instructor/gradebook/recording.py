@@ -1,0 +1,427 @@
+"""What a run writes: that it began and ended, and for every submission what was graded, or that it was seen again."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Table, and_, bindparam, func, select, true
+
+from grader import __version__
+from grader.instructor.gradebook import answers, schema
+from grader.instructor.gradebook.address import redact
+from grader.instructor.gradebook.connections import Connections, RunConnection
+from grader.instructor.gradebook.records import Key
+from grader.instructor.gradebook.storage import (
+    insert,
+    insert_all,
+    insert_unless_there,
+    packed,
+    readable,
+    report_to_json,
+    storable,
+    storable_or_none,
+)
+from grader.instructor.submissions.submission import Bundle, Submission
+from grader.report.json_text import encode
+from grader.report.report import KataReport
+
+Argument = str | int | float | None | list[str]
+"""What a run was asked for, by option."""
+
+# Statements that run once for every submission are built once.
+_STANDING = (
+    select(
+        schema.katas.c.slug, schema.submissions.c.digest, schema.attempts.c.terms, schema.attempts.c.report
+    )
+    .select_from(schema.learners)
+    .join(schema.submissions, schema.submissions.c.learner_id == schema.learners.c.id)
+    .join(schema.attempts, schema.attempts.c.id == schema.submissions.c.attempt_id)
+    .join(schema.katas, schema.katas.c.id == schema.submissions.c.kata_id)
+    .where(schema.learners.c.name == bindparam("learner"))
+)
+_SAME_CONTENT = (
+    select(
+        schema.submissions.c.id,
+        schema.submissions.c.learner_id,
+        schema.submissions.c.kata_id,
+        schema.submissions.c.submitted_at,
+        schema.submissions.c.time_source,
+        schema.submissions.c.attempt_id,
+        schema.attempts.c.terms,
+    )
+    .join(schema.attempts, schema.attempts.c.id == schema.submissions.c.attempt_id)
+    .where(
+        schema.submissions.c.learner_id == bindparam("learner"),
+        schema.submissions.c.kata_id == bindparam("kata"),
+        schema.submissions.c.digest == bindparam("digest"),
+    )
+    .order_by(schema.submissions.c.seen)
+)
+_NUMBERS = (
+    select(schema.learners.c.id, schema.katas.c.id)
+    .join_from(schema.learners, schema.katas, true())
+    .where(schema.learners.c.name == bindparam("learner"), schema.katas.c.slug == bindparam("kata"))
+)
+_OTHERS = schema.submissions.alias()
+_SIGHTINGS = select(func.coalesce(func.max(_OTHERS.c.seen), 0) + 1).where(
+    _OTHERS.c.learner_id == bindparam("learner"), _OTHERS.c.kata_id == bindparam("kata")
+)
+_LAST_SHEET = (
+    select(schema.answers.c.content, schema.answers.c.submitted_at)
+    .where(schema.answers.c.learner_id == bindparam("learner"), schema.answers.c.kata_id == bindparam("kata"))
+    .order_by(schema.answers.c.id.desc())
+    .limit(1)
+)
+_SEEN_AGAIN = (
+    schema.submissions.update()
+    .where(schema.submissions.c.id == bindparam("row"))
+    .values(
+        {
+            name: bindparam(name)
+            for name in ("run_id", "origin", "notes", "submitted_at", "time_source", "seen")
+        }
+    )
+)
+_REGRADED = (
+    schema.submissions.update()
+    .where(
+        schema.submissions.c.learner_id == bindparam("learner"),
+        schema.submissions.c.kata_id == bindparam("kata"),
+        schema.submissions.c.digest == bindparam("of"),
+    )
+    .values(attempt_id=bindparam("attempt"))
+)
+
+_Numbers = dict[tuple[Any, ...], int]
+"""Rows' numbers, by table and values."""
+
+
+def keys(connection: Connection, learner: str) -> dict[str, frozenset[Key]]:
+    """Return, by kata, what the newest gradings of everything that the learner handed in depended on.
+
+    A report that is damaged is made again: it has terms that never recur.
+    """
+    found: dict[str, set[Key]] = {}
+    for slug, digest, terms, report in connection.execute(_STANDING, {"learner": storable(learner)}):
+        found.setdefault(slug, set()).add(Key(digest, terms if readable(report) else ""))
+    return {slug: frozenset(keys) for slug, keys in found.items()}
+
+
+class Recording:
+    """One run, from its beginning to its end, on its own connection."""
+
+    def __init__(self, own: RunConnection, run: int, earlier: set[str]) -> None:
+        self.run = run
+        """Its number."""
+        self._own = own
+        self._known: _Numbers = {}
+        self._earlier = earlier
+        """Whose names stood in the gradebook before this run."""
+        self._fresh: dict[int, set[int]] = {}
+        """Of learners whom this run brought: which katas it has recorded."""
+
+    @classmethod
+    def start(cls, connections: Connections, arguments: Mapping[str, Argument]) -> Recording:
+        """Take the lock, and note what the run was asked for.
+
+        Raises:
+            GradebookError: another run grades into this gradebook, or the database refused.
+        """
+        own = RunConnection.open(connections)
+        try:
+            with own.writing("starting a run") as connection:
+                run = insert(
+                    connection,
+                    schema.runs,
+                    started_at=datetime.now(UTC),
+                    arguments=encode({name: _redacted(value) for name, value in arguments.items()}).decode(),
+                    version=__version__,
+                    host=storable(socket.gethostname()),
+                    process=os.getpid(),
+                )
+                earlier = set(connection.execute(select(schema.learners.c.name)).scalars())
+        except BaseException:
+            own.close()
+            raise
+        return cls(own, run, earlier)
+
+    def finish(self) -> None:
+        """Note that everything that was to be graded is."""
+        with self._own.writing("finishing the run") as connection:
+            connection.execute(
+                schema.runs.update().where(schema.runs.c.id == self.run).values(finished_at=datetime.now(UTC))
+            )
+
+    def close(self) -> None:
+        """Give the lock back, whether the run is finished or not."""
+        self._own.close()
+
+    def may_know(self, learner: str) -> bool:
+        """Return whether there may be attempts of a learner: nobody but this run writes any."""
+        name = storable(learner)
+        return name in self._earlier or (schema.learners.name, name) in self._known
+
+    def record(self, submission: Submission, key: Key, report: KataReport) -> None:
+        """Keep a report and what was graded.
+
+        Raises:
+            Unkeepable: the report would not be read again as it is; nothing was written.
+        """
+        whole = report_to_json(msgspec.structs.replace(report, learner=submission.learner))
+        with self._own.writing(_doing(submission)) as connection:
+            numbering = _Numbering(connection, self._known)
+            name = storable(submission.learner)
+            learner = numbering.of(schema.learners, name=name)
+            fresh = self._fresh.get(learner, set() if self._is_new(name) else None)
+            kata = numbering.of_kata(submission.kata, report.number)
+            attempt = insert(
+                connection,
+                schema.attempts,
+                run_id=self.run,
+                learner_id=learner,
+                kata_id=kata,
+                content=_content(connection, submission.bundle),
+                digest=key.digest,
+                terms=key.terms,
+                submitted_at=submission.submitted_at,
+                graded_at=datetime.now(UTC),
+                status=report.status,
+                score=report.earned,
+                max_score=report.possible,
+                seed=str(report.seed),
+                isolation=report.isolation,
+                device=storable(report.device),
+                duration_s=report.duration_s,
+                versions=encode(report.versions).decode(),
+                report=whole,
+            )
+            _results(numbering, kata, attempt, report)
+            if submission.stored:
+                if key.terms:  # where the machine failed, what was graded before stands
+                    whose = {"learner": learner, "kata": kata, "of": key.digest, "attempt": attempt}
+                    connection.execute(_REGRADED, whose)
+            elif fresh is not None and kata not in fresh:
+                self._add(connection, submission, learner, kata, key.digest, attempt, seen=1)
+            else:
+                self._see(connection, submission, learner, kata, key, attempt)
+        self._known.update(numbering.found)  # only now is it sure that they are there
+        if fresh is not None:
+            self._fresh.setdefault(learner, fresh).add(kata)
+
+    def reuse(self, submission: Submission, key: Key) -> None:
+        """Note that a submission was seen again, unchanged.
+
+        Raises:
+            ValueError: it is not what the newest grading of this content graded.
+        """
+        with self._own.writing(_doing(submission)) as connection:
+            whose = {"learner": storable(submission.learner), "kata": storable(submission.kata)}
+            numbers = connection.execute(_NUMBERS, whose).one_or_none()
+            if numbers is None or not self._see(connection, submission, *numbers, key, None):
+                raise ValueError(
+                    f"{submission.learner}, {submission.kata}: there is no attempt with this key"
+                )
+
+    def record_answers(self, submission: Submission) -> None:
+        """Keep a sheet of written answers, unless the learner's newest one for the kata holds the same."""
+        sheet = submission.answers
+        assert sheet is not None
+        with self._own.writing(_doing(submission)) as connection:
+            numbering = _Numbering(connection, self._known)
+            learner = numbering.of(schema.learners, name=storable(submission.learner))
+            kata = numbering.of_kata(submission.kata, sheet.number)
+            newest = connection.execute(_LAST_SHEET, {"learner": learner, "kata": kata}).one_or_none()
+            known = (None, None) if newest is None else newest
+            if known[0] == sheet.bundle.digest and sheet.submitted_at in (None, known[1]):
+                return
+            insert(
+                connection,
+                schema.answers,
+                run_id=self.run,
+                learner_id=learner,
+                kata_id=kata,
+                content=_content(connection, sheet.bundle),
+                answered=answers.answered(sheet.bundle.files[sheet.bundle.main]),
+                submitted_at=sheet.submitted_at,
+                time_source=storable_or_none(sheet.time_source),
+                origin=storable_or_none(sheet.origin),
+                at=datetime.now(UTC),
+            )
+
+    def _see(
+        self,
+        connection: Connection,
+        submission: Submission,
+        learner: int,
+        kata: int,
+        key: Key,
+        attempt: int | None,
+    ) -> bool:
+        """Note that something was handed in, again or for the first time; false where nothing has the key.
+
+        Args:
+            connection: in a transaction.
+            submission: what was handed in.
+            learner: the learner's row.
+            kata: the kata's row.
+            key: of the grading.
+            attempt: the grading; None where an earlier one stands, which must have the key.
+        """
+        same = connection.execute(
+            _SAME_CONTENT, {"learner": learner, "kata": kata, "digest": key.digest}
+        ).all()
+        if attempt is None:
+            if not any(row.terms == key.terms for row in same):
+                return False
+            attempt = same[-1].attempt_id
+        elif same and not key.terms and same[-1].terms:
+            attempt = same[-1].attempt_id  # the machine failed: what was graded before stands
+        seen = connection.execute(_SIGHTINGS, {"learner": learner, "kata": kata}).scalar_one()
+        mine = _sighting_of(submission, same)
+        if mine is None:
+            self._add(connection, submission, learner, kata, key.digest, attempt, seen=seen)
+        else:
+            timed = submission.submitted_at is not None
+            values = {
+                **self._found(submission),
+                "row": mine.id,
+                "seen": seen,
+                "submitted_at": submission.submitted_at if timed else mine.submitted_at,
+                "time_source": storable_or_none(submission.time_source) if timed else mine.time_source,
+            }
+            connection.execute(_SEEN_AGAIN, values)
+        connection.execute(
+            _REGRADED, {"learner": learner, "kata": kata, "of": key.digest, "attempt": attempt}
+        )
+        return True
+
+    def _add(
+        self,
+        connection: Connection,
+        submission: Submission,
+        learner: int,
+        kata: int,
+        digest: str,
+        attempt: int,
+        *,
+        seen: int,
+    ) -> None:
+        insert(
+            connection,
+            schema.submissions,
+            learner_id=learner,
+            kata_id=kata,
+            digest=digest,
+            attempt_id=attempt,
+            seen=seen,
+            submitted_at=submission.submitted_at,
+            time_source=storable_or_none(submission.time_source),
+            **self._found(submission),
+        )
+
+    def _is_new(self, name: str) -> bool:
+        return name not in self._earlier and (schema.learners.name, name) not in self._known
+
+    def _found(self, submission: Submission) -> dict[str, Any]:
+        """Return by whom and where something was found."""
+        return {
+            "run_id": self.run,
+            "origin": storable_or_none(submission.origin),
+            "notes": encode(submission.notes).decode(),
+        }
+
+
+def _sighting_of(submission: Submission, same: Sequence[Any]) -> Any:
+    """Return the row of this content that a submission is another sighting of; None for a hand-in of its own.
+
+    The same content at another time was handed in again. A time that becomes known later is that of the row without.
+    """
+    if submission.submitted_at is None or submission.bundle is None:
+        return same[-1] if same else None
+    timed = [row for row in same if row.submitted_at == submission.submitted_at]
+    return next(iter(timed), next((row for row in same if row.submitted_at is None), None))
+
+
+class _Numbering:
+    """The rows' numbers in one transaction: known to be there, or found or made by it."""
+
+    def __init__(self, connection: Connection, known: _Numbers) -> None:
+        self.connection = connection
+        self.found: _Numbers = {}
+        self._known = known
+
+    def of(self, table: Table, **columns: Any) -> int:
+        """Return the number of the row with these values, making it when there is none."""
+        key = (table.name, *columns.values())
+        number = self._known.get(key) or self.found.get(key)
+        if number is None:
+            same = and_(*(table.c[name] == value for name, value in columns.items()))
+            number = self.connection.execute(select(table.c.id).where(same)).scalar()
+            if number is None:
+                number = insert(self.connection, table, **columns)
+            self.found[key] = number
+        return number
+
+    def of_kata(self, slug: str, number: str) -> int:
+        """Return a kata's row; a pack may have given it another number since."""
+        table = schema.katas
+        key = (table.name, slug, number)
+        known = self._known.get(key)
+        if known is None:
+            row = self.connection.execute(
+                select(table.c.id, table.c.number).where(table.c.slug == slug)
+            ).one_or_none()
+            if row is None:
+                known = insert(self.connection, table, slug=slug, number=number)
+            else:
+                known = int(row.id)
+                if row.number != number:
+                    self.connection.execute(table.update().where(table.c.id == known).values(number=number))
+            self.found[key] = known
+        return known
+
+
+def _content(connection: Connection, bundle: Bundle | None) -> str | None:
+    if bundle is None:
+        return None
+    kept, size = packed(bundle)
+    insert_unless_there(connection, schema.contents, {"digest": bundle.digest, "size": size, "bundle": kept})
+    return bundle.digest
+
+
+def _results(numbering: _Numbering, kata: int, attempt: int, report: KataReport) -> None:
+    lines = [
+        {
+            "attempt_id": attempt,
+            "position": position,
+            "check_id": numbering.of(
+                schema.checks,
+                kata_id=kata,
+                function=storable(check.id),
+                name=storable(check.name),
+                aspect=storable(check.aspect),
+                hidden=check.hidden,
+            ),
+            "status": check.status,
+            "points": check.points,
+            "max_points": check.max_points,
+            "misconception": storable_or_none(check.misconception),
+        }
+        for position, check in enumerate(report.checks)
+    ]
+    insert_all(numbering.connection, schema.results, lines)
+
+
+def _doing(submission: Submission) -> str:
+    return f"recording {submission.learner}, {submission.kata}"
+
+
+def _redacted(value: Argument) -> Argument:
+    if isinstance(value, list):
+        return [redact(item) for item in value]
+    return redact(value) if isinstance(value, str) else value

@@ -1,0 +1,271 @@
+"""What a gradebook tells and is told, as data. Database and files are elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from itertools import groupby
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from grader.report.report import KataReport
+
+RulingKind = Literal[
+    "choose",
+    "extend",
+    "take",
+    "alias",
+    "release",
+    "damaged",
+    "remark",
+    "dispute",
+    "answer",
+    "close",
+    "assign",
+    "reviewed",
+]
+
+
+class Key(NamedTuple):
+    """What a mark depends on; while neither changes, a submission is not graded again."""
+
+    digest: str
+    """Of the submission's content; empty when there was none to read."""
+    terms: str
+    """Of everything else: pack, versions, seed policy, time-out, isolation, device."""
+
+
+class Adjustment(msgspec.Struct, frozen=True, kw_only=True):
+    """A person's word on a mark: points added or taken, or a mark that replaces the graded one."""
+
+    kind: Literal["adjust", "override"]
+    points: float
+    comment: str
+    author: str
+    at: datetime
+    revoked: bool = False
+    id: int = 0
+    """What `Gradebook.revoke` takes."""
+
+
+class Ruling(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person decided about what was handed in, or about whose it is."""
+
+    id: int
+    kind: RulingKind
+    learner: str
+    """Empty where it holds for the whole class."""
+    kata: str | None = None
+    value: Any = None
+    """`choose`: a hand-in's number; `extend`: days, by assignment or kata, or an empty name for all; `take`: a file's
+    name; `alias`: what else the learner is called; `release`: of
+    what, and by kata what each question was worth; `remark`: an attempt, a file of it and a line; `answer` and `close`:
+    the number of the `dispute`; `assign`: who is to mark it. The comment of a remark, a dispute or an answer is what is
+    said."""
+    comment: str = ""
+    author: str = ""
+    at: datetime
+    revoked: bool = False
+    revoked_by: str | None = None
+    revoked_at: datetime | None = None
+    revoked_because: str | None = None
+
+
+class AnswerMark(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person gave for one written answer."""
+
+    id: int
+    """What `Gradebook.revoke_answer_mark` takes."""
+    question: int
+    """From 1 on, as the rubric and the sheet number them."""
+    answer: str
+    """Digest of the answer that was marked; empty where there was none."""
+    criteria: tuple[int, ...]
+    """Which of the rubric's criteria were met, from 1 on."""
+    points: float
+    max_points: float
+    comment: str
+    author: str
+    at: datetime
+    revoked: bool = False
+    revoked_by: str | None = None
+    revoked_at: datetime | None = None
+    revoked_because: str | None = None
+
+
+class Answers(msgspec.Struct, frozen=True, kw_only=True):
+    """A sheet of written answers as it was handed in."""
+
+    id: int
+    content: str
+    """Its digest, for `Gradebook.answer_sheet`."""
+    answered: dict[int, str]
+    """By question, a digest of what was written; questions without an answer are not there."""
+    submitted_at: datetime | None
+    time_source: str | None
+    origin: str | None
+    at: datetime
+    """When it was first seen."""
+
+
+class WrittenPart(msgspec.Struct, frozen=True, kw_only=True):
+    """The written part of a mark: what is marked, what is not yet, and what the learner may know of it."""
+
+    score: float = 0.0
+    max_score: float = 0.0
+    """Of what is marked; after the release also of what was never answered, which earned nothing."""
+    unmarked: tuple[int, ...] = ()
+    """Questions that were answered and have no mark yet: in neither of the two."""
+    changed: tuple[int, ...] = ()
+    """Questions whose answer was handed in anew since it was marked: the old mark stands until somebody looks."""
+    blank: tuple[int, ...] = ()
+    """Questions without an answer that count as 0, because all others were released."""
+    released: bool = False
+    marks: tuple[AnswerMark, ...] = ()
+    """The marks that count, by question."""
+    submitted_at: datetime | None = None
+    late: bool = False
+    """It came in after the due time. Nothing is taken off for it: whoever marks decides."""
+
+
+class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that happened to one learner's mark for one kata."""
+
+    kind: Literal["attempt", "handed_in", "adjust", "override", "answer_mark", "revoke"] | RulingKind
+    """`handed_in`: what had been graded came in again with another time, or its time became known; `answer_mark`: a
+    written answer was marked."""
+    at: datetime
+    run: int | None = None
+    """The run that graded the attempt."""
+    attempt: int | None = None
+    """What `Gradebook.bundle` and `Gradebook.attempt` take."""
+    number: int | None = None
+    """Of an attempt: the how-manyth of this learner at this kata, as people see it and name it."""
+    digest: str | None = None
+    """Of the content that was graded; empty when there was none to read."""
+    submitted_at: datetime | None = None
+    status: str | None = None
+    score: float | None = None
+    """The attempt's points, before lateness and adjustments."""
+    max_score: float | None = None
+    seed: int | None = None
+    adjustment: int | None = None
+    """The adjustment made, or revoked."""
+    points: float | None = None
+    comment: str | None = None
+    author: str | None = None
+    revoked: bool = False
+    """The adjustment no longer counts."""
+    ruling: int | None = None
+    """What was decided besides points, for `Gradebook.withdraw`; `comment` says what and why."""
+    answer_mark: int | None = None
+    """The mark of a written answer that was given, or taken back, for `Gradebook.revoke_answer_mark`."""
+    question: int | None = None
+    """Which question that mark is for."""
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """One grading of one submission, whole."""
+
+    id: int
+    run: int
+    learner: str
+    kata: str
+    key: Key
+    report: KataReport
+    submitted_at: datetime | None
+    graded_at: datetime
+
+
+class StoredHandIn(msgspec.Struct, frozen=True, kw_only=True):
+    """A content that was handed in, for grading it again."""
+
+    learner: str
+    """Under the name that it came in with."""
+    kata: str
+    attempt: int
+    """Its newest grading, for `Gradebook.bundle`."""
+    submitted_at: datetime | None
+
+
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One `kata grade`."""
+
+    id: int
+    started_at: datetime
+    finished_at: datetime | None
+    """None while it runs, and when it was stopped."""
+    arguments: dict[str, str | int | float | list[str] | None]
+    version: str
+
+
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
+    """What a list shows of one learner and one kata: a `Row` without its report."""
+
+    learner: str
+    kata: str
+    status: str
+    score: float
+    """After lateness, adjustments and overrides."""
+    max_score: float
+    attempt: int | None = None
+    submitted_at: datetime | None = None
+    late: bool = False
+    changed: bool = False
+    """It is not what the checks gave."""
+    written: WrittenPart | None = None
+    """The written answers, as in `Row`."""
+
+    @property
+    def handed_in(self) -> bool:
+        """Whether there is something to look at: a run also books that a file is missing."""
+        return self.attempt is not None and self.status != "missing"
+
+
+class Row(msgspec.Struct, kw_only=True):
+    """One learner and one kata, as the gradebook has it now."""
+
+    learner: str
+    name: str
+    """How the learner is shown; the identity where no roster says otherwise."""
+    report: KataReport
+    """The attempt that counts."""
+    attempts: int
+    """How many different contents were graded."""
+    submitted_at: datetime | None
+    graded_at: datetime
+    adjustments: list[Adjustment]
+    days_late: float = 0.0
+    late_points: float = 0.0
+    """Points that lateness took, zero or more."""
+    attempt: int | None = None
+    """The attempt that counts, for `Gradebook.bundle`; None when nothing of this learner was graded for the kata."""
+    origin: str | None = None
+    """Where the submission was found."""
+    notes: tuple[str, ...] = ()
+    """What the instructor should know about what was found, and why this attempt counts."""
+    time_source: str | None = None
+    """Who says when it was handed in: a system's name, `git`, a file of times."""
+    late_days_used: int = 0
+    """Of the learner's free late days."""
+    closed: bool = False
+    """It came in after the assignment had closed, and earns nothing."""
+    unreadable: str | None = None
+    """Why the newest attempt's report cannot be read. What was booked beside it stands in for it: status and points."""
+    score: float
+    """After lateness, adjustments and overrides; never below 0. May exceed `max_score` by a bonus."""
+    max_score: float
+    written: WrittenPart | None = None
+    """The written answers; None where nothing was handed in, marked or released. Not in `score`, but in every total."""
+
+    @property
+    def kata(self) -> str:
+        """The kata's slug."""
+        return self.report.kata
+
+
+def by_learner(rows: Iterable[Row]) -> Iterator[tuple[str, dict[str, Row]]]:
+    """Yield each learner's rows by kata; only one learner is held at a time."""
+    for learner, own in groupby(rows, key=lambda row: row.learner):
+        yield learner, {row.kata: row for row in own}

@@ -1,0 +1,165 @@
+"""The roster: a CSV file that says who is in the class, and what other systems call them: our own, or a system's."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from grader.data_files import read_bytes
+from grader.errors import UsageError, did_you_mean
+from grader.instructor.gradebook.lms_rosters import format_of
+from grader.instructor.gradebook.person import Person
+
+__all__ = ["CsvTable", "Person", "read_roster", "read_table", "roster_text", "same"]
+
+LIMIT_BYTES = 20_000_000
+_KNOWN = ("learner", "name", "email", "section", "canvas_id", "moodle_id")
+_EXAMPLE = "The first line names the columns, such as: learner,name,email,section,canvas_id,moodle_id"
+
+
+@lru_cache(maxsize=1 << 15)  # of each learner it is asked several times a page
+def same(learner: str) -> str:
+    """Return what two spellings of one identity share: file systems differ in how they write `é`."""
+    return unicodedata.normalize("NFC", learner)
+
+
+def read_roster(path: Path) -> dict[str, Person]:
+    """Read the roster at `path`, by learner, in its order. Separated by commas, semicolons or tabs.
+
+    Raises:
+        UsageError: it is missing or unreadable, or a line breaks a rule: which line, and what is expected.
+    """
+    lines = _lines(path, "roster", "Create it, or correct `roster` in the course settings.")
+    place, header = next(lines, (1, []))
+    columns = [_column(cell) for cell in header]
+    made_by = None if "learner" in columns else format_of(columns)
+    if "learner" not in columns and made_by is None:
+        guess = did_you_mean("learner", {one: f"the column `{one}`" for one in columns}, most=1, cutoff=0.5)
+        there = ", ".join(column for column in columns if column) or "none"
+        raise UsageError(
+            f"{path}: no column is called `learner` (there are: {there}).{guess}",
+            f"{_EXAMPLE}. Rosters of Canvas, Moodle, Blackboard, Brightspace, Gradescope and GitHub Classroom are read "
+            "as they are.",
+        )
+    for column in columns if made_by is None else ():
+        if column and columns.count(column) > 1:
+            raise UsageError(f"{path}:{place}: two columns are called `{column}`.", _EXAMPLE)
+    people: dict[str, Person] = {}
+    seen: dict[str, int] = {}
+    for line, cells in lines:
+        if not any(cell.strip() for cell in cells):
+            continue
+        if len(cells) > len(columns) and any(cell.strip() for cell in cells[len(columns) :]):
+            raise UsageError(
+                f"{path}:{line}: {len(cells)} cells for {len(columns)} columns.",
+                'Put a cell that holds a separator in quotes: "Lovelace, Ada".',
+            )
+        named = dict(zip(columns, (cell.strip() for cell in cells), strict=False))
+        person = (
+            _person(named) if made_by is None else made_by.person({**dict.fromkeys(columns, ""), **named})
+        )
+        if person is None:
+            continue
+        if not person.learner:
+            raise UsageError(
+                f"{path}:{line}: the column `learner` is empty.", "Every line must name its learner."
+            )
+        first = seen.setdefault(same(person.learner), line)
+        if first != line:
+            raise UsageError(f"{path}:{line}: {person.learner} is already in line {first}.", "Leave one out.")
+        people[person.learner] = person
+    return people
+
+
+def _person(cells: dict[str, str]) -> Person:
+    known = {name: cells.pop(name, "") for name in _KNOWN}
+    aliases = tuple(filter(None, (word.strip() for word in cells.pop("aliases", "").split(";"))))
+    return Person(**known, aliases=aliases, other={name: cell for name, cell in cells.items() if name})
+
+
+def roster_text(people: Sequence[Person]) -> str:
+    """Return a roster of our own, with every column that anybody has something in."""
+    other = dict.fromkeys(name for one in people for name in one.other)
+    columns = [
+        name for name in (*_KNOWN, *other) if name == "learner" or any(one.cell(name) for one in people)
+    ]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*columns, "aliases"])
+    for one in people:
+        writer.writerow([*(one.cell(name) for name in columns), ";".join(one.aliases)])
+    return out.getvalue()
+
+
+class CsvTable(NamedTuple):
+    """A CSV file with a header."""
+
+    line: int
+    """Of the header."""
+    columns: list[str]
+    rows: Iterator[tuple[int, dict[str, str]]]
+    """The number of a line, and its cells by column; blank lines are left out."""
+
+
+def read_table(path: Path, what: str, mend: str) -> CsvTable:
+    """Read a CSV file whose first line names the columns; a row that is too short ends in empty cells.
+
+    Raises:
+        UsageError: the file is missing or cannot be read; `what` it is, and how to `mend` that.
+    """
+    lines = _lines(path, what, mend)
+    line, header = next(lines, (1, []))
+    columns = [_column(cell) for cell in header]
+
+    def rows() -> Iterator[tuple[int, dict[str, str]]]:
+        for number, row in lines:
+            cells = dict.fromkeys(columns, "") | dict(zip(columns, map(str.strip, row), strict=False))
+            if any(cells.values()):
+                yield number, cells
+
+    return CsvTable(line, columns, rows())
+
+
+def _lines(path: Path, what: str, mend: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of a line and its cells.
+
+    Raises:
+        UsageError: the file is missing or cannot be read; `what` it is, and how to `mend` that.
+    """
+    if not os.path.exists(path):
+        raise UsageError(f"{path}: there is no such {what}.", mend)
+    text = _text(path)
+    head = text.partition("\n")[0]
+    separator = max(",;\t", key=head.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    end = 0
+    try:
+        for cells in reader:
+            start, end = end + 1, reader.line_num
+            if any("\0" in cell for cell in cells):
+                raise csv.Error("a zero byte")
+            yield start, cells
+    except csv.Error as error:
+        raise UsageError(f"{path}:{reader.line_num}: not CSV ({error}).", _EXAMPLE) from error
+
+
+def _text(path: Path) -> str:
+    """Read a file as UTF-8, or as UTF-16 where it begins so, as Blackboard and Excel write it."""
+    hint = 'In a spreadsheet program, save it as "CSV UTF-8".'
+    data = read_bytes(path, LIMIT_BYTES, refuse=UsageError, hint=hint)
+    coding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        return data.decode(coding)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8 (byte {error.start}); save it as UTF-8.", hint) from error
+
+
+def _column(cell: str) -> str:
+    """Return a column's name as it is kept: lower case, blanks and hyphens as underscores."""
+    return "_".join(cell.strip().lower().replace("-", " ").split())

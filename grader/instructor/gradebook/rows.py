@@ -1,0 +1,425 @@
+"""What counts: a row for every learner and kata, computed from what was graded, decided, and handed in late."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import msgspec
+from sqlalchemy import Connection, func, select
+
+from grader.instructor.gradebook import answers, schema
+from grader.instructor.gradebook.counting import Counted, HandIn, count
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.decisions import decided
+from grader.instructor.gradebook.errors import UnreadableRecord
+from grader.instructor.gradebook.lateness import settle
+from grader.instructor.gradebook.records import Adjustment, Mark, Row, WrittenPart
+from grader.instructor.gradebook.scope import Somebody, katas, people
+from grader.instructor.gradebook.storage import DAMAGED, booked, report_of
+from grader.report.report import KataReport
+
+Tell = Callable[[str, str, str | None], None]
+"""Told of what cannot be read: whose, of which kata, and why; None for why: it never was graded."""
+
+_CHUNK = 50
+"""Learners that are read at once: few queries, and memory that does not grow with the class."""
+_NEVER = "Nothing of this learner was graded for this kata."
+
+
+def rows(
+    connection: Connection,
+    course: Course,
+    slugs: Collection[str] | None,
+    learners: Collection[str] | None,
+    tell: Tell,
+) -> Iterator[Row]:
+    """Yield a row for every learner and kata, in order; both only as far as they are named."""
+    chosen = katas(connection, slugs)
+    blanks: dict[int, KataReport] | None = None
+    last_run = None
+    for some in _chunks(people(connection, course, learners)):
+        found = _standing(connection, course, some, chosen)
+        adjustments = decided(connection, some)
+        written_of = _written(connection, course, some)
+        for somebody in some:
+            name = somebody.name
+            for kata, (slug, _) in chosen.items():
+                stands = found.get((name, kata))
+                adjusted = adjustments.get((name, kata), [])
+                written = written_of(somebody, kata, slug)
+                if written is not None and written.submitted_at is schema.DAMAGED_TIME:
+                    written = msgspec.structs.replace(written, submitted_at=None)
+                    tell(name, slug, "the time of the written answers is damaged and counts as unknown.")
+                ruled = [one for one in somebody.rulings if one.kata in (None, slug)]
+                for what, those in (("adjustment", adjusted), ("ruling", ruled)):
+                    for number in (one.id for one in those if one.comment == DAMAGED):
+                        tell(name, slug, f"{what} {number} is damaged, and counts nowhere.")
+                if stands is not None:
+                    made = _row(course, name, chosen[kata], stands, adjusted, written)
+                    if made.unreadable is not None:
+                        tell(name, slug, made.unreadable)
+                    elif not stands.row.terms:
+                        tell(name, slug, None)
+                    yield made
+                    continue
+                if blanks is None:
+                    blanks, last_run = _blanks(connection, chosen), _last_run(connection)
+                assert last_run is not None, slug
+                yield _blank_row(course, name, blanks[kata], last_run, adjusted, written)
+
+
+def reports(
+    connection: Connection,
+    course: Course,
+    run: int | None,
+    slugs: Collection[str] | None,
+    learners: Collection[str] | None,
+    tell: Tell,
+) -> Iterator[KataReport]:
+    """Yield the reports that count as they were graded, in order; of one run, those that it saw last."""
+    chosen = katas(connection, slugs)
+    for some in _chunks(people(connection, course, learners)):
+        found = _standing(connection, course, some, chosen)
+        for somebody in some:
+            for kata in chosen:
+                stands = found.get((somebody.name, kata))
+                if stands is not None and run in (None, stands.row.run_id):
+                    report, why = _report(somebody.name, chosen[kata], stands)
+                    if why is not None:
+                        tell(somebody.name, chosen[kata][0], why)
+                    yield report
+
+
+def marks(
+    connection: Connection,
+    course: Course,
+    slugs: Collection[str] | None,
+    learners: Collection[str] | None,
+) -> Iterator[Mark]:
+    """Yield a mark for every learner and kata, in order, from what was booked beside the reports."""
+    chosen = katas(connection, slugs)
+    blanks = _blanks(connection, chosen)
+    for some in _chunks(people(connection, course, learners)):
+        counting = _counting(connection, course, some, chosen)
+        adjustments = decided(connection, some)
+        written_of = _written(connection, course, some)
+        for somebody in some:
+            for kata, (slug, _) in chosen.items():
+                adjusted = adjustments.get((somebody.name, kata), [])
+                written = written_of(somebody, kata, slug)
+                if (stands := counting.get((somebody.name, kata))) is None:
+                    score, _ = settle(0.0, 0.0, adjusted)
+                    blank = blanks[kata]
+                    yield Mark(
+                        learner=somebody.name, kata=slug, status=blank.status, score=score,
+                        max_score=blank.max_score, changed=any(not one.revoked for one in adjusted), written=written,
+                    )  # fmt: skip
+                    continue
+                row, counted, _ = stands
+                given = _hand_in(row)
+                score, taken = settle(given.score, counted.late.points, adjusted)
+                yield Mark(
+                    learner=somebody.name,
+                    kata=slug,
+                    status=given.status,
+                    score=score,
+                    max_score=given.max_score,
+                    attempt=row.attempt_id,
+                    submitted_at=_known(row.submitted_at),
+                    late=counted.late.days > 0,
+                    changed=bool(taken) or any(not one.revoked for one in adjusted),
+                    written=written,
+                )
+
+
+def handed_in(
+    connection: Connection, course: Course, learner: Somebody, slugs: Collection[str] | None
+) -> dict[str, tuple[int, list[HandIn]]]:
+    """Return, by kata, everything that a learner handed in, oldest first, and the number of what counts."""
+    chosen = katas(connection, slugs)
+    found = _given(connection, [learner], _needed(connection, course, chosen))
+    slug_of = katas(connection, None)
+    mine = {slug_of[kata][0]: [_hand_in(row) for row in rows] for (_, kata), rows in found.items()}
+    counted = count(course, learner.name, mine, learner.rulings)
+    return {
+        slug: (counted[slug].id, sorted(mine[slug], key=lambda one: one.order))
+        for slug, _ in chosen.values()
+        if slug in mine
+    }
+
+
+def _written(
+    connection: Connection, course: Course, some: Sequence[Somebody]
+) -> Callable[[Somebody, int, str], WrittenPart | None]:
+    """Return what tells the written part of a learner's mark, by the kata's row and slug."""
+    writers = [somebody for somebody in some if somebody.writes]
+    sheets = answers.handed_in(connection, writers) if writers else {}
+    marks = answers.marks(connection, writers) if writers else {}
+
+    def written_of(somebody: Somebody, kata: int, slug: str) -> WrittenPart | None:
+        key = somebody.name, kata
+        return answers.written_part(
+            course, somebody.name, slug, sheets.get(key, ()), marks.get(key, ()), somebody.rulings
+        )
+
+    return written_of
+
+
+def _chunks(everybody: list[Somebody]) -> Iterator[list[Somebody]]:
+    for start in range(0, len(everybody), _CHUNK):
+        yield everybody[start : start + _CHUNK]
+
+
+class _Standing(NamedTuple):
+    """What counts of a learner for a kata."""
+
+    row: Any
+    graded: Any
+    """The row of its grading."""
+    counted: Counted
+    contents: int
+    """How many different ones were handed in."""
+
+
+_GIVEN = (
+    select(
+        schema.submissions.c.id,
+        schema.submissions.c.learner_id,
+        schema.submissions.c.kata_id,
+        schema.submissions.c.digest,
+        schema.submissions.c.run_id,
+        schema.submissions.c.attempt_id,
+        schema.submissions.c.seen,
+        schema.submissions.c.submitted_at,
+        schema.submissions.c.time_source,
+        schema.submissions.c.origin,
+        schema.submissions.c.notes,
+        schema.runs.c.started_at,
+        schema.attempts.c.status,
+        schema.attempts.c.score,
+        schema.attempts.c.max_score,
+        schema.attempts.c.terms,
+    )
+    .join(schema.attempts, schema.attempts.c.id == schema.submissions.c.attempt_id)
+    .join(schema.runs, schema.runs.c.id == schema.submissions.c.run_id)
+)
+_GRADED = select(schema.attempts.c.id, schema.attempts.c.graded_at, schema.attempts.c.report)
+
+
+def _needed(connection: Connection, course: Course, chosen: Mapping[int, tuple[str, str]]) -> Collection[int]:
+    """Return the katas whose hand-ins must be known: where late days are shared, all of them."""
+    return {**katas(connection, course.katas), **chosen} if course.late.late_days else chosen
+
+
+_Counting = dict[tuple[str, int], tuple[Any, Counted, int]]
+"""By learner and kata's row: the hand-in that counts, how, and how many different ones there are."""
+
+
+def _counting(
+    connection: Connection, course: Course, some: Sequence[Somebody], chosen: Mapping[int, tuple[str, str]]
+) -> _Counting:
+    needed = _needed(connection, course, chosen)
+    slug_of = chosen if needed is chosen else katas(connection, None)
+    given = _given(connection, some, needed)
+    stands: _Counting = {}
+    for somebody in some:
+        mine = {
+            slug_of[kata][0]: given[somebody.name, kata] for kata in needed if (somebody.name, kata) in given
+        }
+        hand_ins = {slug: [_hand_in(row) for row in found] for slug, found in mine.items()}
+        counted = count(course, somebody.name, hand_ins, somebody.rulings)
+        for kata, (slug, _) in chosen.items():
+            if slug in counted:
+                row = next(row for row in mine[slug] if row.id == counted[slug].id)
+                contents = {one.digest for one in hand_ins[slug] if one.digest}
+                stands[somebody.name, kata] = row, counted[slug], len(contents)
+    return stands
+
+
+def _standing(
+    connection: Connection, course: Course, some: Sequence[Somebody], chosen: Mapping[int, tuple[str, str]]
+) -> dict[tuple[str, int], _Standing]:
+    stands = _counting(connection, course, some, chosen)
+    numbers = {row.attempt_id for row, _, _ in stands.values()}
+    wanted = _GRADED.where(schema.attempts.c.id.in_(list(numbers)))
+    graded = {row.id: row for row in connection.execute(wanted)}
+    return {
+        key: _Standing(row, graded[row.attempt_id], counted, contents)
+        for key, (row, counted, contents) in stands.items()
+    }
+
+
+def _given(
+    connection: Connection, some: Sequence[Somebody], kata_rows: Collection[int]
+) -> dict[tuple[str, int], list[Any]]:
+    """Return everything that some learners handed in, by learner and kata's row."""
+    submissions = schema.submissions
+    names = {row: one.name for one in some for row in one.rows}
+    wanted = _GIVEN.where(
+        submissions.c.learner_id.in_(list(names)), submissions.c.kata_id.in_(list(kata_rows))
+    )
+    found: dict[tuple[str, int], list[Any]] = {}
+    for row in connection.execute(wanted.order_by(submissions.c.id)):
+        found.setdefault((names[row.learner_id], row.kata_id), []).append(row)
+    return found
+
+
+def _hand_in(row: Any) -> HandIn:
+    return HandIn(
+        row.id, row.digest, _known(row.submitted_at), row.started_at, row.seen, *booked(row), bool(row.terms)
+    )
+
+
+def _known(at: datetime | None) -> datetime | None:
+    """Return a time, or None where it is damaged."""
+    return None if at is schema.DAMAGED_TIME else at
+
+
+def _report(name: str, kata: tuple[str, str], stands: _Standing) -> tuple[KataReport, str | None]:
+    """Return a row's report, and why it or a time of it cannot be read; in its place, what was booked beside it."""
+    row = stands.row
+    try:
+        report = report_of(stands.graded.report)
+        booked = row.status, row.score, row.max_score
+        if report.kata == kata[0] and (report.status, report.earned, report.possible) == booked:
+            return report, _damaged_time(stands)
+        why = "it is damaged (the values recorded beside it differ)"
+    except UnreadableRecord as error:
+        why = str(error)
+    stand_in = {
+        "learner": name,
+        "kata": kata[0],
+        "number": kata[1],
+        "status": row.status,
+        "score": row.score,
+        "max_score": row.max_score,
+        "seed": 0,
+        "message": f"The report of this mark cannot be read: {why}. The values recorded beside it still count.",
+    }
+    try:
+        report = msgspec.convert(stand_in, KataReport)
+        if math.isfinite(report.score + report.max_score):
+            return report, _told(why)
+    except msgspec.ValidationError:
+        pass
+    stand_in |= {"status": "error", "score": 0.0, "max_score": 0.0}
+    stand_in["message"] = f"This mark and its report cannot be read: {why}."
+    why = f"{why}; the values recorded beside it cannot be read either"
+    return msgspec.convert(stand_in, KataReport), _told(why)
+
+
+def _damaged_time(stands: _Standing) -> str | None:
+    row = stands.row
+    times = {
+        f"submissions, row {row.id}": row.submitted_at,
+        f"runs, row {row.run_id}": row.started_at,
+        f"attempts, row {row.attempt_id}": stands.graded.graded_at,
+    }
+    named = [where for where, at in times.items() if at is schema.DAMAGED_TIME]
+    return f"a time is damaged ({'; '.join(named)}) and counts as unknown." if named else None
+
+
+def _told(why: str) -> str:
+    return f"the report cannot be read: {why}; the status and points beside it count."
+
+
+def _notes(text: Any) -> tuple[str, ...]:
+    try:
+        return msgspec.json.decode(text, type=tuple[str, ...])
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
+        return ("the notes of this row cannot be read",)
+
+
+def _row(
+    course: Course,
+    name: str,
+    kata: tuple[str, str],
+    stands: _Standing,
+    adjustments: list[Adjustment],
+    written: WrittenPart | None,
+) -> Row:
+    row, counted = stands.row, stands.counted
+    report, why = _report(name, kata, stands)
+    late = counted.late
+    score, taken = settle(report.earned, late.points, adjustments)
+    return Row(
+        learner=name,
+        name=course.name_of(name),
+        report=report,
+        attempts=stands.contents,
+        submitted_at=_known(row.submitted_at),
+        graded_at=stands.graded.graded_at,
+        adjustments=adjustments,
+        days_late=late.days,
+        late_points=taken,
+        attempt=row.attempt_id,
+        origin=row.origin,
+        notes=(*_notes(row.notes), *(report.look_at or ()), *counted.remarks),
+        time_source=row.time_source,
+        late_days_used=counted.free_days,
+        closed=counted.closed,
+        unreadable=why,
+        score=score,
+        max_score=report.possible,
+        written=written,
+    )
+
+
+def _blank_row(
+    course: Course,
+    name: str,
+    blank: KataReport,
+    at: datetime,
+    adjustments: list[Adjustment],
+    written: WrittenPart | None,
+) -> Row:
+    score, _ = settle(0.0, 0.0, adjustments)
+    return Row(
+        learner=name,
+        name=course.name_of(name),
+        report=msgspec.structs.replace(blank, learner=name),
+        attempts=0,
+        submitted_at=None,
+        graded_at=at,
+        adjustments=adjustments,
+        score=score,
+        max_score=blank.max_score,
+        written=written,
+    )
+
+
+def _blanks(connection: Connection, chosen: Mapping[int, tuple[str, str]]) -> dict[int, KataReport]:
+    """Return, by kata, the report of somebody who was never graded: no points, of as many as others could get."""
+    attempts = schema.attempts
+    most = (
+        select(attempts.c.kata_id, func.max(attempts.c.max_score))
+        .join(schema.submissions, schema.submissions.c.attempt_id == attempts.c.id)
+        .group_by(attempts.c.kata_id)
+    )
+    points = {kata: whole for kata, whole in connection.execute(most) if _is_number(whole)}
+    return {
+        kata: KataReport(
+            kata=slug,
+            number=number,
+            status="missing",
+            score=0.0,
+            max_score=points.get(kata, 0.0),
+            seed=0,
+            message=_NEVER,
+        )
+        for kata, (slug, number) in chosen.items()
+    }
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _last_run(connection: Connection) -> datetime:
+    newest = select(schema.runs.c.started_at).order_by(schema.runs.c.id.desc()).limit(1)
+    at = connection.execute(newest).scalar() or connection.execute(select(schema.meta.c.created_at)).scalar()
+    assert isinstance(at, datetime)
+    return at

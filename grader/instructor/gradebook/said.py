@@ -1,0 +1,66 @@
+"""What people say about a hand-in: remarks on its lines, and disputes with their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from grader.instructor.gradebook.records import Ruling, RulingKind
+from grader.instructor.gradebook.rulings import releases, standing
+
+KINDS: tuple[RulingKind, ...] = ("remark", "dispute", "answer", "close", "release")
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A dispute with its answers."""
+
+    about: Ruling
+    answers: list[Ruling]
+    closed: Ruling | None
+
+
+@dataclass(frozen=True)
+class Comments:
+    """What stands of it about one learner's work on one kata."""
+
+    remarks: list[Ruling] = field(default_factory=list)
+    """In the order of attempts, files and lines."""
+    threads: list[Thread] = field(default_factory=list)
+    released: bool = False
+    """Whether the learner may read remarks: a release of the kata stands. Disputes are the learner's own."""
+
+
+def threads(rulings: Iterable[Ruling]) -> list[Thread]:
+    """Return disputes that stand, with what stands of their answers."""
+    stand = standing(rulings)
+    return [
+        Thread(
+            about,
+            [one for one in stand if one.kind == "answer" and one.value == about.id],
+            next((one for one in stand if one.kind == "close" and one.value == about.id), None),
+        )
+        for about in stand
+        if about.kind == "dispute"
+    ]
+
+
+def said_about(rulings: Iterable[Ruling], identity: Callable[[str], str]) -> dict[tuple[str, str], Comments]:
+    """Return what was said, by learner's identity and kata; of rulings of these `KINDS`."""
+    every = standing(rulings)
+    about: dict[tuple[str, str], list[Ruling]] = {}
+    for one in every:
+        if one.kata is not None and one.kind != "release":
+            about.setdefault((identity(one.learner), one.kata), []).append(one)
+    released = {kata for kata in {key[1] for key in about} if releases(every, kata)}
+    return {
+        key: Comments(
+            sorted(
+                (one for one in mine if one.kind == "remark"),
+                key=lambda one: (one.value["attempt"], one.value["file"], one.value["line"], one.id),
+            ),
+            threads(mine),
+            key[1] in released,
+        )
+        for key, mine in about.items()
+    }

@@ -1,0 +1,202 @@
+"""Who and what there is: learners that were graded or are in the roster, katas that were graded for anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from functools import partial
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Table, exists, func, or_, select
+
+from grader.errors import did_you_mean
+from grader.instructor.gradebook import schema
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.errors import GradebookUsageError
+from grader.instructor.gradebook.records import Ruling
+from grader.instructor.gradebook.rulings import COUNTING, rulings
+from grader.instructor.gradebook.storage import storable
+from grader.instructor.submissions.names import natural_key
+
+
+class Somebody(NamedTuple):
+    """A learner, under the one identity that all other names lead to."""
+
+    name: str
+    own: int | None
+    """The row of this name; None for who is in the roster only."""
+    rows: tuple[int, ...]
+    """The rows of all their names."""
+    rulings: tuple[Ruling, ...] = ()
+    """What stands about them, or about the whole class, oldest first."""
+    writes: bool = False
+    """Whether there are written answers of theirs, or marks for some: else nobody has to look."""
+
+
+_LEARNERS = select(
+    schema.learners.c.name,
+    schema.learners.c.id,
+    or_(
+        exists().where(schema.answers.c.learner_id == schema.learners.c.id),
+        exists().where(schema.answer_marks.c.learner_id == schema.learners.c.id),
+    ).label("writes"),
+)
+
+
+class Everybody(NamedTuple):
+    """Everybody, and what else they are called; names are as the course spells them."""
+
+    people: dict[str, Somebody]
+    """Sorted. Somebody's other names are no learners of their own."""
+    other: dict[str, str]
+    """By every other name that people or the roster gave somebody, the identity."""
+
+    def identity(self, course: Course, name: str) -> str:
+        """Return whose a name is that the gradebook has."""
+        called = self.other.get(course.same(name), name)
+        known = self.people.get(course.same(called))
+        return known.name if known is not None else called
+
+
+def people(connection: Connection, course: Course, learners: Collection[str] | None = None) -> list[Somebody]:
+    """Return everybody, or who of `learners` is there, sorted."""
+    found = everybody(connection, course).people
+    if learners is None:
+        return list(found.values())
+    wanted = {course.same(storable(name)) for name in learners}
+    return [one for key, one in found.items() if key in wanted]
+
+
+def identity(connection: Connection, course: Course) -> Callable[[str], str]:
+    """Return what tells, of a name that the gradebook has, whose it is."""
+    return partial(everybody(connection, course).identity, course)
+
+
+def everybody(connection: Connection, course: Course) -> Everybody:
+    """Return everybody. Until somebody is new, or a ruling about who is who or what counts, it is what was read last.
+
+    One page or command asks many times, and a class of 2,000 takes 30 ms to read.
+    """
+    if connection.get_execution_options().get("writes"):  # it sees what may yet be taken back
+        return _everybody(connection, course)
+    state = tuple(connection.execute(_STATE).one())
+    known = connection.info.get(_KNOWN)
+    if known is None or known[0] is not course or known[1] != state:
+        known = connection.info[_KNOWN] = course, state, _everybody(connection, course)
+    found: Everybody = known[2]
+    return found
+
+
+_KNOWN = "kata: everybody"
+_STATE = select(
+    *(
+        select(func.count()).select_from(table).scalar_subquery()
+        for table in (schema.learners, schema.answers, schema.answer_marks)
+    ),
+    *(
+        select(func.count(column)).where(schema.rulings.c.kind.in_(COUNTING)).scalar_subquery()
+        for column in (schema.rulings.c.id, schema.rulings.c.revoked_at)
+    ),
+)
+"""Rows are only ever added, and rulings taken back once: as long as these numbers are the same, so is everybody."""
+
+
+def _everybody(connection: Connection, course: Course) -> Everybody:
+    found = connection.execute(_LEARNERS).all()
+    writers = {row.id for row in found if row.writes}
+    ruled = rulings(connection, schema.rulings.c.kind.in_(COUNTING))
+    decided = [one for one in ruled if not one.revoked or one.kind == "damaged"]
+    identities = _identities(course, decided)
+    names: dict[str, str] = {}
+    rows: dict[str, dict[str, int]] = {}
+    for row in found:
+        called = identities.get(course.same(row.name), row.name)
+        key = course.same(called)
+        rows.setdefault(key, {})[row.name] = row.id
+        names.setdefault(key, called)
+        if course.same(row.name) == key:
+            names[key] = row.name
+    for name in course.roster:
+        names.setdefault(course.same(name), name)
+    about: dict[str, list[Ruling]] = {}
+    whole_class = [one for one in decided if not one.learner]
+    for one in decided:
+        key = course.same(identities.get(course.same(one.learner), one.learner))
+        about.setdefault(key, []).append(one)
+    sorted_names = sorted(names.items(), key=lambda one: natural_key(one[1]))
+    there = {
+        key: Somebody(
+            name,
+            rows.get(key, {}).get(name),
+            tuple(rows.get(key, {}).values()),
+            tuple(sorted((*about.get(key, ()), *whole_class), key=lambda one: one.id)),
+            not writers.isdisjoint(rows.get(key, {}).values()),
+        )
+        for key, name in sorted_names
+    }
+    return Everybody(there, identities)
+
+
+def newest(connection: Connection, table: Table, most: int) -> Iterable[Any]:
+    """Return a table's last rows, each with its learner's `name` and its kata's `slug`, the newest first."""
+    wanted = (
+        select(table, schema.learners.c.name, schema.katas.c.slug)
+        .join(schema.learners, schema.learners.c.id == table.c.learner_id)
+        .join(schema.katas, schema.katas.c.id == table.c.kata_id)
+        .order_by(table.c.id.desc())
+        .limit(most)
+    )
+    return connection.execute(wanted)
+
+
+def _identities(course: Course, decided: Iterable[Ruling]) -> dict[str, str]:
+    """Return, by every other name that people or the roster gave somebody, the identity."""
+    other = {course.same(alias): name for name, one in course.roster.items() for alias in one.aliases}
+    other |= {course.same(one.value): one.learner for one in decided if one.kind == "alias"}
+    whole = {}
+    for alias in other:
+        name, seen = other[alias], {alias}
+        while course.same(name) in other and course.same(name) not in seen:
+            seen.add(course.same(name))
+            name = other[course.same(name)]
+        whole[alias] = name
+    return whole
+
+
+def katas(connection: Connection, wanted: Collection[str] | None) -> dict[int, tuple[str, str]]:
+    """Return slug and number of katas by their rows, in order: of `wanted`, or of all."""
+    table = schema.katas
+    rows = connection.execute(select(table.c.id, table.c.slug, table.c.number)).all()
+    chosen = [row for row in rows if wanted is None or row.slug in wanted]
+    chosen.sort(key=lambda row: (natural_key(row.number), row.slug))
+    return {row.id: (row.slug, row.number) for row in chosen}
+
+
+def find(connection: Connection, course: Course, learner: str, kata: str) -> tuple[Somebody, int]:
+    """Return a learner and a kata's row.
+
+    Raises:
+        GradebookUsageError: there is no such learner or kata.
+    """
+    somebody = find_learner(connection, course, learner)
+    slug = select(schema.katas.c.id).where(schema.katas.c.slug == storable(kata))
+    kata_id = connection.execute(slug).scalar()
+    if kata_id is None:
+        slugs = [known for known, _ in katas(connection, None).values()]
+        raise _unknown("kata", kata, slugs, "See what was graded: kata gradebook show")
+    return somebody, kata_id
+
+
+def find_learner(connection: Connection, course: Course, learner: str) -> Somebody:
+    """Return a learner.
+
+    Raises:
+        GradebookUsageError: there is no such learner.
+    """
+    for one in people(connection, course, [learner]):
+        return one
+    known = [one.name for one in people(connection, course)]
+    raise _unknown("learner", learner, known, "See who is there: kata gradebook show")
+
+
+def _unknown(what: str, name: str, known: list[str], hint: str) -> GradebookUsageError:
+    return GradebookUsageError(f"The gradebook has no {what} {name}.{did_you_mean(name, known)}", hint)

@@ -1,0 +1,185 @@
+"""How values go into the tables and come out of them: text that every database takes, JSON, packed files."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, TypeVar
+
+import msgspec
+from sqlalchemy import Connection, Executable, Table, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from grader.instructor.gradebook import schema
+from grader.instructor.gradebook.errors import Unkeepable, UnreadableRecord
+from grader.instructor.submissions.submission import Bundle
+from grader.report.json_text import encode, without_half_characters
+from grader.report.report import SCHEMA, KataReport, KataStatus
+
+Kept = TypeVar("Kept", bound=msgspec.Struct)
+
+_INSERTS = {table.name: table.insert() for table in schema.metadata.sorted_tables}
+"""Built once: some run for every submission."""
+_REPORTS = msgspec.json.Decoder(KataReport)
+
+
+def insert(connection: Connection, table: Table, **columns: Any) -> int:
+    """Add a row, and return its number."""
+    made = connection.execute(_INSERTS[table.name], columns).inserted_primary_key
+    assert made is not None
+    return int(made[0])
+
+
+def insert_all(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
+    """Add any number of rows that have no number of their own."""
+    if rows:
+        connection.execute(_INSERTS[table.name], rows)
+
+
+def insert_unless_there(connection: Connection, table: Table, row: dict[str, Any]) -> None:
+    """Add a row, or leave the one that has its key as it is."""
+    connection.execute(_unless_there(table, connection.dialect.name), row)
+
+
+@cache
+def _unless_there(table: Table, dialect: str) -> Executable:
+    made = postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+    return made.on_conflict_do_nothing()
+
+
+def take_back(connection: Connection, table: Table, number: int, *, author: str, comment: str) -> bool | None:
+    """Mark a decision as revoked; return False when it already was, None when there is none of this number."""
+    values = {
+        "revoked_at": datetime.now(UTC),
+        "revoked_by": storable(author),
+        "revoked_because": storable(comment),
+    }
+    # One statement that decides: of two people who take the same back, one is told that it was.
+    mine = table.update().where(table.c.id == number, table.c.revoked_at.is_(None)).values(**values)
+    if connection.execute(mine).rowcount:
+        return True
+    there = connection.execute(select(table.c.id).where(table.c.id == number)).one_or_none()
+    return None if there is None else False
+
+
+DAMAGED = "this row is damaged, and counts nowhere"
+"""What stands as the comment of a decision that cannot be read."""
+
+
+def record(kind: type[Kept], row: Any, instead: Mapping[str, Any], **more: Any) -> Kept:
+    """Return a row as what is made of it; where the type does not allow what stands in it, as one that is taken back.
+
+    Args:
+        kind: a decision.
+        row: its columns are named as the fields are.
+        instead: what else its fields are where it is damaged.
+        more: fields that are no columns.
+    """
+    plain = {
+        name: value for name in kind.__struct_fields__ if (value := getattr(row, name, None)) is not None
+    }
+    plain |= {"revoked": row.revoked_at is not None, **more}
+    try:
+        made = msgspec.convert(plain, kind)
+        numbers = [value for value in plain.values() if isinstance(value, float)]
+        if row.at is not schema.DAMAGED_TIME and all(map(math.isfinite, numbers)):
+            return made
+    except msgspec.ValidationError:
+        pass
+    own = {"id": row.id, "comment": DAMAGED, "author": "", "at": schema.DAMAGED_TIME, "revoked": True}
+    return kind(**own, **instead)
+
+
+def booked(row: Any) -> tuple[KataStatus, float, float]:
+    """Return an attempt's status, points and maximum as they stand beside its report; else an error of no points."""
+    try:
+        found: tuple[KataStatus, float, float] = msgspec.convert(
+            (row.status, row.score, row.max_score), tuple[KataStatus, float, float]
+        )
+        if math.isfinite(found[1] + found[2]):
+            return found
+    except msgspec.ValidationError:
+        pass
+    return "error", 0.0, 0.0
+
+
+def storable(text: str) -> str:
+    """Return text that every database takes: no zero bytes, no half characters; different stays different."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00")
+
+
+def storable_or_none(text: str | None) -> str | None:
+    """Return the same of text that may not be there."""
+    return None if text is None else storable(text)
+
+
+def report_to_json(report: KataReport) -> str:
+    """Return a report as the gradebook keeps it: what is read again is equal, but for half characters.
+
+    Raises:
+        Unkeepable: it would not be: a number that is none or has no end, say, which JSON cannot hold.
+    """
+    try:
+        text = encode(report).decode()
+        again = report_of(text)
+        if again == report or again == msgspec.convert(
+            without_half_characters(msgspec.to_builtins(report)), KataReport
+        ):
+            return text
+        why = "it would not be read again as it is"
+    except (UnreadableRecord, OverflowError, TypeError, ValueError, RecursionError) as error:
+        why = str(error)
+    raise Unkeepable(f"a report of {report.kata} cannot be kept: {why}")
+
+
+def report_of(text: Any) -> KataReport:
+    """Return the report that `report_to_json` wrote.
+
+    Raises:
+        UnreadableRecord: it is damaged, or from another version.
+    """
+    try:
+        report = _REPORTS.decode(text)
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
+        raise UnreadableRecord(f"it is damaged ({error})") from None
+    if report.schema != SCHEMA:
+        raise UnreadableRecord(f"it has schema {report.schema}; this version reads {SCHEMA}")
+    numbers = [report.earned, report.possible, report.duration_s]
+    numbers += [number for check in report.checks for number in (check.points, check.max_points)]
+    if not all(map(math.isfinite, numbers)):  # 1e999 is JSON
+        raise UnreadableRecord("it is damaged (a number in it is infinite)")
+    return report
+
+
+def readable(text: Any) -> bool:
+    """Whether `report_of` can read it."""
+    try:
+        report_of(text)
+    except UnreadableRecord:
+        return False
+    return True
+
+
+def packed(bundle: Bundle) -> tuple[bytes, int]:
+    """Return what was handed in as `schema.contents` keeps it, and its size."""
+    whole = msgspec.msgpack.encode((bundle.main, bundle.files))
+    return zlib.compress(whole, 6), len(whole)
+
+
+def unpacked(kept: bytes, size: int, digest: str) -> Bundle:
+    """Return what `packed` packed.
+
+    Raises:
+        UnreadableRecord: it is damaged.
+    """
+    try:
+        whole = zlib.decompressobj().decompress(kept, size + 1)
+        bundle = Bundle(*msgspec.msgpack.decode(whole, type=tuple[str, dict[str, bytes]]))
+        if bundle.digest == digest:
+            return bundle
+    except (zlib.error, msgspec.MsgspecError, TypeError, ValueError) as error:
+        raise UnreadableRecord(f"it is damaged ({error})") from None
+    raise UnreadableRecord("it is damaged (its content is not what was handed in)")

@@ -1,0 +1,633 @@
+"""The gradebook as the rest of Kata sees it: opened, written by one run at a time, read by anybody.
+
+How each of its words is kept lies beside it: `recording` (what a run writes), `rows` (what counts), `history` (what
+happened), `decisions` (what people change), `scope` (who and what there is), `connections` (transactions and the lock).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from types import TracebackType
+from typing import Any
+
+from grader.instructor.gradebook import (
+    answers,
+    decisions,
+    history,
+    recording,
+    rows,
+    rulings,
+    schema,
+    scope,
+    versions,
+)
+from grader.instructor.gradebook.address import DEFAULT, Address
+from grader.instructor.gradebook.connections import Connections
+from grader.instructor.gradebook.counting import HandIn
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.decisions import Decision
+from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
+from grader.instructor.gradebook.migrate import HOW_MADE
+from grader.instructor.gradebook.recording import Argument, Recording
+from grader.instructor.gradebook.records import (
+    AnswerMark,
+    Answers,
+    Attempt,
+    HistoryEvent,
+    Key,
+    Mark,
+    Row,
+    Ruling,
+    RulingKind,
+    RunRecord,
+    StoredHandIn,
+)
+from grader.instructor.gradebook.said import KINDS, Comments, said_about
+from grader.instructor.submissions.submission import Bundle, Submission
+from grader.report.report import KataReport
+
+__all__ = ["DEFAULT", "Argument", "Gradebook", "GradebookError", "GradebookUsageError"]
+
+
+class Gradebook:
+    """A class's marks in a database. Open it with `Gradebook.open`; it is a context manager.
+
+    One object may be used by several threads. Every method raises `GradebookError` when the database refuses; what was
+    recorded before stays.
+    """
+
+    def __init__(self, connections: Connections, nonce: bytes, course: Course) -> None:
+        self.nonce = nonce
+        """32 random bytes, made with the gradebook; the seeds of hidden checks derive from them."""
+        self.course = course
+        """The settings that `rows` follows: names, due dates, what lateness costs."""
+        self._connections = connections
+        self._guard = threading.RLock()
+        self._recording: Recording | None = None
+        self.unreadable: dict[tuple[str, str], str] = {}
+        """What `rows` and `reports` came upon: learner and kata of a report that cannot be read, and why."""
+        self.ungraded: dict[tuple[str, str], None] = {}
+        """Likewise what a fault of the machine kept from being graded: 0 points of the kata's maximum, so far."""
+
+    @classmethod
+    def open(cls, where: str, *, create: bool, course: Course | None = None) -> Gradebook:
+        """Open a gradebook, or create it.
+
+        Args:
+            where: a path, or an address such as `postgresql://USER:PASSWORD@HOST/DATABASE`.
+            create: make it when nothing is there.
+            course: what `rows` follows; without, nothing is late and identities are names.
+
+        Raises:
+            GradebookUsageError: there is none, or something else.
+            GradebookError: it is locked, read-only, damaged, from another version, or its server is not there.
+        """
+        place = Address.parse(where)
+        if place.file is not None:
+            if place.file.exists() and not place.file.is_file():
+                what = "a folder" if place.file.is_dir() else "a pipe, a socket or a device"
+                raise GradebookUsageError(f"{place.shown}: this is {what}; a gradebook is a file.", HOW_MADE)
+            if not create and not place.file.exists():
+                raise GradebookUsageError(f"{place.shown}: there is no gradebook.", HOW_MADE)
+            if not place.file.parent.is_dir():
+                raise GradebookUsageError(
+                    f"{place.shown}: its folder does not exist.",
+                    "Create it, or name another file.",
+                )
+        connections, nonce = Connections.open(place, create=create)
+        return cls(connections, nonce, course or Course())
+
+    def __enter__(self) -> Gradebook:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End this process's run, unfinished if it is, and let the database go. Twice is fine."""
+        with self._guard:
+            self._leave()
+            self._connections.close()
+
+    @property
+    def where(self) -> str:
+        """The address as people may see it, without a password."""
+        return self._connections.place.shown
+
+    @property
+    def address(self) -> str:
+        """The address for another process of ours, wherever that stands; it may hold a password."""
+        return self._connections.place.whole
+
+    # A run
+
+    def start_run(self, arguments: Mapping[str, Argument]) -> int:
+        """Begin grading; until `finish_run` or `close`, no other process can.
+
+        Args:
+            arguments: what the run was asked for, kept so that it can be repeated; passwords in addresses are not.
+
+        Raises:
+            GradebookError: another run grades into this gradebook.
+        """
+        with self._guard:
+            if self._recording is not None:
+                raise ValueError("this gradebook object is in a run already")
+            self._recording = Recording.start(self._connections, arguments)
+            return self._recording.run
+
+    def finish_run(self, run: int) -> None:
+        """End the run: everything that was to be graded is."""
+        with self._guard:
+            self._in(run).finish()
+            self._leave()
+
+    def keys(self, learner: str) -> dict[str, frozenset[Key]]:
+        """Return, by kata, what the newest gradings of everything that a learner handed in depended on.
+
+        Where nothing could be read, the digest is empty; where a report is damaged, the terms are.
+        """
+        with self._guard:
+            if self._recording is not None and not self._recording.may_know(learner):
+                return {}
+        with self._connections.reading(f"reading what {learner} has") as connection:
+            return recording.keys(connection, learner)
+
+    def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> None:
+        """Keep a report and what was graded, in one transaction; it is durable when this returns.
+
+        Raises:
+            Unkeepable: the report would not be read again as it is; nothing was written.
+        """
+        with self._guard:
+            self._in(run).record(submission, key, report)
+
+    def reuse(self, run: int, submission: Submission, key: Key) -> None:
+        """Note that a submission was seen again, unchanged; it may have been handed in anew.
+
+        Raises:
+            ValueError: it is not what the newest grading of this content graded.
+        """
+        with self._guard:
+            self._in(run).reuse(submission, key)
+
+    def record_answers(self, run: int, submission: Submission) -> None:
+        """Keep the sheet of written answers that came in with a submission, unless it is the one known last."""
+        with self._guard:
+            self._in(run).record_answers(submission)
+
+    def _in(self, run: int) -> Recording:
+        if self._recording is None or run != self._recording.run:
+            raise ValueError(f"run {run} is not this gradebook object's run")
+        return self._recording
+
+    def _leave(self) -> None:
+        ended, self._recording = self._recording, None
+        if ended is not None:
+            ended.close()
+
+    # What counts
+
+    def rows(
+        self, katas: Collection[str] | None = None, learners: Collection[str] | None = None
+    ) -> Iterator[Row]:
+        """Yield a row for every learner and kata, by learner (2 before 10), then by the kata's number.
+
+        Learners are all that were graded and all of the roster; katas are those that were graded for anybody, as far as
+        the course has them. Who is in the roster and was never graded has rows too, with status `missing`. What is
+        read is one state of the gradebook, whatever is written meanwhile; memory does not grow with the class.
+
+        Args:
+            katas: only these, by slug, whatever the course says.
+            learners: only these.
+        """
+        with self._connections.reading("reading its rows", whole=True) as connection:
+            yield from rows.rows(connection, self.course, self._chosen(katas), learners, self._tell)
+
+    def marks(self, learners: Collection[str] | None = None) -> Iterator[Mark]:
+        """Yield what a list shows: a mark for every learner and kata, in the order of `rows`, without reports."""
+        with self._connections.reading("reading its marks", whole=True) as connection:
+            yield from rows.marks(connection, self.course, self._chosen(None), learners)
+
+    def state(self) -> tuple[int, ...]:
+        """Return numbers that are others as soon as anything was graded, decided or taken back: one cheap query."""
+        with self._connections.reading("reading what has changed") as connection:
+            return versions.state(connection)
+
+    def stamps(self) -> dict[str, int]:
+        """Return a number for each learner, which grows with whatever is graded, decided or taken back about them."""
+        with self._connections.reading("reading what has changed", whole=True) as connection:
+            return versions.stamps(connection, scope.people(connection, self.course))
+
+    def reports(
+        self,
+        run: int | None = None,
+        katas: Collection[str] | None = None,
+        learners: Collection[str] | None = None,
+    ) -> Iterator[KataReport]:
+        """Yield the reports that count as they were graded, in the order of `rows`.
+
+        Args:
+            run: only what this run saw last, whether it graded or reused it.
+            katas: only these, by slug.
+            learners: only these.
+        """
+        with self._connections.reading("reading its reports", whole=True) as connection:
+            yield from rows.reports(connection, self.course, run, self._chosen(katas), learners, self._tell)
+
+    def _tell(self, learner: str, kata: str, why: str | None) -> None:
+        if why is None:
+            self.ungraded[learner, kata] = None
+        else:
+            self.unreadable[learner, kata] = why
+
+    def learners(self) -> list[str]:
+        """Return everybody who was graded or is in the roster, in the order of `rows`."""
+        with self._connections.reading("reading its learners") as connection:
+            return [one.name for one in scope.people(connection, self.course)]
+
+    def katas(self) -> list[str]:
+        """Return the katas that were graded for anybody, in the order of their numbers."""
+        with self._connections.reading("reading its katas") as connection:
+            return [slug for slug, _ in scope.katas(connection, self._chosen(None)).values()]
+
+    def _chosen(self, katas: Collection[str] | None) -> Collection[str] | None:
+        return self.course.katas if katas is None else katas
+
+    # What people decide
+
+    def version(self, learner: str, kata: str) -> int:
+        """Return the version of a mark, for `seen`: it grows with whatever is graded, decided or taken back about it.
+
+        Raises:
+            GradebookUsageError: the learner or the kata is unknown.
+        """
+        with self._connections.reading(f"reading what is decided about {learner}") as connection:
+            return versions.version_of(connection, *scope.find(connection, self.course, learner, kata))
+
+    def adjust(
+        self, learner: str, kata: str, points: float, *, comment: str, author: str, seen: int | None = None
+    ) -> int:
+        """Give points, or take them when negative; return the adjustment's number, for `revoke`.
+
+        Args:
+            learner: whose mark.
+            kata: which, by slug.
+            points: how many.
+            comment: why; the learner may read it.
+            author: whose word it is.
+            seen: the mark's version that was looked at.
+
+        Raises:
+            GradebookUsageError: the learner or the kata is unknown, or the points are no number, or nothing says why.
+            ChangedMeanwhile: the mark has another version by now; nothing was written.
+        """
+        return self._decide(learner, kata, Decision("adjust", points, comment, author), seen)
+
+    def override(
+        self, learner: str, kata: str, points: float, *, comment: str, author: str, seen: int | None = None
+    ) -> int:
+        """Set the mark, whatever was graded, is late, or was adjusted before; return its number, for `revoke`.
+
+        Raises:
+            GradebookUsageError: as `adjust`, or the points are below 0.
+        """
+        return self._decide(learner, kata, Decision("override", points, comment, author), seen)
+
+    def revoke(self, adjustment: int, *, author: str, comment: str = "") -> None:
+        """Take an adjustment or an override back; the history keeps both.
+
+        Raises:
+            GradebookUsageError: there is no such adjustment, or it was already revoked.
+        """
+        with self._guard, self._connections.deciding("revoking an adjustment") as connection:
+            decisions.revoke(connection, adjustment, author=author, comment=comment)
+
+    def rule(
+        self,
+        kind: RulingKind,
+        learner: str | None,
+        value: Any,
+        *,
+        comment: str,
+        author: str,
+        kata: str | None = None,
+        seen: int | None = None,
+        of: str | None = None,
+    ) -> int:
+        """Write down what somebody decided besides points; return its number, for `withdraw`.
+
+        Args:
+            kind: what kind of ruling.
+            learner: whom it is about; None where it holds for the whole class.
+            value: what was decided, as `Ruling.value` says.
+            comment: why, or what is said.
+            author: whose word it is.
+            kata: which kata it is about.
+            seen: the version of a mark that was looked at.
+            of: the kata of that mark, where the ruling is not about a kata alone.
+
+        Raises:
+            GradebookUsageError: the learner or the kata is unknown, or nothing says why.
+            ChangedMeanwhile: the mark has another version by now; nothing was written.
+        """
+        whose = learner or "the class"
+        with self._guard, self._connections.deciding(f"writing a ruling about {whose}") as connection:
+            if learner is None:
+                return rulings.rule(connection, kind, None, None, value, comment=comment, author=author)
+            versions.alone_with(connection, learner)
+            kata_id = None
+            if (about := kata or of) is None:
+                somebody = scope.find_learner(connection, self.course, learner)
+            else:
+                somebody, number = scope.find(connection, self.course, learner, about)
+                versions.insist_on(connection, somebody, number, seen)
+                kata_id = number if kata is not None else None
+            row = decisions.row_of(connection, somebody)
+            return rulings.rule(connection, kind, row, kata_id, value, comment=comment, author=author)
+
+    def withdraw(self, *numbers: int, author: str, comment: str) -> list[Ruling]:
+        """Take rulings back, all or none, and return them; the history keeps both.
+
+        Raises:
+            GradebookUsageError: there is no such ruling, one is withdrawn already, or nothing says why.
+        """
+        with self._guard, self._connections.deciding("withdrawing rulings") as connection:
+            return [rulings.withdraw(connection, one, author=author, comment=comment) for one in numbers]
+
+    def rulings(
+        self, kinds: Collection[RulingKind] | None = None, learners: Collection[str] | None = None
+    ) -> list[Ruling]:
+        """Return every ruling, oldest first, also those that are withdrawn; of these kinds and learners alone."""
+        with self._connections.reading("reading its rulings") as connection:
+            only = [] if kinds is None else [schema.rulings.c.kind.in_(kinds)]
+            if learners is not None:
+                rows = [row for one in scope.people(connection, self.course, learners) for row in one.rows]
+                only.append(schema.rulings.c.learner_id.in_(rows))
+            return rulings.rulings(connection, *only)
+
+    def said(self) -> dict[tuple[str, str], Comments]:
+        """Return what people said about hand-ins, by learner's identity and kata."""
+        with self._connections.reading("reading what was said") as connection:
+            found = rulings.rulings(connection, schema.rulings.c.kind.in_(KINDS))
+            return said_about(found, scope.identity(connection, self.course)) if found else {}
+
+    def aliases(self) -> dict[str, str]:
+        """Return the identity by every other name that people or the roster gave somebody."""
+        with self._connections.reading("reading who is who") as connection:
+            return scope.everybody(connection, self.course).other
+
+    def identity(self) -> Callable[[str], str]:
+        """Return what tells, of a name that the gradebook has, whose it is, however it is spelled."""
+        with self._connections.reading("reading who is who") as connection:
+            return scope.identity(connection, self.course)
+
+    def handed_in(
+        self, learner: str, katas: Collection[str] | None = None
+    ) -> dict[str, tuple[int, list[HandIn]]]:
+        """Return, by kata, everything that a learner handed in, oldest first, and the number of what counts.
+
+        Raises:
+            GradebookUsageError: the learner is unknown.
+        """
+        with self._connections.reading(f"reading what {learner} handed in", whole=True) as connection:
+            somebody = scope.find_learner(connection, self.course, learner)
+            return rows.handed_in(connection, self.course, somebody, katas)
+
+    def hand_in_of(self, learner: str, kata: str, attempt: int) -> int:
+        """Return the number of the hand-in that an attempt graded, as a ruling `choose` has it.
+
+        Raises:
+            GradebookUsageError: it is no attempt of this learner at this kata, or nothing was in it.
+        """
+        kept = self.attempt(attempt)
+        known = self.handed_in(learner, [kata]).get(kata, (0, []))[1]
+        own = {event.attempt: event.number for event in self.history(learner, kata)}
+        given = [one for one in known if kept is not None and one.digest and one.digest == kept.key.digest]
+        if attempt not in own or not given or kept is None:
+            which = f"attempt {own[attempt]}" if attempt in own else "such attempt"
+            raise GradebookUsageError(f"{learner} has no {which} of {kata} with anything in it.")
+        exact = [one for one in given if one.submitted_at == kept.submitted_at]
+        return (exact or given)[0].id
+
+    # Written answers; `written` is how the rest of Kata marks them
+
+    def written_answers(
+        self, learners: Collection[str] | None = None
+    ) -> dict[tuple[str, str], tuple[list[Answers], list[AnswerMark]]]:
+        """Return, by learner and kata, every sheet that was handed in and every mark, oldest first."""
+        with self._connections.reading("reading written answers", whole=True) as connection:
+            people = scope.people(connection, self.course, learners)
+            sheets, marks = answers.handed_in(connection, people), answers.marks(connection, people)
+            slugs = scope.katas(connection, None)
+        return {
+            (name, slugs[kata][0]): (sheets.get((name, kata), []), marks.get((name, kata), []))
+            for name, kata in dict.fromkeys((*sheets, *marks))
+        }
+
+    def answer_sheet(self, content: str) -> bytes:
+        """Return a sheet of answers as it was handed in, by its digest.
+
+        Raises:
+            GradebookError: it cannot be read.
+        """
+        with self._connections.reading("reading written answers") as connection:
+            return answers.sheet_of(connection, content)
+
+    def mark_answer(
+        self,
+        learner: str,
+        kata: str,
+        question: int,
+        *,
+        answer: str,
+        criteria: Sequence[int],
+        points: float,
+        max_points: float,
+        comment: str,
+        author: str,
+        seen: int | None = answers.ANY,
+    ) -> int:
+        """Write what somebody gives for an answer; return the mark's number, for `revoke_answer_mark`.
+
+        Args:
+            learner: whose answer.
+            kata: of which kata.
+            question: its number, from 1 on.
+            answer: digest of what was marked; empty where there was nothing.
+            criteria: numbers of those that were met.
+            points: from 0 to `max_points`.
+            max_points: what the question is worth.
+            comment: for the learner, after the release; may be empty.
+            author: whose word it is.
+            seen: number of the mark that stood when the answer was looked at, None where none did.
+
+        Raises:
+            GradebookUsageError: the learner or the kata is unknown, or the points are out of bounds.
+            ChangedMeanwhile: another mark stands by now.
+        """
+        doing = f"marking an answer of {learner}"
+        with self._guard, self._connections.deciding(doing) as connection:
+            versions.alone_with(connection, learner)
+            somebody, kata_id = scope.find(connection, self.course, learner, kata)
+            return answers.mark(
+                connection,
+                somebody,
+                decisions.row_of(connection, somebody),
+                kata_id,
+                question,
+                answer=answer,
+                criteria=criteria,
+                points=points,
+                max_points=max_points,
+                comment=comment,
+                author=author,
+                seen=seen,
+            )
+
+    def revoke_answer_mark(self, number: int, *, author: str, comment: str) -> None:
+        """Take a mark of a written answer back; the one before it counts again.
+
+        Raises:
+            GradebookUsageError: there is no such mark, it is taken back already, or nothing says why.
+        """
+        with self._guard, self._connections.deciding("taking back a mark of an answer") as connection:
+            answers.revoke(connection, number, author=author, comment=comment)
+
+    def _decide(self, learner: str, kata: str, decision: Decision, seen: int | None) -> int:
+        doing = f"writing a decision about {learner}"
+        with self._guard, self._connections.deciding(doing) as connection:
+            return decisions.decide(connection, self.course, learner, kata, decision, seen)
+
+    # What happened
+
+    def runs(self) -> list[RunRecord]:
+        """Return every run, the newest last."""
+        with self._connections.reading("reading its runs") as connection:
+            return history.runs(connection)
+
+    def history(self, learner: str, kata: str) -> list[HistoryEvent]:
+        """Return what happened to one mark: attempts, adjustments, overrides, revocations, oldest first.
+
+        Raises:
+            GradebookUsageError: the learner or the kata is unknown.
+        """
+        with self._connections.reading(f"reading the history of {learner}") as connection:
+            return history.events(connection, self.course, learner, kata)
+
+    def decisions(self, most: int) -> list[tuple[str, str | None, HistoryEvent]]:
+        """Return what people decided last, with learner and kata, the newest first."""
+        with self._connections.reading("reading what was decided") as connection:
+            return history.decisions(connection, self.course, most)
+
+    def assign(
+        self,
+        what: Collection[tuple[str, str]],
+        markers: Sequence[str],
+        *,
+        comment: str,
+        author: str,
+        most: int | None = None,
+    ) -> list[int]:
+        """Share hand-ins, learner and kata, among markers; return the rulings' numbers, for `withdraw`.
+
+        Those that are somebody's stay theirs.
+
+        Where `most` is given, it is the first of those that are nobody's at this moment.
+
+        Raises:
+            GradebookUsageError: nothing says why.
+        """
+        with self._guard, self._connections.deciding("sharing out hand-ins") as connection:
+            versions.alone_with(connection, "")  # two who take the next ten take different ones
+            people = {one.name: one for one in scope.people(connection, self.course)}
+            numbers = {slug: kata for kata, (slug, _) in scope.katas(connection, None).items()}
+            rows = [
+                (decisions.row_of(connection, people[learner]), numbers[kata])
+                for learner, kata in what
+                if learner in people and kata in numbers
+            ]
+            return rulings.assign(connection, rows, markers, comment=comment, author=author, most=most)
+
+    def stored(self, learners: Collection[str] | None = None) -> list[StoredHandIn]:
+        """Return every content that was handed in, once for each learner and kata; of `learners` alone, by identity."""
+        with self._connections.reading("reading what was handed in", whole=True) as connection:
+            return history.stored(connection, scope.people(connection, self.course, learners))
+
+    def newest_attempt(self, learner: str, kata: str, digest: str) -> int | None:
+        """Return the newest grading of a content, by the name that it came in with; None when there is none."""
+        with self._connections.reading(f"reading what {learner} handed in") as connection:
+            return history.newest_attempt(connection, learner, kata, digest)
+
+    def attempt_numbers(self, learners: Collection[str] | None = None) -> dict[int, int]:
+        """Return, by attempt, the how-manyth it is of its learner at its kata: what people see and name.
+
+        Args:
+            learners: only theirs, by identity or any name that they were graded under.
+        """
+        with self._connections.reading("reading what was graded") as connection:
+            whose = scope.identity(connection, self.course)
+            wanted = None if learners is None else {whose(name) for name in learners}
+            return history.numbers(connection, scope.people(connection, self.course, wanted))
+
+    def attempts_of(self, learner: str, kata: str) -> dict[int, int]:
+        """Return a learner's attempts at a kata by the numbers that people see, oldest first.
+
+        Raises:
+            GradebookUsageError: the learner or the kata is unknown.
+        """
+        return {
+            one.number: one.attempt
+            for one in self.history(learner, kata)
+            if one.number is not None and one.attempt is not None
+        }
+
+    def attempt_of(self, learner: str, kata: str, number: int) -> int:
+        """Return the attempt that is a learner's how-manyth at a kata.
+
+        Raises:
+            GradebookUsageError: the learner or the kata is unknown, or there are not so many.
+        """
+        there = self.attempts_of(learner, kata)
+        found = there.get(number)
+        if found is None:
+            known = ", ".join(map(str, there))
+            raise GradebookUsageError(
+                f"There is no attempt {number} of {learner} at {kata}. There is {known or 'no attempt'}."
+            )
+        return found
+
+    def attempt(self, attempt: int) -> Attempt | None:
+        """Return one grading, whole; None when there is none of this number.
+
+        Raises:
+            GradebookError: its report cannot be read.
+        """
+        with self._connections.reading(f"reading attempt {attempt}") as connection:
+            return history.attempt(connection, self.course, attempt)
+
+    def bundle(self, attempt: int) -> Bundle | None:
+        """Return the files that an attempt graded; None when it had none, or there is no such attempt.
+
+        Raises:
+            GradebookError: they cannot be read.
+        """
+        with self._connections.reading(f"reading what attempt {attempt} graded") as connection:
+            return history.bundle(connection, self.course, attempt)
+
+    def everything(self, kata: str) -> Iterator[tuple[str, int, Callable[[], Bundle]]]:
+        """Yield whatever was handed in for a kata, each content of a learner once, in the order it was graded.
+
+        That is the identity, which of the learner's attempts graded it last, and what returns the files or raises
+        `GradebookError`.
+        """
+        identity, own = self.identity(), self.attempt_numbers()
+        with self._connections.reading(f"reading what was handed in for {kata}", whole=True) as connection:
+            for name, attempt, row in history.kept(connection, kata):
+                who = identity(name)
+                number = own.get(attempt, 0)
+                yield who, number, partial(history.unpack, partial(history.called, who, kata, number), row)

@@ -1,0 +1,96 @@
+"""The version of a mark: how much was graded, decided and taken back about it. It only ever grows.
+
+Who decides about a mark says which version they looked at. Where it is another by now, nothing is written: two people
+who give two points each for the same reason have looked at the same mark.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from sqlalchemy import ColumnElement, Connection, Table, func, or_, select, text
+
+from grader.instructor.gradebook import schema
+from grader.instructor.gradebook.errors import ChangedMeanwhile
+from grader.instructor.gradebook.migrate import ADVISORY_KEY
+from grader.instructor.gradebook.scope import Somebody
+from grader.instructor.gradebook.storage import storable
+
+
+def alone_with(connection: Connection, learner: str) -> None:
+    """Wait until nobody else is deciding about a learner. An SQLite file has one writer at a time anyway."""
+    if connection.dialect.name == "postgresql":
+        key = {"ours": ADVISORY_KEY + 1, "learner": storable(learner)}
+        connection.execute(text("SELECT pg_advisory_xact_lock(:ours, hashtext(:learner))"), key)
+
+
+def version_of(connection: Connection, somebody: Somebody, kata: int) -> int:
+    """Return the version of one learner's mark for one kata, by the kata's row."""
+    rows, found = list(somebody.rows), 0
+    for table in (schema.attempts, schema.adjustments, schema.rulings):
+        about = table.c.kata_id == kata
+        if table is schema.rulings:  # more time for everything, say
+            about = or_(about, table.c.kata_id.is_(None))
+        taken_back = func.count(table.c.revoked_at) if "revoked_at" in table.c else 0
+        wanted = select(func.count() + taken_back).where(table.c.learner_id.in_(rows), about)
+        found += connection.execute(wanted).scalar_one()
+    return found
+
+
+def insist_on(connection: Connection, somebody: Somebody, kata: int, seen: int | None) -> None:
+    """Refuse a decision about a mark that has changed since it was looked at; None: it was not looked at.
+
+    Raises:
+        ChangedMeanwhile: its version is no longer `seen`.
+    """
+    if seen is not None and version_of(connection, somebody, kata) != seen:
+        raise ChangedMeanwhile(
+            f"In the meantime somebody decided about {somebody.name} or graded again; nothing was written.",
+            "Look at what has changed, then decide again.",
+        )
+
+
+_KEPT = (
+    schema.attempts,
+    schema.submissions,
+    schema.adjustments,
+    schema.rulings,
+    schema.answers,
+    schema.answer_marks,
+)
+
+
+def _numbers(table: Table) -> list[ColumnElement[int]]:
+    """Return what grows with whatever is added to a table, taken back, or handed in again and may count instead."""
+    found: list[ColumnElement[int]] = [func.count()]
+    if "revoked_at" in table.c:
+        found.append(func.count(table.c.revoked_at))
+    if table is schema.submissions:
+        found.append(func.coalesce(func.sum(table.c.seen), 0))
+    return found
+
+
+_STATE = select(
+    *(
+        select(number).select_from(table).scalar_subquery()
+        for table in (*_KEPT, schema.learners)
+        for number in _numbers(table)
+    )
+)
+
+
+def state(connection: Connection) -> tuple[int, ...]:
+    """Return numbers that are others as soon as any stamp is."""
+    return tuple(map(int, connection.execute(_STATE).one()))
+
+
+def stamps(connection: Connection, people: Iterable[Somebody]) -> dict[str, int]:
+    """Return, by learner, the sum of what was handed in, graded, decided and taken back: another sum, another page."""
+    found: Counter[int] = Counter()
+    for table in _KEPT:
+        numbers = _numbers(table)
+        each = select(table.c.learner_id, sum(numbers[1:], numbers[0])).group_by(table.c.learner_id)
+        for learner, number in connection.execute(each):
+            found[learner] += int(number)
+    return {one.name: sum(found[row] for row in one.rows) for one in people}

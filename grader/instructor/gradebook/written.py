@@ -1,0 +1,278 @@
+"""Written answers as those who mark see them: what is to be marked, marking, taking back, releasing.
+
+The one module that commands and the desk go through. Everything it writes is a row with who, when and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from grader.catalogue import Catalogue
+from grader.catalogue.answer_sheet import answers_in, digest_of_answer, questions_of
+from grader.catalogue.rubric import Question, Rubric, rubric_of
+from grader.instructor.gradebook.answers import ANY, counts, standing
+from grader.instructor.gradebook.errors import GradebookUsageError
+from grader.instructor.gradebook.records import AnswerMark, Answers
+from grader.instructor.gradebook.rulings import releases
+from grader.instructor.gradebook.store import Gradebook
+from grader.words import counted
+
+
+class Rubrics:
+    """The rubrics of a catalogue's katas, each read once."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self.of = cache(self._of)
+
+    def _of(self, slug: str) -> Rubric | None:
+        """Return a kata's rubric; None where this install has none, and its answers cannot be marked.
+
+        Raises:
+            PackError: it is broken.
+        """
+        kata = self._catalogue.kata(slug)
+        return rubric_of(kata) if kata is not None else None
+
+    def asked(self, slug: str) -> tuple[str, ...]:
+        """Return a kata's questions: the rubric's, else those of its lesson."""
+        rubric, kata = self.of(slug), self._catalogue.kata(slug)
+        if rubric is not None:
+            return tuple(one.question for one in rubric.questions)
+        return questions_of(kata) if kata is not None else ()
+
+
+@dataclass(frozen=True)
+class WrittenAnswer:
+    """One question with what a learner wrote, and what was given for it."""
+
+    number: int
+    question: str
+    text: str
+    """As it was written: anybody's text, to be escaped wherever it is shown. Empty where nothing was written."""
+    digest: str
+    """Of the text; empty where there is none."""
+    rubric: Question | None
+    """How it is marked; None where the kata has no rubric."""
+    mark: AnswerMark | None
+    """The mark that counts."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the mark is of an earlier text than this."""
+        return self.mark is not None and bool(self.digest) and self.mark.answer != self.digest
+
+    @property
+    def waits(self) -> bool:
+        """Whether somebody should mark it: there is a text, and no mark of just that text."""
+        return bool(self.digest) and (self.mark is None or self.changed)
+
+
+@dataclass(frozen=True)
+class AnswerSheet:
+    """All of a learner's answers for a kata."""
+
+    learner: str
+    kata: str
+    answers: tuple[WrittenAnswer, ...]
+    rest: str
+    """What was written under no question's number."""
+    handed_in: Answers | None
+    """Where it came from and when; None where nothing was handed in."""
+    late: bool
+    """It came in after the due time; nothing is taken off for it."""
+    versions: int
+    """How many sheets were handed in."""
+    released: bool
+
+    @property
+    def waiting(self) -> int:
+        """How many answers should be marked."""
+        return sum(one.waits for one in self.answers)
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A sheet with answers that should be marked, for a queue."""
+
+    learner: str
+    kata: str
+    questions: tuple[int, ...]
+
+
+def to_mark(
+    book: Gradebook, katas: Collection[str] | None = None, learners: Collection[str] | None = None
+) -> list[Waiting]:
+    """Return every sheet on which answers wait, in the gradebook's order; sheets' texts are not read for it."""
+    found = []
+    for row in book.rows(katas=katas, learners=learners):
+        if row.written is not None and (row.written.unmarked or row.written.changed):
+            numbers = tuple(sorted({*row.written.unmarked, *row.written.changed}))
+            found.append(Waiting(row.learner, row.kata, numbers))
+    return found
+
+
+def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> AnswerSheet:
+    """Return what a learner wrote for a kata, question by question, and what was given for it.
+
+    Raises:
+        PackError: the kata's rubric is broken.
+        GradebookError: what was handed in cannot be read.
+    """
+    sheets, marks = book.written_answers([learner]).get((learner, kata), ([], []))
+    mine = [one for one in book.rulings(["extend"], [learner]) if not one.revoked]
+    counted = counts(book.course, learner, kata, sheets, mine)
+    texts = answers_in(book.answer_sheet(counted.content)) if counted is not None else {}
+    given, rubric = standing(marks), rubrics.of(kata)
+    asked = dict(enumerate(rubrics.asked(kata), 1))
+    numbers = sorted({*asked, *given, *texts} - {0})
+    due = book.course.due_for(learner, kata, mine)
+    at = counted.submitted_at if counted is not None else None
+    return AnswerSheet(
+        learner=learner,
+        kata=kata,
+        answers=tuple(
+            WrittenAnswer(
+                number=number,
+                question=asked.get(number, f"(the kata has no question {number})"),
+                text=texts.get(number, ""),
+                digest=digest_of_answer(texts[number]) if number in texts else "",
+                rubric=rubric.questions[number - 1] if rubric and number <= len(rubric.questions) else None,
+                mark=given.get(number),
+            )
+            for number in numbers
+        ),
+        rest=texts.get(0, ""),
+        handed_in=counted,
+        late=due is not None and at is not None and at > due,
+        versions=len({one.content for one in sheets}),
+        released=bool(releases(book.rulings(["release"]), kata)),
+    )
+
+
+def mark(
+    book: Gradebook,
+    rubrics: Rubrics,
+    learner: str,
+    kata: str,
+    question: int,
+    *,
+    criteria: Sequence[int] = (),
+    points: float | None = None,
+    comment: str = "",
+    author: str,
+    seen: int | None = ANY,
+    answer: str | None = None,
+) -> int:
+    """Mark an answer; return the mark's number, for `undo`.
+
+    Args:
+        book: where to.
+        rubrics: how.
+        learner: whose answer.
+        kata: of which kata.
+        question: its number.
+        criteria: numbers of the criteria that are met, from 1 on.
+        points: in place of what the criteria give together.
+        comment: for the learner, who reads it after the release.
+        author: whose word it is.
+        seen: number of the mark that was shown with the answer, None where there was none; without, whatever stands.
+        answer: digest of the text that was shown; without, of what counts now.
+
+    Raises:
+        GradebookUsageError: there is no such question or criterion, or the points are out of bounds.
+        ChangedMeanwhile: somebody else marked it since it was shown.
+    """
+    of = rubric_question(rubrics, kata, question)
+    met = sorted(set(criteria))
+    wrong = [number for number in met if not 1 <= number <= len(of.criteria)]
+    if wrong:
+        raise GradebookUsageError(
+            f"{kata}, question {question}: there is no criterion {wrong[0]}.",
+            f"There are 1 to {len(of.criteria)}: " + "; ".join(_criteria(of)),
+        )
+    if answer is None:
+        shown = {one.number: one.digest for one in sheet(book, rubrics, learner, kata).answers}
+        answer = shown.get(question, "")
+    given = sum(of.criteria[number - 1].points for number in met) if points is None else points
+    return book.mark_answer(
+        learner,
+        kata,
+        question,
+        answer=answer,
+        criteria=met,
+        points=given,
+        max_points=of.points,
+        comment=comment,
+        author=author,
+        seen=seen,
+    )
+
+
+def undo(book: Gradebook, number: int, *, author: str, comment: str) -> None:
+    """Take a mark back; the one before it counts again. Errors as `Gradebook.revoke_answer_mark`."""
+    book.revoke_answer_mark(number, author=author, comment=comment)
+
+
+def release(
+    book: Gradebook, rubrics: Rubrics, of: str, *, comment: str, author: str, anyway: bool = False
+) -> int:
+    """Let learners see what people gave for answers and wrote about code; return the number, for `Gradebook.withdraw`.
+
+    Until it is withdrawn, feedback and exports for learners hold it, and questions without an answer count as 0.
+
+    Args:
+        book: where.
+        rubrics: what questions are worth.
+        of: an assignment, a kata, or empty for all.
+        comment: why.
+        author: whose word it is.
+        anyway: also while answers wait to be marked; they stay unmarked, and count for nothing.
+
+    Raises:
+        GradebookUsageError: answers wait, or there is nothing to release.
+    """
+    katas = covered(book, of)
+    if not katas:
+        raise GradebookUsageError(
+            f"The gradebook holds nothing of {of or 'any kata'}.", "See: kata gradebook"
+        )
+    points = {slug: list(rubric.points) for slug in katas if (rubric := rubrics.of(slug)) is not None}
+    waiting = to_mark(book, list(points)) if points else []
+    if waiting and not anyway:
+        count = sum(len(one.questions) for one in waiting)
+        raise GradebookUsageError(
+            f"{counted(count, 'answer')} (learners: {len({one.learner for one in waiting})}) "
+            "wait to be marked.",
+            "See them: kata gradebook answers. To release the others anyway: --anyway",
+        )
+    value = {"of": of, "katas": katas, "points": points}
+    return book.rule("release", None, value, comment=comment, author=author)
+
+
+def covered(book: Gradebook, of: str) -> list[str]:
+    """Return the katas in the gradebook that an assignment, a kata or nothing at all names."""
+    return [slug for slug in book.katas() if book.course.covers(of, slug)]
+
+
+def rubric_question(rubrics: Rubrics, kata: str, question: int) -> Question:
+    """Return how one question is marked.
+
+    Raises:
+        GradebookUsageError: the kata has no rubric, or no such question.
+    """
+    rubric = rubrics.of(kata)
+    if rubric is None:
+        raise GradebookUsageError(
+            f"{kata}: this install has no rubric, so its answers cannot be marked.",
+            "A rubric is rubric.toml beside the kata's solution; the authors' guide lists its keys.",
+        )
+    if not 1 <= question <= len(rubric.questions):
+        raise GradebookUsageError(f"{kata} has no question {question}; it has 1 to {len(rubric.questions)}.")
+    return rubric.questions[question - 1]
+
+
+def _criteria(of: Question) -> Iterable[str]:
+    return (f"{number} {one.met} ({one.points:g})" for number, one in enumerate(of.criteria, 1))

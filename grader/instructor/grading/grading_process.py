@@ -1,0 +1,198 @@
+"""A process that knows the answers, has collected every check once, and grades what it is handed.
+
+Run as `python -m grader.instructor.grading.grading_process FOLDER`; it keeps its temporary files in
+FOLDER, and removes that at its end, which comes when its input ends. Frames on stdin and stdout: a length, then MessagePack. The first frame is the
+set-up, every later one a task, and each task gets one answer. Before that come beats: a length of 0, and how many
+seconds the stage that begins now may take. What takes longer is the process's own work, which is little: whoever waits
+for the answer ends one that is busy, or stands still, beyond that.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import struct
+import sys
+import tempfile
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from grader.catalogue import Catalogue, Kata
+from grader.catalogue.discover import answers
+from grader.engine import sandbox
+from grader.engine.host.warm import start_launcher
+from grader.engine.timing.device import shared
+from grader.errors import EngineError, KataError, MachineFault
+from grader.instructor.grading.cache_key import kata_digest
+from grader.instructor.grading.task import (
+    Answer,
+    Graded,
+    NotGraded,
+    Setup,
+    Task,
+    encode,
+    setup_decoder,
+    task_decoder,
+)
+from grader.machine import shortage
+
+if TYPE_CHECKING:
+    from grader.engine.host.launcher import Launcher
+    from grader.engine.runner.suite import Options, Suite
+    from grader.report.report import Isolation, KataReport
+
+LENGTH = struct.Struct(">I")
+SECONDS = struct.Struct(">d")
+_STRENGTH: dict[Isolation, int] = {"none": 0, "process": 1, "confined": 2, "full": 3}
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    requests, answers = _claim_streams()
+    tempfile.tempdir = sys.argv[1]
+    # Whoever started us removes it when we end, unless they end first.
+    atexit.register(shutil.rmtree, sys.argv[1], ignore_errors=True)
+    setup = setup_decoder.decode(read_frame(requests))
+    try:
+        _refuse_exposed(setup)
+        launcher = start_launcher(many=True, timed=setup.perf, device=setup.device)
+        try:
+            _serve(setup, launcher, requests, answers)
+        finally:
+            launcher.close()
+    except KataError as error:
+        # Nothing was asked yet; whoever asks first hears why nothing can be graded.
+        refusal = encode(NotGraded(error.message, error.hint, again=isinstance(error, MachineFault)))
+        while read_frame(requests):
+            write_frame(answers, refusal)
+
+
+def _refuse_exposed(setup: Setup) -> None:
+    """Refuse to grade where submissions could read answers, or each other's work. On a cluster nobody else looks."""
+    secrets = {
+        **dict.fromkeys(answers(), "a pack's answers"),
+        Path(tempfile.gettempdir()): "other submissions",
+    }
+    agreed = setup.require_isolation == "process"
+    sandbox.refuse_exposed(secrets, sandbox.python_view(answers()), sandbox.offered(), agreed=agreed)
+
+
+def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: BinaryIO) -> None:
+    from grader.engine.runner.suite import Options, with_suites
+
+    def tell(seconds: float) -> None:
+        answers.write(LENGTH.pack(0) + SECONDS.pack(seconds))
+        answers.flush()
+
+    # A mark must not depend on which machine made it, so another version of the pack is refused.
+    katas = [_same(kata, setup) for kata in Catalogue.discover().katas if kata.slug in setup.katas]
+    if lacking := set(setup.katas) - {kata.slug for kata in katas}:
+        raise EngineError(f"This machine has no kata {', '.join(sorted(lacking))}.", _SAME_PACK)
+
+    def body(suites: dict[str, Suite]) -> None:
+        while frame := read_frame(requests):
+            task = task_decoder.decode(frame)
+            options = Options(
+                seed=task.seed,
+                timeout_s=setup.timeout_s,
+                device=setup.device,
+                tell=tell,
+                timed_s=setup.queue_s,
+            )
+            tell(setup.queue_s)
+            try:
+                # Whoever is timed on this device waits until we are through, and we for them.
+                with shared(setup.device) if setup.perf else nullcontext():
+                    tell(0.0)
+                    report = grade(task, suites[task.kata], launcher, options)
+                answer: Answer = Graded(_isolated(report, setup))
+            except KataError as error:
+                answer = NotGraded(error.message, error.hint, again=isinstance(error, MachineFault))
+            write_frame(answers, encode(answer))
+
+    with_suites(katas, body, hidden=True, speed=setup.perf)
+
+
+def grade(task: Task, suite: Suite, launcher: Launcher, options: Options) -> KataReport:
+    """Grade one submission in a folder of its own, which is gone afterwards."""
+    if task.bundle is None:
+        return suite.without("missing" if task.status == "missing" else "error", task.message or "", options)
+    files, folder = task.bundle.files, None
+    if task.control and suite.kata.solution is not None:  # by the same way, copies and all
+        files = {task.bundle.main: suite.kata.solution.read_bytes()}
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="kata-submission-"))
+        folder.chmod(0o755)  # a worker may run as a user of its own
+        for name, content in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        report = suite.check(folder / task.bundle.main, launcher, options)
+    except OSError as error:
+        raise MachineFault(
+            f"The submission cannot be copied to where it is graded ({error.strerror or error}).",
+            shortage(error) or "Free some space in the temporary folder.",
+        ) from error
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+    report.file = task.bundle.main
+    return report
+
+
+def _same(kata: Kata, setup: Setup) -> Kata:
+    if kata_digest(kata) != setup.katas[kata.slug]:
+        raise EngineError(f"This machine has another version of {kata.slug}.", _SAME_PACK)
+    return kata
+
+
+_SAME_PACK = (
+    "Install the same packs, with their solutions, on every machine that grades (KATA_PACKS names folders)."
+)
+
+
+def _isolated(report: KataReport, setup: Setup) -> KataReport:
+    """Refuse a mark that was made under weaker isolation than was demanded."""
+    wanted = setup.require_isolation
+    if wanted and report.isolation != "none" and _STRENGTH[report.isolation] < _STRENGTH[wanted]:
+        raise EngineError(
+            f"Isolation {wanted!r} was required, but only {report.isolation!r} was reached.",
+            "kata doctor says what is missing and how to get it.",
+        )
+    return report
+
+
+def read_frame(stream: BinaryIO) -> bytes:
+    """Return the next frame, empty at the end of the stream."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return b""
+    (size,) = LENGTH.unpack(head)
+    data = stream.read(size)
+    return data if len(data) == size else b""
+
+
+def write_frame(stream: BinaryIO, data: bytes) -> None:
+    """Send one frame."""
+    stream.write(LENGTH.pack(len(data)))
+    stream.write(data)
+    stream.flush()
+
+
+def _claim_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Take stdin and stdout for the conversation; what anything here prints goes to stderr."""
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    with open(os.devnull, "rb") as empty:
+        os.dup2(empty.fileno(), 0)
+    os.dup2(2, 1)
+    return requests, answers
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except BrokenPipeError:
+        sys.exit(0)  # nobody is left to answer to

@@ -1,0 +1,320 @@
+"""Grade a class: which submissions need it, hand them out, keep what comes back. Can be stopped at any moment."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import msgspec
+from msgspec import UNSET
+
+from grader.catalogue import Kata
+from grader.errors import EngineError, KataError
+from grader.instructor.gradebook.errors import Unkeepable
+from grader.instructor.gradebook.records import Key
+from grader.instructor.grading.cache_key import kata_digest, seed_for, terms_of
+from grader.instructor.grading.cache_key import versions as versions_here
+from grader.instructor.grading.processes import grade
+from grader.instructor.grading.task import (
+    Answer,
+    Graded,
+    NotGraded,
+    Setup,
+    Stopped,
+    Task,
+    answer_decoder,
+    encode,
+)
+from grader.instructor.submissions.submission import Submission
+from grader.report.report import Isolation, KataReport, KataStatus, SpeedScore
+
+QUEUE_S = 3600.0
+"""What a task may take where speed counts: waiting until the device is free, and being timed."""
+AHEAD = 4
+"""Tasks handed out per slot: enough that none waits for us, few enough that memory stays flat."""
+TRIES = 3
+"""How often a task is handed out when the executor loses it, a dead machine say."""
+
+
+class Learner(Protocol):
+    """A learner as `grader.instructor.submissions` finds one."""
+
+    @property
+    def learner(self) -> str:
+        """The identity."""
+        ...
+
+    def submissions(self, katas: Sequence[Kata]) -> Iterable[Submission]:
+        """Return one submission for every kata; from a gradebook, each content that was handed in."""
+        ...
+
+
+class Marks(Protocol):
+    """What a run needs of a gradebook."""
+
+    @property
+    def nonce(self) -> bytes:
+        """What seeds derive from."""
+        ...
+
+    def keys(self, learner: str) -> dict[str, frozenset[Key]]:
+        """Return, by kata, the keys of everything that was handed in; no digest where nothing could be read."""
+        ...
+
+    def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> object:
+        """Keep a report."""
+        ...
+
+    def reuse(self, run: int, submission: Submission, key: Key) -> object:
+        """Note that a submission was there again, unchanged."""
+        ...
+
+    def record_answers(self, run: int, submission: Submission) -> object:
+        """Keep the written answers that came in with a submission."""
+        ...
+
+
+@dataclass(frozen=True)
+class RunPolicy:
+    """How submissions are graded."""
+
+    seed: int | None = None
+    """Fixed, or from the gradebook's nonce."""
+    timeout_s: float | None = None
+    device: str = "cpu"
+    perf: bool = False
+    """Whether speed and memory count."""
+    require_isolation: Isolation | None = None
+    force: bool = False
+    """Grade also what has not changed."""
+
+
+@dataclass
+class Tally:
+    """How far a run is. Every submission is counted once, under `graded`, `unchanged` or `kept`."""
+
+    total: int
+    graded: int = 0
+    unchanged: int = 0
+    kept: int = 0
+    """What is not in this download and was handed in before: nothing of it was touched."""
+    by_status: dict[str, int] = field(default_factory=dict)
+    refused: list[tuple[Submission, NotGraded]] = field(default_factory=list)
+    """What could not be graded, though not for the submission's fault: graded again next time."""
+    notes: list[tuple[Submission, str]] = field(default_factory=list)
+    proposed: list[Submission] = field(default_factory=list)
+    """What is missing, though a file of another name may be meant."""
+
+    @property
+    def done(self) -> int:
+        """How many rows stand."""
+        return self.graded + self.unchanged + self.kept
+
+
+Watch = Callable[[Tally, Submission, KataReport | None], None]
+"""Told after every row; the report is None where the old mark stands."""
+
+
+@dataclass
+class _Out:
+    """A task that is being graded somewhere."""
+
+    submission: Submission
+    key: Key
+    seed: int
+    task: bytes
+    tries: int = 1
+
+
+class Run:
+    """One run over a class."""
+
+    def __init__(self, katas: Sequence[Kata], marks: Marks, policy: RunPolicy, number: int) -> None:
+        self._katas = list(katas)
+        self._marks = marks
+        self._policy = policy
+        self._number = number
+        self.setup = setup_for(katas, policy)
+        self._setup = encode(self.setup)
+
+    def grade(
+        self,
+        learners: Sequence[Learner],
+        executor: Executor,
+        slots: int,
+        watch: Watch,
+        total: int | None = None,
+    ) -> Tally:
+        """Grade what has changed and keep every outcome as soon as it is there.
+
+        Args:
+            learners: whose work it is.
+            executor: who grades.
+            slots: how many tasks it takes at once.
+            watch: told after every row.
+            total: how many submissions there are; one for each learner and kata otherwise.
+
+        Raises:
+            EngineError: the executor is gone. What was graded until then is kept.
+        """
+        tally = Tally(total=len(learners) * len(self._katas) if total is None else total)
+        out: dict[Future[bytes], _Out] = {}
+        waiting = self._wanted(learners, tally, watch)
+        try:
+            while True:
+                while len(out) < AHEAD * slots and (one := next(waiting, None)) is not None:
+                    out[self._hand_out(executor, one)] = one
+                # Nothing is being graded and nothing waits.
+                if not out:
+                    return tally
+                done = wait(out, return_when=FIRST_COMPLETED).done
+                for future in [future for future in out if future in done]:  # in the order of handing out
+                    one = out.pop(future)
+                    answer = self._answer(future, one)
+                    if answer is None:
+                        one.tries += 1
+                        out[self._hand_out(executor, one)] = one
+                    else:
+                        self._keep(one, answer, tally, watch)
+        finally:
+            for future in out:
+                future.cancel()
+
+    def _wanted(self, learners: Iterable[Learner], tally: Tally, watch: Watch) -> Iterator[_Out]:
+        for learner in learners:
+            known = self._marks.keys(learner.learner)
+            for submission in learner.submissions(self._katas):
+                had = known.get(submission.kata, frozenset())
+                if submission.answers is not None:
+                    self._marks.record_answers(self._number, submission)
+                if submission.status == "missing" and any(key.digest for key in had):
+                    tally.kept += 1
+                    watch(tally, submission, None)
+                    continue
+                tally.notes += [(submission, note) for note in submission.notes]
+                if submission.proposal is not None:
+                    tally.proposed.append(submission)
+                if submission.denied is not None:
+                    one = _Out(submission, self._key(submission, 0), 0, b"")
+                    why = NotGraded(f"{submission.denied}.", "Correct its permissions: chmod -R u+rX")
+                    self._keep(one, why, tally, watch)
+                    continue
+                digest = submission.bundle.digest if submission.bundle is not None else ""
+                seed = seed_for(self._marks.nonce, submission.kata, digest, self._policy.seed)
+                key = self._key(submission, seed)
+                if key in had and not self._policy.force:
+                    self._marks.reuse(self._number, submission, key)
+                    tally.unchanged += 1
+                    watch(tally, submission, None)
+                else:
+                    yield _Out(submission, key, seed, self._task(submission, seed))
+
+    def _key(self, submission: Submission, seed: int) -> Key:
+        terms = terms_of(self.setup, submission.kata, seed)
+        if submission.bundle is not None:
+            return Key(submission.bundle.digest, terms)
+        why = f"{terms}\0{submission.status}\0{submission.message}"  # there is no content that could change
+        return Key("", hashlib.sha256(why.encode()).hexdigest())
+
+    def _task(self, submission: Submission, seed: int) -> bytes:
+        return encode(
+            Task(
+                kata=submission.kata,
+                seed=seed,
+                bundle=submission.bundle,
+                status=submission.status,
+                message=submission.message,
+            )
+        )
+
+    def _hand_out(self, executor: Executor, one: _Out) -> Future[bytes]:
+        try:
+            return executor.submit(grade, self._setup, one.task)
+        except (RuntimeError, OSError) as error:
+            raise _lost(error) from error
+
+    def _answer(self, future: Future[bytes], one: _Out) -> Answer | None:
+        """Return the answer; None when the executor lost the task and it should be handed out again."""
+        try:
+            answer = future.result()
+        except (BrokenExecutor, CancelledError) as error:
+            raise _lost(error) from error
+        except Exception as error:  # an executor's own: the machine that graded is gone
+            if one.tries < TRIES:
+                return None
+            return NotGraded(f"The machine that was grading was lost {TRIES} times ({type(error).__name__}).")
+        try:
+            return answer_decoder.decode(answer)
+        except (msgspec.DecodeError, TypeError) as error:
+            return NotGraded(
+                f"The result that came back from grading cannot be understood ({error}).",
+                "Install the same version of Kata on every machine that grades.",
+            )
+
+    def _keep(self, one: _Out, answer: Answer, tally: Tally, watch: Watch) -> None:
+        submission, key = one.submission, one.key
+        if isinstance(answer, Graded):
+            report = answer.report
+        elif isinstance(answer, Stopped):
+            report = self._without(one, answer.status, answer.message)
+        else:
+            tally.refused.append((submission, answer))
+            # A row all the same, with the kata's maximum, or the others would make a whole mark; and with terms that
+            # never recur, so that the next run tries again.
+            key = Key(key.digest, "")
+            text = f"This was not graded, and it is not the submission's fault. {answer.message}"
+            report = self._without(one, "error", text)
+        report.learner = submission.learner
+        try:
+            self._marks.record(self._number, submission, key, report)
+        except Unkeepable as error:
+            refused = NotGraded(
+                f"The gradebook could not read back its report ({error}).", "Report it as a fault of Kata."
+            )
+            self._keep(one, refused, tally, watch)
+            return
+        tally.graded += 1
+        tally.by_status[report.status] = tally.by_status.get(report.status, 0) + 1
+        watch(tally, submission, report)
+
+    def _without(self, one: _Out, status: KataStatus, message: str) -> KataReport:
+        kata = next(kata for kata in self._katas if kata.slug == one.submission.kata)
+        return without_checks(kata, self._policy, one.seed, status, message)
+
+
+def without_checks(kata: Kata, policy: RunPolicy, seed: int, status: KataStatus, message: str) -> KataReport:
+    """Return the report of a submission of which no check came to an end."""
+    return KataReport(
+        kata=kata.slug,
+        number=kata.number,
+        status=status,
+        score=0.0,
+        max_score=kata.points + kata.hidden_points,
+        speed=SpeedScore(score=0.0, max_score=kata.speed_points) if policy.perf and kata.speed else UNSET,
+        seed=seed,
+        device=policy.device,
+        versions=versions_here(),
+        message=message,
+    )
+
+
+def setup_for(katas: Sequence[Kata], policy: RunPolicy) -> Setup:
+    """Return what every grading process of a run is told."""
+    return Setup(
+        katas={kata.slug: kata_digest(kata) for kata in katas},
+        timeout_s=policy.timeout_s,
+        queue_s=QUEUE_S if policy.perf else 0.0,
+        device=policy.device,
+        perf=policy.perf,
+        require_isolation=policy.require_isolation,
+    )
+
+
+def _lost(error: BaseException) -> KataError:
+    return EngineError(
+        f"The grading processes are gone ({type(error).__name__}: {error}).",
+        "What was graded is kept; the same command goes on from there.",
+    )

@@ -1,0 +1,113 @@
+"""Grade again from the gradebook alone: everything that was handed in, and what would change."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from grader.catalogue import Kata
+from grader.instructor.gradebook.records import Key, StoredHandIn
+from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.submissions.submission import Submission
+from grader.report.report import KataReport
+
+
+@dataclass(frozen=True)
+class StoredLearner:
+    """A learner's hand-ins as the gradebook kept them, each content once; nothing is opened before it is asked for."""
+
+    learner: str
+    book: Gradebook
+    kept: Sequence[StoredHandIn]
+
+    def submissions(self, katas: Sequence[Kata]) -> Iterator[Submission]:
+        """Yield what was handed in for these katas."""
+        wanted = {kata.slug for kata in katas}
+        for one in self.kept:
+            if one.kata in wanted and (bundle := self.book.bundle(one.attempt)) is not None:
+                yield Submission(
+                    learner=self.learner,
+                    kata=one.kata,
+                    bundle=bundle,
+                    submitted_at=one.submitted_at,
+                    stored=True,
+                )
+
+
+def stored_learners(
+    book: Gradebook, katas: Collection[str], learners: Collection[str] | None
+) -> list[StoredLearner]:
+    """Return who handed in anything for these katas; `learners` are identities, None means all."""
+    found: dict[str, list[StoredHandIn]] = {}
+    for one in book.stored(learners):
+        if one.kata in katas:
+            found.setdefault(one.learner, []).append(one)
+    return [StoredLearner(name, book, kept) for name, kept in found.items()]
+
+
+class Regraded(msgspec.Struct, frozen=True, kw_only=True):
+    """What a grading gives now, beside what it gave."""
+
+    learner: str
+    kata: str
+    attempt: int
+    before: KataReport
+    after: KataReport
+
+    @property
+    def checks(self) -> list[str]:
+        """The names of the checks that came out differently."""
+        was = {check.name: (check.status, check.points) for check in self.before.checks}
+        now = {check.name: (check.status, check.points) for check in self.after.checks}
+        return [name for name in {**was, **now} if was.get(name) != now.get(name)]
+
+    @property
+    def differs(self) -> bool:
+        """Whether the mark, the status or a check is another."""
+        one, other = self.before, self.after
+        return (one.status, one.earned, one.possible) != (other.status, other.earned, other.possible) or bool(
+            self.checks
+        )
+
+
+@dataclass
+class Regrading:
+    """The marks of a run from the gradebook: notes what changes, and writes it unless it is a rehearsal."""
+
+    book: Gradebook
+    rehearsal: bool = False
+    changes: list[Regraded] = field(default_factory=list)
+
+    @property
+    def nonce(self) -> bytes:
+        """What seeds derive from."""
+        return self.book.nonce
+
+    def keys(self, learner: str) -> dict[str, frozenset[Key]]:
+        """Return, by kata, the keys of everything that was handed in."""
+        return self.book.keys(learner)
+
+    def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> None:
+        """Note what changes, and keep it unless this is a rehearsal."""
+        number = self.book.newest_attempt(submission.learner, submission.kata, key.digest)
+        kept = self.book.attempt(number) if number is not None else None
+        if kept is not None and key.terms:
+            self.changes.append(
+                Regraded(
+                    learner=submission.learner,
+                    kata=submission.kata,
+                    attempt=kept.id,
+                    before=kept.report,
+                    after=report,
+                )
+            )
+        if not self.rehearsal:
+            self.book.record(run, submission, key, report)
+
+    def reuse(self, run: int, submission: Submission, key: Key) -> None:
+        """Nothing was handed in again: there is nothing to note."""
+
+    def record_answers(self, run: int, submission: Submission) -> None:
+        """What is stored brings no answers along: they are kept by themselves."""

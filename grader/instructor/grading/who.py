@@ -1,0 +1,131 @@
+"""Whom a download's work belongs to: the names in it led to learners, and what people decided about their files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from grader.instructor.gradebook.identities import LEARNT_BY, Found, Match, Matches, alike, match
+from grader.instructor.gradebook.rulings import standing
+from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.gradebook.times import HandedInAt
+from grader.instructor.submissions import LearnerFolder
+
+
+@dataclass(frozen=True)
+class ClassList:
+    """The learners of a download, under their identities."""
+
+    learners: tuple[LearnerFolder, ...]
+    matches: Matches
+    notes: tuple[str, ...] = ()
+    """What the instructor should know of the times that were given."""
+
+
+def identified(
+    found: Iterable[LearnerFolder], book: Gradebook, times: Sequence[HandedInAt] = (), source: str = ""
+) -> ClassList:
+    """Lead every name to a learner; what was learnt is written down, with the reason.
+
+    Args:
+        found: as the download calls them.
+        book: with the roster, and what is known of names.
+        times: when they handed in, as a file of the instructor's says.
+        source: what that file is called.
+    """
+    # Of a course that does not say where it is, nobody knows more than this machine's clock.
+    zone = None if book.course.timezone is UTC else book.course.timezone
+    folders = [replace(_as_told(one, times), zone=zone) for one in found]
+    names = [Found(one.learner, one.ids) for one in folders]
+    matches = match(names, book.course, book.aliases(), book.learners())
+    for name, (learner, reason) in matches.learnt.items():
+        book.rule("alias", learner, name, comment=f"{reason}", author=LEARNT_BY)
+    taken = [one for one in standing(book.rulings()) if one.kind == "take"]
+    assignments = {kata: name for name, one in book.course.assignments.items() for kata in one.katas}
+    together: dict[str, LearnerFolder] = {}
+    for one in folders:
+        learner = matches.known.get(one.learner, one.learner)
+        files = {ruling.kata or "": str(ruling.value) for ruling in taken if ruling.learner == learner}
+        mine = replace(one, learner=learner, taken=files, assignments=assignments)
+        other = together.get(learner)
+        together[learner] = mine if other is None else _joined(other, mine)
+    told, notes = _told(times, together, book, source)
+    learners = tuple(replace(one, times=told.get(name, {})) for name, one in together.items())
+    return ClassList(learners, matches, tuple(notes))
+
+
+def _as_told(folder: LearnerFolder, times: Sequence[HandedInAt]) -> LearnerFolder:
+    """Add what Moodle's worksheet says of a participant: the download itself knows a number and a name alone."""
+    number = folder.ids.get("moodle")
+    line = next((one.who for one in times if number and one.who.ids.get("moodle") == number), None)
+    return folder if line is None else replace(folder, ids={**line.ids, **folder.ids})
+
+
+def _told(
+    times: Sequence[HandedInAt], folders: Mapping[str, LearnerFolder], book: Gradebook, source: str
+) -> tuple[dict[str, dict[str, tuple[datetime, str]]], list[str]]:
+    """Return, by learner and kata, when they handed in, and a note on every line that is nobody's."""
+    people = [*book.course.roster, *folders]
+    matches = match([one.who for one in times], book.course, book.aliases(), people)
+    told: dict[str, dict[str, tuple[datetime, str]]] = {}
+    notes = []
+    for one in times:
+        learner = matches.known.get(one.who.name)
+        if learner is None and one.who.name in folders:
+            learner = one.who.name
+        if learner is None:
+            notes.append(f"{source}:{one.line}: nobody is called {one.who.name}; this time was not used")
+        else:
+            told.setdefault(learner, {})[one.kata or ""] = one.at, source
+    return told, notes
+
+
+def _joined(one: LearnerFolder, other: LearnerFolder) -> LearnerFolder:
+    """Read what came in under two names of one learner as one."""
+    labels = ", ".join(dict.fromkeys(place.entry.label for place in (*one.places, *other.places)))
+    return replace(
+        one,
+        places=(*one.places, *other.places),
+        notes=(*one.notes, *other.notes, f"came in under two names, read together: {labels}"),
+        ids={**other.ids, **one.ids},
+        closed=(*one.closed, *other.closed),
+    )
+
+
+@dataclass(frozen=True)
+class Unmatched:
+    """Over all that was graded: who is not in the roster, and whose work that may be."""
+
+    strangers: Mapping[str, Sequence[Match]]
+    """By the name that work came in with, whom it could mean, the likeliest first."""
+    absent: Sequence[str]
+    """Of whom in the roster nothing came in at all."""
+    unsure: Collection[tuple[str, str]]
+    """Learners of the roster and katas of which nothing came in under their name, and something under a stranger's."""
+
+
+def unmatched(book: Gradebook) -> Unmatched:
+    """Return, over all that was graded, who is not in the roster, and of whom in the roster nothing came in."""
+    roster = book.course.roster
+    if not roster:
+        return Unmatched({}, (), ())
+    handed_in: dict[str, set[str]] = {}
+    for mark in book.marks():
+        mine = handed_in.setdefault(mark.learner, set())
+        if mark.handed_in or mark.changed:
+            mine.add(mark.kata)
+    found = match(
+        [Found(name) for name, something in handed_in.items() if something], book.course, book.aliases()
+    )
+    strangers = dict(found.strangers)
+    # Graded before the roster knew better: only a run writes down who it is.
+    strangers |= {name: [told] for name, told in found.learnt.items()}
+    of_strangers = {kata for name in strangers for kata in handed_in[name]}
+    unsure = {(learner, kata) for learner in roster for kata in of_strangers - handed_in.get(learner, set())}
+    for name, meant in strangers.items():
+        if not meant:  # who handed in something else may have handed in this, too
+            lacking = {learner for learner, kata in unsure if kata in handed_in[name]}
+            strangers[name] = alike(Found(name), [one for one in roster.values() if one.learner in lacking])
+    absent = [name for name in roster if not handed_in.get(name)]
+    return Unmatched(strangers, absent, unsure)

@@ -1,0 +1,8 @@
+"""Self-contained HTML: the class report, the feedback for each learner. No server, no network, no torch."""
+
+from __future__ import annotations
+
+from grader.instructor.html.view import Lessons, Viewer
+from grader.instructor.html.write import Part, Written, write_report
+
+__all__ = ["Lessons", "Part", "Viewer", "Written", "write_report"]

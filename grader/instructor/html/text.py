@@ -1,0 +1,121 @@
+"""Texts of a page: what a submission had a hand in, cut to what it can bear; a pack's words; code, never run."""
+
+from __future__ import annotations
+
+import re
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
+from pygments import lex
+from pygments.lexers.python import PythonLexer
+from pygments.token import Comment, Keyword, Name, Number, String, _TokenType
+
+from grader.report.style import safe
+
+MESSAGE_LINES = 80
+OUTPUT_LINES = 40
+COLUMNS = 400
+"""Letters of the longest line; a message's own limit is far below."""
+LIMIT = MESSAGE_LINES * COLUMNS
+"""Letters of a text that are looked at."""
+NAME = 120
+"""Letters of the longest name."""
+
+_MEANING = re.compile(r"([\\`*_\[\]<>|~&#@$])|(?<=:)(?=//)|(?<=\bwww)(?=\.)|^(?=[-+=])")
+_NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
+"""What Markdown would take for a sign of its own."""
+
+_markdown = MarkdownIt("commonmark", {"html": False}).disable(["image", "link", "autolink"])
+"""A pack's words: no raw HTML, no pictures, no links that lead outside."""
+
+
+def message(text: str) -> str:
+    """Return the first lines of a message, without what a reader's program would obey instead of showing."""
+    lines = safe(text[:LIMIT]).rstrip("\n").split("\n")[:MESSAGE_LINES]
+    more = text.rstrip("\n").count("\n") + 1 - len(lines)
+    kept = [_line(line) for line in lines]
+    return "\n".join([*kept, f"… {more} more lines"] if more > 0 else kept)
+
+
+def output(text: str) -> str:
+    """Return the last lines of what a submission printed."""
+    text = text.rstrip("\n")
+    lines = safe(text[-LIMIT:]).split("\n")[-OUTPUT_LINES:]
+    left = text.count("\n") + 1 - len(lines)
+    kept = [_line(line) for line in lines]
+    return "\n".join([f"… {left} earlier lines", *kept] if left > 0 else kept)
+
+
+def name(text: str) -> str:
+    """Return a name on one line."""
+    flat = " ".join(safe(text[: NAME + 1]).split()) or "(no name)"
+    return flat if len(flat) <= NAME else flat[: NAME - 1] + "…"
+
+
+def cut(line: str) -> str:
+    """Return one line of a text, printable and no longer than a page bears."""
+    return _line(safe(line[: COLUMNS + 1]))
+
+
+def _line(line: str) -> str:
+    return line if len(line) <= COLUMNS else line[: COLUMNS - 1] + "…"
+
+
+def prose(text: str) -> Markup:
+    """Return paragraphs, lists and blocks of code."""
+    return Markup(_markdown.render(safe(text)))
+
+
+def inline(text: str) -> Markup:
+    """Return one line with its code, bold and slanted words."""
+    return Markup(_markdown.renderInline(safe(text)))
+
+
+def plain(text: str) -> str:
+    """Return text that Markdown shows letter by letter, on one line."""
+    told = _MEANING.sub(lambda found: "\\" + found[0], " ".join(safe(text).split()))
+    return _NUMBERED.sub(r"\1\\\2", told)
+
+
+def fenced(text: str) -> str:
+    """Return text as a block of code, whose fence is longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{safe(text)}\n{fence}"
+
+
+# Code
+
+MAX_LINES = 3000
+"""Of one file; the rest is counted."""
+MAX_COLOURED = 200_000
+"""Letters that are coloured; a longer file is shown plain."""
+
+_CLASSES: tuple[tuple[_TokenType, str], ...] = (
+    (Comment, "t-c"),
+    (String, "t-s"),
+    (Number, "t-m"),
+    (Keyword, "t-k"),
+    (Name.Function, "t-f"),
+    (Name.Class, "t-f"),
+    (Name.Decorator, "t-f"),
+    (Name.Builtin, "t-b"),
+)
+
+
+def code_lines(name: str, source: str) -> list[Markup]:
+    """Return the lines of a file as HTML: of Python and notebooks coloured; at most `MAX_LINES`."""
+    shown = [cut(line) for line in source.splitlines()[:MAX_LINES]]
+    whole = "\n".join(shown)
+    if not name.lower().endswith((".py", ".ipynb")) or len(whole) > MAX_COLOURED:
+        return [escape(line) for line in shown]
+    lines: list[list[str]] = [[]]
+    for kind, value in lex(whole, PythonLexer(stripnl=False, ensurenl=False)):
+        mark = next((word for token, word in _CLASSES if kind in token), None)
+        for number, part in enumerate(value.split("\n")):
+            if number:
+                lines.append([])
+            if part:
+                told = escape(part)
+                lines[-1].append(f'<span class="{mark}">{told}</span>' if mark else str(told))
+    return [Markup("".join(parts)) for parts in lines][: len(shown)]

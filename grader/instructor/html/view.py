@@ -1,0 +1,361 @@
+"""What a page shows of a row. The one place that decides what a learner may see of hidden checks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from pathlib import PurePosixPath
+
+import msgspec
+
+from grader.catalogue import Catalogue, read_hints
+from grader.catalogue.answer_sheet import questions_of
+from grader.instructor.gradebook import overview
+from grader.instructor.gradebook.course import Course, total
+from grader.instructor.gradebook.records import Adjustment, Row
+from grader.instructor.gradebook.said import Comments, Thread
+from grader.instructor.html import text
+from grader.instructor.submissions.as_text import text_of
+from grader.instructor.submissions.submission import Bundle
+from grader.report.report import WRONG, CheckReport, KataReport, KataStatus
+from grader.report.style import points
+
+MINUS = "\N{MINUS SIGN}"
+_NOT_ASKED = ("skipped", "todo")
+
+
+@dataclass(frozen=True)
+class HiddenPart:
+    """All that a learner is told of a kata's hidden checks."""
+
+    count: int
+    points: float
+    max_points: float
+    aspects: tuple[str, ...]
+    deducted: int
+    """How many are counted as passed since their only error is already deducted."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A step from the graded points to the score."""
+
+    words: str
+    comment: str | None = None
+    author: str | None = None
+    at: str | None = None
+    revoked: bool = False
+
+
+@dataclass(frozen=True)
+class RemarkView:
+    """What somebody wrote about a line of the code that was handed in."""
+
+    place: str
+    """File and line; and where it is not of the attempt that counts, that."""
+    code: str
+    """The line, as it was handed in; empty where it cannot be read any more."""
+    words: str
+    author: str | None
+    at: str | None
+
+
+@dataclass(frozen=True)
+class DisputeView:
+    """What a learner contested, and what people said to it."""
+
+    words: str
+    answers: tuple[tuple[str, str | None, str | None], ...]
+    """What was said, by whom, when; the reason for closing it among them, as the last."""
+    closed: bool
+    at: str | None
+
+
+@dataclass(frozen=True)
+class KataView:
+    """One kata of one learner, as a page shows it."""
+
+    number: str
+    slug: str
+    title: str
+    status: KataStatus
+    score: float
+    max_score: float
+    graded: float
+    message: str | None
+    output: str | None
+    attempts: int
+    submitted_at: str | None
+    changes: tuple[Change, ...]
+    checks: tuple[CheckReport, ...]
+    """With texts that are cut to what a page bears."""
+    hidden: HiddenPart | None
+    hint: str | None
+    questions: tuple[str, ...]
+    written: str | None
+    """What there is to say of the written answers."""
+    marks: tuple[tuple[str, str], ...]
+    """What was given for each written answer, and the comment."""
+    remarks: tuple[RemarkView, ...]
+    disputes: tuple[DisputeView, ...]
+    facts: tuple[tuple[str, str], ...]
+    """Label and value, for an instructor: seed, isolation, versions."""
+    weight: float
+    """How often it counts in the total."""
+
+    @property
+    def passed(self) -> list[CheckReport]:
+        """The checks that passed."""
+        return [check for check in self.checks if check.status == "pass"]
+
+    @property
+    def wrong(self) -> list[CheckReport]:
+        """Those that went wrong."""
+        return [check for check in self._others if check.status not in _NOT_ASKED]
+
+    @property
+    def not_asked(self) -> list[CheckReport]:
+        """Those that were skipped, mostly since another has to hold first: a line each, beside what went wrong."""
+        return [check for check in self._others if check.status in _NOT_ASKED]
+
+    @property
+    def _others(self) -> list[CheckReport]:
+        """What did not pass; nothing where one reason stands for all: it is not written, not there or does not load."""
+        others = [check for check in self.checks if check.status != "pass"]
+        one_reason = self.status in ("not_started", "missing") or (
+            self.message is not None and all(check.status == "skipped" for check in others)
+        )
+        return [] if one_reason else others
+
+
+@dataclass(frozen=True)
+class LearnerView:
+    """One learner's katas."""
+
+    name: str
+    learner: str
+    score: float
+    max_score: float
+    """Over all katas, each weighed as the course says."""
+    katas: tuple[KataView, ...]
+
+
+class Lessons:
+    """What a pack says of its katas, each text read once; a kata that has left the catalogue has none."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._katas = {kata.slug: kata for kata in catalogue.katas}
+        self.hint = cache(self._hint)
+        self.questions = cache(self._questions)
+
+    def title(self, slug: str) -> str:
+        """Return the kata's title, or its slug."""
+        kata = self._katas.get(slug)
+        return kata.title if kata is not None else slug
+
+    def _hint(self, slug: str) -> str | None:
+        """Return the first of the three hints, as Markdown; PackError where they are broken."""
+        kata = self._katas.get(slug)
+        return read_hints(kata.hints)[0] if kata is not None else None
+
+    def _questions(self, slug: str) -> tuple[str, ...]:
+        """Return the questions to think about after a pass, without the answers; PackError as above."""
+        kata = self._katas.get(slug)
+        return questions_of(kata) if kata is not None else ()
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """Makes the views of a course, for an instructor or for the learner."""
+
+    course: Course
+    lessons: Lessons
+    comments: Mapping[tuple[str, str], Comments] = field(default_factory=dict)
+    """What people said about hand-ins, by learner and kata."""
+    bundle: Callable[[int], Bundle | None] = lambda attempt: None
+    """Returns what an attempt graded, as far as it can be read."""
+    full: bool = False
+    """Everything, for an instructor. A learner sees of hidden checks the number, the points and the aspects; no seed,
+    no path; remarks on the code once the kata is released, disputes always, and never who wrote something."""
+
+    def learner(self, rows: Sequence[Row]) -> LearnerView:
+        """Return the view of one learner's rows."""
+        score, most = total(rows, self.course, for_learner=not self.full)
+        katas = tuple(map(self.kata, rows))
+        return LearnerView(text.name(rows[0].name), text.name(rows[0].learner), score, most, katas)
+
+    def kata(self, row: Row) -> KataView:
+        """Return the view of one row."""
+        report, about = row.report, self.comments.get((row.learner, row.kata), Comments())
+        late = [_late(row)] if row.late_points or row.days_late > 0 else []
+        changes = [self._change(item) for item in row.adjustments if self.full or not item.revoked]
+        marks_known = row.written is not None and (self.full or row.written.released)
+        return KataView(
+            number=report.number,
+            slug=report.kata,
+            title=self.lessons.title(report.kata),
+            status=report.status,
+            score=row.score,
+            max_score=row.max_score,
+            graded=report.earned,
+            # Cut here, once, whatever template shows them: a submission decides how long they are.
+            message=text.message(report.message) if report.message else None,
+            output=text.output(report.output) if report.output else None,
+            attempts=row.attempts,
+            submitted_at=when(row.submitted_at, self.course),
+            changes=(*late, *changes),
+            checks=tuple(self._check(check) for check in report.checks if self.full or not check.hidden),
+            hidden=None if self.full else _hidden_part([check for check in report.checks if check.hidden]),
+            # A learner who has not passed gets a hint, one who has gets something to think about.
+            hint=None if self.full else self._hint(report),
+            questions=self.lessons.questions(report.kata)
+            if not self.full and report.status == "pass"
+            else (),
+            written=(overview.written(row) or None) if marks_known else None,
+            marks=_marks(row) if marks_known else (),
+            remarks=self._remarks(row, about) if self.full or about.released else (),
+            disputes=tuple(map(self._dispute, about.threads)),
+            facts=self._facts(row) if self.full else (),
+            weight=self.course.weight(row.kata),
+        )
+
+    def _check(self, check: CheckReport) -> CheckReport:
+        shows_output = check.output and (self.full or check.status != "pass")
+        return msgspec.structs.replace(
+            check,
+            name=text.name(check.name),
+            message=text.message(check.message) if check.message else None,
+            likely=text.message(check.likely) if check.likely else None,
+            output=text.output(check.output or "") if shows_output else None,
+            misconception=check.misconception if self.full else None,
+        )
+
+    def _hint(self, report: KataReport) -> str | None:
+        """Return the kata's first hint, of its points those about what went wrong and a learner may see."""
+        whole = self.lessons.hint(report.kata) if report.status in ("fail", "timeout") else None
+        wrong = [check for check in report.checks if check.status in WRONG and not check.hidden]
+        return (
+            hint_about(whole, [f"{check.name}\n{check.message or ''}" for check in wrong]) if whole else None
+        )
+
+    def _remarks(self, row: Row, about: Comments) -> tuple[RemarkView, ...]:
+        found = []
+        for one in about.remarks:
+            attempt, file, number = one.value["attempt"], one.value["file"], one.value["line"]
+            earlier = "" if attempt == row.attempt else ", of an attempt other than the one that counts"
+            place = f"{text.name(file)}, line {number}{earlier}"
+            code = text.cut(self._line(attempt, file, number)).strip()
+            at = when(one.at, self.course)
+            found.append(RemarkView(place, code, text.message(one.comment), self._author(one.author), at))
+        return tuple(found)
+
+    def _line(self, attempt: int, file: str, number: int) -> str:
+        bundle = self.bundle(attempt)
+        data = bundle.files.get(file) if bundle is not None else None
+        lines = text_of(file, data).splitlines() if data is not None else []
+        return lines[number - 1] if number <= len(lines) else ""
+
+    def _dispute(self, thread: Thread) -> DisputeView:
+        answers = tuple(
+            (text.message(one.comment), self._author(one.author), when(one.at, self.course))
+            for one in (*thread.answers, thread.closed)
+            if one is not None
+        )
+        words, at = text.message(thread.about.comment), when(thread.about.at, self.course)
+        return DisputeView(words, answers, thread.closed is not None, at)
+
+    def _change(self, item: Adjustment) -> Change:
+        sign = MINUS if item.points < 0 else "+"
+        by = f"adjusted: {sign}{points(abs(item.points))}"
+        return Change(
+            by if item.kind == "adjust" else f"set to {points(item.points)}",
+            comment=text.message(item.comment) if item.comment else None,
+            author=self._author(item.author),
+            at=when(item.at, self.course),
+            revoked=item.revoked,
+        )
+
+    def _author(self, name: str) -> str | None:
+        return text.name(name) if self.full else None
+
+    def _facts(self, row: Row) -> tuple[tuple[str, str], ...]:
+        report = row.report
+        versions = ", ".join(f"{name} {version}" for name, version in sorted(report.versions.items()))
+        return (
+            ("graded", when(row.graded_at, self.course) or "unknown"),
+            ("took", f"{report.duration_s:.2f} s"),
+            ("seed", str(report.seed)),
+            ("device", report.device),
+            ("isolation", report.isolation),
+            ("versions", versions or "unknown"),
+            ("file", PurePosixPath(report.file).name if report.file else "none"),
+            *(("look at", text.message(what)) for what in report.look_at or ()),
+        )
+
+
+_POINT = re.compile(r"(?m)^(?=- )")
+_ABOUT = re.compile(r"- (`[^`]+`(?:(?:, | and )`[^`]+`)*)")
+
+
+def hint_about(hint: str, told: Sequence[str]) -> str:
+    """Leave out points of a hint that begin with a name, `- `pool`: …`, of which no message speaks.
+
+    What begins with no name is about all of it. Where no point is about what went wrong, the hint stays whole.
+    """
+    words = set(re.findall(r"\w+", " ".join(told)))
+    kept, about = [], False
+    for piece in _POINT.split(hint):
+        found = _ABOUT.match(piece)
+        named = found and any(name.split(".")[0] in words for name in re.findall(r"`([\w.]+)", found[1]))
+        if found is None or named:
+            kept.append(piece)
+        about = about or bool(named)
+    return "".join(kept).rstrip() if about else hint
+
+
+def wraps(message: str) -> bool:
+    """Return whether a message is words, which may be broken anywhere, and no picture or table."""
+    lines = message.split("\n")
+    return all(re.search(r"[a-z]{3}", line) and not re.search(r"\S {3,}\S|^ {3,}", line) for line in lines)
+
+
+def _marks(row: Row) -> tuple[tuple[str, str], ...]:
+    given = row.written.marks if row.written is not None else ()
+    return tuple(
+        (f"Question {one.question}: {out_of(one.points, one.max_points)}", text.message(one.comment))
+        for one in given
+    )
+
+
+def _hidden_part(hidden: Sequence[CheckReport]) -> HiddenPart | None:
+    if not hidden:
+        return None
+    return HiddenPart(
+        count=len(hidden),
+        points=sum(check.points for check in hidden),
+        max_points=sum(check.max_points for check in hidden),
+        aspects=tuple(sorted({check.aspect for check in hidden})),
+        deducted=sum(check.same_mistake == "counted" for check in hidden),
+    )
+
+
+def _late(row: Row) -> Change:
+    amount, unit = (row.days_late, "day") if row.days_late >= 1 else (row.days_late * 24, "hour")
+    number = f"{amount:.1f}".removesuffix(".0")
+    taken = f"{MINUS}{points(row.late_points)}" if row.late_points else "no points deducted"
+    return Change(f"{number} {unit if number == '1' else unit + 's'} late: {taken}")
+
+
+def out_of(score: float, whole: float) -> str:
+    """Return points as a person reads them: 0.5 of 2 points."""
+    return f"{points(score)} of {points(whole)} {'point' if whole == 1 else 'points'}"
+
+
+def when(moment: datetime | None, course: Course) -> str | None:
+    """Return a moment as a person reads it, in the course's time zone."""
+    if moment is None:
+        return None
+    return f"{moment.astimezone(course.timezone):%Y-%m-%d %H:%M %Z}"

@@ -1,0 +1,406 @@
+"""Which of a learner's files answers a kata, and what lies beside it. Never a guess: two that differ are an error."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from grader.catalogue import Kata
+from grader.catalogue.answer_sheet import is_sheet
+from grader.data_files import read_text
+from grader.engine.host.source import MAX_NOTEBOOK, MAX_SOURCE
+from grader.errors import PackError
+from grader.instructor.submissions.archives import NotRead
+from grader.instructor.submissions.listing import File, Listing
+from grader.instructor.submissions.names import module_rank
+from grader.instructor.submissions.submission import Bundle, Proposal
+from grader.notebooks import UnreadableNotebook, code_cells
+
+MAX_BESIDE = 256
+"""Files in a bundle."""
+MAX_BESIDE_BYTES = 16 << 20
+"""Bytes of the files beside the module."""
+MAX_COMPARED = 20
+"""Files that could be one kata's answer, compared with each other."""
+
+
+class Missing(Exception):
+    """There is no file for the kata."""
+
+    def __init__(self, message: str, proposal: Proposal | None = None) -> None:
+        super().__init__(message)
+        self.proposal = proposal
+        """A file of another name that may be meant."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A kata's answer, read."""
+
+    file: File
+    bundle: Bundle
+    notes: tuple[str, ...]
+
+
+When = Callable[[File], datetime | None]
+"""Tells when a file was handed in, as the system says."""
+
+
+def choose(
+    kata: Kata, listing: Listing, taken: str | None = None, assignment: str = "", when: When | None = None
+) -> Chosen:
+    """Return what answers `kata`: the file `taken`, where it is there, since somebody said so.
+
+    A file's exact name goes before one that differs in case, and that before a renamed copy. Among several, an
+    untouched stub steps back, then a file in a folder named after the kata, its assignment or its unit goes first,
+    then equal contents count as one, then what was handed in last.
+
+    Args:
+        kata: which is to be answered.
+        listing: the learner's files.
+        taken: the file that somebody named.
+        assignment: the course's, that the kata is in.
+        when: for systems that keep a learner's assignments side by side, each with its time.
+
+    Raises:
+        Missing: no file has the name.
+        Refused: files have it, and none can be read, or they differ.
+    """
+    named = _named(kata, listing)
+    told = [file for file in listing.files if taken in ("/".join(file.parts), file.name)] if taken else []
+    if told:
+        named = [(0, min(told, key=lambda file: len(file.parts)))]
+    if not named:
+        raise Missing(*_missing(kata, listing))
+    notes: list[str] = []
+    readable = [(rank, file) for rank, file in named if file.problem is None]
+    if not readable:
+        raise NotRead("; ".join(f"{file.origin} {file.problem}" for _, file in named[:3]))
+    best = min(rank for rank, _ in readable)
+    files = [file for rank, file in readable if rank == best]
+    notes += [f"{file.origin} {file.problem}" for _, file in named if file.problem is not None][:5]
+    notes += [
+        f"{file.origin} was left out: {files[0].origin} has the right name"
+        for r, file in readable
+        if r > best
+    ][:5]
+    file = files[0] if len(files) == 1 else _one_of(kata, listing, files, notes, assignment, when)
+    main = f"{kata.module}{suffix_of(file.name)}"
+    if told:
+        notes.append(f"{file.origin} was taken for {main}, as was decided")
+    elif taken:
+        notes.append(
+            f"{taken}, which was decided to be the answer, is missing; {file.origin} was taken instead"
+        )
+    elif best:
+        notes.append(f"{file.origin} was taken for {main}")
+    try:
+        data = listing.read(file, _limit(file))
+    except NotRead as refused:
+        raise NotRead(f"{file.origin} {refused}") from None
+    return Chosen(file, _bundle(main, file, data, listing, notes, decided=bool(told)), tuple(notes))
+
+
+def suffix_of(name: str) -> str:
+    """Return `.py` or `.ipynb`, also of `masks.py.txt`."""
+    return ".ipynb" if ".ipynb" in name.lower()[-12:] else ".py"
+
+
+def looks_like_one(name: str, modules: Sequence[str]) -> bool:
+    """Whether a file of this name could answer one of the katas with these modules."""
+    return any(module_rank(name, module) is not None for module in modules)
+
+
+def may_be_meant(name: str, kata: Kata) -> bool:
+    """Whether a file of this name answers a kata, or would be proposed for it by its name."""
+    if module_rank(name, kata.module) is not None:
+        return True
+    others = {other.module for other in kata.unit.pack.katas} - {kata.module}
+    stem = _stem(name)
+    return bool(_LIKE_CODE.search(name)) and stem not in others and bool(_called_like(stem, kata.module))
+
+
+def _named(kata: Kata, listing: Listing) -> list[tuple[int, File]]:
+    ranked = [(module_rank(file.name, kata.module), file) for file in listing.files]
+    found = [(rank, file) for rank, file in ranked if rank is not None]
+    # Packs may each have a module of this name: what lies in another kata's folder is that one's.
+    others = {other.slug for other in kata.unit.pack.katas if other.module == kata.module} - {kata.slug}
+    found = [(rank, file) for rank, file in found if not others.intersection(file.folder[-1:])]
+    return sorted(found, key=lambda pair: (pair[0], len(pair[1].parts), pair[1].origin))
+
+
+def _one_of(
+    kata: Kata,
+    listing: Listing,
+    files: list[File],
+    notes: list[str],
+    assignment: str,
+    when: When | None,
+) -> File:
+    if len(files) > MAX_COMPARED:
+        raise NotRead(f"{len(files)} files could be the answer: {_listed(files)}")
+    contents: dict[File, bytes] = {}
+    for file in files:
+        try:
+            contents[file] = listing.read(file, _limit(file))
+        except NotRead as refused:
+            notes.append(f"{file.origin} {refused}")
+    if not contents:
+        raise NotRead(notes[-1])
+    left = list(contents)
+    stub = _Stub(kata)
+    worked = [file for file in left if not stub.untouched(file, contents[file])]
+    if worked and len(worked) < len(left):
+        notes += [f"{file.origin} was left out: an untouched stub" for file in left if file not in worked]
+        left = worked
+    for own, whose in _own_folders(kata, assignment):
+        there = [file for file in left if own(file.folder)]
+        if there:
+            notes += [
+                f"{file.origin} was left out: {there[0].origin} is in the {whose}'s folder"
+                for file in left
+                if file not in there and contents[file] != contents[there[0]]
+            ]
+            left = there
+            break
+    distinct = {(os.path.splitext(file.name)[1].lower(), contents[file]) for file in left}
+    last = _last(left, when) if len(distinct) > 1 and when is not None else None
+    if last is not None:
+        notes += [
+            f"{file.origin} was left out: {last.origin} was handed in later"
+            for file in left
+            if file is not last
+        ]
+        return last
+    if len(distinct) > 1:
+        raise NotRead(
+            f"{'two' if len(left) == 2 else len(left)} files could be the answer, and they differ: {_listed(left)}. "
+            f"Keep one, or put it in a folder called {kata.slug}"
+        )
+    if len(left) > 1:
+        notes.append(f"{_listed(left[1:])}: the same as {left[0].origin}")
+    return left[0]
+
+
+def _last(files: Sequence[File], when: When) -> File | None:
+    """Return what was handed in last; None where that is not known of every file, or of two at once."""
+    times = [(at, file) for file in files if (at := when(file)) is not None]
+    newest = max((at for at, _ in times), default=None)
+    found = [file for at, file in times if at == newest]
+    return found[0] if len(times) == len(files) and len(found) == 1 else None
+
+
+def _own_folders(kata: Kata, assignment: str) -> list[tuple[Callable[[tuple[str, ...]], bool], str]]:
+    """Return tests of a folder, the surest first, each with whose folder it is."""
+    unit = {name.casefold() for name in (kata.unit.folder.name, kata.unit.slug, kata.unit.number)}
+    slug = {kata.slug.casefold(), kata.number}
+
+    def both(folder: tuple[str, ...]) -> bool:
+        return len(folder) > 1 and folder[-1].casefold() in slug and folder[-2].casefold() in unit
+
+    def kata_folder(folder: tuple[str, ...]) -> bool:
+        return bool(folder) and folder[-1].casefold() in slug
+
+    def unit_folder(folder: tuple[str, ...]) -> bool:
+        return bool(folder) and folder[-1].casefold() in unit
+
+    def assignment_folder(folder: tuple[str, ...]) -> bool:
+        return assignment.casefold() in (name.casefold() for name in folder)
+
+    return [
+        (both, "kata"), (kata_folder, "kata"),
+        *([(assignment_folder, "assignment")] if assignment else []), (unit_folder, "unit"),
+    ]  # fmt: skip
+
+
+class _Stub:
+    """What `kata start` writes, compared by its lines: nothing of a learner is parsed as code here."""
+
+    def __init__(self, kata: Kata) -> None:
+        try:
+            text = read_text(kata.stub)
+            tree = ast.parse(text)
+        except (PackError, ValueError, SyntaxError):
+            text, tree = "", ast.Module([], [])
+        self._lines = _lines(text)
+        first = tree.body[0] if tree.body else None
+        introduced = ast.get_docstring(tree) is not None and first is not None
+        self._cells = _code(
+            "\n".join(text.split("\n")[(first.end_lineno or 0) if introduced and first else 0 :])
+        )
+
+    def untouched(self, file: File, data: bytes) -> bool:
+        """Whether the file is the stub still, but for empty lines and line endings."""
+        if not self._lines:
+            return False
+        if not file.name.lower().endswith(".ipynb"):
+            return _lines(data.decode("utf-8-sig", "replace")) == self._lines
+        try:
+            code = [text or "" for text in code_cells(data)]
+        except UnreadableNotebook:
+            return False
+        return _code("\n".join(code)) == self._cells
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+def _code(text: str) -> list[str]:
+    """Return the lines of cells but for magics and comments, which are no work: the last cell's check is both."""
+    return [line for line in _lines(text) if not line.lstrip().startswith(("%", "#"))]
+
+
+def _bundle(
+    main: str, file: File, data: bytes, listing: Listing, notes: list[str], *, decided: bool
+) -> Bundle:
+    depth = len(file.folder)
+    beside: list[tuple[str, File]] = []
+    for other in listing.files:
+        if (
+            other is file
+            or other in listing.of_system
+            or other.space != file.space
+            or other.folder[:depth] != file.folder
+        ):
+            continue
+        name = "/".join(other.parts[depth:])
+        if depth == len(other.folder) and is_sheet(
+            other.name
+        ):  # kept by itself: it must not make another attempt
+            continue
+        if decided and name == main:  # somebody said which of the two it is
+            notes.append(f"{other.origin} was left out")
+            continue
+        problem = other.problem or _unusable(name)
+        if problem is not None:
+            notes.append(f"{other.origin} {problem}")
+        else:
+            beside.append((name, other))
+    if not _fits(beside):
+        python = [(name, other) for name, other in beside if name.casefold().endswith(".py")]
+        if not _fits(python):
+            raise NotRead(
+                f"there are {len(beside)} files beside {file.origin}; at most {MAX_BESIDE} files "
+                f"and {MAX_BESIDE_BYTES >> 20} MB are taken with it. Hand in the kata's folder alone"
+            )
+        notes.append(
+            f"of {len(beside)} files beside {file.origin}, only the .py files were taken: there are "
+            f"more than {MAX_BESIDE} files or {MAX_BESIDE_BYTES >> 20} MB"
+        )
+        beside = python
+    files = {main: data}
+    for name, other in sorted(beside, key=lambda pair: pair[0]):
+        try:
+            content = listing.read(other, MAX_BESIDE_BYTES)
+        except NotRead as refused:
+            notes.append(f"{other.origin} {refused}")
+            continue
+        if files.get(name, content) != content:
+            raise NotRead(f"{other.origin} is there twice, and the two files differ")
+        files[name] = content
+    folders = {name[:place] for name in files for place, char in enumerate(name) if char == "/"}
+    for name in sorted(folders & files.keys()):
+        if name == main:
+            files = {inner: content for inner, content in files.items() if not inner.startswith(f"{main}/")}
+        else:
+            del files[name]
+        notes.append(f"{name} is both a file and a folder beside {file.origin}; one of them was left out")
+    del notes[20:]
+    return Bundle(main, files)
+
+
+def _fits(files: list[tuple[str, File]]) -> bool:
+    return len(files) < MAX_BESIDE and sum(other.size for _, other in files) <= MAX_BESIDE_BYTES
+
+
+def _unusable(name: str) -> str | None:
+    try:
+        parts = name.encode().split(b"/")
+    except UnicodeEncodeError:
+        return "was left out: its name is not valid text"
+    if b"\0" in name.encode() or max(map(len, parts)) > 255 or len(name.encode()) > 1024:
+        return "was left out: its name is too long or holds a zero byte"
+    return None
+
+
+def _limit(file: File) -> int:
+    return MAX_NOTEBOOK if file.name.lower().endswith(".ipynb") else MAX_SOURCE
+
+
+def _missing(kata: Kata, listing: Listing) -> tuple[str, Proposal | None]:
+    expected = f"{kata.module}.py or {kata.module}.ipynb"
+    message = f"there is no {expected}"
+    proposal = _proposal(kata, listing)
+    if proposal is not None:
+        message += f"; was {proposal.origin} meant?"
+    blocked = [file for file in listing.files if file.problem is not None]
+    if blocked:
+        message += f"; {blocked[0].origin} {blocked[0].problem}"
+    return message, proposal
+
+
+_LIKE_CODE = re.compile(r"(?i)\.(?:py|ipynb)(?:\.txt)?\Z")
+_MOST_LOOKED_AT = 40
+"""Files whose text is looked into for the names that a module must have."""
+
+
+def _proposal(kata: Kata, listing: Listing) -> Proposal | None:
+    """Return the file that may be meant, and why: its name, or what it defines. Nothing is run, or parsed as code."""
+    known = {other.module for other in kata.unit.pack.katas} - {kata.module}
+    files = [
+        file
+        for file in listing.files
+        if file.problem is None and _LIKE_CODE.search(file.name) and _stem(file.name) not in known
+    ][:200]
+    found = [(_called_like(_stem(file.name), kata.module), file) for file in files]
+    found = sorted((pair for pair in found if pair[0]), key=lambda pair: (-len(pair[0]), pair[1].origin))
+    defines = [(_defined(kata, listing, file), file) for file in files[:_MOST_LOOKED_AT]]
+    most, best = max(defines, key=lambda pair: pair[0], default=(0, None))
+    if best is not None and 2 * most > len(kata.required):
+        names = f"{most} of {len(kata.required)}" if len(kata.required) > 1 else "the"
+        reason = (
+            f"it defines {names} name{'s' if len(kata.required) > 1 else ''} that {kata.module}.py must have"
+        )
+        return Proposal(file="/".join(best.parts), origin=best.origin, reason=reason)
+    if found:
+        reason, file = found[0]
+        return Proposal(file="/".join(file.parts), origin=file.origin, reason=reason)
+    return None
+
+
+def _stem(name: str) -> str:
+    return _LIKE_CODE.sub("", name)
+
+
+def _called_like(stem: str, module: str) -> str:
+    """Say how a file's name is like the module's; nothing when it is not."""
+    words = re.sub(r"[\W_]+", "_", stem.casefold()).strip("_")
+    if words == module.casefold():
+        return "it has this name with another ending"
+    if f"_{module.casefold()}_" in f"_{words}_":
+        return "its name contains the module's"
+    return "its name is similar" if difflib.get_close_matches(module, [stem], n=1, cutoff=0.75) else ""
+
+
+def _defined(kata: Kata, listing: Listing, file: File) -> int:
+    """Return how many of the names that the kata asks for a file seems to define."""
+    try:
+        text = listing.read(file, _limit(file)).decode("utf-8", "replace")
+    except NotRead:
+        return 0
+    # In a notebook a line stands in quotes, and its end is written out.
+    names = set(
+        re.findall(r"(?:^|\\n|\")\s{0,8}(?:def|class) ([A-Za-z_][A-Za-z_0-9]{0,80})\b", text, re.MULTILINE)
+    )
+    return len(names.intersection(name.partition(".")[0] for name in kata.required))
+
+
+def _listed(files: Sequence[File]) -> str:
+    shown = " and ".join(file.origin for file in files[:4])
+    return shown if len(files) <= 4 else f"{shown} and {len(files) - 4} more"

@@ -1,0 +1,119 @@
+"""A file or folder of a hand-in: one tree, whether it is on disk or in an archive."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from grader.instructor.submissions.archives import Member, NotRead, read_file
+from grader.instructor.submissions.names import ignored_file, ignored_folder, natural_key
+from grader.instructor.submissions.spot import Spot
+
+ARROW = " › "
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A file or folder: on disk, or in an archive."""
+
+    name: str
+    label: str
+    """Where it lies, as a person would look for it."""
+    kind: str
+    """`folder`, nothing for a file, or why it is not read."""
+    spot: Spot | None = None
+    """Where it lies on disk; None in an archive."""
+    members: tuple[Member, ...] = ()
+    depth: int = 0
+    size: int = 0
+
+    def children(self, most: int | None = None) -> list[Entry]:
+        """Return what lies in this folder, without what is ignored, in natural order.
+
+        Args:
+            most: on disk, no more entries than these are looked at.
+
+        Raises:
+            OSError: it cannot be opened.
+        """
+        found = self._on_disk(self.spot, most) if self.spot is not None else self._in_archive()
+        kept = [
+            entry
+            for entry in found
+            if not (ignored_folder(entry.name) if entry.kind == "folder" else ignored_file(entry.name))
+        ]
+        return sorted(kept, key=lambda entry: natural_key(entry.name))
+
+    def _on_disk(self, folder: Spot, most: int | None) -> list[Entry]:
+        with folder.entries() as found:  # what it says of an entry is asked while the folder is open
+            return [
+                Entry(one.name, self._below(one.name), kind, folder / one.name, size=size)
+                for one in islice(found, most)
+                for kind, size in [_looked_at(one)]
+            ]
+
+    def _in_archive(self) -> list[Entry]:
+        files: list[Entry] = []
+        folders: dict[str, list[Member]] = defaultdict(list)
+        for member in self.members:
+            name = member.parts[self.depth]
+            if len(member.parts) > self.depth + 1:
+                folders[name].append(member)
+            else:
+                problem = member.problem or ""
+                files.append(Entry(name, self._below(name), problem, members=(member,), size=member.size))
+        below = [
+            Entry(name, self._below(name), "folder", members=tuple(members), depth=self.depth + 1)
+            for name, members in folders.items()
+        ]
+        return files + below
+
+    def _below(self, name: str) -> str:
+        if not self.label:
+            return name
+        return f"{self.label}{name}" if self.label.endswith(ARROW) else f"{self.label}/{name}"
+
+    @property
+    def in_place_of_folder(self) -> bool:
+        """Whether this is no file and no folder, and a learner's folder may be meant: a link to one, say."""
+        if not self.kind or self.kind == "folder":
+            return False
+        without_ending = re.search(r"\.[A-Za-z0-9]{1,5}$", self.name) is None
+        return without_ending or (self.spot is not None and self.spot.is_folder())
+
+    def read(self, limit: int) -> bytes:
+        """Return a file's content; NotRead when it is larger or cannot be read."""
+        if self.kind:
+            raise NotRead(self.kind)
+        return read_file(self.spot, limit) if self.spot is not None else self.members[0].read(limit)
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where work of a learner lies."""
+
+    entry: Entry
+    original: str | None = None
+    """A file's name before a system renamed it."""
+    submitted_at: datetime | None = None
+    """Without a zone where the system names none."""
+    time_source: str | None = None
+    """Who says so."""
+
+
+def _looked_at(entry: os.DirEntry[str]) -> tuple[str, int]:
+    """Return the kind of an entry on disk, as `Entry` has it, and its size."""
+    try:
+        seen = entry.stat(follow_symlinks=False)
+    except OSError as error:
+        return f"cannot be read: {error.strerror or error}", 0
+    if stat.S_ISDIR(seen.st_mode):
+        return "folder", seen.st_size
+    if stat.S_ISLNK(seen.st_mode):
+        return "is a symbolic link; links are not followed", seen.st_size
+    return "" if stat.S_ISREG(seen.st_mode) else "is not a regular file", seen.st_size

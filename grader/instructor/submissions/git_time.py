@@ -1,0 +1,150 @@
+"""When a repository's commit was made or tagged, without trusting anything of the repository but its objects.
+
+`git` runs in a repository of our own and is only pointed at the learner's objects: no configuration, hook or attribute
+of theirs is read. The time is the one that the learner's own clock had; who pushed when, only the server knows.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from grader.instructor.submissions.archives import NotRead, read_file
+from grader.instructor.submissions.spot import Spot
+
+SOURCE = "git, by the committer's own clock"
+_FOLDER = ".git"
+_TAG = re.compile(r"(?!.*\.\.)[\w+@-][\w.+@-]{0,99}")
+_MOST = 1 << 20
+_PATIENCE_S = 20.0
+
+
+class GitTime(NamedTuple):
+    """When something was handed in, as a repository says."""
+
+    at: datetime
+    source: str
+    note: str = ""
+    """What the instructor should know of it."""
+
+
+def git_times(folder: Spot, tags: Iterable[str]) -> dict[str, GitTime]:
+    """Return by tag when what is checked out in `folder` was tagged so, else when its commit was made.
+
+    Empty where there is no repository, or no git. However many tags are asked about, git runs once.
+    """
+    git = shutil.which("git")
+    head = _text(folder / _FOLDER / "HEAD")
+    commit = _commit(folder, head) if git is not None and head is not None else None
+    if git is None or commit is None:
+        return {}
+    tags = set(tags)
+    tagged = {tag: _ref(folder, f"refs/tags/{tag}") for tag in tags if _TAG.fullmatch(tag)}
+    digests = {commit, *filter(None, tagged.values())}
+    objects = _objects(git, os.path.join(folder.root, *folder.names, _FOLDER, "objects"), digests)
+    found = {tag: _time(tag, commit, tagged.get(tag), objects) for tag in tags}
+    return {tag: time for tag, time in found.items() if time is not None}
+
+
+def _time(tag: str, commit: str, tagged: str | None, objects: dict[str, _Object]) -> GitTime | None:
+    note = ""
+    if tagged is not None:
+        made = objects.get(tagged, _Object("", None))
+        if (made.about or tagged) != commit:
+            note = f"the tag {tag} is on another commit than the one that is checked out: git checkout {tag}"
+        elif made.about and made.at is not None:  # a mere name of a commit has no time of its own
+            return GitTime(made.at, f"the tag {tag} in git, by the tagger's own clock")
+    at = objects[commit].at if commit in objects else None
+    return GitTime(at, SOURCE, note) if at is not None else None
+
+
+def _commit(folder: Spot, head: str) -> str | None:
+    """Return the commit that HEAD means: itself, or the branch it names, loose or packed."""
+    named = re.fullmatch(r"ref: (refs/heads/[\w./+@-]{1,200})\s*", head)
+    if named is None:
+        return _digest(head)
+    return _ref(folder, named[1]) if ".." not in named[1] else None
+
+
+def _ref(folder: Spot, name: str) -> str | None:
+    """Return what a name means, loose or packed. We read it ourselves: git would follow links out of the repository."""
+    spot = folder / _FOLDER
+    for part in name.split("/"):
+        spot = spot / part
+    found = _text(spot) or ""
+    if not found:
+        packed = _text(folder / _FOLDER / "packed-refs") or ""
+        line = re.search(rf"^([0-9a-f]{{40,64}}) {re.escape(name)}$", packed, re.MULTILINE)
+        found = line[1] if line else ""
+    return _digest(found)
+
+
+def _digest(text: str) -> str | None:
+    return text.strip() if re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?\s*", text) else None
+
+
+class _Object(NamedTuple):
+    """A commit or a tag."""
+
+    about: str
+    """The commit that a tag is on."""
+    at: datetime | None
+    """When it was made, by the clock of whoever made it."""
+
+
+def _objects(git: str, folder: str, digests: set[str]) -> dict[str, _Object]:
+    """Return commits and tags out of a folder of objects, by digest; nothing where one of them is not there."""
+    environment = {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_OBJECT_DIRECTORY": folder,
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+    }
+    with tempfile.TemporaryDirectory(prefix="kata-git-") as ours:
+        for name in ("objects", "refs"):
+            os.mkdir(os.path.join(ours, name))
+        names = "".join(f"{digest} refs/kata/{digest}\n" for digest in digests)
+        for name, text in (("HEAD", "ref: refs/heads/none\n"), ("packed-refs", names)):
+            with open(os.path.join(ours, name), "w", encoding="ascii") as file:
+                file.write(text)
+        form = "%(objectname) %(committerdate:unix)%(taggerdate:unix) %(*objectname)"
+        try:
+            ran = subprocess.run(
+                [git, "--git-dir", ours, "for-each-ref", f"--format={form}"],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                timeout=_PATIENCE_S,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return {}
+    found = {}
+    for line in ran.stdout.decode("ascii", "replace").splitlines():
+        digest, seconds, about = line.split(" ")
+        found[digest] = _Object(about, _moment(seconds))
+    return found
+
+
+def _moment(seconds: str) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def _text(spot: Spot) -> str | None:
+    try:
+        return read_file(spot, _MOST).decode("utf-8", "replace")
+    except (NotRead, OSError):
+        return None

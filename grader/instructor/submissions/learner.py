@@ -1,0 +1,232 @@
+"""One learner's work, wherever the layout put it; files are opened only when submissions are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from functools import partial
+from typing import Literal
+
+import msgspec
+
+from grader.catalogue import Kata
+from grader.errors import KataError
+from grader.instructor.submissions.archives import NotRead
+from grader.instructor.submissions.choose import Missing, choose, looks_like_one, may_be_meant
+from grader.instructor.submissions.entry import Place
+from grader.instructor.submissions.git_time import GitTime, git_times
+from grader.instructor.submissions.listing import File, Listing
+from grader.instructor.submissions.names import printable
+from grader.instructor.submissions.sheets import sheets_in
+from grader.instructor.submissions.spot import Spot
+from grader.instructor.submissions.submission import Bundle, HandedInSheet, Proposal, Submission
+
+
+@dataclass(frozen=True)
+class Clock:
+    """How a layout keeps the times of hand-ins among the files."""
+
+    handed_in: Callable[[File, Listing, Place], datetime | None]
+    """When a file was handed in, from the files around it."""
+    wrote: Callable[[File, Place], bool]
+    """Whether a file is the system's own: it goes with nobody's answer, which would be another with every new time."""
+
+
+@dataclass(frozen=True, eq=False)
+class LearnerFolder:
+    """One learner and the places where their work lies; nothing is opened before `submissions`."""
+
+    learner: str
+    """The identity in the gradebook: unique in its class, printable, one line, no slashes, at most 140 characters."""
+    places: tuple[Place, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the instructor should know of this learner; every submission carries it too."""
+    ids: dict[str, str] = field(default_factory=dict)
+    """What the layout tells beyond the identity, for exports: `canvas`, `moodle`, `blackboard`, `gradescope` (their
+    own numbers and names), `name`, `email`, `sid`."""
+    clock: Clock | None = None
+    """Where the layout keeps the times of hand-ins among the files; without, each place has its own."""
+    closed: tuple[str, ...] = ()
+    """Sentences on what may be this learner's and is not looked into."""
+    times: Mapping[str, tuple[datetime, str]] = field(default_factory=dict)
+    """By kata's slug, or an empty name for all, when it was handed in, and who says so."""
+    taken: Mapping[str, str] = field(default_factory=dict)
+    """By kata's slug, the file that somebody said is the answer, whatever it is called."""
+    assignments: Mapping[str, str] = field(default_factory=dict)
+    """By kata's slug, the course's assignment: a folder of that name is the kata's."""
+    zone: tzinfo | None = None
+    """Where times are meant that name no zone; None: by this machine's clock."""
+
+    def submissions(self, katas: Sequence[Kata]) -> list[Submission]:
+        """Return one submission for each of `katas`, in their order: found, missing or error. Never raises."""
+        listing, owners = self._listing()
+        found = self._with_sheets(
+            katas, [self._submission(kata, listing, owners) for kata in katas], listing, owners
+        )
+        if not listing.denied:
+            return found
+        return [
+            one if one.bundle else msgspec.structs.replace(one, denied=listing.denied[0]) for one in found
+        ]
+
+    def _with_sheets(
+        self,
+        katas: Sequence[Kata],
+        found: list[Submission],
+        listing: Listing,
+        owners: dict[File, Place],
+    ) -> list[Submission]:
+        sheets, notes = _sheets(katas, listing)
+        whole = []
+        for kata, one in zip(katas, found, strict=True):
+            told = tuple(printable(note) for note in notes.get(kata.slug, ())[:5])
+            if kata.slug in sheets:
+                file, bundle = sheets[kata.slug]
+                at, source, _ = self._time(kata, file, listing, owners)
+                sheet = HandedInSheet(
+                    bundle=bundle,
+                    number=kata.number,
+                    origin=printable(file.origin),
+                    submitted_at=at,
+                    time_source=source,
+                )
+                one = msgspec.structs.replace(one, answers=sheet)
+            whole.append(msgspec.structs.replace(one, notes=(*one.notes, *told)) if told else one)
+        return whole
+
+    def holds_any(self, katas: Sequence[Kata]) -> bool:
+        """Whether a file is named like one of `katas`, or something there cannot be looked into."""
+        listing, _ = self._listing()
+        modules = [kata.module for kata in katas]
+        return bool(listing.closed) or any(looks_like_one(file.name, modules) for file in listing.files)
+
+    def held(self, katas: Sequence[Kata]) -> list[Kata]:
+        """Return those of `katas` that a file there may be meant for, or that there are written answers to."""
+        listing, _ = self._listing()
+        names = {file.name for file in listing.files}
+        sheets, _ = _sheets(katas, listing)
+        return [
+            kata for kata in katas if kata.slug in sheets or any(may_be_meant(name, kata) for name in names)
+        ]
+
+    def file_names(self) -> list[str]:
+        """Return the names of the files there."""
+        return [file.name for file in self._listing()[0].files]
+
+    def _listing(self) -> tuple[Listing, dict[File, Place]]:
+        listing = Listing(closed=list(self.closed))
+        owners: dict[File, Place] = {}
+        space = listing.new_space()  # files that a system laid flat belong beside each other again
+        for place in self.places:
+            known = len(listing.files)
+            try:
+                listing.add(place.entry, place.original or place.entry.name, space)
+            except KataError:
+                raise  # the machine's fault, not the learner's
+            except PermissionError:
+                listing.deny(place.entry.label)
+            except Exception as error:
+                listing.closed.append(f"{place.entry.label} cannot be opened ({type(error).__name__})")
+            owners.update(dict.fromkeys(listing.files[known:], place))
+            if self.clock is not None:
+                listing.of_system.update(
+                    file for file in listing.files[known:] if self.clock.wrote(file, place)
+                )
+        return listing, owners
+
+    def _submission(self, kata: Kata, listing: Listing, owners: dict[File, Place]) -> Submission:
+        try:
+            chosen = choose(
+                kata, listing, self.taken.get(kata.slug), self.assignments.get(kata.slug, ""),
+                None if self.clock is None else partial(self._handed_in, listing, owners),
+            )  # fmt: skip
+        except Missing as missing:
+            if not listing.closed:
+                return self._without(kata, "missing", str(missing), missing.proposal)
+            return self._without(
+                kata, "error", f"{missing}; {'; '.join(listing.closed[:3])}", missing.proposal
+            )
+        except NotRead as refused:
+            return self._without(kata, "error", str(refused))
+        except Exception as error:
+            # One learner's files never end a class's grading; what it was is named for whoever looks.
+            return self._without(kata, "error", f"{kata.module} cannot be read ({type(error).__name__}).")
+        at, source, doubt = self._time(kata, chosen.file, listing, owners)
+        notes = dict.fromkeys((*self.notes, *chosen.notes, *listing.closed[:5], *([doubt] if doubt else ())))
+        return Submission(
+            learner=self.learner,
+            kata=kata.slug,
+            bundle=chosen.bundle,
+            origin=printable(chosen.file.origin),
+            submitted_at=at,
+            time_source=source,
+            notes=tuple(printable(note) for note in notes),
+        )
+
+    def _without(
+        self,
+        kata: Kata,
+        status: Literal["missing", "error"],
+        message: str,
+        proposal: Proposal | None = None,
+    ) -> Submission:
+        sentence = printable(message if message.endswith(("?", ".")) else f"{message}.")
+        return Submission(
+            learner=self.learner,
+            kata=kata.slug,
+            status=status,
+            message=f"T{sentence[1:]}" if sentence.startswith("there is no") else sentence,
+            proposal=proposal,
+            notes=tuple(printable(note) for note in self.notes),
+        )
+
+    def _time(
+        self, kata: Kata, file: File, listing: Listing, owners: Mapping[File, Place]
+    ) -> tuple[datetime | None, str | None, str]:
+        """Return when a file was handed in, who says so, and a doubt: the instructor, the system, then git."""
+        told = self.times.get(kata.slug) or self.times.get("")
+        if told is not None:
+            return *told, ""
+        place = owners[file]
+        at = self._handed_in(listing, owners, file)
+        if at is not None:
+            return at, place.time_source or "nbgrader", ""
+        found = self._in_git(listing, file, place).get(self.assignments.get(kata.slug, ""))
+        return found or (None, None, "")
+
+    def _handed_in(self, listing: Listing, owners: Mapping[File, Place], file: File) -> datetime | None:
+        """Return when the system says that a file was handed in."""
+        place = owners[file]
+        at = place.submitted_at if self.clock is None else self.clock.handed_in(file, listing, place)
+        if at is None or at.tzinfo is not None:
+            return at
+        try:
+            return at.astimezone() if self.zone is None else at.replace(tzinfo=self.zone).astimezone(UTC)
+        except (OverflowError, OSError):  # a year that no clock has
+            return None
+
+    def _in_git(self, listing: Listing, file: File, place: Place) -> Mapping[str, GitTime]:
+        """Return what the repository around a file says by assignment, if it lies in one that is the learner's."""
+        root = place.entry.spot
+        if root is None or place.entry.kind != "folder" or file.entry.spot is None:
+            return {}
+        for depth in range(len(file.entry.spot.names) - 1, len(root.names) - 1, -1):
+            folder = Spot(root.root, file.entry.spot.names[:depth])
+            if folder not in listing.repositories:
+                listing.repositories[folder] = git_times(folder, {"", *self.assignments.values()})
+            if listing.repositories[folder]:
+                return listing.repositories[folder]
+        return {}
+
+
+def _sheets(
+    katas: Sequence[Kata], listing: Listing
+) -> tuple[dict[str, tuple[File, Bundle]], dict[str, list[str]]]:
+    try:
+        return sheets_in(katas, listing)
+    except KataError:
+        raise
+    except Exception as error:  # as with code: one learner's files never end a class's grading
+        why = f"written answers cannot be read ({type(error).__name__})"
+        return {}, {kata.slug: [why] for kata in katas[:1]}

@@ -1,0 +1,187 @@
+"""Everything one learner handed in, as a flat list of files that are read when they are needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from grader.instructor.submissions.archives import NotRead, UnpackingBudget, open_archive
+from grader.instructor.submissions.entry import ARROW, Entry
+from grader.instructor.submissions.git_time import GitTime
+from grader.instructor.submissions.names import archive_stem, foreign_archive
+from grader.instructor.submissions.spot import Spot
+from grader.learner.workspace import PROGRESS_FILE
+
+MAX_FILES = 20_000
+MAX_DEPTH = 64
+MAX_ARCHIVES = 20
+MAX_NESTED = 64 << 20
+"""An archive inside an archive is read into memory."""
+MAX_LEARNER = 128 << 20
+"""Bytes that are read of one learner, all katas together."""
+NESTING = 2
+"""An archive may lie in an archive; no deeper."""
+
+
+@dataclass(frozen=True, eq=False)
+class File:
+    """One file of a learner."""
+
+    parts: tuple[str, ...]
+    """The path within its place, under the name that it had before any system renamed it."""
+    space: int
+    """Files of one folder or one archive share it: only these can lie beside each other."""
+    entry: Entry
+    problem: str | None = None
+    """Why it is never read, as the end of `NAME …`."""
+
+    @property
+    def name(self) -> str:
+        """The last part."""
+        return self.parts[-1]
+
+    @property
+    def folder(self) -> tuple[str, ...]:
+        """All parts but the last."""
+        return self.parts[:-1]
+
+    @property
+    def origin(self) -> str:
+        """Where it lies, as a person would look for it."""
+        return self.entry.label
+
+    @property
+    def size(self) -> int:
+        """Its bytes, as its folder or archive says."""
+        return self.entry.size
+
+
+@dataclass
+class Listing:
+    """A learner's files, and the places that could not be looked into."""
+
+    files: list[File] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
+    """Sentences on places that may hold anything: an archive that does not open, a folder without permission."""
+    denied: list[str] = field(default_factory=list)
+    """Those of them that this machine's permissions keep closed: no learner's fault."""
+    of_system: set[File] = field(default_factory=set)
+    """Files that a system wrote beside the learner's."""
+    repositories: dict[Spot, dict[str, GitTime]] = field(default_factory=dict)
+    """What git said of a folder, by tag: one repository is asked once, for all its katas."""
+    _spaces: int = 0
+    _archives: int = 0
+    _entries: int = 0
+    _read: dict[File, bytes] = field(default_factory=dict)
+    _total: int = 0
+    _room: UnpackingBudget = field(default_factory=UnpackingBudget)
+
+    def new_space(self) -> int:
+        """Return a number for the files of one more folder or archive."""
+        self._spaces += 1
+        return self._spaces
+
+    def read(self, file: File, limit: int) -> bytes:
+        """Return the content, read once.
+
+        Raises:
+            NotRead: it cannot be read, it is larger than `limit`, or the learner's files are too much together.
+        """
+        if file.problem is not None:
+            raise NotRead(file.problem)
+        if file not in self._read:
+            left = MAX_LEARNER - self._total
+            if file.size > left:
+                raise NotRead(
+                    f"was not read: more than {MAX_LEARNER >> 20} MB of this learner's files were read before it"
+                )
+            self._read[file] = file.entry.read(min(limit, left))
+            self._total += len(self._read[file])
+        if len(self._read[file]) > limit:
+            raise NotRead(f"is larger than {limit >> 20} MB, which is the most that is read")
+        return self._read[file]
+
+    def add(self, entry: Entry, name: str, space: int) -> None:
+        """Take in what a layout gave to the learner: a folder with all below it, or a file, called `name` here."""
+        if entry.kind == "folder":
+            self._add_folder(entry, 0)
+        elif entry.in_place_of_folder:
+            self.closed.append(f"{entry.label} {entry.kind}")
+        else:
+            self._add_file(File((name,), space, entry, entry.kind or None), 0)
+
+    def _add_file(self, file: File, depth: int) -> None:
+        """Take in a file, or what is in it when it is an archive; `depth` archives are around it."""
+        if self._full(file.origin):
+            return
+        stem = archive_stem(file.name)
+        if stem is None and foreign_archive(file.name) is None:
+            self.files.append(file)
+            return
+        reason = file.problem
+        if reason is None and stem is None:
+            reason = "is an archive of an unsupported kind: hand in a .zip or .tar.gz"
+        elif reason is None and depth >= NESTING:
+            reason = "is an archive inside an archive inside an archive; only one level of nesting is read"
+        elif reason is None and self._archives >= MAX_ARCHIVES:
+            reason = f"was not opened: at most {MAX_ARCHIVES} archives of a learner are opened"
+        if reason is None:
+            self._archives += 1
+            source = file.entry.spot
+            try:
+                members = open_archive(
+                    source if source is not None else file.entry.read(MAX_NESTED), file.name, room=self._room
+                )
+            except NotRead as refused:
+                reason = str(refused)
+            else:
+                inside = Entry(file.name, f"{file.origin}{ARROW}", "folder", members=tuple(members))
+                self._add_folder(inside, depth + 1)
+                return
+        self.closed.append(f"{file.origin} {reason}")
+
+    def _add_folder(self, top: Entry, depth: int) -> None:
+        """Take in everything below a folder, in `depth` archives; links are named, never followed."""
+        space = self.new_space()
+        pending: list[tuple[tuple[str, ...], Entry]] = [((), top)]
+        while pending:
+            parts, folder = pending.pop()
+            try:
+                entries = folder.children(MAX_FILES + 1)
+            except PermissionError:
+                self.deny(folder.label)
+                continue
+            except OSError as error:
+                self.closed.append(f"{folder.label} cannot be opened: {error.strerror or error}")
+                continue
+            names = {entry.name for entry in entries}
+            if "pyvenv.cfg" in names and (parts or depth):
+                continue  # a virtual environment, whatever it is called
+            for entry in entries:
+                if self._entries > MAX_FILES:
+                    return
+                below = (*parts, entry.name)
+                problem = entry.kind or None
+                if entry.kind == "folder":
+                    if entry.name == "backups" and PROGRESS_FILE in names:
+                        continue  # `kata reset` keeps there what it replaces
+                    if len(below) > MAX_DEPTH:
+                        self.closed.append(f"{folder.label} is nested too deep and was not opened")
+                        continue
+                    if self._full(folder.label):
+                        return
+                    pending.append((below, entry))
+                    if not entry.name.casefold().endswith((".py", ".ipynb")):
+                        continue
+                    problem = "is a folder; a file was expected"
+                self._add_file(File(below, space, entry, problem), depth)
+
+    def deny(self, origin: str) -> None:
+        """Note a place that may hold anything, and that this machine's permissions keep closed."""
+        self.closed.append(f"{origin} cannot be opened: permission denied")
+        self.denied.append(self.closed[-1])
+
+    def _full(self, origin: str) -> bool:
+        self._entries += 1
+        if self._entries == MAX_FILES + 1:
+            self.closed.append(f"{origin}: more than {MAX_FILES} files; the rest was not looked at")
+        return self._entries > MAX_FILES

@@ -1,0 +1,62 @@
+"""Which of a learner's files are written answers, and to which kata. To us they are bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.catalogue import Kata
+from grader.catalogue.answer_sheet import LIMIT_BYTES, NAME, is_sheet, kata_named
+from grader.instructor.submissions.archives import NotRead
+from grader.instructor.submissions.listing import File, Listing
+from grader.instructor.submissions.names import module_rank
+from grader.instructor.submissions.submission import Bundle
+
+MOST = 200
+"""Sheets of one learner that are looked at."""
+
+
+def sheets_in(
+    katas: Sequence[Kata], listing: Listing
+) -> tuple[dict[str, tuple[File, Bundle]], dict[str, list[str]]]:
+    """Return the sheet of each kata that has one, by slug, and what to know of the others.
+
+    A sheet belongs to the kata that it names; else to the kata whose folder it lies in, or whose module lies beside it;
+    else to the only kata there is. Of several that differ the one nearest the top counts, and the others are told.
+    """
+    found: dict[str, tuple[File, Bundle]] = {}
+    notes: dict[str, list[str]] = {}
+    everybody = katas[0].slug if katas else ""
+    files = [file for file in listing.files if is_sheet(file.name)]
+    for file in sorted(files, key=lambda one: (len(one.parts), one.origin))[:MOST]:
+        try:
+            data = listing.read(file, LIMIT_BYTES)
+        except NotRead as refused:
+            guess = _kata_around(katas, listing, file)
+            notes.setdefault(guess or everybody, []).append(f"written answers: {file.origin} {refused}")
+            continue
+        named = kata_named(data)
+        if named is not None and all(kata.slug != named for kata in katas):
+            continue  # of a kata that is not graded now
+        slug = named or _kata_around(katas, listing, file)
+        if slug is None:
+            told = f"written answers: {file.origin} does not say which kata it answers, and was left out"
+            notes.setdefault(everybody, []).append(told)
+        elif slug not in found:
+            found[slug] = file, Bundle(NAME, {NAME: data})
+        elif found[slug][1].files[NAME] != data:
+            told = f"written answers: {file.origin} was left out: {found[slug][0].origin} has other answers"
+            notes.setdefault(slug, []).append(told)
+    return found, notes
+
+
+def _kata_around(katas: Sequence[Kata], listing: Listing, file: File) -> str | None:
+    folders = set(file.folder)
+    inside = [kata.slug for kata in katas if kata.slug in folders]
+    beside = {
+        other.name for other in listing.files if (other.space, other.folder) == (file.space, file.folder)
+    }
+    near = [kata.slug for kata in katas if any(module_rank(name, kata.module) is not None for name in beside)]
+    for some in (inside, near, [kata.slug for kata in katas]):
+        if len(some) == 1:
+            return some[0]
+    return None

@@ -1,0 +1,4 @@
+"""What belongs to one learner: the workspace and the demos.
+
+May import engine and below; never instructor, author or cli.
+"""

@@ -1,0 +1,58 @@
+"""Where a learner's files and progress live: scaffolding, finding answers, progress, reset."""
+
+from __future__ import annotations
+
+from grader.learner.workspace.folder import (
+    Workspace,
+    find_workspace,
+    kata_around,
+    require_workspace,
+    unit_around,
+    workspace_to_start_in,
+)
+from grader.learner.workspace.locate import katas_in, locate
+from grader.learner.workspace.progress import (
+    PROGRESS_FILE,
+    KataProgress,
+    Progress,
+    edit_progress,
+    load_progress,
+    now,
+    record_check,
+    save_progress,
+)
+from grader.learner.workspace.scaffold import (
+    FileResult,
+    Reset,
+    Started,
+    changed_blocks,
+    reset,
+    start,
+    still_closed,
+)
+
+__all__ = [
+    "PROGRESS_FILE",
+    "FileResult",
+    "KataProgress",
+    "Progress",
+    "Reset",
+    "Started",
+    "Workspace",
+    "changed_blocks",
+    "edit_progress",
+    "find_workspace",
+    "kata_around",
+    "katas_in",
+    "load_progress",
+    "locate",
+    "now",
+    "record_check",
+    "require_workspace",
+    "reset",
+    "save_progress",
+    "start",
+    "still_closed",
+    "unit_around",
+    "workspace_to_start_in",
+]

@@ -1,0 +1,56 @@
+"""Files that let an editor and a forge check a workspace: VS Code's tasks and tests, a workflow of GitHub Actions."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+from grader import DISTRIBUTION
+from grader.files import create_new
+
+WORKFLOW = ".github/workflows/kata.yml"
+_VSCODE = (".vscode/tasks.json", ".vscode/settings.json", "pytest.ini")
+"""What VS Code reads."""
+
+Laid = tuple[Path, bool]
+"""Where a file is, and whether it was written: one that is there stays as it is."""
+
+
+def template(name: str) -> str:
+    """Return the file of this name that is laid, as it stands."""
+    return (resources.files("grader.learner.workspace") / "templates" / name).read_text("utf-8")
+
+
+def lay_vscode(root: Path) -> list[Laid]:
+    """Write what VS Code reads: tasks, settings, and which plugin its tests come from."""
+    return [
+        (root / name, create_new(root / name, template(name.rpartition("/")[2]), root)) for name in _VSCODE
+    ]
+
+
+def workflow(bundle: str = "", python: str = "", pack: str | None = None) -> str:
+    """Return a workflow of GitHub Actions that checks a repository.
+
+    Args:
+        bundle: the folder of the repository that says what is installed; Kata's newest version where empty.
+        python: the version of Python that this is for; any where empty.
+        pack: the folder below `bundle` of a pack that Kata does not bring along.
+    """
+    words = {
+        "@LISTED@": f"{bundle}/requirements.txt" if bundle else WORKFLOW,
+        "@PYTHON@": f" --python {python}" if python else "",
+        "@WHAT@": f"--find-links {bundle}/wheels -r {bundle}/requirements.txt" if bundle else DISTRIBUTION,
+        "@PACK@": ""
+        if pack is None
+        else f"\n    env:\n      KATA_PACKS: ${{{{ github.workspace }}}}/{bundle}/{pack}",
+    }
+    text = template("kata.yml")
+    for word, meant in words.items():
+        text = text.replace(word, meant)
+    return text
+
+
+def lay_actions(root: Path) -> list[Laid]:
+    """Write a workflow of GitHub Actions."""
+    file = root / WORKFLOW
+    return [(file, create_new(file, workflow(), root))]

@@ -1,9 +1,0 @@
-"""What hand-ins share beyond what everybody was given: read as data, compared, ranked by how rare it is."""
-
-from __future__ import annotations
-
-from grader.similarity.compare import DEFAULTS, Settings, compare
-from grader.similarity.findings import Findings
-from grader.similarity.handed_in import Candidate
-
-__all__ = ["DEFAULTS", "Candidate", "Findings", "Settings", "compare"]

@@ -1,8 +1,0 @@
-"""What a class handed in: found in any layout, opened safely, read whole. No torch, and nothing is imported or run."""
-
-from __future__ import annotations
-
-from grader.submissions.find import LearnerFolder, Scan, find_learners
-from grader.submissions.submission import Bundle, Submission
-
-__all__ = ["Bundle", "LearnerFolder", "Scan", "Submission", "find_learners"]
